@@ -1,23 +1,30 @@
 // Asynchronous decentralised parallel SGD (AD-PSGD, Lian et al., arXiv 1710.06952).
 //
-//   worker i: x_i = x_i - lr U(g_i(x)), where x is x_i as it was when the gradient was begun
+//   worker i: x_i = x_i - lr U(g_i(x)), where x is the x_i at which the gradient computation began
 //   agents i, j, atomically: x_i, x_j = (x_i + x_j) / 2
 //
-// Over any bipartite graph: the agent of an active rank asks the peer that the graph gives it for a
-// step of its own (of several, one drawn), and averages with it while the next gradient is
-// computed. Passive ranks' agents answer one request after the other, so nobody waits in a circle,
-// and nobody for anybody's gradient. In the form x_i = x_i + (s_j - s_i)/2 for snapshots s, steps
-// made during an average are kept and the sum of all models is conserved. Passive agents serve
-// until their active partners have finished. Where an average takes longer than a step, active
-// workers run at the pace of averages, passive ones do not. Pairs weigh 1/2.
+// The peer graph must be bipartite: it divides the ranks into active and passive ones, and every
+// edge joins an active and a passive rank. In each of its steps the agent of an active rank
+// requests an average from the peer that the graph gives for that step (if there are several, from
+// a randomly drawn one). The average, with weights of 1/2, runs while the worker computes its next
+// gradient. The agent of a passive rank serves one request at a time, so no cycle of waits can
+// arise, and no rank ever waits for another rank's gradient.
 //
-// With a codec Q (the form is our own choice, after CHOCO-SGD's replicas, arXiv 1902.00340) a pair
-// shares a reference r, at first the initial model, and sends codes of differences from it:
+// The implementation computes x_i = x_i + (s_j - s_i)/2 from snapshots s. Hence steps made during
+// an average are kept, and the sum of all models is conserved. Passive agents serve until all
+// active partners have finished. If an average takes longer than a step, active workers run at the
+// pace of the averages; passive workers do not.
+//
+// With a codec Q (our own design, after the replicas of CHOCO-SGD, arXiv 1902.00340), each pair
+// shares a reference r, which starts as the initial model. The pair sends encoded differences from
+// it:
 //   q_i = Q(s_i - r);  x_i = x_i + (q_j - q_i)/2;  r = r + (q_i + q_j)/2    and the same for j
-// The sum is conserved; what Q loses is x_i - r then, and is coded in the pair's next average.
+// The sum of all models is still conserved. What Q loses remains in x_i - r, so the pair's next
+// average encodes it again.
 //
-// Steps and bytes per rank and average, S bytes of model, C of its code: one message each way, of
-// S, or C with a codec. Memory: 4 models beside the weights; with a codec d + 1 more, d partners.
+// Steps and bytes per rank and average, for a model of S bytes whose code has C bytes: one message
+// each way, of S bytes, or of C bytes with a codec. Memory: 4 models beside the weights; with a
+// codec and d partners, d + 1 more.
 
 #include <memory>
 
@@ -59,7 +66,7 @@ void train(Context ctx, Run& run, const Options& options) {
     averager->model.step(ctx, run);
     host.charge(ctx);
     if (passive || (t + 1) % options.interval_steps != 0) continue;
-    if (work) ctx.stream->wait(*work);  // the average that was begun a step ago
+    if (work) ctx.stream->wait(*work);  // the average begun `interval_steps` steps ago
     if (const auto partner = roles.partner(t))
       work = agent->submit(ctx, [=](Context c) { request_pair(c, *partner, average); });
   }

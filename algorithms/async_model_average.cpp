@@ -1,14 +1,16 @@
-// Asynchronous model averaging (BAGUA, arXiv 2107.01499): workers step on their own while an agent
-// averages the models of all workers in the background, again and again.
+// Asynchronous model averaging (BAGUA, arXiv 2107.01499): each worker trains on its own while an
+// agent averages the models of all workers in the background, repeatedly.
 //
 //   agent: s = x;  a = 1/P sum_j s_j;  x = x + (a - s)
 //
-// In this delta form the local steps made during the average are kept. Averages start `interval`
-// after the last one ended, until all workers have finished, which the agents agree on before each;
-// or every `interval_steps` steps, of the models as they then are, at most one under way. The first
-// `warmup_steps` are synchronous.
+// This form adds a difference to x, so local steps made during the average are kept. There are two
+// schedules. By time, an average starts `interval` after the previous one ended; before each
+// average the agents agree whether all workers have finished, and stop if so. By steps, every
+// `interval_steps` steps the worker takes a snapshot and starts an average of the snapshots; at
+// most one average is in flight. The first `warmup_steps` steps are synchronous SGD.
 //
-// Steps and bytes per rank and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes.
+// Steps and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages,
+// 2(P-1)/P S bytes.
 
 #include <algorithm>
 #include <memory>
@@ -63,11 +65,14 @@ void train(Context ctx, Run& run, const Options& options) {
     {
       Lock lock(*shared->guard);
       local_step(ctx, run);
-      ++step;  // ends inside the lock: whoever looks at the weights then sees whole ones
+      // The step ends inside the lock, so an evaluation at its end never sees a half-applied
+      // average.
+      ++step;
     }
     if (!due) continue;
     if (averaging) ctx.stream->wait(*averaging);
-    shared->take_snapshot(ctx);  // here: the agent might come to it only after the next step
+    // The worker takes the snapshot: the agent might do so only after the next step.
+    shared->take_snapshot(ctx);
     averaging = average_once(ctx, *agent, shared, options.allreduce);
   }
   shared->finished = true;

@@ -1,19 +1,21 @@
-// Asynchronous parameter server: every worker steps at its own pace at the latest weights that it
-// has (Dean et al., DistBelief, NIPS 2012; changes of weights instead of gradients, as in the
-// asynchronous mode of BytePS, Jiang et al., OSDI 2020).
+// Asynchronous parameter server: every worker steps at its own pace from the latest weights that it
+// has (Dean et al., DistBelief, NIPS 2012). Workers push changes of the weights instead of
+// gradients, as in the asynchronous mode of BytePS (Jiang et al., OSDI 2020).
 //
-//   worker: d = -lr U(g(w)), by its own optimiser;  for every server s: push d[s], pull w[s]
+//   worker: d = -lr U(g(w)), by its own optimizer;  for every server s: push d[s], pull w[s]
 //   server s, at once, one worker after the other: w[s] = w[s] + d[s]
 //
-// Updates are added, not averaged: P workers move the weights P times as far per step as one. With
-// P equal workers a change is P-1 updates old when it is applied. With a codec (none: full
-// precision), pushes and pulls are coded, with feedback on both sides, and the method is of low
-// precision. Server and worker exchange in one batch that is reserved first. At the end, when no
-// worker has updates left, all pull the final weights, which ends their last step.
+// Updates are added, not averaged: per step, P workers move the weights P times as far as one
+// worker does. With P equally fast workers, a change is P-1 updates old when it is applied. With a
+// codec (none: full precision), pushes and pulls are encoded, with error feedback on both sides,
+// and the method counts as low precision. A worker and a server exchange in one batch, which both
+// reserve first. When no worker has updates left, all workers pull the final weights; this ends
+// their last step.
 //
-// Steps and bytes per rank and update, k servers among P workers, S bytes of model: k steps; a
-// worker pushes S and pulls S, less its own shard; a server sends and receives S/k for each other
-// worker's update. Memory with a codec: two more models per worker, P S/k more per server.
+// Steps and bytes per rank and update, with k servers among P workers and a model of S bytes: k
+// steps. A worker pushes S bytes and pulls S bytes, each less its own shard. For each update of
+// another worker, a server receives and sends S/k bytes. Memory with a codec: two more models per
+// worker, P S/k bytes more per server.
 
 #include <memory>
 

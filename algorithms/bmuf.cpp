@@ -1,19 +1,20 @@
-// BMUF, blockwise model-update filtering: local SGD whose averages are filtered by a momentum (Chen
+// BMUF, blockwise model-update filtering: local SGD that filters its averages with a momentum (Chen
 // and Huo, ICASSP 2016).
 //
 //   every H steps, from W_g to the exact average W_a:
 //     d = eta d + zeta (W_a - W_g);  W = W + d
-//     classical block momentum: W_g = W;  Nesterov's: W_g = W + eta d;  all go on from W_g
+//     classical block momentum: W_g = W;  Nesterov's: W_g = W + eta d;  all workers continue from
+//     W_g
 //
-// eta = 1 - 1/P unless it is given, P workers. Equations restated here; numbers of the paper are
-// not quoted. With Nesterov's momentum, W is not kept, nor what a run ends with: since
-// W = W_g - eta d,
+// The default of eta is 1 - 1/P, for P workers. We restate the equations here and do not quote
+// numbers of the paper. With Nesterov's momentum the implementation does not store W, and a run
+// ends with W_g, not with W. Since W = W_g - eta d, it computes
 //
 //     W_g = W_g + zeta (W_a - W_g) + eta d          with the new d
 //
-// The state of the optimizer stays local. Steps and bytes per rank and average, S bytes of model,
-// ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two models more.
-// In buckets, an option: as many messages per bucket, one bucket after another.
+// The state of the optimizer stays local. Steps and bytes per rank and average, for a model of S
+// bytes and a ring: 2(P-1) messages, 2(P-1)/P S bytes. If weights are exchanged in buckets (option
+// `bucket`), each bucket takes 2(P-1) messages, one bucket after another. Memory: two more models.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/outer_momentum.h"

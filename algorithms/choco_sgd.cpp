@@ -4,12 +4,14 @@
 //   r_i = r_i + Q(x_i - r_i), r_j = r_j + Q(x_j - r_j)         the replicas
 //   x_i = x_i + gamma sum_j W_ij (r_j - r_i)                   the gossip step
 //
-// W is symmetric and fixed. What Q loses stays in x_i - r_i and is coded again in the next step, so
-// a coarse Q is borne if gamma is small enough; Q must lose less than all. The paper starts the
-// replicas at 0; here they start as the initial weights, which are equal on all ranks.
+// W is symmetric and fixed. What Q loses stays in x_i - r_i and is encoded again in the next step,
+// so a coarse Q works if gamma is small enough. Q must be a contraction: it must lose less than its
+// input. The paper starts the replicas at 0; here they start as the initial weights, which are
+// equal on all ranks.
 //
-// The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
-// iteration, d peers: d messages and d C bytes. Memory: d + 1 models beside the weights.
+// The exchange follows the optimizer's step. It sends the encoded model as one message of C bytes;
+// per rank and iteration, with d peers: d messages and d C bytes. Memory: d + 1 models beside the
+// weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"

@@ -1,22 +1,25 @@
 // DCD-PSGD: decentralised SGD with difference compression (Tang et al., arXiv 1803.06443).
 //
 //   y = x_i - lr U(g(x_i))                                     the local step
-//   z = y + sum_j W_ij r_j - 2 r_i                             what changes, r_i = x_i
+//   z = y + sum_j W_ij r_j - 2 r_i                             the change to encode; r_i = x_i
 //   r_i = r_i + Q(z_i), r_j = r_j + Q(z_j) of all peers        the replicas
 //   x_i = r_i
 //
-// W is symmetric and fixed; replicas start as the initial weights, which are equal. On a ring with
-// minmax_uint8 it is the low-precision decentralised algorithm of BAGUA (arXiv 2107.01499, there
-// hierarchical): z = y + L/3 + R/3 - 5/3 W. What Q loses is gone.
-// The paper's analysis needs a loss that is small against the spectral gap of W; eight bits have
-// that on graphs of some ranks, signs or few elements do not. Refused is only a Q that can lose
-// more than all; choco_sgd bears what is coarse.
+// W is symmetric and fixed. The replicas start as the initial weights, which are equal on all
+// ranks. On a ring with minmax_uint8 this is the low-precision decentralised algorithm of BAGUA
+// (arXiv 2107.01499, where it is hierarchical): z = y + L/3 + R/3 - 5/3 W. What Q loses is lost for
+// good.
 //
-// The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
-// exchange, d peers: d messages and d C bytes. In buckets, an option: each is coded as one vector,
-// one bucket after another, all after the optimiser's step (as in BAGUA's code). With a
-// communication_interval of k, the steps 0, k, 2k, ... end with an exchange, the others are local.
-// Memory: d + 1 models beside the weights.
+// The paper's analysis assumes a loss that is small relative to the spectral gap of W. Eight-bit
+// codecs satisfy this on graphs of a few ranks; signs and sparse codecs do not. Only a Q that can
+// lose more than its input is refused; choco_sgd tolerates coarse codecs.
+//
+// The exchange follows the optimizer's step. It sends the encoded model as one message of C bytes;
+// per rank and exchange, with d peers: d messages and d C bytes. If weights are exchanged in
+// buckets (option `bucket`), each bucket is encoded as one vector, one bucket after another, all
+// after the optimizer's step (as in BAGUA's code). With a communication_interval of k, the steps 0,
+// k, 2k, ... end with an exchange, and the other steps are local. Memory: d + 1 models beside the
+// weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"

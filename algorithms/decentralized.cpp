@@ -1,20 +1,24 @@
 // Decentralised parallel SGD at full precision (D-PSGD, arXiv 1705.09056; BAGUA, arXiv 2107.01499).
 //
-//   x_i = sum_j W_ij x_j - lr U(g_i(x_i)): the gradient is taken at the old local weights, so the
-//   exchange of weights overlaps the whole iteration.
+//   x_i = sum_j W_ij x_j - lr U(g_i(x_i))
 //
-// Modes: `all` averages over all ranks (an allreduce of weights), `shift_one` with one partner per
-// exchange, `ring` with two neighbours. The model travels as one message of S bytes. Bytes per rank
-// and exchange: all 2(P-1)/P S in 2(P-1) messages; shift_one S in 1; ring 2 S in 2. Hierarchical by
-// default, as in BAGUA: the mean of the node is what the leaders exchange. In buckets, an option:
-// as many messages per bucket, one bucket after another. With a communication_interval of k, the
-// steps 0, k, 2k, ... exchange, the others are plain local steps.
+// The gradient is taken at the old local weights, so the exchange of weights overlaps with the
+// whole iteration.
 //
-// Times are those of BAGUA's code (bagua/torch_api/algorithms/decentralized.py; rust/bagua-core,
-// comm_ops/decentralized_full_precision_synchronous.rs): all buckets start with the forward pass.
-// What overlaps is the mean of the node and the exchange between leaders, on a copy. After backward
-// the host waits for all of it; then, bucket by bucket, leaders copy the result to the weights and
-// broadcast it inside their nodes, which nothing hides. (dpsgd has no such return.)
+// There are three modes: `all` averages over all ranks (an allreduce of weights), `shift_one`
+// averages with one partner per exchange, and `ring` with two neighbours. The model travels as one
+// message of S bytes. Bytes per rank and exchange: all, 2(P-1)/P S in 2(P-1) messages; shift_one, S
+// in 1; ring, 2 S in 2. Execution is hierarchical by default, as in BAGUA: the leaders exchange the
+// means of their nodes. If weights are exchanged in buckets (option `bucket`), each bucket takes
+// that many messages, one bucket after another. With a communication_interval of k, the steps 0, k,
+// 2k, ... exchange, and the other steps are plain local steps.
+//
+// The order of operations is that of BAGUA's code (bagua/torch_api/algorithms/decentralized.py;
+// rust/bagua-core, comm_ops/decentralized_full_precision_synchronous.rs). All buckets start with
+// the forward pass. The mean over the node and the exchange between leaders, on a copy of the
+// weights, overlap with computation. After backward the host waits for all of them. Then, bucket by
+// bucket, leaders copy the result to the weights and broadcast it inside their nodes; nothing hides
+// this part. (dpsgd does not have it.)
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/steps.h"
@@ -52,7 +56,7 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout& layout) {
-  Cycle cycle;  // in exchanges
+  Cycle cycle;  // its steps are exchanges until they are scaled below
   if (options.mode != Mode::all)
     cycle =
         cycle_of(*make_peer_graph(graph_of(options.mode)), participants(options.execution, layout))

@@ -1,15 +1,17 @@
-// DeepSqueeze: decentralised SGD on coded models, with error feedback (Tang et al., arXiv
+// DeepSqueeze: decentralised SGD on encoded models, with error feedback (Tang et al., arXiv
 // 1907.07346).
 //
 //   y = x_i - lr U(g(x_i));  v = y + e_i;  c_i = C(v);  e_i = v - c_i
 //   x_i = y + gamma (sum_j W_ij c_j - c_i)
 //
-// W is symmetric. Whole models are coded, not differences: what a code loses is in proportion to
-// the weights, and gamma must be small if the code is coarse. No replicas are kept, so the peers
-// may change from step to step; C must lose less than all.
+// W is symmetric. The method encodes whole models, not differences, so the loss of a code is
+// proportional to the weights, and gamma must be small if the codec is coarse. No replicas are
+// kept, so the peers may change from step to step. C must be a contraction: it must lose less than
+// its input.
 //
-// The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
-// iteration, d peers: d messages and d C bytes. Memory: one model beside the weights.
+// The exchange follows the optimizer's step. It sends the encoded model as one message of C bytes;
+// per rank and iteration, with d peers: d messages and d C bytes. Memory: one model beside the
+// weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"

@@ -1,5 +1,5 @@
-// DGC, deep gradient compression: the largest of accumulated, momentum-corrected gradients travel
-// (Lin et al., arXiv 1712.01887).
+// DGC, deep gradient compression: ranks send the largest elements of accumulated,
+// momentum-corrected gradients (Lin et al., arXiv 1712.01887).
 //
 //   g = g_i(x), scaled down to a norm of clip / sqrt(P)
 //   u = mu u + g;  v = v + u                                   momentum correction
@@ -7,10 +7,13 @@
 //   u = 0 where v = 0                                          momentum factor masking
 //   x = x - lr U(1/P sum_j c_j)
 //
-// With Nesterov's momentum, u = mu (u + g) and v = v + u + g. Momentum is the algorithm's: best the
-// optimizer has none. k is a share of the bucket: 1/4 in a first stage of warm-up (an epoch in the
-// paper), a quarter of that in every later one, until it is the density. Steps and bytes per rank
-// and iteration: in a ring, P-1 messages and (P-1) 8 k bytes per bucket. Memory: two models.
+// With Nesterov's momentum, u = mu (u + g) and v = v + u + g. The algorithm itself applies the
+// momentum, so the optimizer should have none. k is a share of the bucket: 1/4 in the first stage
+// of the warm-up (a stage is an epoch in the paper) and a quarter of the previous share in every
+// later stage, until it reaches the density.
+//
+// Steps and bytes per rank and iteration: in a ring, P-1 messages and (P-1) 8 k bytes per bucket.
+// Memory: two models.
 
 #include <cmath>
 #include <map>
@@ -34,10 +37,10 @@ struct Options {
   std::int64_t warmup_every = 0;
 };
 
-/// The density of a stage of the warm-up.
+/// The density in the given stage of the warm-up.
 double density_of(long stage) { return std::ldexp(1.0, -2 * static_cast<int>(stage + 1)); }
 
-/// Steps of the warm-up.
+/// The number of steps of the warm-up.
 long warmup_steps(const Options& o) {
   long stages = 0;
   while (o.warmup_every > 0 && density_of(stages) > o.density) ++stages;
@@ -48,7 +51,7 @@ double density_at(const Options& o, long step) {
   return step < warmup_steps(o) ? density_of(step / o.warmup_every) : o.density;
 }
 
-/// What a bucket keeps from step to step: u, and v as the residual of its code.
+/// The state of a bucket between steps: u, and v as the residual of its code.
 struct Memory {
   Memory(Context ctx, const Tensor& g) : u(ctx.device->empty_like(g)), v(ctx, g) {
     ctx.device->fill(u, 0);
@@ -71,7 +74,8 @@ void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Code
     c.device->copy(g, memory.u);
   }
   if (c.size() == 1) return;
-  c_lp_gather(c, g, codec, &memory.v);  // of v + g, which leaves v: 0 where it was sent
+  // Encodes v + g, and leaves in v what was not sent: 0 where an element was sent.
+  c_lp_gather(c, g, codec, &memory.v);
   c.device->nn().relu_grad(memory.v.worker, memory.u);
 }
 

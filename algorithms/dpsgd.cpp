@@ -1,14 +1,16 @@
 // D-PSGD: decentralised parallel SGD over any undirected peer graph (Lian et al., arXiv
 // 1705.09056).
 //
-//   x_i = sum_j W_ij x_j - lr U(g_i(x_i)): the gradient is taken at the old local weights, so the
-//   exchange of weights overlaps the whole iteration.
+//   x_i = sum_j W_ij x_j - lr U(g_i(x_i))
+//
+// The gradient is taken at the old local weights, so the exchange of weights overlaps with the
+// whole iteration.
 //
 // W is symmetric and doubly stochastic; it may change from step to step. The paper's graph is the
 // ring. The model travels as one message of S bytes; per rank and iteration, with d peers: d
-// messages and d S bytes, all at once. In buckets, an option, weights are exchanged one bucket
-// after the other, each as soon as its gradient is complete: d messages per bucket. Memory: one
-// model beside the weights, and d more while they are mixed.
+// messages and d S bytes, all in one batch. If weights are exchanged in buckets (option `bucket`),
+// each bucket is exchanged as soon as its gradient is complete, one bucket after the other, with d
+// messages per bucket. Memory: one model beside the weights, and d more while they are mixed.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"

@@ -1,16 +1,20 @@
-// DropCompute: synchronous SGD whose workers stop computing when a step has taken too long (Giladi
-// et al., arXiv 2306.10598).
+// DropCompute: synchronous SGD whose workers stop computing when a step takes too long (Giladi et
+// al., arXiv 2306.10598).
 //
 //   g_i = 1/M sum of the gradients of m_i micro-batches;  x = x - lr U(1/P sum_j g_j)
 //
-// Worker i stops after M of them, or the first that ends a threshold after its optimizer step.
+// Worker i stops after M micro-batches, or after the first one that ends more than a threshold
+// after its last optimizer step.
 //
-// A micro-batch is one mini-batch of the workload, so a step takes M of them. As the reference code
-// can, 1/M may be 1 over the number that is done. Nothing is dropped in the first steps, of which
-// the automatic threshold (execution/compute_threshold.h) is taken. A micro-batch may turn out to
-// be the last, so nothing is exchanged before all are done. Steps and bytes per rank and iteration,
-// S bytes of gradient, ring: 2(P-1) messages per bucket, 2(P-1)/P S bytes; for the threshold, once,
-// I (M + 1) control messages to rank 0 and one back. Memory: one model.
+// A micro-batch is one mini-batch of the workload, so a full step uses M of them. Optionally
+// (`divisor`: done), the sum is divided by m_i instead of M, as the reference code can do. No
+// micro-batch is dropped in the first steps. If the threshold is automatic, these are the steps
+// from whose times it is computed (execution/compute_threshold.h). Since any micro-batch may turn
+// out to be the last, the exchange starts only when all of them are done.
+//
+// Steps and bytes per rank and iteration, for S bytes of gradient and a ring: 2(P-1) messages per
+// bucket, 2(P-1)/P S bytes. For the threshold, once: I (M + 1) control messages to rank 0 and one
+// back, where I is `profile_steps`. Memory: one model.
 
 #include <limits>
 #include <vector>
@@ -38,11 +42,11 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-constexpr long kFirst = 3;  // steps in which nothing is dropped, with a given threshold
+constexpr long kFirst = 3;  // number of steps without drops if the threshold is given
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Adds up gradients of micro-batches until all are done or the threshold has passed. Returns when
-/// each was done, in seconds since `begin`.
+/// Adds up the gradients of micro-batches until all are done or the threshold has passed. Returns
+/// the time at which each was done, in seconds since `begin`.
 std::vector<double> compute(Context ctx, Run& run, const Options& options, const Tensor& sum,
                             double begin, double threshold) {
   std::vector<double> done;

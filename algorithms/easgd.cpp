@@ -3,14 +3,17 @@
 //   x_i = x_i - lr U(g_i(x_i));  every tau steps, with d_i = x_i - c:
 //     x_i = x_i - alpha d_i;  c = c + alpha sum_j d_j          alpha = beta/P
 //
-// Springs hold P workers to a centre c that they pull along, so they stay apart and explore. Every
-// rank keeps the centre, which the mean of all d_j moves by beta: an allreduce, where the paper has
-// a server. As in the paper, what is learned is the centre: the last step ends with an exchange,
-// whatever tau is, and with the centre as all workers' weights. (An evaluation before that is of
-// the workers' mean.) Equations restated here; numbers of the paper are not quoted. The state of
-// the optimizer stays local. Steps and bytes per rank and exchange, S bytes of model, ring: 2(P-1)
-// messages, 2(P-1)/P S bytes. Memory: two models more.
-// In buckets, an option: as many messages per bucket, one bucket after another.
+// An elastic force pulls the P workers towards a centre c, and pulls the centre towards them, so
+// workers stay apart and explore. Every rank keeps a copy of the centre and moves it by beta times
+// the mean of all d_j: an allreduce takes the place of the paper's server. As in the paper, the
+// result of training is the centre: the last step ends with an exchange, whatever tau is, after
+// which all workers' weights are the centre. (An earlier evaluation uses the mean of the workers'
+// models.) We restate the equations here and do not quote numbers of the paper. The state of the
+// optimizer stays local.
+//
+// Steps and bytes per rank and exchange, for a model of S bytes and a ring: 2(P-1) messages,
+// 2(P-1)/P S bytes. If weights are exchanged in buckets (option `bucket`), each bucket takes 2(P-1)
+// messages, one bucket after another. Memory: two more models.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

@@ -1,16 +1,17 @@
-// ECD-PSGD: decentralised SGD with extrapolated, coded models (Tang et al., arXiv 1803.06443).
+// ECD-PSGD: decentralised SGD with extrapolated, encoded models (Tang et al., arXiv 1803.06443).
 //
 //   y = sum_j W_ij r_j - lr U(g(x_i))                          the next x_i; t = 1, 2, 3, ...
 //   z = (1 - t/2) x_i + t/2 y                                  an extrapolation
 //   r_j = (1 - 2/t) r_j + 2/t Q(z_j), of all peers and i       the replicas
 //   x_i = y
 //
-// W is symmetric and fixed; replicas start as the initial weights, which are equal. A replica is
-// the model but for a mean of what Q has lost, which is smaller than each loss if Q has no bias:
-// the paper's analysis needs that.
+// W is symmetric and fixed. The replicas start as the initial weights, which are equal on all
+// ranks. A replica differs from the model by a mean of the losses of Q. This mean is smaller than
+// each loss if Q is unbiased, which the paper's analysis assumes.
 //
-// The code of the whole model is one message of C bytes, after the optimiser's step; per rank and
-// iteration, d peers: d messages and d C bytes. Memory: d + 2 models beside the weights.
+// The exchange follows the optimizer's step. It sends the encoded vector as one message of C bytes;
+// per rank and iteration, with d peers: d messages and d C bytes. Memory: d + 2 models beside the
+// weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"
@@ -32,7 +33,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const Tensor weights = run.workload.weights(), before = ctx.device->empty_like(weights);
   const auto replicas = std::make_shared<Replicas>(ctx, run, options.graph);
   auto comm = ctx.stream->fork("comm");
-  // From x = x_i - lr U(g) and `before` = x_i.
+  // On entry x = x_i - lr U(g) and `before` = x_i.
   const auto mix = across(run.execution, [replicas, before, codec = options.codec, seed = run.seed](
                                              Context c, const Tensor& x, Slot slot) {
     const auto t = static_cast<float>(slot.step + 1);

@@ -4,11 +4,13 @@
 //   v = g_i(x) + e_i;  c_i = ||v||_1 / n sign(v);  e_i = v - c_i
 //   x = x - lr U(1/P sum_j c_j)
 //
-// n elements of a bucket. Equations restated here; numbers of the paper are not quoted. Its e_i is
-// that of lr g_i, so it differs where lr changes: what was held back at a higher rate then counts
-// with the present one here. Every rank's code goes to every rank: in a ring, P-1 messages and
-// (P-1) C_b bytes per bucket, with C_b = n/8 + 4 bytes. It pays while P is below 64: an allreduce
-// takes 2(P-1)/P 4n.
+// n is the number of elements of a bucket. We restate the equations here and do not quote numbers
+// of the paper. The paper's e_i is the residual of lr g_i, so the two forms differ if lr changes:
+// here, a residual from a time of a higher rate is later applied with the present rate.
+//
+// Every rank's code goes to every rank: in a ring, P-1 messages and (P-1) C_b bytes per bucket,
+// with C_b = n/8 + 4 bytes. This sends less than an allreduce, 2(P-1)/P 4n bytes, while P is below
+// 64.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/coded_training.h"

@@ -31,36 +31,37 @@ inline constexpr Trigram kAsyncLowDecentralised{Trigram::Synchrony::async, Trigr
 struct AlgorithmCard {
   std::string name, doc;
   Trigram trigram;
-  std::optional<Trigram> trigram_with_codec = {};  // with an `optional_codec_kind` that is given
-  std::string execution_options;                   // those of O, F and H that apply
+  std::optional<Trigram> trigram_with_codec = {};  // if the option "codec" is not "none"
+  std::string execution_options;                   // which of O, F and H apply, for example "OFH"
   std::string source;
-  bool exchanges_moment = false;    // as in AlgorithmEntry
-  bool exchanges_weights = false;   // F is off unless asked for: the model is one message
-  bool waits_across_steps = false;  // as in AlgorithmEntry
-  bool needs_values = false;        // as in AlgorithmEntry
-  bool synchronizes = true;         // the host can wait for every exchange, if H applies
+  bool exchanges_moment = false;    // see AlgorithmEntry
+  bool exchanges_weights = false;   // F is off by default: the whole model is one message
+  bool waits_across_steps = false;  // see AlgorithmEntry
+  bool needs_values = false;        // see AlgorithmEntry
+  bool synchronizes = true;         // with H, the host can be made to wait for every exchange
 };
 
-/// The parts of an algorithm that have a default.
+/// The functions of an algorithm that have a default.
 template <class Options>
 struct AlgorithmHooks {
   /// Default: `default_schedule`.
   std::function<ExchangeSchedule(const Options&, const Layout&)> schedule = {};
-  /// Throws ConfigError for options that cannot run on a layout. Default: all can.
+  /// Throws ConfigError for options that cannot run on a layout. Default: accepts all options.
   std::function<void(const Options&, const Layout&, const std::string& pointer)> check = {};
   /// The ranks that compute gradients. Default: all ranks.
   std::function<Workers(const Options&, const Layout&)> workers = {};
 };
 
-/// Adds the options of O, F and H that apply, and names the ones that do not.
+/// Adds those of the options O, F and H that apply, and refuses the others with an explanation.
 FieldTable<Execution> execution_fields(const AlgorithmCard& card);
-/// `execution` with what does not apply to the algorithm set to its neutral value.
+/// `execution` with every option that does not apply to the algorithm at its neutral value.
 Execution applicable(Execution execution, const AlgorithmCard& card);
 /// All ranks of a layout.
 Workers all_ranks(const Layout& layout);
 
-/// The schedule of an algorithm that exchanges in every step or, where Options has a member
-/// `sync_every`, in one of so many. Synchronous algorithms repeat themselves after an exchange.
+/// The schedule of an algorithm that exchanges in every step or, if Options has a member
+/// `sync_every`, once in that many steps. A synchronous algorithm repeats itself after each
+/// exchange.
 template <class Options>
 ExchangeSchedule default_schedule(const Trigram& trigram, const Options& options) {
   ExchangeSchedule schedule;
@@ -81,8 +82,8 @@ AlgorithmTraits traits_of(const AlgorithmCard& card, const Options& options) {
   return traits;
 }
 
-/// The entry of the algorithm that `train` is the training loop of. Options holds an
-/// `Execution execution` and the members that `fields` describes.
+/// The registry entry of the algorithm whose training loop is `train`. Options holds an `Execution
+/// execution` and the members that `fields` describes.
 template <class Options>
 AlgorithmEntry algorithm_entry(
     const AlgorithmCard& card,

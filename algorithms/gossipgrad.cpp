@@ -1,13 +1,14 @@
-// GossipGraD: every worker averages its gradient with one other worker's (Daily et al., arXiv
+// GossipGraD: every worker averages its gradient with that of one other worker (Daily et al., arXiv
 // 1803.05880).
 //
 //   g = (g_i(x_i) + g_j(x_j)) / 2;  x_i = x_i - lr U(g)          j is the partner of the step
 //
-// The partner goes round: 1, 2, 4, ... ranks behind, in an order of ranks that is shuffled anew
-// after each round. In the form of PyTorch's torchdistx: models are never averaged, so they drift
-// apart as far as gradients differ, and their mean after an epoch of configs/convergence.json is
-// 2.6 points below gradient_allreduce (docs/convergence.md). Steps and bytes per rank and
-// iteration, S bytes of gradient: 1 message per bucket, S bytes.
+// The partner is 1, 2, 4, ... positions behind in turn, in an order of ranks that is shuffled again
+// after each round. As in PyTorch's torchdistx, models are never averaged, so they drift apart as
+// far as gradients differ; after an epoch of configs/convergence.json the accuracy of their mean is
+// 2.6 points below gradient_allreduce (docs/convergence.md).
+//
+// Steps and bytes per rank and iteration, for S bytes of gradient: 1 message per bucket, S bytes.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"

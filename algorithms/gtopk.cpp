@@ -1,21 +1,22 @@
-// gTop-k S-SGD: of the largest elements of all gradients the largest (Shi et al., arXiv
-// 1901.04359).
+// gTop-k S-SGD: the globally largest elements among the largest elements of all gradients (Shi et
+// al., arXiv 1901.04359).
 //
 //   v = g_i(x) + e_i;  c_i = the k largest elements of v
-//   c = c_1 + ... + c_P, in pairs up a tree, of every sum the k largest elements
+//   c = c_1 + ... + c_P, added in pairs up a tree; every partial sum keeps its k largest elements
 //   e_i = v, but 0 where both c_i and c have an element
 //   x = x - lr U(1/P c)
 //
-// What a rank has chosen and the others have not goes back to its residual. What was left out in
-// the tree of an element that got to the root on another way is lost, in the paper, too. The tree
-// is binomial and any number of ranks make one. A merge decodes two codes and chooses among all
-// elements of their sum, which takes longer than to merge two lists of k. All ranks step along k
-// elements, where with topk those of all ranks add up: the same density is less here.
+// An element that a rank has selected but that is not in c returns to the rank's residual. If an
+// element reaches the root on one path through the tree, the contributions to it that other paths
+// dropped are lost, as in the paper. The tree is binomial and works for any number of ranks. A
+// merge decodes two codes and selects among all elements of their sum, which takes longer than
+// merging two lists of k. A step changes k elements in all; with topk the elements of all ranks add
+// up, so the same density is less here.
 //
 // Steps and bytes per rank and iteration, with C_b = 8 k_b bytes per bucket (value and index):
-// every edge of the tree takes a message of C_b up and one down, so of 2 ceil(lg P) messages that
-// wait for one another the last rank gets what the first one sent, 16 k lg P bytes in all; a rank
-// of d children sends d + 1 of them, the root d. Memory: the residual, and two buckets of scratch.
+// every edge of the tree carries one message of C_b up and one down. Hence the critical path has 2
+// ceil(lg P) messages, 16 k lg P bytes in all. A rank with d children sends d + 1 messages; the
+// root sends d. Memory: the residual, and two buckets of scratch.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

@@ -2,8 +2,10 @@
 //
 //   x_i = x_i - lr U(g_i(x_i));  every H steps: x_i = 1/P sum_j x_j
 //
-// H = 1 averages after every step. The state of the optimizer stays local. Steps and bytes per rank
-// and average, S bytes of model, ring: 2(P-1) messages (per bucket), 2(P-1)/P S bytes.
+// With H = 1 the workers average after every step. The state of the optimizer stays local.
+//
+// Steps and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages (per
+// bucket), 2(P-1)/P S bytes.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

@@ -2,17 +2,18 @@
 // (Ryabinin et al., arXiv 2103.03239).
 //
 //   x_i = x_i - lr U(g_i(x_i));  every H steps, in `rounds` rounds:
-//   x_i = mean of x_j over the workers that are where i is along all axes but one
+//   x_i = mean of x_j over the workers whose coordinates equal those of i along all axes but one
 //
-// Round r is along axis r mod d of d axes. On a grid that is full, d rounds in a row leave the mean
-// of all; where there are fewer workers than places, those who are there average, groups differ in
-// size, and the mean of all is kept, but not reached. (The paper's workers agree on groups while
-// they run, as they come and go; here the grid is fixed.) A number of workers without factors, such
-// as a prime, makes one side of all and others of 1, along which nobody averages: name a `grid`
-// then.
+// Round r averages along axis r mod d, where d is the number of axes. On a full grid, d consecutive
+// rounds yield the mean over all workers. If there are fewer workers than grid positions, the
+// groups differ in size; the mean over all workers is then conserved, but d rounds do not reach it.
+// (The paper's workers agree on groups at run time, as workers come and go; here the grid is
+// fixed.) If the number of workers has no suitable factors, for example because it is a prime, one
+// side contains all workers and the other sides have length 1, along which nobody averages; give a
+// `grid` then.
 //
-// Steps and bytes per rank and round, S bytes of model, M workers in the group, ring: 2(M-1)
-// messages (per bucket), 2(M-1)/M S bytes.
+// Steps and bytes per rank and round, for a model of S bytes, M workers in the group and a ring:
+// 2(M-1) messages (per bucket), 2(M-1)/M S bytes.
 
 #include <iterator>
 #include <numeric>
@@ -31,7 +32,7 @@ namespace {
 
 struct Options {
   Execution execution;
-  std::vector<std::int64_t> grid;  // empty: `dimensions` of nearly equal length
+  std::vector<std::int64_t> grid;  // empty: `dimensions` sides of nearly equal length
   std::int64_t dimensions = 2;
   std::int64_t sync_every = 1;
   std::int64_t rounds = 1;

@@ -4,11 +4,13 @@
 //   v = g_i(x) + e_i;  c_i = C(v);  e_i = v - c_i                          the worker
 //   w = 1/P sum_j c_j + e;  c = C(w);  e = w - c;  x = x - lr U(c)         the owner of a chunk
 //
-// C keeps one bit per element, and stands for the mean of all elements that are not below zero or
-// for the mean of all that are. Equations restated here; numbers of the paper are not quoted. The
-// paper takes these means by the column of a weight matrix; here by the chunk, 1/P of a bucket.
-// Steps and bytes per rank and iteration, P exchanging ranks, C_b bytes of code per bucket (about
-// S_b/32): 2(P-1) messages and 2(P-1)/P C_b bytes per bucket.
+// C keeps one bit per element. It decodes to one of two means: that of all elements that are not
+// below zero, or that of all elements below zero. The paper takes these means per column of a
+// weight matrix; here they are taken per chunk of 1/P of a bucket. We restate the equations here
+// and do not quote numbers of the paper.
+//
+// Steps and bytes per rank and iteration, for P exchanging ranks and C_b bytes of code per bucket
+// (about S_b/32): 2(P-1) messages and 2(P-1)/P C_b bytes per bucket.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/coded_training.h"

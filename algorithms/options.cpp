@@ -11,7 +11,7 @@ namespace trigram {
 
 namespace {
 
-/// 0, or a size that is worth going round for.
+/// 0, or a size that is worth a pass of its own around the ring.
 OptionType<std::size_t> segment_kind() {
   constexpr std::size_t kLeast = 1024;
   OptionType<std::size_t> size = byte_size();
@@ -44,21 +44,22 @@ FieldTable<NcclOptions> nccl_fields() {
              "Ten times that of the GPUs: 70 for V100, 80 for A100");
 }
 
-/// The schema of a table's fields beside a fixed name.
+/// The schema of a table's fields together with a fixed name.
 Json named_schema(Json schema, const char* name) {
   schema["properties"]["name"] = {{"const", name}};
   schema["required"].push_back("name");
   return schema;
 }
 
-/// Options of an algorithm that has none.
+/// Rejects options of an algorithm that has none.
 void refuse_options(const Json& options, const std::string& name, const std::string& pointer) {
   if (options.empty()) return;
   throw ConfigError(child(pointer, options.begin().key()),
                     fmt::format("only rings and nccl have options; expected none for {}", name));
 }
 
-/// "name" or {"name": "ring" or "nccl", options}; dumped as a name where options are defaults.
+/// Parses "name", or {"name": "ring" or "nccl", options}. Dumps the name alone if all options have
+/// their defaults.
 OptionType<AllreduceSpec> kind_of(
     const std::vector<std::pair<std::string, AllreduceAlgorithm>>& names) {
   const OptionType<AllreduceAlgorithm> name = one_of(names);

@@ -11,26 +11,27 @@
 
 namespace trigram {
 
-// Kinds of options that several algorithms have.
+// Option types that several algorithms share.
 
 OptionType<AllreduceSpec> allreduce_kind();
-/// The same in groups of a power of two, where recursive doubling is called a butterfly.
+/// The same for groups whose size is a power of two, where recursive doubling is called
+/// "butterfly".
 OptionType<AllreduceSpec> group_allreduce_kind();
 
 OptionType<SecondPhase> second_phase_kind();
 
-/// Throws ConfigError at `pointer` unless the codec is a contraction: for methods that code again
-/// what a code has lost.
+/// Throws ConfigError at `pointer` unless the codec is a contraction, that is, loses less than its
+/// input. Methods that encode the loss of an earlier code again need one.
 void require_contraction(const CodecSpec& codec, const std::string& pointer);
 
-/// Which codec, as `codec_kind` has it, among those that are contractions.
+/// A codec as in `codec_kind`; only contractions are accepted.
 OptionType<CodecSpec> contraction_kind();
 
 /// The same, or "none" for full precision.
 OptionType<std::optional<CodecSpec>> optional_codec_kind();
 
-/// The fields of an Options with a `CodecSpec codec` and a `bool error_feedback`; `coded` says what
-/// travels in code, in the plural.
+/// The fields of an Options that has a `CodecSpec codec` and a `bool error_feedback`. `coded` is
+/// the plural noun for what is encoded, such as "gradients".
 template <class Options>
 FieldTable<Options> coding_fields(const std::string& coded) {
   return FieldTable<Options>{}
@@ -45,7 +46,7 @@ void check_coding(const Options& options, const Layout&, const std::string& poin
   if (options.error_feedback) require_contraction(options.codec, pointer + "/codec");
 }
 
-/// The fields of `coding_fields`, and, with a `SecondPhase phase2`, that of a coded scatter-reduce.
+/// The fields of `coding_fields` and `SecondPhase phase2`, for a coded scatter-reduce.
 template <class Options>
 FieldTable<Options> scatter_reduce_fields(const std::string& coded) {
   return coding_fields<Options>(coded).field(
@@ -53,8 +54,8 @@ FieldTable<Options> scatter_reduce_fields(const std::string& coded) {
       "How coded means go from their owners to all: to everybody at once, or around a ring");
 }
 
-/// The fields of an Options with `std::int64_t servers` and `std::optional<CodecSpec> codec`, of a
-/// method whose workers push changes to shards of the model on servers, and pull them.
+/// The fields of an Options that has `std::int64_t servers` and `std::optional<CodecSpec> codec`,
+/// for methods whose workers push changes to model shards on servers and pull the shards.
 template <class Options>
 FieldTable<Options> shard_fields() {
   return FieldTable<Options>{}
@@ -70,9 +71,8 @@ void check_shards(const Options& options, const Layout& layout, const std::strin
   check_servers(options.servers, layout, pointer);
 }
 
-/// The same fields as of a coded scatter-reduce, and those of a method that trains on moments after
-/// a warm-up
-/// (`train_on_moments`).
+/// The fields of a coded scatter-reduce, and those of a method that trains on moments after a
+/// warm-up (`train_on_moments`).
 template <class Options>
 FieldTable<Options> moment_fields() {
   return scatter_reduce_fields<Options>("moments")

@@ -1,5 +1,5 @@
-// OSGP: overlap stochastic gradient push (Assran et al., arXiv 1811.10792). SGP whose pushes are
-// under way while the next gradients are computed.
+// OSGP: overlap stochastic gradient push (Assran et al., arXiv 1811.10792). It is SGP whose pushes
+// are in flight while the next gradients are computed.
 //
 //   every rank has x, a weight w, and z = x / w; at first w = 1
 //   x = x - lr U(g(z))
@@ -7,20 +7,21 @@
 //                    (x, w) = (x, w) + all that was sent to it tau steps ago
 //   z = x / w
 //
-// with p = 1 / (1 + out-neighbours). Nothing is lost: what ranks have and what is under way adds up
-// to the same sums of x and w whatever the graph. So w < 1 even on regular graphs, and z moves by
-// lr U(g) / w. After the last step what is under way is added, too. Push m is along the graph of
+// with p = 1 / (1 + number of out-neighbours). The sums of x and w over all ranks and all messages
+// in flight are conserved, whatever the graph. Hence w < 1 even on regular graphs, and z moves by
+// lr U(g) / w. After the last step the messages in flight are added, too. Push m uses the graph of
 // step m.
 //
-// The paper's workers add a push at the first step at which it has arrived, and wait for it after
-// tau steps. That each is added exactly tau steps late is one of the orders of events which that
-// allows; it makes the result the same whatever the timing.
+// The paper's workers add a push in the first step in which it has arrived, and wait for it after
+// tau steps. Here, each push is added exactly tau steps late. This is one of the orders of events
+// that the paper allows, and it makes the result independent of timing.
 //
-// Per rank and push, d peers: d messages of S + 4 bytes (w travels with the model), hidden behind
-// tau iterations; in buckets, an option, d of S_b + 4 for each. A delay is hidden from the peers if
-// it is no longer than what tau iterations take, less the push. Memory: 3 models beside the
-// weights, and d more while what has come is added up. No hierarchy: models of a node would have to
-// be averaged at once, and only be pushed with a delay.
+// Steps and bytes per rank and push, with d peers: d messages of S + 4 bytes (w travels with the
+// model), hidden behind tau iterations. If weights are exchanged in buckets (option `bucket`), d
+// messages of S_b + 4 bytes for each bucket. Peers do not notice a delay of a rank that is no
+// longer than tau iterations less the push. Memory: 3 models beside the weights, and d more while
+// received pushes are added up. There is no hierarchical execution: the models of a node would have
+// to be averaged immediately, but pushed with a delay.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
@@ -52,9 +53,10 @@ void train(Context ctx, Run& run, const Options& options) {
   for (long t : run.steps) {
     const bool due = t % options.overlap_steps == 0;
     const Peers peers = graph->peers(ctx.rank(), ctx.size(), t / options.overlap_steps);
-    compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
+    // gradients at z, which the workload's weights hold
+    compute_by_part(ctx, run, [&](const Part& part) {
       DelayedPush& push = pushes[static_cast<std::size_t>(part.index)];
-      device.copy(part.weights, push.state().x);  // but the optimiser steps from x
+      device.copy(part.weights, push.state().x);  // the optimizer steps from x
       optimizer_step(ctx, run, part);
       device.copy(push.state().x, part.weights);
       if (due) push.push(ctx, *comm, peers);

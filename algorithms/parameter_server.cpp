@@ -1,19 +1,24 @@
 // Synchronous sharded parameter server (Li et al., OSDI 2014; partitions as in BytePS, Jiang et
-// al., OSDI 2020, and assigned to servers one after the other, or by a hash as its code does).
+// al., OSDI 2020). Partitions are assigned to servers in turn, or by a hash as in BytePS's code.
+//
 //   push: worker j sends its gradient g_j[p] of every partition p to p's server, such as p mod k
 //   server: g[p] = 1/P sum_j g_j[p], in the order of ranks
-//   pull: acknowledged, every worker asks for g[p], and receives it;  x = x - lr U(g)
+//   pull: every worker asks for g[p] (if acknowledged), and receives it;  x = x - lr U(g)
 //
-// The mean gradient comes back: optimisers stay where the weights are. Servers are among the
-// workers or beside them; P counts workers, or, hierarchical, nodes, whose leaders push what these
-// have added up. A partition on each server, or by the hash about as much, is a round. Of R rounds,
-// S bytes in all and S_k on a server: R+1 steps; acknowledged, R+3, or streams for stages
-// (push_pull.h), and 232 bytes more for each partition and worker. A worker sends S, a server S_k
-// less and, for each other worker (or each that it is beside), S_k.
+// Servers return the mean gradient, so optimizers stay where the weights are. Servers are among the
+// workers, or are additional ranks beside them. P is the number of workers; in hierarchical
+// execution it is the number of nodes, whose leaders push the means of their nodes. A round
+// contains one partition per server or, with the hash, about as many bytes.
 //
-// By need (ByteScheduler, Peng et al., SOSP 2019): the next forward pass waits for each bucket
-// where it comes to it; partitions after a share of `early` travel as it needs them, the same on
-// all ranks. Evaluation sees weights before a step's update, except at the end.
+// Steps and bytes, for R rounds, S bytes in all and S_k bytes on a server: R+1 steps. Acknowledged:
+// R+3 steps, or one stream per stage (push_pull.h), and 232 bytes more for each partition and
+// worker. A worker sends S bytes. A server among the workers sends S_k bytes less as a worker, and
+// S_k bytes to each other worker; a server beside them sends S_k bytes to each worker.
+//
+// With priority `need` (ByteScheduler, Peng et al., SOSP 2019), the next forward pass waits for
+// each bucket only when it reaches it. Partitions after the share `early` travel in the order in
+// which the forward pass needs them, which is the same on all ranks. An evaluation sees the weights
+// before the update, except after the last step.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/exchange.h"
@@ -34,7 +39,7 @@ struct Options {
   bool acknowledged = true;
 };
 
-/// All ranks, or the leaders of nodes.
+/// All ranks or, in hierarchical execution, the node leaders.
 Layout layout_of(const Options& options, const Layout& layout) {
   if (!options.execution.hierarchical) return layout;
   return Layout(static_cast<int>(layout.nodes().size()), 1);

@@ -3,10 +3,12 @@
 //   t < t_0:  x = x - lr U(1/P sum_j g_j(x))
 //   after:    x_i = x_i - lr U(g_i(x_i));  every H steps: x_i = 1/P sum_j x_j
 //
-// The paper switches where the learning rate decays for the first time. Equations restated here;
-// numbers of the paper are not quoted. The state of the optimizer stays local after the switch.
-// Steps and bytes per rank, S bytes of model, ring: before, 2(P-1) messages per bucket and
-// iteration and 2(P-1)/P S bytes; after, per average, 2(P-1) messages and 2(P-1)/P S bytes.
+// The paper switches at the first decay of the learning rate. We restate the equations here and do
+// not quote numbers of the paper. After the switch the state of the optimizer stays local.
+//
+// Steps and bytes per rank, for a model of S bytes and a ring: before the switch, 2(P-1) messages
+// per bucket and iteration and 2(P-1)/P S bytes; after it, 2(P-1) messages and 2(P-1)/P S bytes per
+// average.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

@@ -1,17 +1,18 @@
-// PowerSGD: the gradient of every bucket, as a matrix, is approximated by one of low rank (Vogels,
-// Karimireddy, Jaggi, arXiv 1905.13727, Algorithms 1 and 2).
+// PowerSGD: approximates the gradient of every bucket, taken as a matrix, by a matrix of low rank
+// (Vogels, Karimireddy, Jaggi, arXiv 1905.13727, Algorithms 1 and 2).
 //
 //   M_i = g_i(x) + e_i;  P = orthonormalise(mean_j M_j Q);  Q = mean_j M_j^T P;  e_i = M_i - P Q^T
 //   x = x - lr U(P Q^T)
 //
-// A step is one power iteration of the mean matrix, which nobody forms; Q, of r columns, is kept
-// for the next one. What counts as lost is what the common P Q^T lacks of the rank's own M_i, as in
-// the authors' code. A bucket is taken as the most nearly square matrix that holds it, whatever
-// tensors it consists of, which is why the default is the largest rank that the paper has; one that
-// is not longer than its factors is averaged as it is.
+// A step is one power iteration of the mean matrix, which no rank computes; Q, with r columns, is
+// kept for the next step. The error e_i is the difference between the rank's own M_i and the common
+// P Q^T, as in the authors' code. A bucket is reshaped to the most nearly square matrix that holds
+// it, whichever tensors it consists of; for this reason the default is the largest rank in the
+// paper. A bucket that is not longer than its factors is averaged without approximation.
 //
-// Steps and bytes per rank and iteration, N ranks, buckets of a x b elements: two allreduces, of
-// 4ra and 4rb bytes; by rings 4(N-1) messages and 2(N-1)/N 4r(a + b) bytes per bucket.
+// Steps and bytes per rank and iteration, for N ranks and buckets of a x b elements: two
+// allreduces, of 4ra and 4rb bytes; with rings, 4(N-1) messages and 2(N-1)/N 4r(a + b) bytes per
+// bucket.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"

@@ -11,7 +11,7 @@
 
 namespace trigram {
 
-/// The three lines: which relaxations an algorithm makes.
+/// The three properties that classify an algorithm: which relaxations it makes.
 struct Trigram {
   enum class Synchrony { sync, async } synchrony;
   enum class Precision { full, low } precision;
@@ -19,41 +19,41 @@ struct Trigram {
 };
 std::string to_string(const Trigram& trigram);  // "sync, low, centralised"
 
-/// What the rest of the program needs to know of an algorithm with its options.
+/// What the rest of the program needs to know about an algorithm with its options.
 struct AlgorithmTraits {
   Trigram trigram;
   Execution execution;  // options that do not apply to the algorithm have their neutral value
-  std::optional<AllreduceAlgorithm> allreduce;  // of an option "allreduce"
-  std::optional<long> warmup_steps;             // of an option "warmup_steps"
+  std::optional<AllreduceAlgorithm> allreduce;  // value of the option "allreduce", if any
+  std::optional<long> warmup_steps;             // value of the option "warmup_steps", if any
 };
 
 struct AlgorithmEntry : Component<Algorithm> {
   Trigram trigram;
-  std::optional<Trigram> trigram_with_codec;  // where an option "codec" may be "none", and is not
-  std::string execution_options;              // which of O, F and H apply, e.g. "OFH"
-  std::string source;                         // paper
-  /// True if the moment of the optimizer is exchanged, so that the optimizer must have one, after
-  /// the warm-up, if any, in which the variance of the optimizer forms.
+  std::optional<Trigram> trigram_with_codec;  // if an option "codec" is given and not "none"
+  std::string execution_options;              // which of O, F and H apply, for example "OFH"
+  std::string source;                         // the paper
+  /// True if ranks exchange the optimizer's moment, so that the optimizer must have one. A warm-up,
+  /// if there is one, comes first; the optimizer's variance forms in it.
   bool exchanges_moment = false;
-  /// True if the end of a rank's step may wait for the end of another rank's later step, so that
-  /// ranks that meet at the end of one step may deadlock.
+  /// True if the end of a rank's step may wait for the end of another rank's later step. Code that
+  /// makes all ranks wait for each other at the end of one step may then deadlock.
   bool waits_across_steps = false;
-  /// True if control flow depends on tensor values; such an algorithm refuses phantoms.
+  /// True if control flow depends on tensor values; such an algorithm refuses phantom tensors.
   bool needs_values = false;
   std::function<AlgorithmTraits(const Json& resolved)> traits;
-  /// Throws ConfigError when the algorithm cannot run with these options on this layout.
+  /// Throws ConfigError if the algorithm cannot run with these options on this layout.
   std::function<void(const Json& resolved, const Layout& layout, const std::string& pointer)> check;
-  /// The ranks that compute gradients with these options, which have passed the check.
+  /// The ranks that compute gradients with these options. The options have passed `check`.
   std::function<Workers(const Json& resolved, const Layout& layout)> workers;
 };
 
 /// Every algorithm, in the order in which they are listed to users.
 const std::vector<AlgorithmEntry>& algorithms();
 
-/// Adds an algorithm that lives outside this source tree. For the start of a program, before
-/// anything has read the table; throws when the name is taken.
+/// Adds an algorithm that lives outside this source tree. Call it at the start of the program,
+/// before anything reads the table. Throws if the name is taken.
 void add_algorithm(AlgorithmEntry entry);
-/// Whether this program has such algorithms.
+/// True if `add_algorithm` has been called.
 bool has_added_algorithms();
 
 }  // namespace trigram

@@ -6,14 +6,16 @@
 //   (x, w) = sum over j, in-neighbours and the rank itself, of p_j (x_j, w_j)
 //   z = x / w
 //
-// with p_j = 1 / (1 + out-neighbours of j): column-stochastic, whatever the graph, so the sums of x
-// and of w over all ranks are kept, and z comes to the mean of x even where ranks receive from more
-// peers than others. On regular graphs w stays 1. Weight decay acts on x. The paper's graphs are
-// one_peer_exponential (one peer) and n_peer_exponential (d peers).
+// with p_j = 1 / (1 + number of out-neighbours of j). The matrix of the p_j is column-stochastic
+// for every graph, so the sums of x and of w over all ranks are conserved, and z converges to the
+// mean of x even if some ranks receive from more peers than others. On regular graphs w stays 1.
+// Weight decay acts on x. The paper's graphs are one_peer_exponential (one peer) and
+// n_peer_exponential (d peers).
 //
-// Per rank and iteration, d peers: d messages of S + 4 bytes (w travels with the model), after the
-// step; in buckets, an option, d of S_b + 4 for each, one bucket after the other, each as soon as
-// its gradient is complete. Memory: one model beside the weights, and d more while they are summed.
+// Steps and bytes per rank and iteration, with d peers: d messages of S + 4 bytes (w travels with
+// the model), after the step. If weights are exchanged in buckets (option `bucket`), d messages of
+// S_b + 4 bytes for each bucket, one bucket after the other, each as soon as its gradient is
+// complete. Memory: one model beside the weights, and d more while they are summed.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"
@@ -47,9 +49,10 @@ void train(Context ctx, Run& run, const Options& options) {
   });
   for ([[maybe_unused]] long t : run.steps) {
     std::vector<std::shared_ptr<Work>> pushed;
-    compute_by_part(ctx, run, [&](const Part& part) {  // gradients at z, which the workload holds
+    // gradients at z, which the workload's weights hold
+    compute_by_part(ctx, run, [&](const Part& part) {
       const PushSumState& state = states[static_cast<std::size_t>(part.index)];
-      device.copy(part.weights, state.x);  // but the optimiser steps from x
+      device.copy(part.weights, state.x);  // the optimizer steps from x
       optimizer_step(ctx, run, part);
       device.copy(state.x, part.weights);
       pushed.push_back(begin_exchange(*comm, ctx, run, state.both, part.index, push));

@@ -1,13 +1,15 @@
-// signSGD with majority vote: every element goes where most workers' gradients point (Bernstein et
-// al., arXiv 1802.04434, 1810.05291).
+// signSGD with majority vote: every element moves in the direction in which most workers' gradients
+// point (Bernstein et al., arXiv 1802.04434, 1810.05291).
 //
-//   x = x - lr U(sign(sum_j sign(g_j(x))))          sign(0) = +1, so a tied vote is one for +1
+//   x = x - lr U(sign(sum_j sign(g_j(x))))          sign(0) = +1, so a tie counts as +1
 //
-// Nothing is fed back: a step is as long as lr says, however small the gradient, so lr is that of a
-// method of signs, and must decay for the weights to settle. The paper counts at a server; here
-// each rank counts the votes on its chunk of 1/P of a bucket. Steps and bytes per rank and
-// iteration, P exchanging ranks, C_b = n/8 + 4 bytes of code per bucket of n elements: 2(P-1)
-// messages and 2(P-1)/P C_b bytes per bucket (4 bytes of every message say whether all is finite).
+// There is no error feedback. A step has the length lr however small the gradient is, so lr must be
+// chosen for a sign-based method, and must decay for the weights to converge. In the paper a server
+// counts the votes; here each rank counts the votes on its chunk of 1/P of a bucket.
+//
+// Steps and bytes per rank and iteration, for P exchanging ranks and C_b = n/8 + 4 bytes of code
+// per bucket of n elements: 2(P-1) messages and 2(P-1)/P C_b bytes per bucket (4 bytes of every
+// message tell whether all elements are finite).
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/coded_training.h"
@@ -19,7 +21,7 @@ namespace {
 struct Options {
   Execution execution;
   SecondPhase phase2 = SecondPhase::allgather;
-  // No options: another code would be no vote.
+  // These are not options of the user: with another codec there would be no vote.
   CodecSpec codec{"sign", {{"scale", "one"}}};
   bool error_feedback = false;
 };

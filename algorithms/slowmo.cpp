@@ -4,14 +4,16 @@
 //   every H steps, from x_0 to the exact average x_H:
 //     u = beta u + (x_0 - x_H) / lr;  x_0 = x_0 - alpha lr u;  x_i = x_0
 //
-// lr is the inner learning rate at that step. Kept is v = lr u, which bears lr = 0, or nearly:
+// lr is the inner learning rate at that step. The implementation stores v = lr u, which also works
+// for lr = 0 or nearly 0:
 //
 //     v = beta lr / lr_before v + (x_0 - x_H);  x_0 = x_0 - alpha v
 //
-// After a step with lr = 0, v starts anew. beta = 0 and alpha = 1 are local SGD. Steps and bytes
-// per rank and average, S bytes of model, ring: 2(P-1) messages, 2(P-1)/P S bytes. Memory: two
-// models more.
-// In buckets, an option: as many messages per bucket, one bucket after another.
+// After a step with lr = 0, v starts from 0. With beta = 0 and alpha = 1 the method is local SGD.
+//
+// Steps and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages,
+// 2(P-1)/P S bytes. If weights are exchanged in buckets (option `bucket`), each bucket takes 2(P-1)
+// messages, one bucket after another. Memory: two more models.
 
 #include <algorithm>
 #include <limits>
@@ -32,7 +34,7 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-/// How much of v is kept: beta lr / lr_before.
+/// The factor of the old v: beta lr / lr_before.
 float kept(const Options& options, float lr, float lr_before) {
   if (lr_before == 0) return 0;
   const double ratio = static_cast<double>(lr) / static_cast<double>(lr_before);

@@ -1,14 +1,17 @@
 // TernGrad: synchronous SGD on gradients of three values (Wen et al., arXiv 1705.07878).
 //
-//   g = g_i(x), cut off at +- c sigma;  s = max |g|
+//   g = g_i(x), clipped to +- c sigma;  s = max |g|
 //   t_i = s sign(g) b, b = 1 with probability |g| / s, else 0;  x = x - lr U(1/P sum_j t_j)
 //
-// tensor by tensor, by default: one s for each (or for every 2^24 elements). t_i is g without bias
-// but for what the cut takes; sigma is the root mean square of g, whose mean is near 0. Equations
-// restated here; numbers of the paper are not quoted. The paper's server adds the t_j up, by one
-// scale for all workers if it is asked to; here every worker has its own, and every rank adds up.
+// By default this applies tensor by tensor, with one s for each tensor (or for every 2^24
+// elements). t_i is an unbiased estimate of the clipped g. sigma is the root mean square of g,
+// whose mean is near 0. We restate the equations here and do not quote numbers of the paper. The
+// paper's server adds up the t_j, optionally with one scale for all workers; here every worker has
+// its own scale, and every rank adds up the t_j.
+//
 // Steps and bytes per rank and iteration: in a ring, P-1 messages and (P-1) C_b bytes per bucket,
-// with C_b = n/4 + 4 bytes. It pays while P is below 32: an allreduce takes 2(P-1)/P 4n.
+// with C_b = n/4 + 4 bytes. This sends less than an allreduce, 2(P-1)/P 4n bytes, while P is below
+// 32.
 
 #include <cmath>
 

@@ -4,9 +4,10 @@
 //   v = g_i(x) + e_i;  c_i = the k largest elements of v;  e_i = v - c_i;  g = 1/P sum_j c_j
 //   x = x - lr U(g)
 //
-// Sparse vectors of different ranks do not add up to one as sparse, so every rank gets all: in a
-// ring, P-1 messages and (P-1) C_b bytes per bucket, with C_b = 8 k_b bytes (value and index). It
-// pays while 4 P k_b is below the size of the bucket.
+// The sum of the sparse vectors of different ranks is less sparse than each of them, so every rank
+// receives all vectors: in a ring, P-1 messages and (P-1) C_b bytes per bucket, with C_b = 8 k_b
+// bytes (value and index). This sends less than an allreduce while 4 P k_b is below the size of the
+// bucket.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/coded_training.h"

@@ -1,18 +1,23 @@
-// WAGMA-SGD: models are averaged in groups that change every step, without waiting for late workers
+// WAGMA-SGD: averages models in groups that change every step, without waiting for late workers
 // (wait-avoiding group model averaging, arXiv 2005.00124, Algorithm 2).
 //
 //   worker i, step t:  w' = x_i - lr U(g_i(x_i));  send_i = w';  wait until version t has run
-//                      x_i = sum / S             if w' is inside the sum (in time)
-//                      x_i = (sum + w') / (S+1)  if an older model of i is (late)
+//                      x_i = sum / S             if the sum includes w' (i was in time)
+//                      x_i = (sum + w') / (S+1)  if it includes an older model of i (i was late)
 //     every tau steps: x_i = mean of all send_j, of this step
-//   version t: on every rank's agent, when the first worker has arrived: sum of the group's send_j
+//   version t: runs on every rank's agent as soon as the first worker has arrived:
+//                      sum = sum of the group's send_j
 //
-// Groups of S ranks agree in all but the bits (t lg S + k) mod lg P, k < lg S, of their rank. `sum`
-// is that of the latest version: what counts is which of the worker's models it holds. With a codec
-// Q (a low-precision form of our own), i's sum is S (send_i + mean_j Q(d_j) - Q(d_i)), d_j = send_j
-// - the last mean of all: the sum of models is conserved. Buckets, an option, have versions each.
-// Messages and bytes per rank, S_b bytes of model (or bucket), C of its code: lg S and lg S S_b per
-// group sum (butterfly; coded S-1 and (S-1) C), 2(P-1) and 2(P-1)/P S_b per global average (ring).
+// A group consists of S ranks that agree in all bits of their rank except the bits (t lg S + k) mod
+// lg P, k < lg S. `sum` is the result of the latest version; whether a worker counts as late
+// depends on which of its models that sum includes. With a codec Q (our own low-precision form),
+// i's sum is S (send_i + mean_j Q(d_j) - Q(d_i)), where d_j is send_j minus the last mean over all
+// ranks; the sum of all models is conserved. If weights are exchanged in buckets (option `bucket`),
+// each bucket has its own versions.
+//
+// Messages and bytes per rank, for S_b bytes of model (or bucket) and C bytes of its code: per
+// group sum, lg S messages and lg S S_b bytes (butterfly), or with a codec S-1 messages and (S-1) C
+// bytes; per global average, 2(P-1) messages and 2(P-1)/P S_b bytes (ring).
 
 #include <memory>
 
@@ -44,7 +49,7 @@ void train(Context ctx, Run& run, const Options& options) {
   for (const Part& part : parts)
     shared->emplace_back(ctx, part.weights, run.seed, options.codec, options.group_allreduce, host);
   const int S = butterfly_group_size(static_cast<int>(options.group_size), ctx.world_size);
-  const auto B = static_cast<long>(parts.size());  // version t B + b: of part b in step t
+  const auto B = static_cast<long>(parts.size());  // version t B + b averages part b in step t
   PartialCollective partial(
       ctx, "agent",
       {.versions = B * run.steps.count(),

@@ -1,5 +1,6 @@
-// 0/1 Adam: signs from the first step, a variance that is updated ever less often, and local steps
-// once it is frozen (Lu et al., arXiv 2202.06009; schedules as in DeepSpeed's code).
+// 0/1 Adam: exchanges signs from the first step, updates the variance ever less often, and makes
+// local steps once the variance is frozen (Lu et al., arXiv 2202.06009; schedules as in DeepSpeed's
+// code).
 //
 //   t < freeze_step, every K-th step:  g = 1/P sum_j g_j(x);  Adam(g)
 //     all others:                      g = C(1/P sum_j C(g_j(x)))
@@ -9,15 +10,16 @@
 //     every H-th step:  u = C(1/P sum_j C(u_j));  m_i = u / (sum of lr since the last);  u_i = 0
 //                       x_i = x_0 = x_0 - u / (sqrt(v) + eps)
 //
-// K begins at 1 and doubles after every `variance_doubling` updates; so does H, after every
-// `local_doubling` steps, up to `max_local_steps`. C is sign times norm with error feedback at the
-// worker and at the owner of each chunk, one for gradients and one for u. Unlike in DeepSpeed's
-// code, Adam's bias corrections are kept: that of v counts the updates of v, that of m all steps.
+// K starts at 1 and doubles after every `variance_doubling` updates. H also starts at 1; it doubles
+// after every `local_doubling` steps, up to `max_local_steps`. C is sign times norm with error
+// feedback at the worker and at the owner of each chunk; gradients and u have separate residuals.
+// Unlike DeepSpeed's code, this implementation keeps Adam's bias corrections: that of v counts the
+// updates of v, that of m counts all steps. Local steps after the last average are not exchanged.
 //
-// Local steps after the last average stay local. Steps and bytes per rank, P exchanging ranks:
-// those of an allreduce where v is updated; else, and at every average, 2(P-1) messages and
-// 2(P-1)/P C_b bytes per bucket, with C_b = S_b/32 + 4P bytes of signs and of the scales of P
-// chunks. Memory: two models (u, x_0), and the residuals of both codings.
+// Steps and bytes per rank, for P exchanging ranks: in steps that update v, those of an allreduce;
+// in the other steps before freeze_step, and for every average, 2(P-1) messages and 2(P-1)/P C_b
+// bytes per bucket, with C_b = S_b/32 + 4P bytes, the signs and the scales of P chunks. Memory: two
+// models (u, x_0), and the residuals of both encodings.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
@@ -56,7 +58,7 @@ void train(Context ctx, Run& run, const Options& options) {
   };
   DoublingInterval variance(options.variance_doubling, options.freeze_step),
       averages(options.local_doubling, options.max_local_steps);
-  run.optimizer.freeze_corrections();  // for steps that leave the variance as it is
+  run.optimizer.freeze_corrections();  // for steps that leave the variance unchanged
   for (long t : run.steps) {
     if (t < options.freeze_step && variance.ends_at(t)) {
       gradient_step(ctx, run, *comm, average);

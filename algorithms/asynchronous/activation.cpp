@@ -7,7 +7,7 @@
 namespace trigram {
 std::vector<ActivationHop> activation_hops(int rank, int size, int source, int round) {
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
-  if (rank >= core) {  // hangs on one rank of the core
+  if (rank >= core) {  // attached to one rank of the core
     if (source == rank) return {{rank - core, kOwnActivation}};
     return {};
   }
@@ -45,7 +45,7 @@ void Activation::hear(const Context& ctx, const Message& message) {
 }
 
 void Activation::activate(const Context& ctx, long version, int source, int round) {
-  if (version <= activated_) return;  // a late arrival, or another activator's message
+  if (version <= activated_) return;  // a late arrival, or the message of another activator
   activated_ = version;
   for (const ActivationHop& hop : activation_hops(ctx.world_rank, ctx.world_size, source, round))
     ctx.control->post(hop.dest, kActivationTag, version, hop.round);

@@ -7,8 +7,8 @@ namespace trigram {
 bool agree(Context ctx, bool mine) {
   const int P = ctx.world_size;
   bool all = mine;
-  // Round k hears from one rank only, and messages of one source stay in order, so a neighbour that
-  // is already in the next vote cannot be mistaken.
+  // In round k messages come from one rank only, and messages of one source stay in order, so the
+  // vote of a neighbour that is already in the next call cannot be confused.
   for (int tag = kAgreementRound0, distance = 1; distance < P; ++tag, distance *= 2) {
     ctx.control->post((ctx.world_rank + distance) % P, tag, all);
     const auto vote = ctx.control->receive(tag);

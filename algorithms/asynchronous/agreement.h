@@ -4,9 +4,9 @@
 
 namespace trigram {
 
-/// True on every rank when every rank said true, false on every rank otherwise. On the control
-/// plane, by dissemination: ceil(lg P) rounds of one message each. All ranks of the world call it,
-/// each on the same-named stream.
+/// Returns true on every rank if every rank passes true, and false on every rank otherwise. Uses
+/// the control plane, by dissemination: ceil(lg P) rounds of one message each. All ranks of the
+/// world call it, each on the stream of the same name.
 bool agree(Context ctx, bool mine);
 
 }  // namespace trigram

@@ -8,20 +8,20 @@
 
 namespace trigram {
 
-/// What a worker and its averaging agent share. Held by the agent's tasks too, which may be torn
-/// down last.
+/// State shared by a worker and its averaging agent. The agent's tasks also own it, since they may
+/// be destroyed last.
 struct BackgroundAverage {
   BackgroundAverage(Context ctx, Run& run);
 
-  /// s = weights. By the worker, whose average is then of the steps that it has taken so far; or by
-  /// the agent, between any two of the worker's steps. Not while an average is under way.
+  /// s = weights. If the worker calls it, the average includes exactly the steps taken so far; if
+  /// the agent calls it, the snapshot falls between two steps of the worker. Not during an average.
   void take_snapshot(Context c);
-  /// On the agent: weights += mean of all ranks' s - s. The steps that the worker has taken since
-  /// the snapshot are kept; how many they are is recorded as staleness.
+  /// On the agent: weights += (mean of all ranks' s) - s. Keeps the steps that the worker has taken
+  /// since the snapshot, and records their number as staleness.
   void add_mean(Context c, const AllreduceSpec& kind);
 
   Tensor weights, snapshot, mean;
-  std::unique_ptr<Mutex> guard;  // of the weights
+  std::unique_ptr<Mutex> guard;  // protects the weights
   Steps& steps;
   long taken_at = 0;                   // step of the snapshot
   std::atomic<bool> finished = false;  // the worker has taken its last step

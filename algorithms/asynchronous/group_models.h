@@ -11,8 +11,8 @@
 
 namespace trigram {
 
-/// What a worker and its agent share of a model, or of a part of one, that is averaged in groups,
-/// and over all from time to time (WAGMA-SGD, arXiv 2005.00124).
+/// State shared by a worker and its agent for a model, or a part of one, that is averaged in groups
+/// and, from time to time, over all ranks (WAGMA-SGD, arXiv 2005.00124).
 struct GroupModels {
   GroupModels(Context ctx, const Tensor& weights, std::uint64_t seed,
               const std::optional<CodecSpec>& codec, const AllreduceSpec& in_group,
@@ -23,7 +23,7 @@ struct GroupModels {
         coded(codec.has_value()),
         butterfly(in_group.algorithm == AllreduceAlgorithm::recursive_doubling) {}
 
-  /// Agent: the mean of the latest models over ctx.comm, to which codes refer from here on.
+  /// Agent: averages the latest models over ctx.comm. Codes refer to this mean from here on.
   void average_all(Context ctx, const AllreduceSpec& allreduce) {
     models.average([&](const Tensor& x) {
       c_fp_s(ctx, x, allreduce);
@@ -31,7 +31,7 @@ struct GroupModels {
       host.add(x);
     });
   }
-  /// Agent: the sum of the latest models over `members` of ctx.comm.
+  /// Agent: sums the latest models over `members` of ctx.comm.
   void sum(Context ctx, const std::vector<int>& members, Slot slot) {
     Subset group(*ctx.comm, members);
     models.sum(ctx, [&](const Tensor& x) {
@@ -39,8 +39,9 @@ struct GroupModels {
       host.add(x, added(members.size()));
     });
   }
-  /// How many models a rank adds to its own for the sum of a group: one in each of a butterfly's
-  /// rounds, in code those of all others; other sums are made piece by piece, of one in all.
+  /// The number of models that a rank adds to its own for a group sum: one in each round of a
+  /// butterfly; with a codec, those of all other members. Other algorithms add pieces, one model in
+  /// all.
   std::size_t added(std::size_t group_size) const {
     if (coded) return group_size - 1;
     return butterfly ? static_cast<std::size_t>(std::countr_zero(group_size)) : 1;

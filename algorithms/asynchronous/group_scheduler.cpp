@@ -10,17 +10,18 @@
 namespace trigram {
 namespace {
 
-// To rank 0: a step is finished, or the last one. From rank 0, passed on to the worker: a peer in
-// the group that comes next; the group is complete; there will be none.
+// To rank 0: kFinished and kFinishedLast, a step or the last step is finished. From rank 0, passed
+// on to the worker: kPeer, a peer in the next group; kGroup, the group is complete; kEnd, there are
+// no more groups.
 enum Subject : std::int64_t { kFinished, kFinishedLast, kPeer, kGroup, kEnd };
 
-/// The worker's next group; none when there are no more, or the world is ending.
+/// The worker's next group; empty if there are no more groups, or if the world is ending.
 std::optional<Peers> next_group(Context ctx) {
   std::vector<Peers::Source> edges;
   while (const auto m = ctx.control->receive(kGroupTag)) {
     if (m->a == kEnd) break;
     if (m->a == kGroup) return undirected(ctx.world_rank, edges);
-    const auto most = static_cast<float>(m->b % ctx.world_size);  // peers of either
+    const auto most = static_cast<float>(m->b % ctx.world_size);  // larger number of peers
     edges.push_back({static_cast<int>(m->b / ctx.world_size), 1 / (1 + most)});
   }
   return std::nullopt;

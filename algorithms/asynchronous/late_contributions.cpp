@@ -64,7 +64,7 @@ void LateModels::sum(Context ctx, const std::function<void(const Tensor&)>& add_
 }
 
 void LateModels::average(const std::function<void(const Tensor&)>& average) {
-  Lock lock(*guard_);  // behind what the worker has issued
+  Lock lock(*guard_);  // ordered after everything that the worker has issued
   average(model_);
 }
 

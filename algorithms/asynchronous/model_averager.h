@@ -5,11 +5,11 @@
 
 namespace trigram {
 
-/// A rank's model, which its worker trains while an agent, on another stream, averages it with
-/// those of partners, pair by pair. What the worker does meanwhile is kept.
+/// A rank's model. Its worker trains it, and an agent on another stream averages it with the models
+/// of partners, pair by pair. Steps that the worker makes during an average are kept.
 class ModelAverager {
  public:
-  /// `partners` and `codec` as in PairAverages.
+  /// See PairAverages for `partners` and `codec`.
   ModelAverager(Context ctx, Run& run, const std::vector<int>& partners,
                 std::optional<CodecSpec> codec)
       : model(ctx, run),
@@ -17,7 +17,8 @@ class ModelAverager {
         snapshot_(ctx.device->empty_like(run.workload.weights())),
         change_(ctx.device->empty_like(snapshot_)) {}
 
-  /// Agent, and that of `partner`: x_i = x_i + (s_j - s_i)/2, s the models as they are now.
+  /// Called on this rank's agent and on that of `partner`: x_i = x_i + (s_j - s_i)/2, where s are
+  /// snapshots of the models taken now.
   void average(Context c, int partner) {
     long taken_at = 0;
     model.snapshot(c, snapshot_, taken_at);

@@ -8,22 +8,23 @@
 
 namespace trigram {
 
-/// Sums of models over groups, exact or by a codec. With one, what travels is the code of how far
-/// each model is from a reference r that all ranks share, to every rank of the group:
+/// Sums of models over groups, exact or with a codec. With a codec, each rank sends to every rank
+/// of its group the code of the difference between its model and a reference r that all ranks
+/// share:
 ///
 ///   sum_i = S (x_i + mean_j Q(d_j) - Q(d_i)),  d_j = x_j - r        over the S ranks of the group
 ///
-/// So the sums differ from rank to rank, by what the code of each rank's own model has lost: a rank
-/// keeps that, and codes it again the next time. The mean of sum_i / S is that of x_i, whatever is
-/// lost. Q must be a contraction.
+/// The sums differ from rank to rank by the loss of each rank's own code: a rank keeps this loss in
+/// its model and encodes it again the next time. The mean of sum_i / S equals the mean of x_i,
+/// whatever is lost. Q must be a contraction.
 class ModelSums {
  public:
-  /// `algorithm` is that of exact sums, `seed` that of codes. The first reference is `weights`.
+  /// `algorithm` is for exact sums, `seed` for codecs. The first reference is `weights`.
   ModelSums(Context ctx, const Tensor& weights, std::uint64_t seed, std::optional<CodecSpec> codec,
             const AllreduceSpec& algorithm);
-  /// x = (about) the sum of all x over ctx.comm.
+  /// x = the (approximate) sum of all x over ctx.comm.
   void add_up(Context ctx, const Tensor& x, Slot slot);
-  /// From here on, on all ranks, differences are those from `model`.
+  /// Sets the reference to `model`. All ranks call it with the same model.
   void refer_to(Context ctx, const Tensor& model);
 
  private:
@@ -31,7 +32,7 @@ class ModelSums {
   AllreduceSpec algorithm_;
   std::uint64_t seed_;
   Tensor reference_;              // only with a codec
-  std::optional<Feedback> lost_;  // likewise: of the sum at hand
+  std::optional<Feedback> lost_;  // only with a codec: the loss in the current sum
 };
 
 }  // namespace trigram

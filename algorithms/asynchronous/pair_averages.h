@@ -9,28 +9,30 @@
 
 namespace trigram {
 
-/// Averages of the models of two ranks, exact or by a codec, in the form of what each of the two
-/// adds to its model. They add the same with opposite signs, so the sum of all models is conserved
-/// whatever a code loses.
+/// Averages of the models of two ranks, exact or with a codec, as the changes that the two ranks
+/// add to their models. The two changes are equal with opposite signs, so the sum of all models is
+/// conserved whatever a code loses.
 ///
-/// With a codec Q, every two ranks that may meet share a reference r of their own, which both know.
-/// What travels is the code of how far a model x is from it:
+/// With a codec Q, every two ranks that may average share a reference r, which both know. They send
+/// the code of the difference between a model x and r:
 ///
 ///   q_i = Q(x_i - r),  q_j = Q(x_j - r)
 ///   x_i = x_i + (q_j - q_i)/2,  x_j = x_j + (q_i - q_j)/2,  r = r + (q_i + q_j)/2
 ///
-/// Hence x_i - r = (x_i - r)_before - q_i: what the code has lost is how far the model is from the
-/// reference then, and is coded again the next time: error feedback without a residual. Q must lose
-/// less than it is given, which unbiased codes of few bits or few elements do not.
+/// Hence the new x_i - r is the old x_i - r less q_i: the loss of the code is the new difference
+/// between model and reference, and the next average encodes it again. This is error feedback
+/// without a residual. Q must lose less than its input, which unbiased codecs of few bits or few
+/// elements do not satisfy.
 class PairAverages {
  public:
-  /// `partners` are those that this rank ever meets. With a codec the run's weights, which are then
-  /// equal on all ranks, are the first references: one model per partner, and one more.
+  /// `partners` are the ranks that this rank may average with. With a codec, the run's weights,
+  /// which must be equal on all ranks, are the first references. Memory: one model per partner, and
+  /// one more.
   PairAverages(Context ctx, Run& run, const std::vector<int>& partners,
                std::optional<CodecSpec> codec);
 
-  /// Called on both ranks: `change` becomes what `model` changes by when it is averaged with that
-  /// of `partner`. One message each way.
+  /// Called on both ranks: `change` becomes the change of `model` by the average with the model of
+  /// `partner`. One message each way.
   void average(Context c, const Tensor& model, int partner, const Tensor& change);
 
  private:

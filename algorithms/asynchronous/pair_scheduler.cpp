@@ -7,8 +7,9 @@
 namespace trigram {
 namespace {
 
-// To rank 0: a request, the end of a rank's exchange, the end of a worker. From rank 0, or from the
-// own worker, which exchanges with itself: an exchange. From rank 0: the end.
+// To rank 0: kAsk, a request; kLeave, a rank's exchange has ended; kFinish, a worker has ended.
+// From rank 0: kMeet, an exchange to run, which a worker also sends to itself for its own server;
+// kEnd, there are no more exchanges.
 enum Subject : std::int64_t { kAsk, kLeave, kFinish, kMeet, kEnd };
 
 constexpr int kAnybody = -1;
@@ -41,7 +42,7 @@ bool PairMatcher::has_urgent(int server) const {
   return !requests.empty() && is_urgent(requests.front());
 }
 
-/// Servers that wait for `requester` alone come first.
+/// Matches `requester` with a free server at which its request is urgent.
 bool PairMatcher::match_urgent(int requester) {
   for (const int server : servers_)
     for (const Waiting& w : waiting_[at(server)]) {
@@ -55,7 +56,7 @@ bool PairMatcher::match_urgent(int requester) {
 
 bool PairMatcher::match_server(int server) { return grant_first(server, kAnybody); }
 
-/// Requesters begin with different servers.
+/// Requesters start with different servers.
 void PairMatcher::match_requester(int requester) {
   const auto later =
       std::upper_bound(servers_.begin(), servers_.end(), requester) - servers_.begin();
@@ -65,7 +66,8 @@ void PairMatcher::match_requester(int requester) {
   }
 }
 
-/// Grants a free server its first free requester, or `only_requester`, unless another is urgent.
+/// Grants a free server its first free requester, or `only_requester`, unless another request is
+/// urgent.
 bool PairMatcher::grant_first(int server, int only_requester) {
   auto& requests = waiting_[at(server)];
   for (auto w = requests.begin(); w != requests.end(); ++w) {
@@ -132,7 +134,8 @@ PairScheduler::PairScheduler(Context ctx, const std::vector<int>& servers, Excha
 
 void PairScheduler::exchange_with_all_servers(Context ctx) {
   const int self = ctx.world_rank;
-  // Through the agent, too, so that one stream submits all exchanges, in the order of time.
+  // The own exchange also goes through the agent, so that one stream submits all exchanges, in
+  // order of time.
   for (const int server : agent_->servers)
     if (server == self) agent_->control->post(self, kPairTag, kMeet, self * ctx.world_size + self);
   agent_->control->post(self, kPairTag, kAsk);

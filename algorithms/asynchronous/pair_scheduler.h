@@ -9,12 +9,12 @@
 
 namespace trigram {
 
-/// Decides on rank 0 which pairs of ranks exchange next, from the requests that wait and the ranks
-/// that are in an exchange.
+/// Decides on rank 0 which pairs of ranks exchange next, given the waiting requests and the ranks
+/// that are busy with an exchange.
 ///
-/// A server serves the first of its waiting requesters that is free. A request skipped once per
-/// other requester becomes urgent: its server then serves it next. Otherwise servers would hardly
-/// ever be free to be the requesters of other servers.
+/// A server serves the first of its waiting requesters that is free. A request that has been
+/// skipped once per other requester becomes urgent: its server then serves it next. Without this
+/// rule servers would rarely be free to act as requesters of other servers.
 class PairMatcher {
  public:
   using Grant = std::function<void(int requester, int server)>;
@@ -44,9 +44,9 @@ class PairMatcher {
   std::vector<bool> busy_;
 };
 
-/// Exchanges between pairs of ranks, in whatever order they ask. Exchanges are reserved first: a
-/// rank is in one exchange at a time, and both sides have committed before either begins. So all
-/// ranks issue their exchanges in compatible orders, the order of the grants.
+/// Exchanges between pairs of ranks, in whatever order ranks request them. Exchanges are reserved
+/// first: a rank is in at most one exchange at a time, and both sides have committed before either
+/// begins. So all ranks issue their exchanges in compatible orders, the order of the grants.
 ///
 /// The constructor forks two streams per rank: `desk`, for control messages to and from rank 0,
 /// which owns the PairMatcher, and `meetings`, on which the exchanges run. A server serves even
@@ -55,19 +55,20 @@ class PairScheduler {
  public:
   /// The exchange of `requester` with `server`. The calling rank is one of them, or both.
   using Exchange = std::function<void(Context, int requester, int server)>;
-  /// Collective, on the main stream. `exchange` must own what it refers to.
+  /// Collective, on the main stream. `exchange` must own everything that it refers to.
   PairScheduler(Context ctx, const std::vector<int>& servers, Exchange exchange);
 
   /// On the main stream: exchanges with every server once. Returns when the last exchange is over.
   void exchange_with_all_servers(Context ctx);
-  /// On the main stream, last: returns when no rank will exchange any more.
+  /// On the main stream, at the end: returns when no rank will exchange any more.
   void finish(Context ctx);
   /// The stream of the exchanges; free for other uses after `finish`.
   Stream& data() { return *data_; }
 
  private:
   struct Agent;
-  std::unique_ptr<Stream> data_, control_stream_;  // data_ comes first: the other submits to it
+  // data_ is destroyed last, since the other stream submits to it.
+  std::unique_ptr<Stream> data_, control_stream_;
   std::shared_ptr<Agent> agent_;
   std::shared_ptr<Work> loop_;
 };

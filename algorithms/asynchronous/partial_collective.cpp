@@ -4,8 +4,8 @@
 
 namespace trigram {
 
-/// The agent runs one task per version, each of which submits the next: the worker waits for single
-/// versions, and no more than one Work is kept however far ahead the agent may be.
+/// The agent runs one task per version, which submits the next one. So the worker can wait for
+/// single versions, and only one Work is kept, however far ahead the agent is.
 struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
   Agent(Context ctx, Plan its_plan)
       : plan(std::move(its_plan)), activation(plan.initiator), guard(ctx.stream->make_mutex()) {}
@@ -23,7 +23,7 @@ struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
     if (version + 1 < plan.versions) submit(c, *c.stream, version + 1);
   }
 
-  /// What has to run next before `version` has run; null if it has.
+  /// The work to wait for before `version` has run; null if it has run.
   std::shared_ptr<Work> pending(long version) {
     Lock lock(*guard);
     return executed >= version ? nullptr : next;
@@ -31,7 +31,7 @@ struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
 
   Plan plan;
   Activation activation;
-  std::unique_ptr<Mutex> guard;  // of the two below
+  std::unique_ptr<Mutex> guard;  // protects the two members below
   long executed = -1;
   std::shared_ptr<Work> next;  // of version executed + 1
 };

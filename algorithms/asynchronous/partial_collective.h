@@ -7,13 +7,13 @@
 
 namespace trigram {
 
-/// A sequence of collectives that run when some rank is ready, not when all are. An agent of each
-/// rank, on a stream of its own, takes part in every version 0, 1, ... exactly once and in order,
-/// whether its worker has arrived by then or not.
+/// A sequence of collectives that run when some rank is ready, not when all ranks are. The agent of
+/// each rank, on a stream of its own, takes part in every version 0, 1, ... exactly once and in
+/// order, whether its worker has arrived by then or not.
 ///
-/// What is contributed and what becomes of the result is `execute`'s matter; it shares buffers with
-/// the worker, and so a mutex. It is copied into the agent's tasks: what it refers to must be owned
-/// by it, or outlive the world.
+/// `execute` defines the contribution and the use of the result. It shares buffers with the worker,
+/// so it needs a mutex. It is copied into the agent's tasks: everything it refers to must be owned
+/// by it or outlive the world.
 class PartialCollective {
  public:
   struct Plan {
@@ -21,15 +21,15 @@ class PartialCollective {
     Activation::Initiator initiator;
     std::function<void(Context, long version)> execute;  // on the agent's stream
   };
-  /// Forks the agent's stream from ctx's, the main stream. Collective.
+  /// Forks the agent's stream from that of ctx, the main stream. Collective.
   PartialCollective(Context ctx, const std::string& name, Plan plan);
 
-  /// The worker has contributed what it had for `version`. Versions are announced in order, none
-  /// left out, whether those before have run or not.
+  /// The worker has made its contribution to `version`. Versions must be announced in order without
+  /// gaps, whether the earlier ones have run or not.
   void announce(Context ctx, long version);
-  /// Returns when a version that was announced has run, which may be long ago.
+  /// Returns when `version`, which must be announced, has run; immediately if it ran earlier.
   void wait(Context ctx, long version);
-  /// Both.
+  /// Announces and waits.
   void arrive(Context ctx, long version);
 
  private:

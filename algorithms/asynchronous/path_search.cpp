@@ -27,7 +27,7 @@ std::vector<int> PathSearch::finish_last(int rank) {
   return finish(rank);
 }
 
-/// Accepts what can be, edge by edge in the order of ranks. One rank alone never waits.
+/// Accepts all possible edges, one by one in the order of ranks. A single rank never waits.
 bool PathSearch::accept_edges() {
   bool any = finished_.size() == 1;
   for (int a = 0; a < static_cast<int>(finished_.size()); ++a)

@@ -6,22 +6,23 @@
 
 namespace trigram {
 
-/// Who averages with whom when ranks take steps at their own pace (Pathsearch of DSGD-AAU, arXiv
-/// 2306.06559): rank 0's book of ranks that have finished a step, and of accepted edges.
+/// Decides which ranks average when ranks step at their own pace (Pathsearch of DSGD-AAU, arXiv
+/// 2306.06559): rank 0's record of the ranks that have finished a step, and of the accepted edges.
 ///
-/// An iteration ends when an edge of the graph between two ranks that have finished can be
-/// accepted: one whose ends no accepted edges connect yet. All that have finished then are in it.
-/// When all ranks are connected, after P-1 edges, the search begins anew: so all models mix within
-/// a bounded number of iterations, and once all have finished there is always such an edge.
+/// An iteration ends when an edge of the graph between two finished ranks can be accepted, that is,
+/// when the accepted edges do not connect its ends yet. All ranks that have finished by then are in
+/// the iteration. When all ranks are connected, after P-1 edges, the search restarts. So all models
+/// mix within a bounded number of iterations, and once all ranks have finished there is always an
+/// edge to accept.
 class PathSearch {
  public:
-  /// `graph` is undirected, connected and the same in every step.
+  /// `graph` must be undirected, connected and the same in every step.
   PathSearch(const PeerGraph& graph, int ranks);
 
-  /// `rank` has finished a step; it is in the iteration that comes next. Returns the ranks of an
-  /// iteration that this ends, ascending; empty where there is nothing to accept yet.
+  /// `rank` has finished a step and is in the next iteration. Returns the ranks of the iteration
+  /// that this ends, ascending; empty if no edge can be accepted yet.
   std::vector<int> finish(int rank);
-  /// The same, of its last step: `rank` is in all iterations from now on.
+  /// The same for its last step: `rank` is in all iterations from now on.
   std::vector<int> finish_last(int rank);
   /// The ranks that `rank` has an edge to.
   const std::vector<int>& neighbours(int rank) const { return neighbours_[at(rank)]; }

@@ -6,23 +6,23 @@
 
 namespace trigram {
 
-/// A rank's model that its worker and an agent on another stream both change, each by adding to it,
-/// so that neither loses what the other did. The worker computes on a copy, the workload's weights;
-/// the agent never waits for a gradient, only for additions.
+/// A rank's model that its worker and an agent on another stream both change. Each adds to it, so
+/// neither overwrites the other's changes. The worker computes on a copy, the workload's weights;
+/// the agent waits only for additions, never for a gradient.
 class SharedModel {
  public:
   /// Starts as the workload's weights.
   SharedModel(Context ctx, Run& run);
 
-  /// One iteration of the worker, at a copy of the model: model += what the optimiser changed. The
-  /// workload's weights are the model as of the end of the last step.
+  /// One iteration of the worker on a copy of the model: model += the optimizer's change. The
+  /// workload's weights hold the model as of the end of the last step.
   void step(Context ctx, Run& run);
-  /// The workload's weights become the present model.
+  /// Copies the present model to the workload's weights.
   void read(Context ctx);
 
-  /// The agent copies the model; `taken_at` is the step that the worker is in.
+  /// The agent copies the model; `taken_at` becomes the worker's present step.
   void snapshot(Context c, const Tensor& copy, long& taken_at);
-  /// model += change, which the agent made of a snapshot; records how old that was.
+  /// model += change, which the agent computed from a snapshot; records the snapshot's age.
   void add(Context c, const Tensor& change, long taken_at);
 
  private:

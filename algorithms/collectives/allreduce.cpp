@@ -10,8 +10,8 @@
 namespace trigram {
 namespace {
 
-/// Sums folded ranks onto their partners, runs `core` among 2^k active ranks, hands the result
-/// back.
+/// Reduces folded ranks onto their partners, runs `core` among the 2^k active ranks, and sends the
+/// result back to the folded ranks.
 void folded_allreduce(Context ctx, const Tensor& x, Reduce op,
                       const std::function<void(const Fold&)>& core) {
   const Fold fold(ctx);
@@ -28,7 +28,7 @@ void folded_allreduce(Context ctx, const Tensor& x, Reduce op,
   if (fold.partner() >= 0) send(ctx, x, fold.partner());
 }
 
-/// One ring, or several, segment after segment.
+/// Runs one or several rings, segment after segment.
 void rings_allreduce(Context ctx, const Tensor& x, Reduce op, Rings rings) {
   const auto segments = parts(x, parts_within(x, rings.segment_bytes));
   rings.segment_bytes = 0;
@@ -48,7 +48,7 @@ void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op) {
       send_receive(ctx, x, peer, scratch.like(x), peer);
       accumulate(ctx, op, scratch.like(x), x);
     }
-    finish_reduction(ctx, op, x);  // by all P ranks, not only the active ones
+    finish_reduction(ctx, op, x);  // divides by all P ranks, not only the active ones
   });
 }
 

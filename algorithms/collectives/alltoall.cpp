@@ -13,7 +13,7 @@ void exchange_with_all(Context ctx, const To& to, const From& from) {
   const int P = ctx.size(), rank = ctx.rank();
   if (P == 1) return;
   std::vector<Transfer> batch;
-  // Each begins with another peer, or all would send to one.
+  // Each rank starts with a different peer, so that not all send to the same rank.
   for (int i = 1; i < P; ++i) {
     const int next = (rank + i) % P, previous = (rank - i + P) % P;
     batch.push_back({Transfer::recv, from(static_cast<std::size_t>(previous)), previous,

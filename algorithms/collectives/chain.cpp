@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-/// Ranks in a row, each of which hands tensors on to the next piece by piece.
+/// A chain of ranks, each of which passes tensors on to the next rank piece by piece.
 class Chain {
  public:
   Chain(Context ctx, std::span<const Tensor> pieces, int first)
@@ -23,7 +23,7 @@ class Chain {
   bool last() const { return place_ == size_ - 1; }
   int before() const { return (ctx_.rank() - 1 + size_) % size_; }
   int after() const { return (ctx_.rank() + 1) % size_; }
-  /// As long as the longest piece, real and priced.
+  /// As long as the longest piece, in real and in priced elements.
   Tensor longest() const {
     std::size_t numel = 0, priced_numel = 0;
     for (const Tensor& piece : pieces_) {
@@ -32,7 +32,8 @@ class Chain {
     }
     return Tensor::phantom(numel, pieces_[0].dtype(), priced_numel);
   }
-  /// Piece i arrives, in `room(piece)`, while piece i - 1 leaves; `arrived(ctx, piece)` follows.
+  /// Piece i arrives in `room(piece)` while piece i - 1 leaves; then `arrived(ctx, piece)` is
+  /// called.
   template <class Room, class Arrived>
   void run(Room room, Arrived arrived) const {
     const std::size_t count = pieces_.size();
@@ -54,7 +55,7 @@ class Chain {
   int size_, place_;
 };
 
-/// All but what a mean takes at its end.
+/// The whole reduction except for the final scaling of a mean.
 void reduce_along(Context ctx, std::span<const Tensor> pieces, Reduce op, int root) {
   const Chain chain(ctx, pieces, (root + 1) % ctx.size());
   const Scratch scratch(ctx, chain.longest());

@@ -8,16 +8,15 @@
 namespace trigram {
 namespace {
 
-/// Workers of a node that the ranks of ctx.comm are made of, node after node; 1 where that is not
-/// known.
+/// The number of consecutive ranks of ctx.comm that are workers of one node; 1 if it is unknown.
 int workers_in_a_row(Context ctx) {
   const auto& nodes = ctx.layout->nodes();
   return ctx.size() == ctx.layout->ranks() ? ctx.size() / static_cast<int>(nodes.size()) : 1;
 }
 
-/// One ring over one part of a vector. In stage k, of 2(P-1), the rank at position p sends chunk
-/// p - 1 - k to the next position, where it is added to in the first P-1 stages and kept in the
-/// rest.
+/// One ring over one part of a vector. In stage k, of 2(P-1), the rank at position p sends chunk p
+/// - 1 - k to the next position. The receiver adds it to its own chunk in the first P-1 stages and
+/// overwrites its own chunk in the other stages.
 class Channel {
  public:
   Channel(Context ctx, const Tensor& part, Reduce op, int index, std::size_t slice)
@@ -32,7 +31,7 @@ class Channel {
     position_ = rank - rank % workers_ + (rank % workers_ - shift_ + workers_) % workers_;
   }
 
-  /// Adds what this rank sends and receives in a stage.
+  /// Adds this rank's sends and receives of a stage to `batch`.
   void join(std::vector<Transfer>& batch, int stage) {
     into_ = chunk(position_ - 2 - stage);
     adds_ = stage < ctx_.size() - 1;
@@ -40,7 +39,7 @@ class Channel {
     add(batch, Transfer::recv, arrived_, rank_at(position_ - 1));
     add(batch, Transfer::send, chunk(position_ - 1 - stage), rank_at(position_ + 1));
   }
-  /// Reduces what has arrived in it.
+  /// Reduces the chunk that arrived in the stage.
   void finish(int stage) {
     if (!adds_) return;
     accumulate(ctx_, op_, arrived_, into_);
@@ -57,7 +56,7 @@ class Channel {
     const int P = ctx_.size();
     return x_.part(static_cast<std::size_t>((index % P + P) % P), static_cast<std::size_t>(P));
   }
-  /// The slices of a chunk.
+  /// Adds the slices of a chunk to `batch`.
   void add(std::vector<Transfer>& batch, Transfer::Kind kind, const Tensor& chunk, int peer) const {
     const std::size_t slices = parts_within(chunk, slice_bytes_);
     for (std::size_t i = 0; i < slices; ++i) batch.push_back({kind, chunk.part(i, slices), peer});
@@ -69,7 +68,7 @@ class Channel {
   std::size_t slice_bytes_;
   int workers_, shift_, position_ = 0;
   Scratch room_;
-  // Of the stage under way.
+  // Of the current stage:
   Tensor into_, arrived_;
   bool adds_ = false;
 };

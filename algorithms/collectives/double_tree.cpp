@@ -14,7 +14,7 @@ constexpr int kTrees = 2;
 
 int lowest_bit(int v) { return v & -v; }
 
-/// Where a tree over nodes 0 .. nodes-1 is rooted at 0 and no node is renamed.
+/// The neighbours of v in a tree over nodes 0 .. nodes-1 that is rooted at 0, without renumbering.
 TreeNode plain_node(int v, int nodes) {
   TreeNode node;
   if (v == 0) {
@@ -46,7 +46,7 @@ int original(int tree, int name, int nodes) {
 
 int floor_lg(int v) { return static_cast<int>(std::bit_width(static_cast<unsigned>(v))) - 1; }
 
-/// Where the ranks of a communicator are in the trees.
+/// The positions of a communicator's ranks in the trees.
 class Shape {
  public:
   explicit Shape(Context ctx) : workers_(1), nodes_(ctx.size()) {
@@ -64,7 +64,7 @@ class Shape {
     const int node = double_tree_node(tree, rank / workers_, nodes_).parent;
     return node < 0 ? -1 : node * workers_;
   }
-  /// The next worker of its chain, then the first workers of the node's children.
+  /// The next worker of the chain, then the first workers of the node's children.
   std::vector<int> children(int tree, int rank) const {
     std::vector<int> children;
     if (rank % workers_ + 1 < workers_) children.push_back(rank + 1);
@@ -73,7 +73,7 @@ class Shape {
         children.push_back(node * workers_);
     return children;
   }
-  /// Edges to the farthest rank below.
+  /// The number of edges to the farthest rank below.
   int height(int tree, int rank) const {
     int height = 0;
     for (const int child : children(tree, rank))
@@ -81,7 +81,7 @@ class Shape {
     return height;
   }
   int root(int tree) const { return original(tree, 0, nodes_) * workers_; }
-  /// Edges to the root.
+  /// The number of edges to the root.
   int depth(int tree, int rank) const {
     int depth = 0;
     for (int up = parent(tree, rank); up >= 0; up = parent(tree, up)) ++depth;
@@ -92,17 +92,17 @@ class Shape {
   int workers_, nodes_;
 };
 
-/// One half of an edge's traffic in one direction, as one rank sees it: chunk k in stage first + k.
+/// The traffic of one edge in one direction, as seen by one rank: chunk k is in stage first + k.
 struct Flow {
   Transfer::Kind kind;
   int tree, peer;
   std::int64_t first;
-  bool adds = false;       // what arrives is added up, not kept
-  bool completes = false;  // the sum is complete then
+  bool adds = false;  // the received chunk is added to the rank's own chunk; false: it replaces it
+  bool completes = false;  // the sum is complete after this addition
 };
 
-/// All flows of a rank. Those of one rank to another have the same order at both of them: first
-/// those that go up, then those that go down, tree by tree.
+/// All flows of a rank. Both ends of a connection list its flows in the same order: first those up
+/// the trees, then those down the trees, each tree by tree.
 class Flows {
  public:
   Flows(const Shape& shape, int rank, std::int64_t ahead)
@@ -140,7 +140,7 @@ class Flows {
   std::vector<Flow> flows_;
 };
 
-/// The stages of a rank, one batch each.
+/// Runs the stages of a rank, one batch each.
 class Stages {
  public:
   Stages(Context ctx, const Tensor& x, Reduce op, const std::vector<Flow>& flows,
@@ -181,7 +181,7 @@ class Stages {
   bool active(const Flow& flow, std::int64_t stage) const {
     return flow.first <= stage && stage < end(flow);
   }
-  /// The first stage from `stage` on in which there is something to do.
+  /// The first stage, not before `stage`, in which a flow is active.
   std::int64_t next_from(std::int64_t stage) const {
     std::int64_t next = kNone;
     for (const Flow& flow : flows_)
@@ -203,7 +203,7 @@ class Stages {
   Reduce op_;
   const std::vector<Flow>& flows_;
   std::size_t chunks_;
-  std::vector<Scratch> room_;  // of each flow that adds
+  std::vector<Scratch> room_;  // one for each flow that adds
   std::vector<Transfer> batch_;
   std::vector<Arriving> arriving_;
 };
@@ -232,8 +232,8 @@ std::size_t double_tree_chunk_bytes(std::size_t nbytes, int nodes, int workers) 
 
 namespace {
 
-/// By how many messages of so many bytes ranks can run ahead without waiting, where both trees pass
-/// the same connection, up and down.
+/// The number of messages of `chunk_bytes` by which ranks can run ahead without waiting, if both
+/// trees use the same connection, up and down.
 std::int64_t most_ahead(Context ctx, std::size_t chunk_bytes) {
   constexpr std::int64_t kFlows = 4;
   return std::max<std::int64_t>(ctx.comm->buffered(chunk_bytes) / kFlows - 1, 0);

@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-/// The aligned group of `width` ranks that `rank` is in.
+/// The aligned group of `width` ranks that contains `rank`.
 struct Group {
   Group(int rank, int width) : first(rank & ~(width - 1)), last(first + width) {}
   int first, last;

@@ -28,30 +28,30 @@ struct ByAlgorithm {
   }
 };
 
-// Microseconds: once per call, and per hop over each kind of link (baseLat, hwLat).
+// Microseconds per call, and per hop over each kind of link (baseLat, hwLat).
 constexpr ByAlgorithm kBase = {{6.8, 14, 8.4}, {6.6, 14, 8.4}};
 constexpr ByAlgorithm kNvlink = {{0.6, 1.25, 4}, {0.6, 1.9, 3.4}};
 constexpr ByAlgorithm kPcie = {{1, 1.9, 4}, {1, 2.5, 5.7}};
 constexpr ByAlgorithm kNetwork = {{5, 8.5, 14}, {2.7, 4, 14}};
 
-/// Microseconds that a hop of a ring between several nodes takes at least, on Intel's processors,
-/// to hand a message to the network; three times that for Simple (getNetOverhead).
+/// The least time in microseconds of a hop of a ring over several nodes, on Intel's processors, to
+/// hand a message to the network; three times that for Simple (getNetOverhead).
 constexpr double kNetworkOverhead = 1;
 
-/// Factor on the latency of a ring over several nodes with Simple, once a rank has kPlateauBytes
-/// of a channel: before and since compute capability 8.0.
+/// Factors on the latency of a ring over several nodes with Simple once a rank has kPlateauBytes of
+/// a channel, for compute capabilities below 8.0 and from 8.0 on.
 constexpr double kPlateauBefore80 = 1.9, kPlateau = 1.4;
 constexpr std::size_t kPlateauBytes = 64;
-/// One ring, which NCCL doubles.
+/// NCCL duplicates a single ring.
 constexpr std::size_t kChannels = 2;
 
-/// Share of the channels' bandwidth that is left for data.
+/// The share of the channels' bandwidth that carries data.
 constexpr ByProtocol kRingShare = {0.5, 0.92, 1};
 constexpr double kTreeShare = 0.92;
 constexpr double kTreeLl = 1 / 3.8, kTreeLl128 = 120.0 / 128, kTreeLl128OneNode = 7.0 / 9;
 
-/// Share of a tree's bandwidth by the length of the vector: 64 B, 128 B, ... 256 MiB
-/// (treeCorrectionFactor). Longer ones have all of it.
+/// The share of a tree's bandwidth by the length of the vector: 64 B, 128 B, ... 256 MiB
+/// (treeCorrectionFactor). Longer vectors have all of it.
 constexpr ByProtocol kTreeCorrection[] = {
     {1, 1, .9},    // 64 B
     {1, 1, .9},    // 128 B

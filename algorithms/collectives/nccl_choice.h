@@ -9,14 +9,14 @@
 namespace trigram {
 
 enum class NcclAlgorithm { tree, ring };
-/// How NCCL moves bytes: with a flag in every word (LL) or every 128 bytes (LL128), which saves
-/// latency and costs bandwidth, or plainly (Simple).
+/// NCCL's protocols: with a flag in every word (LL) or in every 128 bytes (LL128), which saves
+/// latency and costs bandwidth, or without flags (Simple).
 enum class NcclProtocol { ll, ll128, simple };
 
-/// What NCCL does not read from the machine here, but users may know.
+/// Inputs of NCCL's cost model that this program cannot read from the machine.
 struct NcclOptions {
-  /// Bytes per second of a NIC as NCCL reads it from the system, where that is not the cluster's
-  /// bandwidth: a shaped network is slower than its NICs say.
+  /// Bytes per second of a NIC as NCCL reads it from the system, if that differs from the cluster's
+  /// bandwidth: a shaped network is slower than the nominal speed of its NICs.
   std::optional<double> nic_Bps;
   /// Ten times the compute capability of the GPUs: 70 for a V100, 80 for an A100.
   std::int64_t compute_capability = 70;
@@ -26,32 +26,34 @@ struct NcclOptions {
 /// The ranks of an allreduce and the machine, as NCCL's cost model sees them.
 struct NcclView {
   int nodes = 1;
-  int workers = 1;        // of each node
-  double node_Bps = 0;    // NICs of a node together
+  int workers = 1;        // per node
+  double node_Bps = 0;    // all NICs of a node together
   double worker_Bps = 0;  // between workers of a node
-  bool nvlink = true;     // inside nodes; PCIe otherwise
+  bool nvlink = true;     // inside nodes; false: PCIe
   std::int64_t compute_capability = 70;
   int ranks() const { return nodes * workers; }
 };
 
-/// The view of the ranks of ctx.comm: nodes, workers and speeds are those of ctx.layout where all
-/// of its ranks take part. Ranks of a subset count as nodes of their own, each with a NIC.
+/// The view for the ranks of ctx.comm. If all ranks of ctx.layout take part, nodes, workers and
+/// speeds are those of the layout. Ranks of a subset count as nodes of their own, each with one
+/// NIC.
 NcclView nccl_view(const Context& ctx, const NcclOptions& options);
 
-/// Seconds that NCCL's cost model gives for an allreduce of `nbytes`: latency + bytes / bandwidth.
+/// The seconds that NCCL's cost model predicts for an allreduce of `nbytes`: latency + bytes /
+/// bandwidth.
 ///
 /// The model and its constants are those of NVIDIA/nccl at 5067397c (June 2026): the constants of
-/// src/graph/tuning.cc and what `ncclTopoGetAlgoTime` makes of them. It knows nothing of the
-/// network's real latency, so an added delay changes no choice. Simplified here:
-/// - a channel's bandwidth times the number of channels is the slower of a node's NICs and a
-///   worker's port; NCCL searches the topology for it and rounds it to steps of its own;
-/// - the limits per channel and per GPU generation, which bind above 20 GB/s, are left out;
-/// - NCCL uses LL128 where GPUs have NVLink and their NICs are on the same PCIe switch. The switch
-///   is not described, so NVLink decides.
+/// src/graph/tuning.cc and their use in `ncclTopoGetAlgoTime`. The model does not include the
+/// network's real latency, so an added delay changes no choice. Simplifications:
+/// - A channel's bandwidth times the number of channels is taken as the slower of a node's NICs and
+///   a worker's port. NCCL searches the topology for it and rounds it to fixed steps.
+/// - The limits per channel and per GPU generation, which bind above 20 GB/s, are left out.
+/// - NCCL uses LL128 if GPUs have NVLink and their NICs are on the same PCIe switch. The switch is
+///   not described here, so NVLink alone decides.
 double nccl_time_s(const NcclView& view, NcclAlgorithm algorithm, NcclProtocol protocol,
                    std::size_t nbytes);
 
-/// The faster algorithm for `nbytes` by the least of `nccl_time_s` over the protocols.
+/// The algorithm with the smaller `nccl_time_s` for `nbytes`, each with its best protocol.
 NcclAlgorithm nccl_choice(const NcclView& view, std::size_t nbytes);
 
 }  // namespace trigram

@@ -25,30 +25,30 @@ inline void send_receive(Context ctx, const Tensor& out, int to, const Tensor& i
   ctx.comm->transfer(batch);
 }
 
-/// The fewest nearly equal parts of x that keep each at or below `nbytes` priced bytes; at least
-/// one, and one where `nbytes` is 0.
+/// The smallest number of nearly equal parts of x such that none exceeds `nbytes` priced bytes; at
+/// least 1, and 1 if `nbytes` is 0.
 inline std::size_t parts_within(const Tensor& x, std::size_t nbytes) {
   if (nbytes == 0) return 1;
   return std::max<std::size_t>((x.priced_nbytes() + nbytes - 1) / nbytes, 1);
 }
 
-/// x in so many nearly equal parts.
+/// x in `count` nearly equal parts.
 inline std::vector<Tensor> parts(const Tensor& x, std::size_t count) {
   std::vector<Tensor> all;
   for (std::size_t i = 0; i < count; ++i) all.push_back(x.part(i, count));
   return all;
 }
 
-/// The longest of the parts of x, real and priced.
+/// A tensor as long as the longest of the `of` parts of x, in real and in priced elements.
 inline Tensor longest_part(const Tensor& x, std::size_t of) {
   return x.slice(0, (x.numel() + of - 1) / of, (x.priced_numel() + of - 1) / of);
 }
 
-/// Room for what a peer sends: cut to any piece of a tensor that is no longer than `longest`.
+/// A receive buffer; `like` cuts it to the length of any tensor that is no longer than `longest`.
 class Scratch {
  public:
   Scratch(Context ctx, const Tensor& longest) : room_(ctx.device->empty_like(longest)) {}
-  /// As long as `x`, in real and in priced elements.
+  /// A buffer as long as `x`, in real and in priced elements.
   Tensor like(const Tensor& x) const { return room_.slice(0, x.numel(), x.priced_numel()); }
 
  private:

@@ -14,7 +14,7 @@
 namespace trigram {
 namespace {
 
-/// Adds costs up, which are of one kind.
+/// Adds up costs, all of the same kind.
 class CostSum final : public CostSink {
  public:
   void charge(const Cost& cost) override {
@@ -27,7 +27,7 @@ class CostSum final : public CostSink {
   Cost sum_;
 };
 
-/// What an operation costs, which is run on a device that computes nothing.
+/// The cost of an operation, found by running it on a device that computes nothing.
 template <class Operation>
 Cost cost_of(Context ctx, const Operation& operation) {
   CostSum costs;
@@ -42,20 +42,20 @@ bool has_values(const Tensor& x) { return !x.is_phantom(); }
 
 int right_of(Context ctx) { return (ctx.rank() + 1) % ctx.size(); }
 
-/// Priced bytes of all parts of x but one.
+/// Priced bytes of x without the given part.
 std::size_t all_but(Context ctx, const Tensor& x, int part) {
   const auto P = static_cast<std::size_t>(ctx.size());
   return x.priced_nbytes() - x.part(static_cast<std::size_t>(part), P).priced_nbytes();
 }
 
-/// The rounds of a reduce-scatter of x, and what is computed in them.
+/// The rounds of a reduce-scatter of x, and the computation in them.
 CollectivePattern::Phase reducing(Context ctx, const Tensor& x, Reduce op) {
   const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
   return {ctx.size() - 1, cost_of(ctx, [&](Context dry) { accumulate(dry, op, part, part); }),
           cost_of(ctx, [&](Context dry) { finish_reduction(dry, op, part); })};
 }
 
-/// Prices a ring of which this rank sends `bytes` in all to the right.
+/// Prices a ring in which this rank sends `bytes` in all to its right neighbour.
 void price(Context ctx, CollectivePattern ring, std::size_t bytes, const Messages& messages) {
   const int rounds = ring.phases[0].rounds + ring.phases[1].rounds;
   const CollectivePattern::Sent sent[] = {
@@ -64,7 +64,7 @@ void price(Context ctx, CollectivePattern ring, std::size_t bytes, const Message
   ctx.comm->pricer()->price(ring, [&](bool) { messages(); });
 }
 
-/// A reduce-scatter, if there is an operation, and then an allgather, if `gathers`.
+/// A reduce-scatter if `op` is given, then an allgather if `gathers` is true.
 void price_ring(Context ctx, const Tensor& x, std::optional<Reduce> op, bool gathers,
                 const Messages& messages) {
   if (ctx.size() == 1 || !ctx.comm->pricer()) return messages();

@@ -5,27 +5,28 @@
 
 #include "core/context.h"
 
-/// What collectives tell a world that prices them as a whole (core/collective_pricer.h): the
-/// pattern of their messages, and what they compute in between. Other worlds make the messages.
+/// Describes collectives to a world that prices each collective as a whole
+/// (core/collective_pricer.h): the pattern of its messages, and the computation between them. In
+/// other worlds these functions call `messages`, which transfers the data.
 namespace trigram {
 
 using Messages = std::function<void()>;
 
-/// The rounds of a reduce-scatter around a ring, of an allgather, and of both one after the other.
-/// Rank r has part r of x at the end of the first, and at the beginning of the second.
+/// A ring reduce-scatter, a ring allgather, and both one after the other. Rank r owns part r of x
+/// at the end of the reduce-scatter and at the beginning of the allgather.
 void price_ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op, const Messages& messages);
 void price_ring_allgather(Context ctx, const Tensor& x, const Messages& messages);
 void price_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Messages& messages);
-/// The same allgather of parts that need not be equally long.
+/// The same allgather for parts of different lengths.
 void price_ring_allgather(Context ctx, std::span<const Tensor> parts, const Messages& messages);
 
-/// Pieces that each rank hands on to the next; the last rank of the chain keeps them. `work` is
-/// what a rank computes, at most, when a piece has come.
+/// A chain in which each rank passes `pieces` on to the next rank, except the `last` one. `work` is
+/// the most that a rank computes when it has received a piece.
 void price_chain(Context ctx, std::span<const Tensor> pieces, bool last,
                  const std::function<void(Context)>& work, const Messages& messages);
 
-/// Transfers that all ranks of the communicator make at the same time, which is an h-relation. Some
-/// ranks may have none.
+/// Transfers that all ranks of the communicator make at the same time, as an h-relation. A rank may
+/// have none, but must call.
 void transfer_at_once(Context ctx, std::span<const Transfer> batch, TrafficClass traffic);
 
 }  // namespace trigram

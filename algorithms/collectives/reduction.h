@@ -4,10 +4,10 @@
 
 namespace trigram {
 
-/// y = y op x, with avg summed here and scaled by `finish_reduction`.
+/// y = y op x; for avg this sums, and `finish_reduction` scales.
 void accumulate(Context ctx, Reduce op, const Tensor& x, const Tensor& y);
 
-/// Divides a finished sum by the number of ranks when op is avg.
+/// If op is avg, divides the finished sum by the number of ranks.
 void finish_reduction(Context ctx, Reduce op, const Tensor& x);
 
 }  // namespace trigram

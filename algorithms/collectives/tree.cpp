@@ -5,7 +5,7 @@
 namespace trigram {
 namespace {
 
-/// Ranks relative to the root, so that the root is 0.
+/// Renumbers ranks relative to the root, which becomes 0.
 struct Rooted {
   Rooted(Context ctx, int root_rank)
       : size(ctx.size()), root(root_rank), self((ctx.rank() - root_rank + size) % size) {}
@@ -17,7 +17,7 @@ struct Rooted {
 
 void binomial_broadcast(Context ctx, const Tensor& x, int root) {
   const Rooted tree(ctx, root);
-  int subtree = 1;  // ranks below self, itself included, up to the lowest bit set in self
+  int subtree = 1;  // size of self's subtree, itself included: up to the lowest bit set in self
   while (subtree < tree.size && !(tree.self & subtree)) subtree *= 2;
   if (tree.self != 0) receive(ctx, x, tree.world(tree.self - subtree));
   for (int child = subtree / 2; child >= 1; child /= 2)

@@ -6,7 +6,7 @@
 namespace trigram {
 namespace {
 
-/// The residuals of a run, by bucket. Used on one stream.
+/// The residuals of a run, by bucket. Used on one stream only.
 class Residuals {
  public:
   const Feedback& of(const Context& ctx, const Tensor& x, int bucket) {
@@ -17,7 +17,7 @@ class Residuals {
   std::map<int, Feedback> by_bucket_;
 };
 
-/// `average` is called with a codec, and with feedback if the coding has it.
+/// Calls `average` with a codec and, if the coding has error feedback, with the residuals.
 template <class Average>
 Exchange coded(const Coding& coding, const Average& average) {
   auto residuals = coding.error_feedback ? std::make_shared<Residuals>() : nullptr;

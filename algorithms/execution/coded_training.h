@@ -7,7 +7,7 @@
 
 // Training loops of algorithms that differ only in their codec and defaults. Their Options have the
 // members that `coding_fields` (`scatter_reduce_fields` for a coded scatter-reduce) or, with a
-// warm-up, `moment_fields` of algorithms/options.h describe.
+// warm-up, `moment_fields` in algorithms/options.h describe.
 
 namespace trigram {
 
@@ -18,7 +18,7 @@ Coding coding_of(const Options& options, std::uint64_t seed) {
   return coding;
 }
 
-/// x = x - lr U(g), where g is the average of all coded gradients, bucket by bucket.
+/// x = x - lr U(g), where g is the average of the encoded gradients, bucket by bucket.
 template <class Options, Exchange (*average)(const Coding&)>
 void train_on_coded_gradients(Context ctx, Run& run, const Options& options) {
   auto comm = ctx.stream->fork("comm");
@@ -26,7 +26,7 @@ void train_on_coded_gradients(Context ctx, Run& run, const Options& options) {
   for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, exchange);
 }
 
-/// After a warm-up, steps along the average of all coded moments.
+/// After a warm-up, steps along the average of the encoded moments.
 template <class Options, BiasCorrection correction, WarmUp warm_up>
 void train_on_coded_moments(Context ctx, Run& run, const Options& options) {
   train_on_moments(ctx, run, options.warmup_steps, warm_up, options.allreduce,

@@ -6,27 +6,29 @@
 
 namespace trigram {
 
-/// When a worker was done with each of its micro-batches, in seconds since its last optimizer step,
-/// and what the exchange took it thereafter, its waiting for others included; over some steps.
+/// Measured times of a worker over some steps: when it finished each micro-batch, in seconds since
+/// its last optimizer step, and how long the exchange after the last one took, including the wait
+/// for other workers.
 struct ComputeTimes {
-  std::vector<double> done_s;      // step by step, `micro_batches` of each
-  std::vector<double> exchange_s;  // of each step
+  std::vector<double> done_s;      // step by step, `micro_batches` values each
+  std::vector<double> exchange_s;  // one value per step
 };
 
-/// The time of a step after which workers had best begin no other micro-batch: DropCompute's
-/// automatic threshold (arXiv 2306.10598), of the times of all workers. It maximises the mean over
-/// the steps of
+/// The time within a step after which workers should not begin another micro-batch: DropCompute's
+/// automatic threshold (arXiv 2306.10598), computed from the times of all workers. It maximises the
+/// mean over the steps of
 ///
 ///   (T + T_c) / (T(th) + T_c)  x  the share of micro-batches that are done
 ///
-/// where the last worker computes until T, or until T(th) if each stops after the first micro-batch
-/// that ends later than th, and T_c is what the exchange takes who comes to it last. (The paper has
-/// min(th, T) for T(th), as if workers stopped within a micro-batch.) In the middle between the two
-/// micro-batches that it parts; infinite if it is best to drop nothing.
+/// where the last worker computes until T, or until T(th) if each worker stops after the first
+/// micro-batch that ends later than th, and T_c is the duration of the exchange for the worker that
+/// reaches it last. (The paper uses min(th, T) instead of T(th), as if workers stopped within a
+/// micro-batch.) The threshold lies halfway between the two micro-batch ends that it separates; it
+/// is infinite if dropping nothing is best.
 double best_threshold(const std::vector<ComputeTimes>& workers, int micro_batches);
 
-/// The same on all ranks, of what each has recorded. Collective, on the control plane: every rank
-/// reports each of its numbers to rank 0, which answers with one.
+/// The threshold computed from the times of all ranks, the same on all ranks. Collective, on the
+/// control plane: every rank reports each of its times to rank 0, which answers with one number.
 double agree_on_threshold(Context ctx, const ComputeTimes& own, int micro_batches);
 
 }  // namespace trigram

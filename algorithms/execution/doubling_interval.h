@@ -2,13 +2,13 @@
 
 namespace trigram {
 
-/// An interval of one step that doubles whenever `every` more have been counted, up to `most`.
+/// An interval of one step that doubles after every `every` counts, up to `most`.
 class DoublingInterval {
  public:
   DoublingInterval(long every, long most) : every_(every), most_(most) {}
-  /// Whether `step`, from 0 on, is a multiple of the interval as it is now.
+  /// True if `step`, which starts at 0, is a multiple of the present interval.
   bool ends_at(long step) const { return step % steps_ == 0; }
-  /// Counts after which it is as long as it gets.
+  /// The number of counts after which the interval reaches its maximum.
   long counts_to_most() const {
     long counts = 0;
     for (long left = most_ - 1; left > 0; left /= 2) counts += every_;

@@ -17,13 +17,13 @@ struct Slot {
 /// outlive the caller's frame, and so must everything that it refers to.
 using Exchange = std::function<void(Context, const Tensor&, Slot)>;
 
-/// The key of the codecs that a rank uses for one exchange.
+/// The random key of the codecs that a rank uses for one exchange.
 CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot);
 
 /// Makes the host wait for its stream before it launches anything else. Simulated time includes the
 /// return to the host, which no other work hides (Cost::Kind::synchronization).
 void wait_on_host(Context ctx);
-/// `exchange`, after which the host waits.
+/// `exchange`, after which the host waits for its stream.
 Exchange synchronized(Exchange exchange);
 
 }  // namespace trigram

@@ -12,12 +12,12 @@
 namespace trigram {
 namespace {
 
-// All control messages but those with `kReadyTag` have a single source and tag, so a rank that is a
-// cycle ahead is never mistaken.
+// Each control message except those with `kReadyTag` has a unique source and tag, so messages of a
+// rank that is one cycle ahead cannot be confused.
 
 /// The allreduce by which the ranks agree in a cycle: recursive doubling on the control plane, like
-/// MPI's for few bytes. It takes lg P latencies of the routes between the partners, and two more
-/// where P is no power of two.
+/// MPI's allreduce of a few bytes. It takes lg P latencies of the routes between the partners, and
+/// two more if P is not a power of two.
 class Negotiation {
  public:
   Negotiation() = default;
@@ -30,7 +30,7 @@ class Negotiation {
       peers_.push_back(fold.active(fold.number() ^ distance));
   }
 
-  /// The least of all ranks' numbers; empty when the world ends meanwhile.
+  /// The minimum of all ranks' numbers; empty if the world ends meanwhile.
   std::optional<std::size_t> least(Control& control, std::size_t own) const {
     if (folded_) {
       tell(control, partner_, kFoldTag, own);
@@ -62,7 +62,7 @@ class Negotiation {
   }
 
   bool folded_ = false;
-  int partner_ = -1;        // of the pair, see Fold
+  int partner_ = -1;        // of the pair; see Fold
   std::vector<int> peers_;  // by round
 };
 
@@ -80,22 +80,23 @@ OptionType<std::optional<FusionCycle>> fusion_buffer_kind() {
                  "Small allreduces by which the ranks agree in a cycle, one after the other")));
 }
 
-/// What the tasks share. Used by the main stream between iterations, else by the negotiation.
+/// State shared by the tasks. The main stream uses it between iterations, and the negotiation
+/// stream otherwise.
 struct FusionBuffer::Agent {
   FusionCycle cycle;
   Exchange exchange;
   Tensor gradients;
-  std::vector<Tensor> buckets;                   // parts of the gradients, one after another
+  std::vector<Tensor> buckets;                   // the buckets' gradients, one after another
   std::vector<std::shared_ptr<Work>> exchanges;  // of this iteration
-  Control* control = nullptr;                    // of the negotiation
+  Control* control = nullptr;                    // of the negotiation stream
   Negotiation negotiation;
-  double began_s = -std::numeric_limits<double>::infinity();  // the last cycle
+  double began_s = -std::numeric_limits<double>::infinity();  // start of the last cycle
 
   /// Runs cycles until all buckets of an iteration have been handed to `comm`.
   void run_cycles(Context c, Stream& comm, long step) {
     std::size_t ready = 0, begin = 0;  // begin: in elements
     for (std::size_t done = 0; done < buckets.size();) {
-      // Without a cycle time nothing but a bucket begins a cycle.
+      // Without a cycle time, only a ready bucket starts a cycle.
       while (cycle.cycle_s == 0 && ready <= done) {
         const auto message = c.control->receive(kReadyTag);
         if (!message) return;
@@ -111,14 +112,14 @@ struct FusionBuffer::Agent {
     }
   }
 
-  /// Waits until the cycle time has passed since the last cycle began, if it has not.
+  /// Waits until the cycle time has passed since the last cycle began.
   void begin_cycle(Stream& stream) {
     const double now_s = stream.now(), next_s = began_s + cycle.cycle_s;
     if (next_s > now_s) stream.sleep_for(next_s - now_s);
     began_s = std::max(now_s, next_s);
   }
 
-  /// How many buckets are ready on all ranks; empty when the world ends meanwhile.
+  /// The number of buckets that are ready on all ranks; empty if the world ends meanwhile.
   std::optional<std::size_t> negotiate(Context c, std::size_t ready) const {
     std::optional<std::size_t> agreed = ready;
     for (std::int64_t i = 0; agreed && i < cycle.negotiations; ++i)
@@ -126,7 +127,8 @@ struct FusionBuffer::Agent {
     return agreed;
   }
 
-  /// Hands buckets from `done` on to `comm`, as many as fit; returns where the next one begins.
+  /// Hands over buckets from `done` on to `comm`, as many as fit; returns the beginning of the next
+  /// one.
   std::size_t fuse(Context c, Stream& comm, Slot slot, std::size_t& done, std::size_t agreed,
                    std::size_t begin) {
     std::size_t count = 0, priced = 0;
@@ -162,7 +164,7 @@ void FusionBuffer::step(Context ctx) {
   const auto negotiated =
       negotiation_->submit(ctx, [agent = agent_, comm = comm_.get(), step = run_.steps.current()](
                                     Context c) { agent->run_cycles(c, *comm, step); });
-  // A stream that comes to a bucket when its gradient is there tells the negotiation.
+  // This stream reaches a bucket when its gradient is complete, and then tells the negotiation.
   auto announce = [&](const Bucket& bucket) {
     ready_->submit(ctx, [control = agent_->control, count = bucket.index + 1](Context c) {
       c.stream->synchronize();

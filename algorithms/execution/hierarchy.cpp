@@ -44,7 +44,7 @@ Exchange among_leaders(Exchange exchange, std::size_t segment_bytes) {
     Subset node(*ctx.comm, ctx.layout->node_members(ctx.world_rank));
     reduce_in_node(ctx.with(node), x, segment_bytes);
     if (!ctx.layout->is_leader(ctx.world_rank)) return;
-    // Of nodes with one worker each they are all workers, who are no hierarchy.
+    // If every node has one worker, the leaders are all workers, and there is no hierarchy.
     const bool alone = ctx.layout->ranks() == static_cast<int>(ctx.layout->nodes().size());
     Subset leaders(*ctx.comm, ctx.layout->leaders(),
                    alone ? TrafficClass::collective : TrafficClass::leaders);

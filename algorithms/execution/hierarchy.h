@@ -10,9 +10,9 @@
 
 namespace trigram {
 
-/// Leaves the mean over a node's workers at its leader; `node` is the context of these workers. A
-/// tensor longer than `segment_bytes` travels as a chain of segments of that size; a shorter one,
-/// and every one where `segment_bytes` is 0, by a binomial tree.
+/// Computes the mean over a node's workers at its leader; `node` is the context of these workers. A
+/// tensor longer than `segment_bytes` travels as a chain of segments of that size. Shorter tensors,
+/// and all tensors if `segment_bytes` is 0, use a binomial tree.
 void reduce_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
 /// Copies the leader's x to all workers of its node, in the same way.
 void broadcast_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
@@ -20,7 +20,7 @@ void broadcast_in_node(Context node, const Tensor& x, std::size_t segment_bytes)
 void reduce_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes);
 void broadcast_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes);
 
-/// Averages inside the node, runs `exchange` between node leaders, broadcasts inside the node.
+/// Averages inside the node, runs `exchange` between node leaders, and broadcasts inside the node.
 Exchange hierarchical(Exchange exchange, std::size_t segment_bytes = 0);
 /// The first two phases of `hierarchical`. The leader has the result; the content of x at other
 /// workers is unspecified.
@@ -28,7 +28,7 @@ Exchange among_leaders(Exchange exchange, std::size_t segment_bytes);
 /// The third phase of `hierarchical`.
 Exchange from_leader(std::size_t segment_bytes);
 
-/// `exchange`, made hierarchical, and synchronised, where the run asks for it.
+/// `exchange`, made hierarchical and followed by a wait of the host, if the run asks for them.
 Exchange across(const Execution& execution, Exchange exchange);
 
 }  // namespace trigram

@@ -41,7 +41,7 @@ Tensor LocalMoments::add(Context ctx, Run& run, Bucket& bucket) {
 
 void LocalMoments::step_averaged(Context ctx, Run& run, Bucket& bucket) {
   Sum& own = sum(bucket);
-  // Learning rates that have come down to 0 leave nothing to divide by, and nothing moved.
+  // If the learning rates have decayed to 0, their sum is 0 and nothing has moved.
   if (own.lr > 0) ctx.device->axpby(1 / own.lr, own.moved, 0, run.optimizer.moment(bucket));
   ctx.device->copy(bucket.weight, own.start);
   run.optimizer.advance(ctx, bucket, own.lr);

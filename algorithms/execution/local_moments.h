@@ -6,18 +6,18 @@
 
 namespace trigram {
 
-/// Local steps along the optimizer's moment m, for methods that average what ranks have moved along
-/// it (0/1 Adam, arXiv 2202.06009): of every bucket the weights x_0 at the last average and, since
-/// then, u = sum of lr m and the sum of lr. Memory: two models.
+/// Local steps along the optimizer's moment m, for methods that average the movement of each rank
+/// (0/1 Adam, arXiv 2202.06009). For every bucket it keeps the weights x_0 at the last average and,
+/// since then, u = the sum of lr m, and the sum of lr. Memory: two models.
 class LocalMoments {
  public:
   LocalMoments(Context ctx, Run& run);
-  /// The weights as they are become x_0.
+  /// Sets x_0 to the present weights, and u and the sum of lr to 0.
   void begin(Context ctx, Run& run);
-  /// One iteration: m <- its moving average with the bucket's gradient, u <- u + lr m, a step along
-  /// m. Where an average is `due`, instead of that step: u is exchanged for its average, bucket by
-  /// bucket, m = u / sum of lr, and x_0 after a step of that learning rate along m are the weights,
-  /// and the next x_0.
+  /// One iteration: updates the moving average m with the bucket's gradient, sets u = u + lr m, and
+  /// steps along m. If an average is `due`, it replaces that step, bucket by bucket: u is exchanged
+  /// for its average, m = u / (sum of lr), and the weights become x_0 after one step along m with
+  /// the sum of lr as its learning rate. They are also the next x_0.
   void step(Context ctx, Run& run, Stream& comm, const Exchange& average, bool due);
 
  private:

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-/// The matrix that a tensor stands for, and the one that it is priced as.
+/// The shape of the matrix for a tensor, and of the matrix for its priced length.
 struct Matrix {
   MatrixShape real, priced;
   explicit Matrix(const Tensor& x)
@@ -19,7 +19,7 @@ struct Matrix {
   Tensor empty(Device& device) const {
     return device.empty(real.rows * real.cols, DType::f32, priced.rows * priced.cols);
   }
-  /// `rank` vectors as long as its columns, or its rows, one behind the other.
+  /// `rank` vectors as long as the matrix's columns (or its rows), one after another.
   Tensor columns(Device& device, std::size_t rank) const {
     return device.empty(rank * real.rows, DType::f32, rank * priced.rows);
   }
@@ -28,13 +28,13 @@ struct Matrix {
   }
 };
 
-/// What is kept of a tensor from step to step.
+/// The state of a tensor between steps.
 struct Kept {
-  Tensor m;  // e, then M, then e again; zeros behind the tensor's own elements
+  Tensor m;  // e, then M, then e again; zeros after the tensor's own elements
   Tensor q;
 };
 
-/// The state of a run, by bucket. Used on one stream.
+/// The state of a run, by bucket. Used on one stream only.
 class LowRankAverage {
  public:
   LowRankAverage(const LowRank& options, std::uint64_t seed) : options_(options), seed_(seed) {}

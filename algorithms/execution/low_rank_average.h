@@ -12,14 +12,15 @@ struct LowRank {
   AllreduceSpec allreduce = {};
 };
 
-/// Leaves an approximation of the mean over the ranks, the same on all of them: the projection of
-/// the mean of M_i = x + e_i, as a nearly square matrix, on `rank` columns that one power iteration
-/// yields (PowerSGD, Vogels et al., arXiv 1905.13727, Algorithms 1 and 2), in two allreduces:
+/// Computes an approximation of the mean over the ranks, the same on all of them: the projection of
+/// the mean of M_i = x + e_i, as a nearly square matrix, on `rank` columns from one power iteration
+/// (PowerSGD, Vogels et al., arXiv 1905.13727, Algorithms 1 and 2). It takes two allreduces:
 ///
 ///   P = orthonormalise(mean_j M_j Q);  Q = mean_j M_j^T P;  x = P Q^T;  e_i = M_i - x
 ///
-/// With a warm start Q is that of the last step, else drawn anew, as at first, the same on all
-/// ranks. A tensor that is not longer than P and Q is averaged as it is. Priced by priced lengths.
+/// With a warm start Q is that of the previous step; otherwise, and in the first step, it is drawn
+/// at random, the same on all ranks. A tensor that is not longer than P and Q together is averaged
+/// without approximation. For priced tensors, the priced length decides.
 Exchange low_rank_average(const LowRank& options, std::uint64_t seed);
 
 }  // namespace trigram

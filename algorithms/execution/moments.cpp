@@ -6,7 +6,7 @@
 namespace trigram {
 namespace {
 
-/// Averages gradients as ever, and moves along the moments without them.
+/// Averages gradients as before, but moves along the present moments and ignores the gradients.
 void step_along_old_moments(Context ctx, Run& run, Stream& comm, const Exchange& average) {
   exchange_step(
       ctx, run, comm, average, [](Bucket& bucket) { return bucket.grad; },

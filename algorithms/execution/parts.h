@@ -12,32 +12,34 @@
 
 namespace trigram {
 
-/// What of the model is exchanged by itself.
+/// A part of the model that is exchanged as one message.
 struct Part {
   int index = 0;
   Tensor weights;
-  std::span<Bucket> buckets;  // those of `weights`
+  std::span<Bucket> buckets;  // the buckets of `weights`
 };
 
-/// The buckets of a run that exchanges weights in buckets, in their order; otherwise the model.
+/// The buckets, in order, if the run exchanges weights in buckets; otherwise the whole model.
 std::vector<Part> parts_of(Run& run);
 
-/// `x`, which has an element for every weight, cut as the weights are into parts.
+/// `x`, which has one element per weight, divided like the weights are into parts.
 std::vector<Tensor> cut_like_parts(Run& run, const Tensor& x);
 
-/// Forward and backward at the present weights; `ready(part)` as soon as a part's gradients are
-/// complete, and its weights may change. Without overlap, in order after backward.
+/// Forward and backward at the present weights. Calls `ready(part)` as soon as a part's gradients
+/// are complete; `ready` may change the part's weights. Without overlap, calls it for all parts in
+/// order after backward.
 void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready);
 
-/// One step of the optimiser on a part.
+/// One step of the optimizer on a part.
 void optimizer_step(Context ctx, Run& run, const Part& part);
 
-/// One iteration without communication, after which, if it is `due`, `exchange` replaces the
-/// weights on `comm`: part by part, each as soon as it has made its step.
+/// One iteration without communication. If `due`, `exchange` then replaces the weights on `comm`,
+/// part by part, each as soon as the optimizer has stepped it.
 void local_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange, bool due);
 
-/// Begins `exchange` of `x`, of the bucket or part `index`, on `comm`. Exchanges follow one
-/// another: whoever waits for one holds up all that come after, and whoever waits for these.
+/// Begins `exchange` of `x`, which belongs to bucket or part `index`, on `comm`. The exchanges on a
+/// stream run one after another, so an exchange that waits delays all later ones, and all that wait
+/// for those.
 std::shared_ptr<Work> begin_exchange(Stream& comm, Context ctx, Run& run, const Tensor& x,
                                      int index, const Exchange& exchange);
 

@@ -18,8 +18,9 @@ std::unique_ptr<Codec> largest(Device& device, double density) {
   return device.codec({"topk", {{"density", density}}});
 }
 
-/// Codes of so many elements of a region, whatever its length. One that has fewer is sent as it is,
-/// but priced as if it had them: its length depends on values.
+/// Codecs that keep at most `most` elements of a region, whatever the region's length. A region
+/// with fewer elements is sent as it is, but priced as if it had `most`, since its length depends
+/// on values.
 class RegionCodes {
  public:
   RegionCodes(Device& device, const BalancedRegions& regions, std::size_t most,
@@ -35,11 +36,11 @@ class RegionCodes {
     }
     return *codec;
   }
-  /// Room for the code of a region.
+  /// A buffer for the code of a region.
   Tensor empty_wire(std::size_t region) {
     return device_.empty(bytes(region), DType::u8, priced_bytes());
   }
-  /// Room for those of all regions, side by side.
+  /// A buffer for the codes of all regions, side by side.
   Tensor empty_wires() {
     std::size_t sum = 0;
     for (std::size_t j = 0; j < regions_.size(); ++j) sum += bytes(j);
@@ -51,7 +52,7 @@ class RegionCodes {
       parts.push_back(wires.slice(begin, bytes(j), priced_bytes()));
     return parts;
   }
-  /// How many elements of such codes are not 0; none of a phantom.
+  /// The number of nonzero elements in such codes; 0 for a phantom.
   std::size_t found(const Tensor& wires) {
     const auto codes = device_.download<std::byte>(wires);
     if (codes.empty()) return 0;
@@ -69,7 +70,7 @@ class RegionCodes {
   Device& device_;
   const BalancedRegions& regions_;
   std::size_t most_, priced_most_;
-  std::map<std::size_t, std::unique_ptr<Codec>> by_length_;  // P of them make few different ones
+  std::map<std::size_t, std::unique_ptr<Codec>> by_length_;  // regions have few different lengths
 };
 
 float smallest(const std::vector<float>& values) {
@@ -78,7 +79,7 @@ float smallest(const std::vector<float>& values) {
   return least;
 }
 
-/// What is kept of a tensor from step to step.
+/// The state of a tensor between steps.
 struct Kept {
   Kept(Context ctx, const Tensor& x) : residual(ctx.device->empty_like(x)), regions(ctx, x) {
     ctx.device->fill(residual, 0);
@@ -89,7 +90,7 @@ struct Kept {
   Threshold common{{.most = 4.0 / 3, .factor = 1.008}};  // of the mean
 };
 
-/// The state of a run, by bucket. Used on one stream.
+/// The state of a run, by bucket. Used on one stream only.
 class RegionalAverage {
  public:
   explicit RegionalAverage(const Regional& options) : options_(options) {}
@@ -140,12 +141,12 @@ class RegionalAverage {
       bucket.own.correct(codes.found(all_sent), k);
       bucket.common.correct(codes.found(all_means), k);
     }
-    device.nn().relu_grad(x, own);  // 0 where all have chosen nothing
+    device.nn().relu_grad(x, own);  // own = 0 where the result has no element
     device.axpby(-1, own, 1, bucket.residual);
   }
 
  private:
-  /// Elements of a region that travel, at most: of n elements, the k of a rank may lie in one.
+  /// The largest number of elements of a region that travel: at most all k elements of a rank.
   std::size_t most(std::size_t n, std::size_t P) const {
     const std::size_t k = kept(options_.density, n);
     return std::min(k, kept(options_.slack / static_cast<double>(P), k));

@@ -4,18 +4,18 @@
 
 namespace trigram {
 
-/// How much of a vector is averaged, k of its elements, and what for.
+/// The size and the update intervals of a regional average of k elements of a vector.
 struct Regional {
-  double density = 0.01;              // k over the number of elements
-  double slack = 1.5;                 // room for a region's elements in a message, in shares k/P
+  double density = 0.01;  // k over the number of elements
+  double slack = 1.5;     // room for a region's elements in a message, as a multiple of k/P
   std::int64_t threshold_every = 32;  // steps
   std::int64_t rebalance_every = 64;  // steps
 };
 
-/// Leaves the mean over the ranks of about the k elements in which it is the largest, the others 0,
-/// the same on all ranks (Ok-Topk, Li and Hoefler, arXiv 2201.07598): of what each rank finds
-/// large, every rank averages one region, and all ranks take what is large of all regions. With v =
-/// x + e_i:
+/// Computes the mean over the ranks of about k elements, those where the mean is largest, and 0
+/// elsewhere; the same on all ranks (Ok-Topk, Li and Hoefler, arXiv 2201.07598). Every rank
+/// averages one region of the elements that the ranks select, and all ranks keep the large elements
+/// of all regions. With v = x + e_i:
 ///
 ///   s_i = the elements of v above the rank's own threshold; of each region the c largest
 ///
@@ -25,9 +25,10 @@ struct Regional {
 ///
 ///   e_i = v, but 0 where both s_i and x have an element
 ///
-/// where c = ceil(slack k/P). Every `threshold_every` steps the thresholds are such that k elements
-/// of v reach the one, and of what is sent of m_1, ..., m_P the other; in between they are
-/// corrected (Threshold). Regions are cut anew every `rebalance_every` steps (BalancedRegions).
+/// where c = ceil(slack k/P). Every `threshold_every` steps the thresholds are exact: k elements of
+/// v reach the own threshold, and k of the elements of m_1, ..., m_P that are sent reach the common
+/// one. In between they are corrected (Threshold). The region boundaries are recomputed every
+/// `rebalance_every` steps (BalancedRegions).
 Exchange regional_average(const Regional& options);
 
 }  // namespace trigram

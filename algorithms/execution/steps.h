@@ -4,47 +4,47 @@
 
 #include "algorithms/execution/exchange.h"
 
-// The training iterations that algorithms are made of: what is computed, what is exchanged, and
+// The training iterations of which algorithms consist: what is computed, what is exchanged, and
 // which of the two overlap.
 
 namespace trigram {
 
-/// One iteration of a method that exchanges a tensor per bucket: forward, backward, and `exchange`
-/// of the tensor `exchanged(bucket)` on `comm`, as soon as the bucket's gradient is ready or,
-/// without overlap, after backward. `apply(bucket)` runs as soon as the exchange of that bucket has
-/// ended, so early buckets step while late ones travel.
+/// One iteration of a method that exchanges one tensor per bucket: forward, backward, and
+/// `exchange` of the tensor `exchanged(bucket)` on `comm`, as soon as the bucket's gradient is
+/// ready or, without overlap, after backward. `apply(bucket)` runs as soon as that bucket's
+/// exchange has ended, so early buckets step while late ones travel.
 void exchange_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
                    const std::function<Tensor(Bucket&)>& exchanged,
                    const std::function<void(Bucket&)>& apply);
 
 /// One iteration of a method that exchanges gradients: `exchange_step` of every bucket's gradient,
-/// after which the optimizer steps.
+/// followed by the optimizer's step on the bucket.
 void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
-/// One iteration of a method that exchanges the optimizer's moment: every bucket's gradient is
-/// added to its moment, the moment is exchanged, and the weights take a step along it (see
+/// One iteration of a method that exchanges the optimizer's moment: it accumulates every bucket's
+/// gradient into the bucket's moment, exchanges the moment, and moves the weights along it (see
 /// Optimizer).
 void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
-/// One iteration of a method that exchanges weights: the exchange of a copy starts with the forward
-/// pass, the gradient is taken at the old weights, and then the exchanged weights replace the old
-/// ones and take the gradient step. `exchanged` is storage for the copy. In buckets (F), each
-/// bucket is exchanged as soon as its gradient is complete.
+/// One iteration of a method that exchanges weights. The exchange of a copy starts with the forward
+/// pass, and the gradient is taken at the old weights; then the exchanged weights replace the old
+/// ones, and the optimizer steps. `exchanged` is storage for the copy. If weights are exchanged in
+/// buckets (F), each bucket is exchanged as soon as its gradient is complete.
 void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                 const Exchange& exchange);
 
-/// The same in the order of BAGUA's implementation; `exchange` is not yet made hierarchical. All
-/// buckets start with the forward pass, one after another. The exchange up to the node leaders, of
-/// a copy, overlaps with computation. After backward, when every exchange has ended, the result
-/// returns to the weights bucket by bucket, by a copy and, if hierarchical, a broadcast inside the
-/// node; then the optimizer steps.
+/// The same in the order of BAGUA's implementation; `exchange` is not yet hierarchical. The
+/// exchanges of all buckets start with the forward pass, one after another. The exchange of a copy,
+/// up to the node leaders, overlaps with computation. After backward, when every exchange has
+/// ended, the result returns to the weights bucket by bucket: by a copy and, if hierarchical, by a
+/// broadcast inside the node. Then the optimizer steps.
 void gossip_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                  const Exchange& exchange);
 
 /// One iteration without communication: `compute_gradients`, then `optimizer_step`.
 void local_step(Context ctx, Run& run);
 
-/// The rest of an iteration whose gradients are complete: exchanges them, and steps every bucket.
+/// The rest of an iteration whose gradients are complete: exchanges them and steps every bucket.
 void step_exchanged(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
 // The parts of an iteration, for methods that combine them differently.

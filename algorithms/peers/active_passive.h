@@ -10,20 +10,21 @@
 namespace trigram {
 
 /// The roles of pairwise asynchronous averages over a bipartite graph (AD-PSGD, arXiv 1710.06952,
-/// section 3): active ranks begin an average, passive ranks answer, and only ranks of different
-/// roles ever meet. So no rank waits for one that waits for it. Of ranks that are connected the
-/// lowest is active.
+/// section 3): active ranks start an average, passive ranks answer, and ranks of the same role
+/// never average with each other. So two ranks never wait for each other. The lowest rank of each
+/// connected component is active.
 class ActivePassive {
  public:
-  /// `graph` passes `is_bipartite` among `size` ranks.
+  /// `graph` must satisfy `is_bipartite` for `size` ranks.
   ActivePassive(std::shared_ptr<const PeerGraph> graph, int rank, int size, std::uint64_t seed);
 
-  /// Whether the own rank is.
+  /// True if this rank is passive.
   bool passive() const { return passive_; }
-  /// Whom the own rank ever meets, ascending.
+  /// All ranks that this rank ever averages with, ascending.
   const std::vector<int>& partners() const { return partners_; }
-  /// Whom the own rank, an active one, meets at a step of its own: its peer in the graph at that
-  /// step; of several, one that is drawn, independently of other ranks and steps; of none, nobody.
+  /// The partner of this rank, which must be active, in step `step` of its own: its peer in the
+  /// graph in that step. If there are several peers, one is drawn, independently of other ranks and
+  /// steps. Empty if there is none.
   std::optional<int> partner(long step) const;
 
  private:
@@ -34,8 +35,8 @@ class ActivePassive {
   bool passive_;
 };
 
-/// Whether the ranks fall into two sides such that nobody ever meets one of its own: whether there
-/// is no circle of an odd number of ranks, counting all who meet at any step.
+/// True if the ranks can be divided into two sides such that no rank ever exchanges with a rank of
+/// its own side, that is, if the union of the graph over all steps has no odd cycle.
 bool is_bipartite(const PeerGraph& graph, int size);
 
 }  // namespace trigram

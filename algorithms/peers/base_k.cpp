@@ -5,21 +5,24 @@
 #include "algorithms/peers/weights.h"
 
 // The Base-(k+1) graph (Takezawa et al., arXiv 2305.11420): for any number of ranks, a finite
-// sequence of rounds after which each rank has the exact mean of all, though in no round anybody
-// has more than k peers. Derived anew from its idea, in three forms, each made of the one before:
+// sequence of rounds after which each rank has the exact mean over all ranks, although no rank has
+// more than k peers in a round. This implementation is derived from the paper's idea, in three
+// forms, each of which builds on the one before:
 //
-// A hypercube, for numbers without prime factors above k+1: ranks are a grid with sides of at most
-// k+1, and in every round each line along one axis averages.
+// A hypercube, for numbers of ranks without prime factors above k+1: ranks form a grid with sides
+// of at most k+1, and in every round each line along one axis averages.
 //
-// Digits, for all numbers: ranks are cut as their number is written in base k+1, a digit a of value
-// (k+1)^p standing for a blocks of (k+1)^p. First each digit's ranks average among themselves.
-// Then, digit by digit, from the highest: every rank of all lower digits meets one of each of its
-// blocks. With the weight (k+1)^p / N, N the number of ranks from this digit on, the mean of each
-// block is then that of all N, and so is that of the lower digits; blocks bring it to their members
-// in p more rounds, as hypercubes.
+// Digits, for all numbers: the ranks are divided according to the digits of their number in base
+// k+1; a digit a of value (k+1)^p stands for a blocks of (k+1)^p ranks. First the ranks of each
+// digit average among themselves. Then, digit by digit from the highest, every rank of all lower
+// digits exchanges with one rank of each of the digit's blocks. With the weight (k+1)^p / N, where
+// N is the number of ranks from this digit on, the mean of each block is then the mean of all N,
+// and so is the mean of the lower digits. The blocks spread it to their members in p more rounds,
+// as hypercubes.
 //
-// Copies of either, for numbers of which a factor is free of primes above k+1: the digits of what
-// is left, then a hypercube over the copies. Taken where it has fewer rounds.
+// Copies of either form, for numbers with a factor that has no prime factors above k+1: the digits
+// of the remaining factor, then a hypercube over the copies. This form is used if it has fewer
+// rounds.
 
 namespace trigram {
 namespace {
@@ -30,7 +33,8 @@ struct Options {
 
 using Edges = std::vector<Peers::Source>;
 
-/// Factors of n of at most `most`, the largest possible first; without those of larger primes.
+/// Factors of n that are at most `most`, each as large as possible; larger prime factors are left
+/// out.
 std::vector<int> factors_up_to(int most, int n) {
   std::vector<int> factors;
   for (int factor = most; factor > 1; factor = std::min(factor, n)) {
@@ -46,7 +50,8 @@ std::vector<int> factors_up_to(int most, int n) {
 
 long rounds_of(int most, int n) { return static_cast<long>(factors_up_to(most, n).size()); }
 
-/// One line of a hypercube of `sides` whose first rank is `begin`; nobody after its last round.
+/// The edges along one line of a hypercube with `sides` whose first rank is `begin`; none after its
+/// last round.
 Edges along(int rank, int begin, int size, const std::vector<int>& sides, long round) {
   Edges edges;
   if (round >= static_cast<long>(sides.size())) return edges;
@@ -56,14 +61,14 @@ Edges along(int rank, int begin, int size, const std::vector<int>& sides, long r
   return edges;
 }
 
-/// `blocks` of `length` ranks, from `begin` on.
+/// `blocks` blocks of `length` ranks each, from rank `begin` on.
 struct Digit {
   int begin, blocks, length;
   int ranks() const { return blocks * length; }
   int end() const { return begin + ranks(); }
 };
 
-/// Those of `size` in base `base` that are not 0, the highest first.
+/// The nonzero digits of `size` in base `base`, the highest first.
 std::vector<Digit> digits_of(int size, int base) {
   int length = 1;
   while (length <= size / base) length *= base;
@@ -90,7 +95,7 @@ Edges edges_of_digits(int rank, int size, int base, long round) {
   const long among = rounds_of(base, digits[0].ranks());
   if (round < among)
     return along(rank, mine.begin, mine.ranks(), factors_up_to(base, mine.ranks()), round);
-  const auto turn = static_cast<std::size_t>(round - among);  // of the digit that the lower meet
+  const auto turn = static_cast<std::size_t>(round - among);  // index of the digit to exchange with
   const Digit& met = digits[std::min(turn, own)];
   const float weight = static_cast<float>(met.length) / static_cast<float>(size - met.begin);
   Edges edges;
@@ -100,7 +105,7 @@ Edges edges_of_digits(int rank, int size, int base, long round) {
   } else if (turn == own) {
     const int lower = mine.end() + (rank - mine.begin) % mine.length;
     if (lower < size) edges.push_back({lower, weight});
-  } else if (own + 1 < digits.size()) {  // those of the last digit have the mean by then
+  } else if (own + 1 < digits.size()) {  // the ranks of the last digit have the mean already
     const int block = rank - (rank - mine.begin) % mine.length;
     return along(rank, block, mine.length, factors_up_to(base, mine.length),
                  static_cast<long>(turn - own - 1));
@@ -130,7 +135,7 @@ class BaseK final : public PeerGraph {
   long period(int size) const override { return std::max(1L, rounds(size, part_of(size))); }
 
  private:
-  /// The ranks of a copy: all, or what is left without factors of at most the base.
+  /// The number of ranks of a copy: all, or `size` without its factors of at most the base.
   int part_of(int size) const {
     int left = size;
     for (const int factor : factors_up_to(base_, size)) left /= factor;

@@ -18,8 +18,8 @@ struct Options {
   std::int64_t group = 0;
 };
 
-/// Disjoint groups of S ranks that change from step to step, weights 1/S. With weights alone (no
-/// gradient) all are equal after ceil(log2 P / log2 S) steps.
+/// Disjoint groups of S ranks that change from step to step, weights 1/S. Without gradients all
+/// weights are equal after ceil(log2 P / log2 S) steps.
 class Butterfly final : public PeerGraph {
  public:
   explicit Butterfly(const Options& options) : group_(static_cast<int>(options.group)) {}
@@ -46,7 +46,7 @@ class Butterfly final : public PeerGraph {
   int group_;  // 0: the default
 };
 
-/// A power of two, or 0 where that stands for the default.
+/// A power of two, or 0 for the default.
 OptionType<std::int64_t> group_kind() {
   OptionType<std::int64_t> kind = integer(0, 1 << 20);
   kind.parse = [parse = kind.parse](const Json& j, const std::string& pointer) {

@@ -4,7 +4,7 @@
 namespace trigram {
 namespace {
 
-/// Everybody with everybody, weights 1/P: one step makes all equal.
+/// Every rank averages with every other rank, weights 1/P: after one step all models are equal.
 class Complete final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long /*step*/) const override {

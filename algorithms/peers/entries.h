@@ -4,7 +4,7 @@
 
 namespace trigram {
 
-/// The entry of a graph without options that draws nothing.
+/// The entry of a graph that has no options and uses no random numbers.
 template <class Graph>
 PeerGraphEntry plain_graph(std::string name, std::string doc) {
   struct None {};
@@ -13,7 +13,7 @@ PeerGraphEntry plain_graph(std::string name, std::string doc) {
       [](const None&, std::uint64_t) { return std::make_unique<Graph>(); });
 }
 
-// One function per graph file; the table is in registry.cpp.
+// One function per graph file; registry.cpp holds the table.
 PeerGraphEntry ring_graph();
 PeerGraphEntry torus_graph();
 PeerGraphEntry grid_graph();

@@ -23,8 +23,8 @@ class StaticExponential final : public PeerGraph {
   bool directed() const override { return true; }
 };
 
-/// One hop, 2^(t mod ceil(log2 P)), weights 1/2. Over that many steps the average is exact when P
-/// is a power of two (arXiv 2110.13363).
+/// One hop of 2^(t mod ceil(log2 P)) in step t, weights 1/2. After ceil(log2 P) steps the average
+/// is exact if P is a power of two (arXiv 2110.13363).
 class OnePeerExponential final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long step) const override {
@@ -43,8 +43,8 @@ struct SeveralPeers {
   Hops hops = Hops::multiples;
 };
 
-/// d hops per step, j (d+1)^i for j = 1..d, where i goes round from 0 as long as (d+1)^i < P (the
-/// N-peer graph of stochastic gradient push, arXiv 1811.10792). For d = 1 it is
+/// d hops per step, j (d+1)^i for j = 1..d, where i cycles from 0 through all values with (d+1)^i <
+/// P (the N-peer graph of stochastic gradient push, arXiv 1811.10792). For d = 1 it is
 /// one_peer_exponential.
 class NPeerExponential final : public PeerGraph {
  public:
@@ -68,8 +68,8 @@ class NPeerExponential final : public PeerGraph {
   long peers_;
 };
 
-/// d successive powers of two, 2^((i + j) mod R) for j = 0..d-1, R = floor(log2 P), where i goes
-/// round from 0 (the stochastic gradient push in the released code of WAGMA-SGD, with d = 2).
+/// d successive powers of two, 2^((i + j) mod R) for j = 0..d-1, R = floor(log2 P), where i cycles
+/// from 0 (the stochastic gradient push in the released code of WAGMA-SGD, with d = 2).
 class SuccessivePowers final : public PeerGraph {
  public:
   explicit SuccessivePowers(long peers) : peers_(peers) {}

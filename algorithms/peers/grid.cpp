@@ -6,8 +6,8 @@
 namespace trigram {
 namespace {
 
-/// The neighbours on the most nearly square grid, which has borders; Metropolis weights: an edge
-/// weighs 1/(1 + the larger number of neighbours of its ends).
+/// The neighbours on the most nearly square grid, which does not wrap around. Metropolis weights:
+/// the weight of an edge is 1/(1 + the larger number of neighbours of its two ends).
 class Grid final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long /*step*/) const override {

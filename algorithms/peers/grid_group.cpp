@@ -3,7 +3,7 @@
 namespace trigram {
 namespace {
 
-/// Whether side^dimensions >= size.
+/// True if side^dimensions >= size.
 bool reaches(long side, long dimensions, long size) {
   long cells = 1;
   for (long k = 0; k < dimensions && cells < size; ++k) cells *= side;
@@ -15,7 +15,7 @@ bool reaches(long side, long dimensions, long size) {
 std::vector<int> grid_group(int rank, int size, const std::vector<int>& sides, long axis) {
   long stride = 1;
   for (long k = 0; k < axis && stride < size; ++k) stride *= sides[static_cast<std::size_t>(k)];
-  if (stride >= size) return {rank};  // all others along the axis are places without a rank
+  if (stride >= size) return {rank};  // no other position along the axis has a rank
   const int side = sides[static_cast<std::size_t>(axis)];
   std::vector<int> members;
   long member = rank - rank / stride % side * stride;
@@ -27,7 +27,7 @@ std::vector<int> grid_group(int rank, int size, const std::vector<int>& sides, l
 std::vector<int> grid_sides(int size, long dimensions) {
   std::vector<int> sides;
   for (long left = dimensions; left > 0; --left) {
-    int side = 1;  // the shortest that leaves no longer ones to the other axes
+    int side = 1;  // the shortest side such that no remaining side need be longer
     while (size % side != 0 || !reaches(side, left, size)) ++side;
     sides.push_back(side);
     size /= side;

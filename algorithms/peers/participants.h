@@ -5,8 +5,8 @@
 
 namespace trigram {
 
-/// Who exchanges with whom in a run: all workers or, in hierarchical execution, the nodes, each
-/// represented by its leader.
+/// The participants of a run's exchanges: all workers or, in hierarchical execution, the nodes,
+/// each represented by its leader.
 struct Participants {
   int count;
   const char* noun;  // plural, for error messages: "workers" or "nodes (it is hierarchical)"

@@ -6,9 +6,9 @@
 namespace trigram {
 namespace {
 
-/// No more than `most`, however long it is.
+/// A geometrically distributed number of steps, cut off at `most`.
 long draw_interval(std::uint64_t seed, long round, std::int64_t mean, long most) {
-  Philox draw(seed, 1, round, Purpose::peers);  // those of rank 0 are the matchings
+  Philox draw(seed, 1, round, Purpose::peers);  // the draws of rank 0 are those of the matchings
   long steps = 1;
   while (steps < most && draw.below(static_cast<std::uint32_t>(mean)) != 0) ++steps;
   return steps;

@@ -9,12 +9,12 @@
 
 namespace trigram {
 
-/// How many steps lie between rounds: always the same number, or a number drawn for each round from
-/// the geometric distribution with that mean.
+/// The number of steps between rounds: constant, or drawn for each round from the geometric
+/// distribution with that mean.
 enum class Interval { fixed, geometric };
 
-/// Rounds in which all ranks form random pairs, numbered from 0. All ranks compute each round's
-/// pairs, and after which of their own steps the round is due, without asking each other.
+/// Rounds in which all ranks form random pairs, numbered from 0. Every rank computes each round's
+/// pairs, and the step after which the round is due, without communication.
 class RandomPairs {
  public:
   /// The rounds of a run of `steps` steps; `mean_interval` in steps, at least 1.
@@ -30,7 +30,7 @@ class RandomPairs {
 
  private:
   std::shared_ptr<const PeerGraph> pairs_;
-  std::vector<long> due_;  // after which step, by number
+  std::vector<long> due_;  // the step after which each round is due, by round
 };
 
 }  // namespace trigram

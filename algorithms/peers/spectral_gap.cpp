@@ -14,7 +14,7 @@ Matrix matrix(const PeerGraph& graph, int size, long step) {
   return Eigen::Map<const Matrix>(elements.data(), size, size);
 }
 
-/// W^T W of one period, or its mean over the draws.
+/// W^T W of one period or, without a period, its mean over the draws.
 Matrix contraction(const PeerGraph& graph, int size) {
   const long period = graph.period(size);
   if (period == PeerGraph::kAperiodic) {
@@ -48,7 +48,7 @@ double spectral_gap(const PeerGraph& graph, int size) {
   if (size == 1) return 1;
   const Eigen::SelfAdjointEigenSolver<Matrix> solver(contraction(graph, size),
                                                      Eigen::EigenvaluesOnly);
-  // In ascending order; the largest, 1, belongs to the mean.
+  // Eigenvalues are in ascending order; the largest, 1, belongs to the mean.
   const double second = solver.eigenvalues()[size - 2];
   return 1 - std::sqrt(std::max(0.0, second));
 }

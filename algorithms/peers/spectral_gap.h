@@ -6,17 +6,17 @@
 
 namespace trigram {
 
-/// The mixing matrix of one step, row by row: element [i * size + j] is what rank i gives to the
-/// weights of rank j.
+/// The mixing matrix of one step, row by row: element [i * size + j] is the weight that rank i
+/// gives to the model of rank j.
 std::vector<double> mixing_matrix(const PeerGraph& graph, int size, long step);
 
-/// How fast weights that are only mixed come together: each period of the graph brings the norm of
-/// the weights' deviations from their mean down to at most 1 - gap of what it was.
+/// How fast weights converge that are only mixed: each period of the graph multiplies the norm of
+/// the weights' deviations from their mean by at most 1 - gap.
 ///
 /// gap = 1 - sigma_2(W_{T-1} ... W_0), where sigma_2 is the second largest singular value (for a
-/// fixed symmetric W: the second largest modulus of an eigenvalue) and T the period. A graph
-/// without a period is described by the mean square over its draws, here over `kDraws` steps: gap =
-/// 1 - sqrt(lambda_2(mean of W^T W)), of one step.
+/// fixed symmetric W: the second largest modulus of an eigenvalue) and T is the period. For a graph
+/// without a period the gap is defined for one step, by the mean over `kDraws` steps: gap = 1 -
+/// sqrt(lambda_2(mean of W^T W)).
 double spectral_gap(const PeerGraph& graph, int size);
 inline constexpr long kDraws = 4096;
 

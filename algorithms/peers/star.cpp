@@ -4,8 +4,8 @@
 namespace trigram {
 namespace {
 
-/// Rank 0 with everybody else: every edge weighs 1/P, so the centre keeps 1/P and a leaf 1 - 1/P
-/// (BlueFog's StarGraph).
+/// Rank 0 averages with every other rank. Every edge has the weight 1/P, so the centre keeps 1/P
+/// and a leaf 1 - 1/P (BlueFog's StarGraph).
 class Star final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long /*step*/) const override {

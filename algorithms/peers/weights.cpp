@@ -5,7 +5,7 @@
 namespace trigram {
 namespace {
 
-/// Adds a source, or its weight to the source that is there already.
+/// Adds a source or, if the rank is already a source, adds to its weight.
 void merge(std::vector<Peers::Source>& sources, Peers::Source source) {
   const auto same = std::find_if(sources.begin(), sources.end(),
                                  [&](const Peers::Source& s) { return s.rank == source.rank; });

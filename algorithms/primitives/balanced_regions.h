@@ -8,27 +8,28 @@
 
 namespace trigram {
 
-/// A cut of vectors of one length into P regions, one after another, which all ranks have in common
-/// and each of which one rank owns. Where elements lie that matter, regions are short.
+/// A partition of vectors of one length into P consecutive regions, the same on all ranks, each
+/// owned by one rank. Regions are short where many selected elements lie.
 ///
-/// How long regions are depends on values, but nothing else may: as phantoms, and on wires and
-/// clocks, they are P nearly equal parts.
+/// The lengths of regions depend on values, but nothing else may depend on values: for phantoms,
+/// message sizes and clocks, the regions count as P nearly equal parts.
 class BalancedRegions {
  public:
-  /// Of vectors like `x`, among the ranks of ctx.comm: equal parts, at first.
+  /// For vectors like `x`, among the ranks of ctx.comm. The regions are equal parts at first.
   BalancedRegions(Context ctx, const Tensor& x);
-  /// Cuts anew at the mean over the ranks of where each would cut to have P equal shares of what it
-  /// has chosen: as many elements on all ranks, by their indices, ascending; none of a phantom.
+  /// Moves the boundaries: each rank computes those that divide its `chosen` elements into P equal
+  /// shares, and the new boundaries are their means over the ranks. `chosen` holds the indices of
+  /// the selected elements, ascending; the same number on all ranks; none for a phantom.
   /// Collective: an allreduce of P-1 floats by recursive doubling.
   void balance(Context ctx, std::span<const std::uint32_t> chosen);
 
   std::size_t size() const { return cuts_.size() - 1; }
   std::size_t length(std::size_t region) const { return cuts_[region + 1] - cuts_[region]; }
-  /// A region of a vector.
+  /// The part of `x` in a region.
   Tensor of(const Tensor& x, std::size_t region) const;
 
  private:
-  std::vector<std::size_t> cuts_;  // where region i begins, and where the last one ends
+  std::vector<std::size_t> cuts_;  // the beginning of each region, and the end of the last
 };
 
 }  // namespace trigram

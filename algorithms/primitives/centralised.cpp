@@ -10,14 +10,14 @@ void c_fp_s(Context ctx, const Tensor& x, const AllreduceSpec& algorithm) {
 
 namespace {
 
-/// The parts of `x`, of which every rank owns one.
+/// The parts of `x`; every rank owns one.
 std::vector<Tensor> parts_of(const Tensor& x, std::size_t P) {
   std::vector<Tensor> parts;
   for (std::size_t j = 0; j < P; ++j) parts.push_back(x.part(j, P));
   return parts;
 }
 
-/// The codes of `xs`, with what was lost before if there is a residual.
+/// Encodes each of `xs`; with residuals, adds the earlier loss first.
 void encode(Device& device, Codec& codec, std::span<const Tensor> wires, std::span<const Tensor> xs,
             std::span<const Tensor> residuals) {
   if (residuals.empty()) codec.encode_each(wires, xs);
@@ -43,8 +43,8 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2,
          feedback ? parts_of(feedback->worker, P) : std::vector<Tensor>{});
   direct_alltoall(ctx, outgoing, incoming);
 
-  merged = std::move(outgoing);  // the same sizes: chunk by chunk
-  // Added in rank order, whoever owns the chunk.
+  merged = std::move(outgoing);  // the sizes match chunk by chunk
+  // Sums are in rank order, whichever rank owns the chunk.
   codec.encode_mean(device, merged[self], incoming, mine, feedback ? &feedback->server : nullptr);
   if (phase2 == SecondPhase::direct) direct_allgather(ctx, merged);
   else ring_allgather(ctx, merged);
@@ -66,7 +66,7 @@ void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedb
   if (ctx.size() == 1) return;
   Device& device = *ctx.device;
   const Tensor wire = codec.empty_wire(device, x), decoded = device.empty_like(x);
-  Tensor own;  // what the rank's code stands for
+  Tensor own;  // the decoded own code
   if (feedback) device.axpby(1, feedback->worker, 1, x);
   codec.encode(wire, x);
   if (feedback) {
@@ -83,7 +83,7 @@ void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedb
   binomial_broadcast(ctx, wire, 0);
   codec.decode(x, wire);
   if (feedback) {
-    device.nn().relu_grad(x, own);  // 0 where the last code has nothing
+    device.nn().relu_grad(x, own);  // 0 where the last code has no element
     device.axpby(-1, own, 1, feedback->worker);
   }
   device.axpby(1.0f / static_cast<float>(ctx.size()), x, 0, x);

@@ -14,22 +14,22 @@ namespace trigram {
 /// sums of x and w over all states and all messages in flight are conserved.
 class DelayedPush {
  public:
-  /// Starts at `z`; no more than one push is under way when the next begins. Memory: three times
-  /// z, and once more for every peer while a push lasts.
+  /// Starts at `z`. At most one push may be in flight when the next one begins. Memory: three times
+  /// z, and once more for every peer during a push.
   DelayedPush(Context ctx, const Tensor& z);
 
-  /// Splits the state equally between the own rank and those that `peers` sends to, and begins to
-  /// push on `comm`. The same number of pushes on all ranks, each with the peers of one step.
+  /// Divides the state equally between this rank and the ranks that `peers` sends to, and begins to
+  /// send on `comm`. All ranks call it equally often, each time with the peers of one step.
   void push(Context ctx, Stream& comm, const Peers& peers);
-  /// Adds what others have sent in the oldest pushes, waiting for it, until only `under_way` are
-  /// left.
+  /// Waits for the oldest pushes and adds what other ranks sent in them, until only `under_way`
+  /// pushes are in flight.
   void receive_until(Context ctx, long under_way);
 
   const PushSumState& state() const { return state_; }
 
  private:
   struct Push {
-    Tensor share;  // that is sent; then the sum of those of others
+    Tensor share;  // the data to send; after the push, the sum of the received shares
     std::shared_ptr<Work> work;
   };
   Push& at(long push) { return pushes_[static_cast<std::size_t>(push) % pushes_.size()]; }

@@ -5,14 +5,14 @@
 namespace trigram {
 
 /// Error feedback (Seide et al., Interspeech 2014; Karimireddy et al., arXiv 1901.09847) around any
-/// codec: what the code of one vector has lost is added to the next one.
+/// codec: the loss of each encoded vector is added to the next vector.
 ///
 ///   encode:  v = x + e;  wire = C(v);  e = v - D(wire)
 ///
-/// so that the sum of all that was decoded, plus e, is the sum of all that was encoded.
+/// so the sum of all decoded vectors, plus e, is the sum of all encoded ones.
 class ErrorFeedback final : public Codec {
  public:
-  /// `residual` is e: as long as the vectors to encode, zero at first, kept by the caller.
+  /// `residual` is e: as long as the vectors to encode, zero at first, owned by the caller.
   ErrorFeedback(Device& device, Codec& inner, Tensor residual)
       : device_(device), inner_(inner), residual_(std::move(residual)) {}
   std::size_t wire_bytes(std::size_t numel) const override { return inner_.wire_bytes(numel); }
@@ -27,11 +27,11 @@ class ErrorFeedback final : public Codec {
   Tensor residual_;
 };
 
-/// The residuals of one tensor that is averaged by `c_lp_s` again and again: of the rank's own
-/// code, and of the code of the part whose mean it forms.
+/// The residuals of a tensor that `c_lp_s` averages repeatedly: `worker` for the rank's own code,
+/// `server` for the code of the part whose mean the rank computes.
 struct Feedback {
   Tensor worker, server;
-  /// Zero, for `x` over the ranks of ctx.comm.
+  /// Zero residuals for `x`, over the ranks of ctx.comm.
   Feedback(Context ctx, const Tensor& x);
 };
 

@@ -7,29 +7,29 @@
 
 namespace trigram {
 
-/// What a rank knows of its own and its peers' models when only coded differences travel: a replica
-/// of each, which changes by what was decoded. The replicas of one model are equal on all ranks
-/// that hold one, so the peers stay the same from step to step. Memory: one model, and one per
-/// peer.
+/// A rank's copies of its own and its peers' models for methods that send only encoded differences:
+/// one replica of each, which changes by the decoded differences. The replicas of a model are equal
+/// on all ranks that hold one, so the peers must not change from step to step. Memory: one model,
+/// and one per peer.
 class Replicas {
  public:
-  /// Of `weights`, which are equal on all ranks; for the peers of a fixed graph over those that
-  /// exchange. A rank whose node leader exchanges for it has no peers.
+  /// Replicas of `weights`, which must be equal on all ranks, for the peers of a fixed graph over
+  /// the participants of the exchange. A rank whose node leader exchanges for it has no peers.
   Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights);
-  /// Makes replicas of all weights at their present values.
+  /// Replicas of all weights, at their present values.
   Replicas(Context ctx, Run& run, const PeerGraphSpec& graph)
       : Replicas(ctx, run, graph, run.workload.weights()) {}
 
-  /// The own model, as the peers know it.
+  /// This rank's model, as the peers know it.
   const Tensor& own() const { return own_; }
-  /// y += a sum over j of w_ij replica_j, the own one included.
+  /// y += a sum over j of w_ij replica_j, including this rank's replica.
   void add_mixed(Context ctx, float a, const Tensor& y) const;
-  /// How replicas follow what is decoded: replica = kept replica + gain decoded.
+  /// Coefficients of the update: replica = kept replica + gain decoded.
   struct Follow {
     float kept = 1, gain = 1;
   };
-  /// replica_j += Q(z_j), or as `follow` has it, of all peers and the own one: the code of `z` goes
-  /// to every peer. (peers) C bytes, where C is the size of the code.
+  /// replica_j += Q(z_j), or as `follow` says, for all peers and this rank: the code of `z` goes to
+  /// every peer. (peers) C bytes, where C is the size of the code.
   void advance(Context ctx, const Tensor& z, Codec& codec, Follow follow);
   void advance(Context ctx, const Tensor& z, Codec& codec) { advance(ctx, z, codec, Follow{}); }
 

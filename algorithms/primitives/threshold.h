@@ -4,15 +4,15 @@
 
 namespace trigram {
 
-/// The magnitude that the k largest elements of a vector reach, of vectors that change slowly:
-/// found exactly once in a while, and corrected in between by how many elements have been found
-/// above it (Ok-Topk, Li and Hoefler, arXiv 2201.07598; limits and factors of its code). One of 0,
-/// of a vector with fewer than k elements beside zeros, stays until it is found anew.
+/// The magnitude that the k largest elements of a vector reach, for vectors that change slowly. It
+/// is set exactly once in a while, and corrected in between by the number of elements found above
+/// it (Ok-Topk, Li and Hoefler, arXiv 2201.07598; limits and factors of its code). A threshold of
+/// 0, from a vector with fewer than k nonzero elements, stays 0 until it is set again.
 class Threshold {
  public:
   struct Control {
-    double most;    // elements found, over k, above which the threshold rises
-    double factor;  // by which it does; it falls by as much below 2/3 k
+    double most;    // the threshold rises if more than `most` times k elements are found
+    double factor;  // by which it rises; it falls by as much below 2/3 k
   };
   explicit Threshold(const Control& control) : control_(control) {}
 

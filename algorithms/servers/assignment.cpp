@@ -11,7 +11,7 @@
 namespace trigram {
 namespace {
 
-/// Each bucket's number among all, by name.
+/// The number of each bucket in the order of names.
 std::vector<std::size_t> declared(std::span<const Bucket> buckets) {
   std::vector<std::size_t> by_name(buckets.size());
   std::iota(by_name.rbegin(), by_name.rend(), std::size_t{0});
@@ -22,7 +22,8 @@ std::vector<std::size_t> declared(std::span<const Bucket> buckets) {
   return numbers;
 }
 
-/// Equal shares of each server's bytes, as many as the fullest has times `nbytes`.
+/// Divides each server's load into rounds: the largest load over `nbytes`, rounded up, equal
+/// shares.
 void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t nbytes) {
   std::vector<std::size_t> load(servers), before(servers);
   for (const Partition& p : all) load[p.server] += p.grad.priced_nbytes();
@@ -34,7 +35,7 @@ void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t n
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Partition& a, const Partition& b) { return a.round < b.round; });
-  // Partitions longer than a share may leave none in which one begins.
+  // If a partition is longer than a share, no partition may begin in a share. Skips such shares.
   std::size_t number = 0, share = all.front().round;
   for (Partition& p : all) {
     if (p.round != share) ++number;
@@ -42,7 +43,7 @@ void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t n
   }
 }
 
-/// Where partitions lie beside others of their server and round.
+/// Sets each partition's position among the partitions of its server and round.
 void place(std::vector<Partition>& all, std::size_t servers) {
   std::vector<std::size_t> begin(servers);
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -6,19 +6,20 @@
 
 namespace trigram {
 
-/// Keeps ranks that go at their own pace together: a rank's clock is the number of steps it has
-/// done, and none goes on while its clock is more than a bound ahead of the slowest rank's (stale
-/// synchronous parallel, Ho et al., NIPS 2013). On the control plane of the main stream: a rank
-/// tells its clock to all others, P-1 messages per step.
+/// Limits how far ranks that run at their own pace drift apart: a rank's clock is the number of
+/// steps that it has finished, and a rank waits while its clock is more than `bound` ahead of the
+/// slowest rank's (stale synchronous parallel, Ho et al., NIPS 2013). Uses the control plane of the
+/// main stream: a rank sends its clock to all other ranks, P-1 messages per step.
 class ClockBound {
  public:
   ClockBound(const Context& ctx, long bound);
 
-  /// The own clock is one more.
+  /// Increments this rank's clock and announces it.
   void tick(Context ctx);
-  /// Returns when the own clock is at most the bound ahead of any rank's.
+  /// Returns when this rank's clock is at most `bound` ahead of every rank's clock.
   void wait(Context ctx) { wait_for(ctx, clocks_[self_] - bound_); }
-  /// After the last tick, of as many on all ranks: returns when all have told theirs.
+  /// Call after the last tick; all ranks tick equally often. Returns when the last ticks of all
+  /// ranks are known.
   void finish(Context ctx) { wait_for(ctx, clocks_[self_]); }
 
  private:
@@ -26,7 +27,7 @@ class ClockBound {
 
   std::size_t self_;
   long bound_;
-  std::vector<long> clocks_;  // of all ranks, as far as is known here
+  std::vector<long> clocks_;  // of all ranks, as far as known here
 };
 
 }  // namespace trigram

@@ -13,16 +13,18 @@
 
 namespace trigram {
 
-/// `x` in as few nearly equal parts as keep each at or below `nbytes` priced bytes; at least one.
+/// `x` in as few nearly equal parts as possible, each of at most `nbytes` priced bytes; at least
+/// one.
 std::vector<Tensor> partitions(const Tensor& x, std::size_t nbytes);
-/// `x` in parts of `nbytes` priced bytes, but for the last, which has what is left; at least one.
+/// `x` in parts of `nbytes` priced bytes; the last part has the remainder. At least one part.
 std::vector<Tensor> full_partitions(const Tensor& x, std::size_t nbytes);
 
-/// Whether servers are among the workers, or ranks beside them that only serve.
+/// Servers are among the workers, or they are ranks beside the workers that only serve.
 enum class Placement { among, beside };
 
-/// Which ranks serve: `count` of `ranks`, spread evenly, so that nodes share them. Servers among
-/// the workers begin with the first rank; servers beside them end with the last, and rank 0 works.
+/// Which ranks serve: `count` of `ranks`, spread evenly over the nodes. With servers among the
+/// workers, rank 0 is the first server. With servers beside the workers, the last rank is the last
+/// server, and rank 0 is a worker.
 class Servers {
  public:
   Servers(std::size_t count, int ranks, Placement placement = Placement::among)
@@ -39,16 +41,16 @@ class Servers {
   Placement placement_;
 };
 
-/// The option "partition": a size that holds an element at least.
+/// The option "partition": a size of at least one element.
 OptionType<std::size_t> partition_kind();
 /// The option "placement".
 OptionType<Placement> placement_kind();
-/// The option "servers": a number from 1, or "all" ranks (0 in memory).
+/// The option "servers": a number from 1 on, or "all" ranks, which is represented by 0.
 OptionType<std::int64_t> servers_kind();
-/// Throws ConfigError when there are more servers than ranks, or as many and nobody to work.
+/// Throws ConfigError if there are more servers than ranks, or if no rank is left to work.
 void check_servers(std::int64_t servers, const Layout& layout, const std::string& pointer,
                    Placement placement = Placement::among);
-/// What the option stands for among `ranks`.
+/// The servers that the option selects among `ranks`.
 Servers servers_among(std::int64_t servers, int ranks, Placement placement = Placement::among);
 
 }  // namespace trigram

@@ -9,14 +9,14 @@
 namespace trigram {
 namespace {
 
-/// The rank's number among those who push and serve; none's inside a node that its leader speaks
-/// for.
+/// The rank's number among the ranks that push and serve; -1 for ranks represented by their node
+/// leader.
 int number(const Context& ctx, bool by_nodes) {
   if (!by_nodes) return ctx.rank();
   return ctx.layout->is_leader(ctx.world_rank) ? ctx.layout->node_of(ctx.world_rank) : -1;
 }
 
-/// A place for a short message that is the i-th of its batch.
+/// The buffer of the i-th short message of a batch.
 Tensor place(const Tensor& room, std::size_t i, std::size_t nbytes) {
   constexpr std::size_t kElement = size_of(DType::f32);
   return room.slice(i * PushPull::kRequest_bytes / kElement, nbytes / kElement);
@@ -52,7 +52,8 @@ PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& server
     room_.push_back(ctx.device->empty_like(longest));
 }
 
-/// Room for as many short messages as a batch has, acknowledgements and requests of a round.
+/// Buffers for the largest number of short messages in a batch: acknowledgements and requests of a
+/// round.
 Tensor PushPull::room_for_notices(Device& device, int own) const {
   std::size_t most = 0;
   for (std::size_t r = 0; r < rounds(); ++r) {
@@ -110,7 +111,8 @@ void PushPull::pass(Transfer::Kind kind, Stage stage, Context c, std::size_t r) 
   among_servers(c, [&](Context among) { pass_among_servers(kind, stage, among, r); });
 }
 
-/// Calls `among` with those who push and serve: all ranks or, hierarchical, the leaders of nodes.
+/// Calls `among` with the context of the ranks that push and serve: all ranks or, in hierarchical
+/// execution, the node leaders.
 template <class Among>
 void PushPull::among_servers(Context c, Among among) const {
   if (!options_.execution.hierarchical) return among(c);
@@ -147,7 +149,7 @@ std::span<const Partition> PushPull::of_round(std::size_t r) const {
   return {begin, end};
 }
 
-/// The round that was pushed so many exchanges before exchange r; empty if none was.
+/// The round that was pushed `exchanges` exchanges before exchange r; empty if there is none.
 std::span<const Partition> PushPull::before(std::size_t exchanges, std::size_t r) const {
   return r < exchanges ? std::span<const Partition>() : of_round(r - exchanges);
 }
@@ -179,8 +181,8 @@ void PushPull::exchange_among_servers(Context c, const Batch& batch) const {
   if (at_host) c.stream->wait(*at_host);
 }
 
-/// A worker's bytes cross its host as it pushes them, and those of a rank that only serves as they
-/// come in.
+/// A worker's bytes cross its host when it pushes them; those of a rank that only serves, when they
+/// arrive.
 void PushPull::pass_among_servers(Transfer::Kind kind, Stage stage, Context c,
                                   std::size_t r) const {
   const Batch batch = batch_of(stage, r);
@@ -208,12 +210,12 @@ std::shared_ptr<Work> PushPull::pass_host(Context c, std::span<const Partition> 
   return options_.host->submit(c, [cost](Context host) { host.stream->charge(cost); });
 }
 
-/// What partition x takes of place j.
+/// The part of buffer j for partition x.
 Tensor PushPull::room(std::size_t j, const Partition& x) const {
   return room_[j].slice(x.begin, x.grad.numel(), x.grad.priced_numel());
 }
 
-/// What worker j pushed of partition x, on its server.
+/// The push of worker j for partition x, on the partition's server.
 Tensor PushPull::pushed_by(std::size_t j, Context c, const Partition& x) const {
   return workers_.ranks[j] == c.rank() ? x.grad : room(j, x);
 }

@@ -10,50 +10,52 @@
 
 namespace trigram {
 
-/// How the gradients of one iteration go to the servers and come back as their mean, in place.
+/// Sends the gradients of one iteration to the servers and returns their means, in place.
 ///
-/// Partitions, their servers and the rounds in which they travel are those of `assign`. They follow
-/// from the buckets alone, so they are the same on all ranks. All ranks call the exchanges
-/// 0 .. exchanges()-1 in this order, also those that only serve: they push and pull nothing, and
-/// have means of their own partitions alone.
+/// `assign` defines the partitions, their servers and the rounds in which they travel. They depend
+/// only on the buckets, so they are the same on all ranks. All ranks call the exchanges 0 ..
+/// exchanges()-1 in this order. Ranks that only serve do so, too: they push and pull nothing, and
+/// receive only the means of their own partitions.
 ///
-/// Acknowledged, a partition pays two round trips, as in BytePS over ps-lite. Its worker pushes it;
-/// the server acknowledges each push as it comes in (byteps/server/server.cc: SendPushResponse);
-/// the worker asks for the mean only then, since the task goes on to its next queue, PULL, in the
-/// callback of the push (byteps/common/core_loops.cc, RunPushLoopOnce: `ZPush(pskv.keys, vals,
-/// pskv.lens, cmd, [task, q]() { FinishOrProceed(task); })`); and the server answers once it has
-/// summed up what all workers pushed. Otherwise servers answer without being asked.
+/// If acknowledged, a partition needs two round trips, as in BytePS over ps-lite. The worker pushes
+/// it, and the server acknowledges each push when it arrives (byteps/server/server.cc:
+/// SendPushResponse). Only then does the worker request the mean, since the task enters its next
+/// queue, PULL, in the callback of the push (byteps/common/core_loops.cc, RunPushLoopOnce:
+/// `ZPush(pskv.keys, vals, pskv.lens, cmd, [task, q]() { FinishOrProceed(task); })`). The server
+/// answers when it has summed the pushes of all workers. If not acknowledged, servers answer
+/// without a request.
 ///
-/// The stages of a round are made in one of two ways. Each on a one-way channel of its own, what a
-/// rank sends of a stage waits for what it has received of the stage before, and for what it has
-/// sent of the same stage of earlier rounds: as in BytePS, no round waits for the messages of
-/// another. This is for worlds that buffer what is sent. On a single stream, exchange r pushes
-/// round r, acknowledges round r-1, requests round r-2 and answers round r-3 in one batch, so
-/// servers receive and send at once (not acknowledged, it answers round r-1).
+/// There are two ways to run the stages of a round. By stages, each stage uses a one-way channel of
+/// its own: what a rank sends in a stage waits for what it has received in the stage before, and
+/// for what it has sent in the same stage of earlier rounds. As in BytePS, no round then waits for
+/// the messages of another. This needs a world that buffers sent messages. On a single stream,
+/// exchange r pushes round r, acknowledges round r-1, requests round r-2 and answers round r-3 in
+/// one batch, so servers receive and send at the same time (not acknowledged, it answers round
+/// r-1).
 ///
 /// Through the host, tensors are copied to the memory of a worker's host, which sends them, adds up
-/// what comes in and hands back the means, as BytePS does. A round passes it while its messages are
-/// under way; simulated time pays with Cost::Kind::host for every byte of it that the worker hands
-/// over and has back, or, on ranks that only serve, that comes in.
+/// what it receives and returns the means, as in BytePS. A round crosses the host while its
+/// messages are in flight. Simulated time pays with Cost::Kind::host for every byte that the worker
+/// hands over and gets back or, on ranks that only serve, for every byte that arrives.
 ///
-/// Hierarchical, the leaders of nodes are workers and servers: each node pushes its mean, which is
-/// formed inside it before, and what comes back is broadcast inside it.
+/// In hierarchical execution, the leaders of nodes are workers and servers: each node first forms
+/// its mean, the leader pushes it, and broadcasts the answer inside the node.
 class PushPull {
  public:
   struct Options {
-    std::size_t partition_bytes = 0;  // the longest
-    double early = 1;                 // as of `assign`
+    std::size_t partition_bytes = 0;  // the longest partition
+    double early = 1;                 // see `assign`
     Execution execution = {};
-    Stream* host = nullptr;  // of the rank, for what passes its host; null: nothing does
+    Stream* host = nullptr;  // charged for the bytes that cross the rank's host; null: none do
     Assignment assignment = Assignment::round_robin;
     bool acknowledged = false;
     bool by_stages = false;  // each stage on a one-way channel of its own
   };
-  /// Of a round, in order. The others are there if acknowledged alone.
+  /// The stages of a round, in order. `acknowledge` and `request` exist only if acknowledged.
   enum class Stage { push, acknowledge, request, answer };
 
-  /// What ps-lite sends without values: one message for each partition and worker. Its meta data is
-  /// a struct of 112 bytes (src/meta.h, RawMeta); a request has the key of 8 bytes with it
+  /// Sizes of ps-lite's messages without values, one for each partition and worker. Their meta data
+  /// is a struct of 112 bytes (src/meta.h, RawMeta); a request also contains the key of 8 bytes
   /// (include/ps/kv_app.h, KVWorker::Send).
   static constexpr std::size_t kAcknowledgement_bytes = 112, kRequest_bytes = 120;
 
@@ -61,28 +63,28 @@ class PushPull {
 
   /// By stages, exchange r is round r.
   std::size_t exchanges() const { return rounds() + answer_after(); }
-  /// The bucket with which all that exchange r pushes is complete.
+  /// The bucket that completes the data that exchange r pushes.
   int needs(std::size_t r) const;
-  /// The exchange with which all of a bucket is back.
+  /// The exchange that returns the last part of a bucket.
   std::size_t completes(int bucket) const;
-  /// The buckets in the order in which they are back.
+  /// The buckets in the order in which they return.
   std::vector<int> order() const;
-  /// Means are sums in the order of the workers' ranks, divided once.
+  /// Runs exchange r. Means are sums in the order of the workers' ranks, divided once.
   void exchange(Context c, std::size_t r) const;
-  /// What this rank sends of a stage of round r, on the `out` of the stage's channel, and what it
-  /// receives, on the `in`; a server that has received a round's pushes forms its means.
+  /// Sends this rank's messages of a stage of round r (on the `out` of the stage's channel), or
+  /// receives them (on the `in`). A server that has received a round's pushes computes its means.
   void send(Stage stage, Context c, std::size_t r) const;
   void receive(Stage stage, Context c, std::size_t r) const;
-  /// Before the push and after the answer, hierarchical: what the nodes do inside themselves.
+  /// In hierarchical execution: the part inside the nodes, before the push and after the answer.
   void reduce(Context c, std::size_t r) const;
   void broadcast(Context c, std::size_t r) const;
 
  private:
-  /// Partitions of which one batch of messages makes these stages.
+  /// The partitions whose stages one batch of messages contains.
   struct Batch {
     std::span<const Partition> push = {}, acknowledge = {}, request = {}, answer = {};
   };
-  /// Exchanges between the push of a round and its answer.
+  /// The number of exchanges from the push of a round to its answer.
   std::size_t answer_after() const {
     return options_.by_stages ? 0 : options_.acknowledged ? 3 : 1;
   }
@@ -116,10 +118,11 @@ class PushPull {
   Options options_;
   std::vector<Partition> partitions_;   // in the order of rounds
   std::vector<std::size_t> completes_;  // by bucket
-  std::size_t own_;  // the rank's place among the workers; after them where it only serves
-  // On servers: for what each worker pushes in a round, and, in the own place, for the sums.
+  std::size_t own_;  // the rank's place among the workers; past the end if it only serves
+  // On servers: a buffer for each worker's push of a round and, in the rank's own place, for the
+  // sums.
   std::vector<Tensor> room_;
-  // For as many acknowledgements and requests as a batch may have; nothing depends on their values.
+  // Buffers for all acknowledgements and requests of a batch; nothing depends on their values.
   Tensor acknowledgements_, requests_;
 };
 

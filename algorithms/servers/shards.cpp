@@ -84,7 +84,7 @@ void Shards::pull(Context c, int worker, int server) {
   if (c.rank() == server) seen_by(worker) = updates_;
 }
 
-// Both add the change to the same weights, so the server need not wait for it to answer.
+// Both sides add the change to the same weights, so the server can answer before it has the change.
 
 void Shards::exchange_as_worker(Context c, int server) {
   const std::size_t s = shard_on(server);
@@ -105,7 +105,7 @@ void Shards::exchange_coded_as_worker(Context c, int server) {
   ErrorFeedback(*c.device, *code, residual_.part(s, servers_.count())).encode(out, change);
   send_receive(c, out, server, in, server, TrafficClass::server);
   const Tensor decoded = c.device->empty_like(change);
-  for (const Tensor& wire : {in, out}) {  // the server's news, then the own change
+  for (const Tensor& wire : {in, out}) {  // first the server's update, then the own change
     code->decode(decoded, wire);
     c.device->axpby(1, decoded, 1, base);
   }
@@ -127,7 +127,7 @@ void Shards::exchange_coded_as_server(Context c, int worker) {
   c.device->axpby(1, incoming_, 1, shard_);
 }
 
-// With a codec, what the worker has changes by what is decoded of either half, on both sides.
+// With a codec, both sides add each decoded half to their copies of the worker's weights.
 
 void Shards::send_change(Context c, int server) {
   const std::size_t s = shard_on(server);
@@ -180,7 +180,7 @@ void Shards::take_weights(Context c, int server) {
   c.device->copy(weights, base);
 }
 
-/// `peer` tells a rank's uses apart: as a worker, of every server; as a server, of every worker.
+/// `peer` distinguishes a rank's uses of codecs: as a worker, by server; as a server, by worker.
 std::unique_ptr<Codec> Shards::codec(Context c, int peer, long use) const {
   return c.device->codec(*codec_, codec_key(c, seed_, {peer, use}));
 }

@@ -10,32 +10,31 @@
 
 namespace trigram {
 
-/// A model whose weights lie on servers, each with one of k equal shards, and that workers change
-/// by adding to it. With a codec, what travels is coded, with feedback in both directions: a worker
-/// adds to its next change what the code of the last has lost; a server sends the difference to
-/// what the worker has (of which it keeps a copy), so that what was lost once is sent the next
-/// time.
+/// A model whose weights lie on servers, each with one of k equal shards, and which workers change
+/// by adding to it. With a codec, all messages are encoded, with error feedback in both directions:
+/// a worker adds the loss of a change's code to its next change. A server sends the difference from
+/// the weights that the worker has, of which it keeps a copy, so it sends again what a code lost.
 ///
-/// An exchange is one message each way at the same time, after the worker has asked for it over the
-/// control plane: two latencies. No push is acknowledged, and no pull waits for a push, as in
-/// DistBelief, whose replicas push gradients and fetch weights apart from each other (Dean et al.,
-/// NIPS 2012, section 4.1 and appendix). The asynchronous mode of BytePS, whose pulls wait for
-/// their pushes as in its synchronous mode, takes a round trip more than this.
+/// An exchange is one message each way at the same time, after the worker has requested it over the
+/// control plane: two latencies. No push is acknowledged, and no pull waits for a push. This is the
+/// behaviour of DistBelief, whose replicas push gradients and fetch weights independently (Dean et
+/// al., NIPS 2012, section 4.1 and appendix). In the asynchronous mode of BytePS pulls wait for
+/// their pushes, as in its synchronous mode, so it takes one round trip more.
 class Shards {
  public:
   Shards(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec);
 
-  /// The worker's last step becomes a change of the model, to be exchanged.
+  /// The worker's step between these two calls becomes its next change of the model.
   void begin_change(Context ctx);
   void end_change(Context ctx);
-  /// `worker` hands its change of a shard to `server`, which adds it, and hands the shard's weights
-  /// back. Called on both ranks.
+  /// `worker` sends its change of a shard to `server`, which adds it, and receives the shard's
+  /// weights. Called on both ranks.
   void exchange(Context c, int worker, int server);
-  /// The halves of an exchange by themselves, by turns: a push, a pull, a push. Each is called on
+  /// The two halves of an exchange as separate calls, alternately: push, pull, push, ... Called on
   /// both ranks.
   void push(Context c, int worker, int server);
   void pull(Context c, int worker, int server);
-  /// All workers get the servers' weights, uncoded. Called on all ranks.
+  /// Copies the servers' weights, not encoded, to all workers. Called on all ranks.
   void collect(Context c);
 
  private:
@@ -59,11 +58,11 @@ class Shards {
   std::uint64_t seed_;
   Steps& steps_;
   Tensor weights_, change_;   // the worker's
-  Tensor base_, residual_;    // the worker's, with a codec: what it was sent; what codes have lost
+  Tensor base_, residual_;    // the worker's, with a codec: received weights; losses of its codes
   Tensor shard_, incoming_;   // the server's
-  std::vector<Tensor> sent_;  // the server's, with a codec: what each worker has
-  long updates_ = 0;          // of the own shard
-  std::vector<long> seen_;    // updates that each worker's weights include
+  std::vector<Tensor> sent_;  // the server's, with a codec: the weights that each worker has
+  long updates_ = 0;          // number of updates of the own shard
+  std::vector<long> seen_;    // number of updates that each worker's weights include
 };
 
 }  // namespace trigram

@@ -6,8 +6,8 @@
 
 #include "tests/support/expect_volume.h"
 
-// Algorithms whose workers never wait for each other's gradients: what they send, that a slow
-// worker slows nobody else, and that they end.
+// Algorithms whose workers never wait for each other's gradients: tests their traffic, that a slow
+// worker does not slow other workers, and that they end.
 
 namespace trigram::test {
 namespace {
@@ -15,10 +15,10 @@ namespace {
 std::uint64_t messages(const Counters& c) { return c.messages_intra + c.messages_inter; }
 std::uint64_t bytes(const Counters& c) { return c.bytes_intra + c.bytes_inter; }
 
-constexpr std::uint64_t kModel = 4 * 1003;  // bytes; see training_of
+constexpr std::uint64_t kModel = 4 * 1003;  // in bytes; see training_of
 
-/// Ten steps of AD-PSGD: who is active sends a message of `message` bytes per average, and as many
-/// come back.
+/// Ten steps of AD-PSGD: an active rank sends a message of `message` bytes per average and receives
+/// one.
 void expect_adpsgd_volume(const Json& spec, Nodes nodes, std::uint64_t message,
                           const std::function<bool(int rank)>& active) {
   SCOPED_TRACE(testing::Message() << spec << " on " << testing::PrintToString(nodes));
@@ -38,7 +38,7 @@ void expect_adpsgd_volume(const Json& spec, Nodes nodes, std::uint64_t message,
     EXPECT_LE(messages(c), averages);
   }
   EXPECT_EQ(asked, answered);
-  // In every step of an odd number of bipartite ranks one active rank has no partner.
+  // With an odd number of ranks of a bipartite graph, one active rank has no partner in each step.
   const bool one_alone = ranks % 2 != 0 && spec.value("graph", "bipartite") == "bipartite";
   EXPECT_EQ(asked, averages * (actives - (one_alone ? 1 : 0)));
 }
@@ -65,8 +65,8 @@ TEST(AdPsgdVolume, IsAModelOrItsCodeEachWayPerAverage) {
     }
 }
 
-/// Whoever meets, both send a model. Of two workers all meet in every step; those of a star meet
-/// its centre alone.
+/// Both ranks of an averaging pair send a model. Two workers always average; the leaves of a star
+/// average only with its centre.
 TEST(DsgdAauVolume, IsAModelEachWayPerPairOfNeighbours) {
   for (const char* graph : {"ring", "star", "complete"})
     for (const auto nodes : {Nodes{1, 1}, Nodes{2, 1}, Nodes{5, 1}, Nodes{2, 4}}) {
@@ -94,9 +94,9 @@ TEST(DsgdAauVolume, IsAModelEachWayPerPairOfNeighbours) {
     }
 }
 
-/// Who has made its last step is in all groups that follow. Of one step, where all are neighbours,
-/// whoever is the k-th to finish makes a group with the k - 1 before it, each of which sends to all
-/// others: k (k - 1) messages, in all (P - 1) P (P + 1) / 3, in whatever order they finish.
+/// A rank that has made its last step is in all later groups. With one step and a complete graph,
+/// the k-th rank to finish forms a group with the k - 1 ranks before it, in which each rank sends
+/// to all others: k (k - 1) messages, in all (P - 1) P (P + 1) / 3, in whatever order they finish.
 TEST(DsgdAauVolume, OfTheLastStepFollowsFromTheNumberOfWorkers) {
   for (const int ranks : {1, 2, 3, 4, 7}) {
     Training training = training_of({{"name", "dsgd_aau"}, {"graph", "complete"}}, Nodes{ranks, 1});
@@ -119,7 +119,7 @@ TEST(AdPsgdRefuses, GraphsWithOddCircles) {
   }
 }
 
-/// Steps of about a millisecond; messages take far less.
+/// Steps of about a millisecond; messages take far less time.
 Training busy_training(const Json& algorithm, int ranks) {
   Training training = training_of(algorithm, {ranks, 1});
   training.cluster.accelerator.flops_per_s = 4e9;
@@ -130,19 +130,19 @@ Training busy_training(const Json& algorithm, int ranks) {
 TEST(AdPsgdStragglers, SlowNobodyElse) {
   Training training = busy_training("adpsgd", 8);
   const Trained even = train(training);
-  training.cluster.slow_workers = {{3, 4}};  // passive
+  training.cluster.slow_workers = {{3, 4}};  // a passive rank
   const Trained slow = train(training);
   EXPECT_GT(slow.ended_s.at(3), 3 * even.ended_s.at(3));
   for (std::size_t active = 0; active < 8; active += 2)
     EXPECT_LT(slow.ended_s.at(active), 1.05 * even.ended_s.at(active)) << active;
-  training.cluster.slow_workers = {{2, 4}};  // active
+  training.cluster.slow_workers = {{2, 4}};  // an active rank
   const Trained slow_active = train(training);
   EXPECT_GT(slow_active.ended_s.at(2), 3 * even.ended_s.at(2));
   for (const std::size_t active : {0, 4, 6})
     EXPECT_LT(slow_active.ended_s.at(active), 1.05 * even.ended_s.at(active)) << active;
 }
 
-/// When the rank has computed its last step.
+/// The time at which the rank has computed its last step.
 double last_step_s(const Trained& trained, std::size_t rank) {
   double end_s = 0;
   for (const Event& e : trained.events.at(rank))
@@ -164,7 +164,8 @@ TEST(SwarmStragglers, SlowNobodyElseUnlessMeetingsBlock) {
   for (const double ended_s : blocked.ended_s) EXPECT_GT(ended_s, 2 * even.ended_s.at(0));
 }
 
-/// After one meeting a delay has reached the partner of who was late, after two their partners.
+/// After one average a delay has reached the partner of the delayed worker, after two averages
+/// their partners.
 TEST(SwarmStragglers, DelayTheirPartnersWhereMeetingsBlock) {
   Training training =
       busy_training({{"name", "swarm_sgd"}, {"local_steps", 1}, {"mode", "blocking"}}, 8);
@@ -179,7 +180,8 @@ TEST(SwarmStragglers, DelayTheirPartnersWhereMeetingsBlock) {
   }
 }
 
-/// The others do their steps as fast as ever; only the end is awaited by all.
+/// The other workers make their steps as fast as without the straggler; all workers wait only at
+/// the end.
 TEST(AsyncServerStragglers, SlowNobodyElse) {
   Training training = busy_training({{"name", "async_parameter_server"}, {"servers", 2}}, 8);
   training.events = true;
@@ -191,8 +193,9 @@ TEST(AsyncServerStragglers, SlowNobodyElse) {
     EXPECT_LT(last_step_s(slow, rank), 1.05 * last_step_s(even, rank)) << rank;
 }
 
-/// The last of 30 steps begins when the slow worker has done 29 - s: with a bound of 0 as in a
-/// method that waits for all in every step, with one above all steps as if nobody were slow.
+/// The last of 30 steps begins when the slow worker has done 29 - s steps. With a bound of 0 the
+/// run behaves like a method that waits for all ranks in every step; with a bound above all steps,
+/// as if no worker were slow.
 TEST(SspStragglers, AreWaitedForOnlyBeyondTheBound) {
   const auto run = [](const Json& algorithm, bool slow) {
     Training training = busy_training(algorithm, 8);
@@ -220,9 +223,9 @@ TEST(SspStragglers, AreWaitedForOnlyBeyondTheBound) {
   EXPECT_NEAR(last_step_s(run(ssp(29), true), 5), even_s, 0.05 * even_s);
 }
 
-/// Of three workers two go on alone until edges connect them; the third is needed in every second
-/// of their iterations, and they make two steps in the time of one of its own. Where each waits for
-/// all in every step, they make one.
+/// Two of three workers continue alone until edges connect them. They need the third worker in
+/// every second of their iterations, and make two steps in the time of one of its steps. With a
+/// method that waits for all workers in every step, they make one.
 TEST(DsgdAauStragglers, DelayOnlyIterationsThatNeedThem) {
   const auto run = [](const char* algorithm, int ranks, double factor) {
     Training training = busy_training({{"name", algorithm}, {"graph", "complete"}}, ranks);

@@ -9,9 +9,9 @@
 #include "core/workloads/quadratic.h"
 #include "tests/support/training.h"
 
-// How near centralised and wait-avoiding methods come to the optimum of least squares. Where what
-// they lose vanishes with the gradients, they find it; where it does not, they stay away from it by
-// what goes with the learning rate.
+// How near centralised and wait-avoiding methods come to the optimum of least squares. If a
+// method's loss of information vanishes with the gradients, it finds the optimum; otherwise it ends
+// at a distance that depends on the learning rate.
 
 namespace trigram::test {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr int kRanks = 8;
 const QuadraticOptions kProblem{.dimension = 40, .condition = 3};
 
-/// A run, but for its length and seed.
+/// A run, without its length and seed.
 struct Case {
   std::string name;
   Json algorithm;
@@ -30,7 +30,7 @@ struct Case {
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-/// Of the worker that is farthest from the optimum, after a start at a distance of 1.
+/// The distance of the worker that is farthest from the optimum, after a start at a distance of 1.
 double distance(const Case& c, std::uint64_t seed = 7) {
   Training training;
   training.algorithm = c.algorithm;
@@ -59,7 +59,7 @@ double distance(const Case& c, std::uint64_t seed = 7) {
   return trained.weights.size() == kRanks ? farthest : INFINITY;
 }
 
-/// Root mean square over some seeds.
+/// The root mean square over some seeds.
 double mean_distance(const Case& c) {
   constexpr std::uint64_t kSeeds = 4;
   double squares = 0;
@@ -68,7 +68,7 @@ double mean_distance(const Case& c) {
   return std::sqrt(squares);
 }
 
-/// How many times as far away a run ends with a quarter of the learning rate.
+/// The ratio of the final distance with a quarter of the learning rate to the distance before.
 double with_a_quarter(Case c) {
   const double before = mean_distance(c);
   c.lr /= 4;
@@ -85,8 +85,8 @@ const Json kPowerSgd = {{"name", "powersgd"}, {"rank", 1}};
 const Json kTopK = {{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 0.1}}}};
 const Json kGTopK = {{"name", "gtopk"}, {"density", 0.25}};
 const Json kOkTopK = {{"name", "oktopk"}, {"density", 0.25}};
-// Ten elements in eight regions, which are uneven: with less room errors are up to twice
-// as large and less regular.
+// Ten elements in eight regions, which are uneven: with less room, errors are up to twice as large
+// and less regular.
 const Json kOkTopKRoomy = {{"name", "oktopk"}, {"density", 0.25}, {"slack", 8}};
 const Json kSigns = {{"name", "bytegrad"}, {"codec", "sign"}, {"error_feedback", true}};
 const Json kServer = {{"name", "async_parameter_server"}};
@@ -106,12 +106,13 @@ const Json kPostLocal = {{"name", "post_local_sgd"}, {"switch_step", 12}, {"sync
 const Json kBmuf = {{"name", "bmuf"}, {"sync_every", 4}};
 const Json kDiLoCo = {{"name", "diloco"}, {"sync_every", 4}};
 const Json kMomentum = {{"name", "sgd"}, {"momentum", 0.5}};
-constexpr double kSumLr = 0.1 / kRanks;  // where updates are added up
+constexpr double kSumLr = 0.1 / kRanks;  // for methods that add up updates
 
 const auto name_of = [](const auto& tested) { return tested.param.name; };
 
-/// What codes lose is in proportion to what they code, and what is late is as good when nothing
-/// moves any more. Gradients of ranks that disagree do not vanish, but their mean does.
+/// The loss of codes is proportional to what they encode, and late contributions are as good as
+/// others once nothing changes any more. The gradients of ranks that disagree do not vanish, but
+/// their mean does.
 class Exact : public ::testing::TestWithParam<Case> {};
 TEST_P(Exact, FindsTheOptimum) { EXPECT_LT(distance(GetParam()), 1e-3); }
 INSTANTIATE_TEST_SUITE_P(
@@ -144,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"eager_majority", kMajority, 0.1, 1}),
     name_of);
 
-/// What codes hold back of gradients that do not vanish is fed back: the models are off by the
-/// learning rate times it.
+/// If gradients do not vanish, error feedback returns what codes hold back: the models are off by
+/// the learning rate times this amount.
 class FedBack : public ::testing::TestWithParam<Case> {};
 TEST_P(FedBack, StaysAwayInProportionToTheLearningRate) {
   EXPECT_LT(mean_distance(GetParam()), 0.15);
@@ -159,22 +160,22 @@ INSTANTIATE_TEST_SUITE_P(Disagreeing, FedBack,
                                            Case{"onebit_momentum", kOneBit, 0.05, 1, 0, kMomentum}),
                          name_of);
 
-/// Votes make steps of lr in every element, however small the gradient: where workers agree, the
-/// models end within some steps of the optimum.
+/// Votes make steps of lr in every element, however small the gradient: if workers agree, the
+/// models end within a few steps of the optimum.
 TEST(Majority, StaysAwayByTheLearningRate) {
   const Case votes{"signsgd_majority", {{"name", "signsgd_majority"}}, 0.02};
   EXPECT_LT(mean_distance(votes), 0.03);
   EXPECT_NEAR(with_a_quarter(votes), 0.25, 0.1);
 }
 
-/// What is lost at random, without bias, is averaged over the last 1/lr steps.
+/// An unbiased random loss is averaged over the last 1/lr steps.
 TEST(Unbiased, QsgdStaysAwayInProportionToTheRootOfTheLearningRate) {
   const Case qsgd{"qsgd", {{"name", "qsgd"}}, 0.1, 1};
   EXPECT_LT(mean_distance(qsgd), 2e-3);
   EXPECT_NEAR(with_a_quarter(qsgd), 0.5, 0.1);
 }
 
-/// What is lost alike in every step has no such remedy.
+/// A loss that is the same in every step is not averaged away.
 TEST(Biased, ByteGradStaysAwayByTheStepOfItsCode) {
   const Case bytegrad{"bytegrad", {{"name", "bytegrad"}}, 0.1, 1};
   EXPECT_LT(mean_distance(bytegrad), 2e-3);
@@ -182,8 +183,8 @@ TEST(Biased, ByteGradStaysAwayByTheStepOfItsCode) {
   EXPECT_GT(with_a_quarter(bytegrad), 0.8);
 }
 
-/// Where SGD with noise of variance 1 in every element of P gradients ends: along a direction of
-/// curvature h its variance settles at lr / (P h (2 - lr h)).
+/// The final distance of SGD with noise of variance 1 in every element of P gradients: along a
+/// direction of curvature h the variance converges to lr / (P h (2 - lr h)).
 double settled(double lr) {
   double variance = 0, start = 0;
   for (std::size_t i = 0; i < kProblem.dimension; ++i) {
@@ -195,7 +196,8 @@ double settled(double lr) {
   return std::sqrt(variance / start);
 }
 
-/// However averages come about, and whether workers wait: all noise is in the mean model once.
+/// However averages are made, and whether workers wait or not, all noise enters the mean model
+/// once.
 class Noisy : public ::testing::TestWithParam<Case> {};
 TEST_P(Noisy, SettlesWhereSgdDoes) {
   Case c = GetParam();

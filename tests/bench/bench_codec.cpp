@@ -1,5 +1,5 @@
-// Seconds to encode and decode 10 MiB of floats on one core, every codec at its defaults; beside
-// it, as x_memcpy, the ratio to memcpy of the same floats, measured in turns with it.
+// Seconds to encode and decode 10 MiB of floats on one core, for every codec with its default
+// options; x_memcpy is the ratio to memcpy of the same floats, measured in turns.
 
 #include <benchmark/benchmark.h>
 

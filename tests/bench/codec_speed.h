@@ -9,8 +9,8 @@
 
 namespace trigram::test {
 
-/// What measurements of a codec share: a bucket of 10 MiB of floats, cut into the 16 chunks that 16
-/// workers would exchange, and memcpy of the same floats to compare with.
+/// Shared by measurements of codecs: a bucket of 10 MiB of floats, cut into the 16 chunks that 16
+/// workers would exchange, and memcpy of the same floats for comparison.
 class CodecSpeed {
  public:
   static constexpr std::size_t kElements = (10u << 20) / sizeof(float), kChunks = 16;

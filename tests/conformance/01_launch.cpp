@@ -1,4 +1,4 @@
-// The first thing a runtime must do: call the main task once per rank, with a truthful Context.
+// The first duty of a runtime: it calls the main task once per rank, with a correct Context.
 
 #include <gtest/gtest.h>
 

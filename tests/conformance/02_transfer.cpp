@@ -1,4 +1,4 @@
-// The data plane: what is sent arrives, in order, and nothing else changes.
+// The data plane: messages arrive unchanged and in order, and nothing else changes.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ INSTANTIATE_TEST_SUITE_P(Conformance02, TransferTest, every_variant(1, 2, 3, 4, 
 int next(const Context& ctx) { return (ctx.rank() + 1) % ctx.size(); }
 int previous(const Context& ctx) { return (ctx.rank() + ctx.size() - 1) % ctx.size(); }
 
-/// One batch: `out` to the next rank, `in` from the previous one. A rank alone talks to itself.
+/// One batch: `out` to the next rank, `in` from the previous one. A single rank sends to itself.
 void shift(const Context& ctx, const Tensor& out, const Tensor& in) {
   const Transfer batch[] = {{Transfer::send, out, next(ctx)}, {Transfer::recv, in, previous(ctx)}};
   ctx.comm->transfer(batch);
@@ -63,7 +63,7 @@ TEST_P(TransferTest, KeepsOrderWithinAndBetweenBatches) {
 }
 
 TEST_P(TransferTest, OneSidedBatchesMeet) {
-  run([](Context ctx) {  // a chain: every rank but the last sends on what the one before it sent
+  run([](Context ctx) {  // a chain: every rank but the last forwards what it received
     const Tensor x = unique_tensor(ctx, 100, ctx.rank());
     if (ctx.rank() > 0)
       ctx.comm->transfer(std::vector<Transfer>{{Transfer::recv, x, previous(ctx)}});
@@ -82,7 +82,7 @@ TEST_P(TransferTest, AnEmptyBatchIsNothing) {
     }
     const Tensor first = ctx.device->empty(100), second = ctx.device->empty(100);
     shift(ctx, unique_tensor(ctx, 100, ctx.rank()), first);
-    if (ctx.rank() == 0) ctx.comm->transfer({});  // it has no counterpart on other ranks
+    if (ctx.rank() == 0) ctx.comm->transfer({});  // this batch has no counterpart on other ranks
     shift(ctx, unique_tensor(ctx, 100, ctx.rank() + 10), second);
     expect_unique_values(ctx, first, previous(ctx));
     expect_unique_values(ctx, second, previous(ctx) + 10);
@@ -92,12 +92,12 @@ TEST_P(TransferTest, AnEmptyBatchIsNothing) {
 TEST_P(TransferTest, SendsWhatTheTensorHeldAtTheCall) {
   run([](Context ctx) {
     const Tensor x = unique_tensor(ctx, 1000, ctx.rank());
-    shift(ctx, x, x);  // received into what the same batch sends
+    shift(ctx, x, x);  // received into the tensor that the same batch sends
     expect_unique_values(ctx, x, previous(ctx));
 
     const Tensor out = unique_tensor(ctx, 1000, ctx.rank());
     const Tensor in = ctx.device->empty(1000);
-    if (ctx.rank() == ctx.size() - 1) ctx.stream->sleep_for(0.01);  // its neighbours are early
+    if (ctx.rank() == ctx.size() - 1) ctx.stream->sleep_for(0.01);  // its neighbours are earlier
     shift(ctx, out, in);
     ctx.device->fill(out, -1);
     ctx.stream->sleep_for(0.001);
@@ -139,7 +139,7 @@ TEST_P(TransferTest, CarriesEveryElementTypeBitByBit) {
 
 TEST_P(TransferTest, CarriesPhantomsAndPricedTensors) {
   run([](Context ctx) {
-    const std::size_t large = std::size_t{1} << 28;  // as values this would be a gibibyte
+    const std::size_t large = std::size_t{1} << 28;  // with values this would be a gibibyte
     const Tensor phantom = Tensor::phantom(large, DType::f32, large);
     shift(ctx, phantom, Tensor::phantom(large, DType::f32, large));
     EXPECT_TRUE(phantom.is_phantom());
@@ -154,7 +154,7 @@ TEST_P(TransferTest, CarriesPhantomsAndPricedTensors) {
   });
 }
 
-/// Rank 0 sends `sent` to the last rank, which expects `expected`; the others wait for rank 0.
+/// Rank 0 sends `sent` to the last rank, which expects `expected`; the other ranks wait for rank 0.
 Task mismatch(const Tensor& sent, const Tensor& expected) {
   return [=](Context ctx) {
     const int last = ctx.size() - 1;
@@ -189,7 +189,7 @@ TEST_P(TransferTest, RefusesABatchWhoseFirstHalfDoesNotMatch) {
     const Tensor four = Tensor::phantom(4, DType::f32, 4), five = Tensor::phantom(5, DType::f32, 5);
     if (ctx.rank() == 1) ctx.comm->transfer(std::vector<Transfer>{{Transfer::send, five, 0}});
     if (ctx.rank() != 0) return;
-    ctx.stream->sleep_for(0.01);  // rank 1's message is there: the receive fails before the send
+    ctx.stream->sleep_for(0.01);  // rank 1's message has arrived: the receive fails before the send
     ctx.comm->transfer(std::vector<Transfer>{{Transfer::recv, four, 1}, {Transfer::send, four, 1}});
   });
   EXPECT_EQ(e.kind, WorldError::invariant) << e.text;

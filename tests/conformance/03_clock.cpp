@@ -1,4 +1,4 @@
-// Time passes: forwards, by at least what was asked for, and along messages.
+// Time advances: forwards, by at least the requested amount, and along messages.
 
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST_P(Clock, MarksAreTimesOfTheSameClock) {
       ctx.device->fill(x, 1);
       const auto mark = ctx.stream->mark();
       ctx.stream->synchronize();
-      if (!mark) return;  // a stream that does not issue to an accelerator
+      if (!mark) return;  // the stream does not issue to an accelerator
       ASSERT_TRUE(mark->known());
       EXPECT_GE(mark->seconds(), last_s);
       EXPECT_LE(mark->seconds(), ctx.stream->now() + 1e-4);

@@ -1,4 +1,4 @@
-// Forked streams: tasks run in order, beside the main stream, with a data plane of their own.
+// Forked streams: tasks run in order, concurrently with the main stream, with their own data plane.
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ TEST_P(Streams, TasksRunOneAfterTheOther) {
     ctx.stream->wait(*last);
     ASSERT_EQ(order.size(), 100u);
     for (int i = 0; i < 100; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
-    ctx.stream->wait(*last);    // again
-    ctx.stream->synchronize();  // on an accelerator, to have waited is to come later
+    ctx.stream->wait(*last);    // a second time
+    ctx.stream->synchronize();  // on an accelerator, a wait only orders later work
     EXPECT_TRUE(last->done());
   });
 }
@@ -69,7 +69,8 @@ TEST_P(Streams, ATaskSeesWhatItsSubmitterHasIssued) {
     auto comm = ctx.stream->fork("comm");
     const Tensor x = ctx.device->empty(100'000);
     for (int round = 0; round < 20; ++round) {
-      // On an accelerator, this is a queue that the task's own could overtake.
+      // On an accelerator, these operations form a queue that the task's own operations could
+      // overtake.
       for (int i = 0; i < 10; ++i) ctx.device->fill(x, -1);
       ctx.device->fill(x, static_cast<float>(round));
       auto work = comm->submit(ctx, [&](Context c) {
@@ -84,7 +85,7 @@ TEST_P(Streams, StreamsOverlap) {
   run([](Context ctx) {
     auto comm = ctx.stream->fork("comm");
     double least = 1;
-    for (int i = 0; i < 10 && least > 0.9; ++i) {  // a busy machine holds up either
+    for (int i = 0; i < 10 && least > 0.9; ++i) {  // a busy machine may delay either
       const double before = ctx.stream->now();
       auto work = comm->submit(ctx, [](Context c) { c.stream->sleep_for(0.2); });
       ctx.stream->sleep_for(0.2);
@@ -95,7 +96,7 @@ TEST_P(Streams, StreamsOverlap) {
   });
 }
 
-/// Sends unique values of rank + offset around the ring, a few times.
+/// Sends unique values of rank + offset around the ring, several times.
 void ring_rounds(const Context& ctx, int offset) {
   for (int round = 0; round < 20; ++round) {
     const int source = (ctx.rank() + ctx.size() - 1) % ctx.size();

@@ -1,4 +1,4 @@
-// An exception on any stream of any rank ends the world, everywhere, with that exception.
+// An exception on any stream of any rank ends the world on all ranks with that exception.
 
 #include <gtest/gtest.h>
 
@@ -94,7 +94,7 @@ TEST_P(Exceptions, OfATaskWakeTheMainStreams) {
       c.stream->sleep_for(0.002);
       if (c.rank() == last(c)) fail();
     });
-    receive_data(ctx, last(ctx));  // which never sends
+    receive_data(ctx, last(ctx));  // that rank never sends
   });
 }
 

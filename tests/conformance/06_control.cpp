@@ -105,7 +105,7 @@ TEST_P(ControlTest, ReceiveComesBackEmptyWhenItsStreamIsClosed) {
   for (const std::string& state : ended) EXPECT_EQ(state, "100");
 }
 
-/// Every rank's agent serves numbers to the others: the shape of a parameter server.
+/// Every rank's agent serves numbers to the other ranks, like a parameter server.
 TEST_P(ControlTest, AgentsServeRequestsUntilTheyAreClosed) {
   run([](Context ctx) {
     constexpr int kRequest = 1, kReply = 2, kRounds = 20;
@@ -132,7 +132,7 @@ TEST_P(ControlTest, AgentsServeRequestsUntilTheyAreClosed) {
   });
 }
 
-/// Main and agent wake each other, through the control planes of their own rank.
+/// The main stream and the agent wake each other through the control planes of their own rank.
 TEST_P(ControlTest, StreamsOfARankMayPostToIt) {
   run([](Context ctx) {
     constexpr int kRounds = 20, kTag = 3;
@@ -164,7 +164,7 @@ TEST_P(ControlTest, StreamsOfARankMayPostToIt) {
 
 TEST_P(ControlTest, OnlyItsStreamPostsToOtherRanks) {
   const WorldError e = error([](Context ctx) {
-    if (ctx.size() == 1) ctx.control->post(1, 1, 0);  // refused as well
+    if (ctx.size() == 1) ctx.control->post(1, 1, 0);  // also refused
     auto agent = ctx.stream->fork("agent");
     Control* const control = ctx.control;
     ctx.stream->wait(

@@ -1,4 +1,4 @@
-// Mutexes of the streams of one rank: exclusive, first come first served.
+// Mutexes of the streams of one rank: exclusive, first come, first served.
 
 #include <gtest/gtest.h>
 
@@ -14,10 +14,10 @@ namespace {
 class MutexTest : public WorldTest {};
 INSTANTIATE_TEST_SUITE_P(Conformance07, MutexTest, every_variant(1, 2, 4), world_test_name);
 
-/// Returns when a task has come to its mutex.
+/// Returns when a task has reached its mutex.
 void wait_until(const Context& ctx, const std::atomic<bool>& arrives) {
   while (!arrives) ctx.stream->sleep_for(1e-3);
-  ctx.stream->sleep_for(0.1);  // more than from there to the mutex
+  ctx.stream->sleep_for(0.1);  // longer than from the flag to the mutex
 }
 
 TEST_P(MutexTest, ExcludesTheOtherStreams) {
@@ -68,7 +68,7 @@ TEST_P(MutexTest, ServesInTheOrderOfArrival) {
 }
 
 TEST_P(MutexTest, AHandedOnMutexCannotBeSnatched) {
-  run([](Context ctx) {  // the waiting stream gets in between two turns of the main stream
+  run([](Context ctx) {  // the waiting stream gets the mutex between two turns of the main stream
     auto mutex = ctx.stream->make_mutex();
     auto other = ctx.stream->fork("other");
     bool entered = false;

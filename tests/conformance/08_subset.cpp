@@ -1,4 +1,4 @@
-// Subsets of a communicator: the same rules, with ranks of their own.
+// Subsets of a communicator follow the same rules, with their own ranks.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,8 @@ namespace {
 class SubsetTest : public WorldTest {};
 INSTANTIATE_TEST_SUITE_P(Conformance08, SubsetTest, every_variant(1, 2, 5, 8), world_test_name);
 
-/// Passes unique values once around the ring of ctx.comm; expects those of the previous member.
+/// Passes unique values once around the ring of ctx.comm; expects the values of the previous
+/// member.
 void shift(const Context& ctx, const std::vector<int>& members) {
   const int source = (ctx.rank() + ctx.size() - 1) % ctx.size();
   const Tensor in = ctx.device->empty(20);
@@ -41,7 +42,7 @@ TEST_P(SubsetTest, RanksFollowTheOrderOfTheMembers) {
 
 TEST_P(SubsetTest, DisjointSubsetsDoNotDisturbEachOther) {
   run([](Context ctx) {
-    std::vector<int> members;  // of the same parity
+    std::vector<int> members;  // ranks of the same parity
     for (int r = ctx.rank() % 2; r < ctx.size(); r += 2) members.push_back(r);
     Subset mine(*ctx.comm, members);
     for (int round = 0; round < 5; ++round) shift(ctx.with(mine), members);
@@ -50,7 +51,7 @@ TEST_P(SubsetTest, DisjointSubsetsDoNotDisturbEachOther) {
 
 TEST_P(SubsetTest, SubsetsOfSubsetsTranslateTwice) {
   run([](Context ctx) {
-    if (ctx.rank() == 0) return;  // not a member: nothing is collective
+    if (ctx.rank() == 0) return;  // not a member: a subset is not collective
     std::vector<int> outer_members(static_cast<std::size_t>(ctx.size() - 1));
     std::iota(outer_members.begin(), outer_members.end(), 1);
     Subset outer(*ctx.comm, outer_members);

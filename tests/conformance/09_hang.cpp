@@ -1,4 +1,4 @@
-// When no stream can go on, the world ends with an error that says who waits for what.
+// When no stream can continue, the world ends with an error that states which rank waits for what.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

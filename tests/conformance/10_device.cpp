@@ -1,4 +1,4 @@
-// The device that a world hands out computes what the definitions say, inside its operands alone.
+// The device of a world computes what the definitions say, and touches only its operands.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class Guarded {
     device_.upload(buffer_, values);
   }
   const Tensor& operator*() const { return tensor_; }
-  /// Expects `expected(i)` within 1e-6 relative, and whole margins.
+  /// Expects `expected(i)` within 1e-6 relative, and unchanged margins.
   void expect(const std::function<double(std::size_t)>& expected) const {
     const std::size_t n = tensor_.numel();
     const auto values = device_.download(buffer_);

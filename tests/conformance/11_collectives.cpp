@@ -1,4 +1,4 @@
-// The collectives that are made of transfers, against what their names promise.
+// The collectives that consist of transfers do what their names say.
 
 #include <gtest/gtest.h>
 
@@ -30,12 +30,12 @@ TEST_P(Collectives, ChannelledRingAllreduce) {
     });
 }
 
-/// Slices decide when chunks travel, not how they are added up.
+/// Slices change when chunks are sent, not how they are added up.
 TEST_P(Collectives, SlicesLeaveSumsAsTheyAreToTheLastBit) {
   run([](Context ctx) {
     const auto averaged = [&](const Rings& rings) {
       const Tensor x = unique_tensor(ctx, 1003, ctx.rank());
-      ctx.device->axpby(1e-3f / 7, x, 0, x);  // no whole numbers
+      ctx.device->axpby(1e-3f / 7, x, 0, x);  // not whole numbers
       allreduce(ctx, x, Reduce::avg, {AllreduceAlgorithm::ring, rings});
       return ctx.device->download(x);
     };
@@ -77,7 +77,7 @@ TEST_P(Collectives, DoubleTreeAllreduceInChunks) {
   });
 }
 
-/// Of up to 24 ranks, whose values are small enough for exact sums.
+/// Up to 24 ranks, with values that are small enough for exact sums.
 TEST_P(Collectives, DoubleTreesOverNodesOfSeveralWorkers) {
   run_in_world(world(), nodes_of_several(ranks()), [](Context ctx) {
     std::vector<float> values(1003);
@@ -95,7 +95,7 @@ TEST_P(Collectives, DoubleTreesOverNodesOfSeveralWorkers) {
 
 TEST_P(Collectives, DoubleTreesOfSubsets) {
   run([](Context ctx) {
-    std::vector<int> members;  // every other rank, in falling order
+    std::vector<int> members;  // every other rank, in descending order
     for (int r = ctx.size() - 1; r >= 0; --r)
       if ((ctx.size() - 1 - r) % 2 == 0) members.push_back(r);
     if ((ctx.size() - 1 - ctx.rank()) % 2 != 0) return;

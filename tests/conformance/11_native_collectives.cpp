@@ -1,4 +1,4 @@
-// Collectives by a world's own means, against what their names promise.
+// A world's native collectives do what their names say.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ class NativeCollectives : public CollectivesTest {};
 INSTANTIATE_TEST_SUITE_P(Conformance11, NativeCollectives, every_variant(1, 2, 3, 4, 7, 8),
                          world_test_name);
 
-/// Makes the collective if the world has it: the same answer on all ranks.
+/// Runs the collective if the world has it; expects the same answer on all ranks.
 bool made_natively(Context ctx, const Collective& collective) {
   const bool has = ctx.comm->native(collective);
   const Tensor answers = ctx.device->empty(1);
@@ -30,7 +30,7 @@ TEST_P(NativeCollectives, AllreduceIsTheWorldsOwnOrARing) {
       [](Context ctx, std::size_t n) { expect_allreduces(ctx, n, AllreduceAlgorithm::native); });
 }
 
-/// A world may cut a vector as long as this, and have several pieces of it under way.
+/// A world may cut a vector of this length, and have several pieces of it in flight.
 TEST_P(NativeCollectives, AllreduceOfALongVector) {
   if (!has_native(world())) GTEST_SKIP() << "the ring is tried with shorter ones";
   run([](Context ctx) {
@@ -48,7 +48,7 @@ TEST_P(NativeCollectives, AllreduceOfALongVector) {
   });
 }
 
-/// MPI cannot tell; a GPU that waits for a rank that never comes could not be got back.
+/// MPI cannot detect this; but a GPU that waits for a rank that never comes could not be recovered.
 TEST_P(NativeCollectives, OfUnequalLengthsEndOnGpus) {
   if (world() != "nccl" || ranks() == 1) GTEST_SKIP() << "of several GPUs";
   const WorldError e = error([](Context ctx) {
@@ -112,12 +112,12 @@ TEST_P(NativeCollectives, AllToAllTakesPartJToRankJ) {
   });
 }
 
-/// What a world refuses it leaves as it was: phantoms everywhere, and part of the ranks.
+/// Tensors are unchanged if a world refuses: phantoms in all worlds, and subsets of the ranks.
 TEST_P(NativeCollectives, RefusesPhantomsAndParts) {
   run([](Context ctx) {
     const Tensor phantom = Tensor::phantom(1000, DType::f32, 1000);
     EXPECT_FALSE(ctx.comm->native({Collective::allreduce, phantom}));
-    std::vector<int> members;  // in another order, unless there is one rank
+    std::vector<int> members;  // in another order, unless there is only one rank
     for (int r = ctx.size() - 1; r >= 0; --r) members.push_back(r);
     Subset backwards(*ctx.comm, members);
     const Tensor x = unique_tensor(ctx, 1000, ctx.rank());
@@ -125,7 +125,7 @@ TEST_P(NativeCollectives, RefusesPhantomsAndParts) {
       EXPECT_FALSE(backwards.native({Collective::allreduce, x}));
       expect_unique_values(ctx, x, ctx.rank());
     }
-    native_allreduce(ctx.with(backwards), x, Reduce::max);  // by a ring, then
+    native_allreduce(ctx.with(backwards), x, Reduce::max);  // by a ring
     expect_unique_values(ctx, x, ctx.size() - 1);
   });
 }

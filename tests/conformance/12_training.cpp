@@ -1,4 +1,4 @@
-// Every algorithm, in every world: workers whose own optima lie far apart find the common one.
+// Every algorithm, in every world: workers whose own optima are far apart find the common optimum.
 
 #include <gtest/gtest.h>
 
@@ -20,10 +20,10 @@ namespace {
 
 constexpr long kSteps = 120, kFewSteps = 20;
 constexpr std::uint64_t kSeed = 7;
-constexpr double kNear = 0.35;  // of the way from the start to the optimum
+constexpr double kNear = 0.35;  // relative to the distance at the start
 const QuadraticOptions kProblem{.dimension = 37, .condition = 3, .heterogeneity = 1, .tensors = 5};
 
-/// Two nodes of two workers; in a job, as many workers as it has processes.
+/// Two nodes of two workers; in a job, as many workers as there are processes.
 Cluster cluster() {
   if (!launched()) return small_cluster(2, 2);
   const int ranks = mpi_process().size, workers = ranks % 2 == 0 ? 2 : 1;
@@ -65,7 +65,7 @@ TEST(Conformance12, AWorkerAloneDoesNotFindTheCommonOptimum) {
   }
 }
 
-/// So that no line of the table escapes the suites that run over every_algorithm().
+/// Ensures that the suites that run over every_algorithm() cover every registered algorithm.
 TEST(Conformance12, EveryRegisteredAlgorithmIsTrained) {
   std::set<std::string> trained;
   for (const NamedAlgorithm& algorithm : every_algorithm())
@@ -81,8 +81,9 @@ class TrainingTest : public ::testing::TestWithParam<std::tuple<std::string, Nam
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
 };
-/// Whether this training has to be a few steps towards an optimum that all share. What such a test
-/// cannot see, gpu_agreement_test does: that deterministic algorithms end with the host's weights.
+/// True if this training must be a few steps towards an optimum that all workers share.
+/// gpu_agreement_test covers what such a test cannot detect: that deterministic algorithms end with
+/// the host's weights.
 bool is_short(const std::string& world) { return world == "nccl" && short_training(); }
 
 bool is_deterministic(const NamedAlgorithm& algorithm) {
@@ -116,36 +117,39 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   if (entry.exchanges_moment) training.optimizer["momentum"] = 0.5;
   training.seed = kSeed;
   training.steps = kSteps;
-  // In real time an asynchronous worker may be done before anybody averages, and the last to go on
-  // pulls all models to its own optimum: it is the common one then.
+  // In real time an asynchronous worker may finish before any average, and the last worker to
+  // continue pulls all models to its own optimum. The workers therefore share one optimum in this
+  // case.
   const std::set<std::string> free_running = {"async_model_average", "adpsgd",
                                               "async_parameter_server", "dsgd_aau", "swarm_sgd"};
   const std::string& name = training.algorithm.at("name");
-  // Coded models that meet one peer at a time, half of the way to them.
+  // Encoded models that average with one peer at a time: half of the way to the optimum.
   const bool seldom = training.algorithm.value("communication_interval", 1) > 1;
   double near = name == "deepsqueeze" || seldom ? 0.5 : kNear;
-  if (name == "dgc") {  // a tenth of a gradient at a time, with a momentum of 0.9
+  if (name == "dgc") {  // sends a tenth of a gradient at a time, with a momentum of 0.9
     training.optimizer["lr"] = 0.02;
     training.steps = 2 * kSteps;
   }
-  // Alone for twice as many steps; signs of gradients, then of what was moved along moments.
+  // These make local steps, or use signs of gradients and then of sums of moments: twice as many
+  // steps.
   if (training.algorithm.value("overlap_steps", 1) > 1 || name == "zeroone_adam") {
     training.optimizer["lr"] = 0.05;
     training.steps = 2 * kSteps;
   }
-  // Majorities agree where medians are, not means, and in steps of one length; models that meet one
-  // peer at a time, without more, stay apart as optima are.
+  // Majority votes converge to medians, not means, in steps of constant length. Models that only
+  // average gradients with one peer at a time stay as far apart as their optima.
   if (name == "signsgd_majority" || name == "gossipgrad") training.workload["heterogeneity"] = 0;
   if (name == "signsgd_majority") training.optimizer["lr"] = 0.02;
-  // So may be who meets whom, as messages of different lengths come, in simulated time.
+  // In simulated time, the arrival of messages of different lengths may also decide which workers
+  // average.
   const bool by_arrival = !is_simulated(training.world) || name == "dsgd_aau";
   if (by_arrival && free_running.contains(name)) {
     training.workload["heterogeneity"] = 0;
-    near = 0.6;  // an average that comes late takes back steps that were made since
-    // Of a short run that may be nearly all, where processes share cores.
+    near = 0.6;  // a late average undoes steps that were made since its snapshot
+    // In a short run these may be nearly all steps, if processes share cores.
     if (name == "async_model_average") training.steps = 4 * kSteps;
   }
-  // Who is late is left out, and its coded contribution comes steps later.
+  // A late worker is left out, and its encoded contribution arrives steps later.
   if (by_arrival && name == "wagma" && training.algorithm.contains("codec")) near = 0.5;
   if (is_short(training.world)) {
     training.workload["heterogeneity"] = 0;
@@ -164,7 +168,7 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
     EXPECT_LT(distance(weights, count), near);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += weights[i] / static_cast<float>(count);
   }
-  // In real time, of any number of ranks, and who is late is left out by some.
+  // In real time the number of ranks varies, and some algorithms leave out late workers.
   const double nearer = (is_simulated(training.world) ? 0.5 : 0.7) * kNear;
   EXPECT_LT(distance(mean, count), near > kNear ? near : nearer);
 }

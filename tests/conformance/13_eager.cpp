@@ -1,6 +1,6 @@
-// Sends are over when the transport has taken them, which may be long before they are received:
-// what was sent is what the tensor held at the call, in order, and no more is held than the
-// transport has room for.
+// A send ends when the transport has buffered it, which may be long before it is received. The
+// receiver gets the values that the tensor held at the call, in order, and the transport never
+// holds more than it has room for.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST_P(Eager, ASlowReceiverSeesWhatEachSendHeld) {
 
 TEST_P(Eager, OrderIsKeptBetweenLongAndShort) {
   run([](Context ctx) {
-    // Some fit the transport's buffer several times, others not once.
+    // Some fit into the transport's buffer several times, others not even once.
     const std::array<std::size_t, 6> lengths = {10, 400'000, 1'500'000, 0, 20, 700'000};
     if (ctx.rank() > 1) return;
     for (int i = 0; i < 12; ++i) {
@@ -71,7 +71,7 @@ TEST_P(Eager, OrderIsKeptBetweenLongAndShort) {
 
 TEST_P(Eager, WhatABatchDoesNotFitIsSentInOrderToEachPeer) {
   run([](Context ctx) {
-    constexpr std::size_t kLength = 400'000;  // a buffer takes two
+    constexpr std::size_t kLength = 400'000;  // a buffer holds two of these
     constexpr int kEach = 5;
     std::vector<Transfer> batch;
     for (int i = 0; i < kEach; ++i)
@@ -92,7 +92,7 @@ TEST_P(Eager, WhatABatchDoesNotFitIsSentInOrderToEachPeer) {
   });
 }
 
-/// Rank 1 hears of each message that rank 0 has sent, and receives none before it has to.
+/// Rank 1 is told of each message that rank 0 has sent, and receives none before it has to.
 TEST_P(Eager, IsAheadByAsMuchAsIsBufferedAndThenWaits) {
   run([](Context ctx) {
     constexpr std::size_t kLength = 250'000;
@@ -114,8 +114,8 @@ TEST_P(Eager, IsAheadByAsMuchAsIsBufferedAndThenWaits) {
   });
 }
 
-/// Around a ring in which all send before they receive, rank r has data for the rounds 0 to r until
-/// the last rank sends, too: that one comes when it has heard of all of them.
+/// Around a ring in which all ranks send before they receive, rank r has data for the rounds 0 to r
+/// until the last rank sends, too. The last rank starts when it has been told of all of them.
 TEST_P(Eager, OthersGoOnWithoutALateRankAsFarAsTheyHaveData) {
   run([](Context ctx) {
     const int last = ctx.size() - 1;

@@ -1,4 +1,4 @@
-// One-way channels: what a rank sends never waits for what it receives.
+// One-way channels: a rank's sends never wait for its receives.
 
 #include <gtest/gtest.h>
 
@@ -60,8 +60,8 @@ TEST_P(OneWayChannels, NameTheirEnds) {
   });
 }
 
-/// Every rank receives all of the rounds before it sends any: on a plain stream, where the receives
-/// come first, nobody would ever send.
+/// Every rank receives the messages of all rounds before it sends any: on a plain stream, where the
+/// receives come first, no rank would ever send.
 TEST_P(OneWayChannels, SendsDoNotWaitForReceives) {
   run([](Context ctx) {
     const OneWay channel = ctx.stream->fork_one_way("pushes");
@@ -94,7 +94,7 @@ TEST_P(OneWayChannels, SendsDoNotWaitForReceives) {
   });
 }
 
-/// Two channels and a plain stream between the same ranks, whose messages come in another order.
+/// Two channels and a plain stream between the same ranks, whose messages arrive in another order.
 TEST_P(OneWayChannels, KeepTheirMessagesApart) {
   run([](Context ctx) {
     const OneWay first = ctx.stream->fork_one_way("first");

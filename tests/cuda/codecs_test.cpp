@@ -1,4 +1,4 @@
-// Every codec on a GPU gives the wires and the values of the host's.
+// Every codec on a GPU produces the same wires and values as on the host.
 
 #include <algorithm>
 #include <cctype>
@@ -15,7 +15,7 @@
 namespace trigram::test {
 namespace {
 
-/// Bitwise, but any NaN is any other.
+/// Bitwise equality; any NaN equals any other NaN.
 ::testing::AssertionResult same_values(const Values& gpu, const Values& host) {
   if (gpu.size() != host.size())
     return ::testing::AssertionFailure() << gpu.size() << " for " << host.size();
@@ -52,7 +52,7 @@ std::vector<CodecSpec> specs() {
   };
 }
 
-/// Vectors of few elements that a codec could trip over, named.
+/// Short vectors that are difficult for a codec, with names.
 std::vector<std::pair<std::string, Values>> special_vectors() {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<std::pair<std::string, Values>> all = {
@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, Values>> special_vectors() {
       {"one NaN", {0, 1, std::nanf(""), -1}},
       {"one infinity", {0, 1, -kInfinity, -1}},
       {"infinities", {kInfinity, -kInfinity, kInfinity}},
-      // Where a quotient by way of the reciprocal is not the quotient.
+      // A division by way of the reciprocal differs from the quotient for these.
       {"far below zero", {-1e7f, -1e7f - 255, -1e7f - 100, -1e7f - 3}},
       {"far from zero", {1e6f, 1e6f + 1, 1e6f + 2, 1e6f + 3, 1e6f + 100}},
   };
@@ -81,10 +81,10 @@ std::vector<std::pair<std::string, Values>> special_vectors() {
 class CudaCodecs : public ::testing::TestWithParam<CodecSpec> {
  protected:
   static constexpr CodecKey kKey = {7, 3, 12};
-  /// 16-bit numbers have even addresses.
+  /// 16-bit numbers need even addresses.
   bool odd_addresses() const { return GetParam().name != "fp16" && GetParam().name != "bf16"; }
 
-  /// Encodes two vectors one after the other, and decodes both, here and there.
+  /// Encodes two vectors one after the other, and decodes both, on the host and on the GPU.
   void expect_equal(const Values& values, std::size_t offset) {
     const std::size_t wire_offset = odd_addresses() ? offset : 2 * offset;
     HostDevice host;
@@ -99,7 +99,7 @@ class CudaCodecs : public ::testing::TestWithParam<CodecSpec> {
       const Tensor gpu_wire = gpu_.tensor(Bytes(bytes.size() + 64, 0xAB), wire_offset);
       codec->encode(gpu_wire.slice(0, bytes.size()), gpu_x);
       Bytes expected(bytes.begin(), bytes.end());
-      expected.insert(expected.end(), 64, 0xAB);  // and not a byte beyond
+      expected.insert(expected.end(), 64, 0xAB);  // and no byte beyond
       ASSERT_TRUE(same_bytes(gpu_.values<std::uint8_t>(gpu_wire), expected)) << "turn " << turn;
 
       const Tensor decoded = host.empty(values.size());

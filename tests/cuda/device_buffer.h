@@ -12,7 +12,7 @@
 
 namespace trigram {
 
-/// n elements of device memory, `offset` elements behind an aligned address, between two strips of
+/// n elements of device memory, `offset` elements after an aligned address, between two strips of
 /// sentinels that no kernel may touch.
 template <class T>
 class DeviceBuffer {
@@ -34,7 +34,7 @@ class DeviceBuffer {
   T* data() const { return memory_ + begin_; }
   std::size_t size() const { return n_; }
 
-  /// The values, once the stream has got there; expects the sentinels as they were.
+  /// The values, after the stream has finished; expects unchanged sentinels.
   std::vector<T> values(cudaStream_t stream = nullptr) const {
     cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     std::vector<T> all(host_.size());
@@ -69,7 +69,7 @@ class DeviceBuffer {
   T* memory_ = nullptr;
 };
 
-/// A stream of its own.
+/// A CUDA stream owned by the object.
 class OwnStream {
  public:
   OwnStream() {
@@ -84,7 +84,7 @@ class OwnStream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Lengths at which loops over vectors go wrong.
+/// Lengths at which vectorised loops are error-prone.
 inline const std::vector<std::size_t>& awkward_lengths() {
   static const std::vector<std::size_t> lengths = {0,  1,  3,   4,    5,    31,   32,
                                                    33, 63, 255, 1023, 1025, 4099, 100003};

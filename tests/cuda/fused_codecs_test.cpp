@@ -1,4 +1,4 @@
-// What codecs do on a GPU in fewer passes is, bit for bit, what the host does one after the other.
+// Fused codec operations on a GPU give bitwise the results of the separate operations on the host.
 
 #include <cmath>
 #include <limits>
@@ -19,15 +19,15 @@ Bytes bytes_of(const Tensor& wire) {
   return {values.begin(), values.end()};
 }
 
-/// Bitwise, but any NaN is any other.
+/// Bitwise equality; any NaN equals any other NaN.
 bool same(const Values& a, const Values& b) {
   return std::ranges::equal(a, b, [](float x, float y) {
     return std::memcmp(&x, &y, sizeof(float)) == 0 || (std::isnan(x) && std::isnan(y));
   });
 }
 
-/// Vectors that differ in length and values: the first ones small, the last one too large for a
-/// cluster of blocks.
+/// Vectors with different lengths and values: the first ones are small, the last one is too large
+/// for a cluster of blocks.
 std::vector<Values> vectors(const std::vector<std::size_t>& lengths) {
   std::vector<Values> all;
   for (const std::size_t n : lengths) {
@@ -40,7 +40,7 @@ std::vector<Values> vectors(const std::vector<std::size_t>& lengths) {
 
 class FusedCodecs : public ::testing::TestWithParam<CodecSpec> {
  protected:
-  /// The same tensors here and there.
+  /// The same tensors on the host and on the GPU.
   struct Twins {
     std::vector<Tensor> host, gpu;
   };
@@ -68,7 +68,7 @@ class FusedCodecs : public ::testing::TestWithParam<CodecSpec> {
     ASSERT_TRUE(same_bytes(gpu_.values<std::uint8_t>(wires.gpu[i]), bytes_of(wires.host[i])))
         << "vector " << i;
   }
-  /// Of a vector with a NaN. Which NaN a sum with it is, GPUs and hosts decide differently.
+  /// For a vector with a NaN: GPUs and hosts differ in the NaN that results from a sum with one.
   void expect_equal_decoded(const Twins& wires, const Twins& xs, std::size_t i) {
     const Tensor there = host_.empty_like(wires.host[i]);
     host_.upload(there, gpu_.values<std::uint8_t>(wires.gpu[i]));
@@ -116,7 +116,7 @@ TEST_P(FusedCodecs, ErrorFeedback) {
     for (std::size_t i = 0; i < with_nan; ++i) expect_equal_wire(wires, i);
     expect_equal_decoded(wires, xs, with_nan);
     expect_equal_values(residuals);
-    expect_equal_values(xs);  // as they were
+    expect_equal_values(xs);  // unchanged
   }
 }
 
@@ -132,7 +132,7 @@ TEST_P(FusedCodecs, MeansOfWires) {
 
       const Twins mean = twins({Values(n)}, 1), out = wires_of(mean);
       const Twins residual = twins({normals(n, 0.01f)});
-      const auto use = kKey.use + 1;  // so that stochastic codecs are as far here as there
+      const auto use = kKey.use + 1;  // brings stochastic codecs to the same position on both sides
       const auto here = host_.codec(GetParam(), {7, 3, use});
       const auto there = gpu_.device().codec(GetParam(), {7, 3, use});
       here->decode_mean(host_, mean.host[0], wires.host);
@@ -156,7 +156,8 @@ INSTANTIATE_TEST_SUITE_P(Means, FusedCodecs,
                          ::testing::Values(CodecSpec{"sign", {{"scale", "means"}}}),
                          [](const auto& tested) { return tested.param.name; });
 
-/// The three ways of MinMaxUInt8, each on vectors that plans would give to another.
+/// The three variants of MinMaxUInt8, each on vectors for which a plan would choose another
+/// variant.
 class Ways : public ::testing::TestWithParam<bool> {
  protected:
   using Chunk = cuda::minmax_uint8::Chunk;
@@ -164,7 +165,7 @@ class Ways : public ::testing::TestWithParam<bool> {
 
   bool feedback() const { return GetParam(); }
 
-  /// Encodes by `encode(batch)` and compares with the host.
+  /// Encodes with `encode(batch)` and compares with the host.
   template <class Encode>
   void expect_equal(const std::vector<Values>& values, const Encode& encode) {
     HostDevice host;
@@ -206,7 +207,7 @@ TEST_P(Ways, Warps) {
 
 TEST_P(Ways, ClustersOfEverySize) {
   for (const unsigned blocks : {1, 2, 4, 8}) {
-    if (cuda::minmax_uint8::resident_clusters(blocks) == 0) continue;  // not on this GPU
+    if (cuda::minmax_uint8::resident_clusters(blocks) == 0) continue;  // not supported by this GPU
     for (const unsigned clusters : {1, 2}) {
       SCOPED_TRACE(std::to_string(clusters) + " clusters of " + std::to_string(blocks));
       const std::size_t most = blocks * cuda::minmax_uint8::kBlockCapacity;
@@ -234,7 +235,7 @@ TEST_P(Ways, TilesWhoeverRunsThemAndHowFarAhead) {
 
 INSTANTIATE_TEST_SUITE_P(Feedback, Ways, ::testing::Bool());
 
-// The codec itself comes to the third way where no cluster holds a vector.
+// The codec itself chooses the third variant if no cluster can hold a vector.
 TEST(MinMaxUInt8OnGpus, CodesAVectorThatNoClusterHolds) {
   constexpr std::size_t kLarge =
       cuda::minmax_uint8::kMaxCluster * cuda::minmax_uint8::kBlockCapacity + 1;
@@ -252,7 +253,7 @@ TEST(MinMaxUInt8OnGpus, CodesAVectorThatNoClusterHolds) {
   gpu_codec->decode(gpu_x, gpu_wire);
   ASSERT_TRUE(same(gpu.values<float>(gpu_x), to_values(x)));
 
-  // The owner's pass over as much.
+  // The owner's pass over a vector of the same length.
   const std::vector<Tensor> wires(3, wire), gpu_wires(3, gpu_wire);
   codec->encode_mean(host, wire, wires, x, nullptr);
   const Tensor out = gpu_codec->empty_wire(gpu.device(), gpu_x);

@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// A GPU's device on a stream of its own, for tests of one thread.
+/// A GPU's device on a stream of its own, for single-threaded tests.
 class Gpu {
  public:
   static constexpr std::size_t kArenaBytes = std::size_t{64} << 20;
@@ -20,7 +20,7 @@ class Gpu {
   CudaDevice& device() { return device_; }
   cudaStream_t stream() { return stream_; }
 
-  /// A tensor of these values, `offset` elements behind an aligned address.
+  /// A tensor of these values, `offset` elements after an aligned address.
   template <class T>
   Tensor tensor(const std::vector<T>& values, std::size_t offset = 0) {
     const DType type = sizeof(T) == 4 ? DType::f32 : DType::u8;

@@ -9,15 +9,15 @@
 #include "tests/support/issue_order.h"
 #include "tests/support/training.h"
 
-// Invariant B on GPUs: every deterministic algorithm ends with the weights of the other worlds, but
-// for the order in which cuBLAS sums products. Hence two assertions: with those products a
-// normalised error of at most 1e-6, and without them the same weights to the last bit. They are
-// left out where the host computes the gradients; the emulation can multiply as the host does, too.
+// Invariant B on GPUs: every deterministic algorithm ends with the weights of the other worlds,
+// except for the order in which cuBLAS sums products. Hence there are two assertions: with cuBLAS's
+// products a normalised error of at most 1e-6, and without them bitwise equal weights. The products
+// are avoided if the host computes the gradients; the emulation can also multiply like the host.
 
 namespace trigram::test {
 namespace {
 
-/// The squared distance of `x` from `y` over the square of `y`.
+/// The squared distance of `x` from `y` over the squared norm of `y`.
 double normalised_error(const std::vector<float>& x, const std::vector<float>& y) {
   double apart = 0, whole = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -27,7 +27,7 @@ double normalised_error(const std::vector<float>& x, const std::vector<float>& y
   return apart == 0 ? 0 : apart / whole;
 }
 
-/// What all ranks have sent.
+/// The number of bytes that all ranks have sent.
 double bytes(const Trained& trained) {
   double sum = 0;
   for (const Counters& rank : trained.counters)
@@ -36,7 +36,7 @@ double bytes(const Trained& trained) {
 }
 
 void expect_near(const Trained& on_gpu, const Trained& on_host, double tolerance) {
-  // Codes of some codecs are longer or shorter with the last bit of a value.
+  // The code lengths of some codecs depend on the last bit of a value.
   EXPECT_NEAR(bytes(on_gpu), bytes(on_host), 0.01 * bytes(on_host));
   for (std::size_t rank = 0; rank < on_host.weights.size(); ++rank) {
     ASSERT_EQ(on_gpu.weights[rank].size(), on_host.weights[rank].size());
@@ -53,7 +53,7 @@ void expect_same(const Trained& on_gpu, const Trained& on_host) {
         << normalised_error(on_gpu.weights[rank], on_host.weights[rank]);
 }
 
-/// Of training images: no two pixels of an image have the same value.
+/// Training images without two equal pixels in an image.
 std::string pixels_without_ties() {
   constexpr std::uint32_t kPixels = IdxFolder::kSide * IdxFolder::kSide, kPrime = 251;
   std::string data;
@@ -63,10 +63,10 @@ std::string pixels_without_ties() {
   return data;
 }
 
-/// What the host computes in place of the GPU: then nothing may differ.
+/// What the host computes instead of the GPU; then the results must not differ.
 enum class ByHost { nothing, gradients, products };
 
-/// In the environment of this process, as long as it lives.
+/// Sets a variable in the environment of this process for its lifetime.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(const char* name, const char* value) : name_(name) {
@@ -80,8 +80,8 @@ class EnvironmentVariable {
   const char* const name_;
 };
 
-/// Which of the algorithms that deterministic_algorithms() has modes of this is, from 0; none if it
-/// is not the first of its modes.
+/// The number of this algorithm among those in deterministic_algorithms(), from 0; empty if it is
+/// not the first mode of its algorithm.
 std::optional<std::size_t> number_among_first_modes(const NamedAlgorithm& algorithm) {
   std::set<std::string> names;
   for (const NamedAlgorithm& one : deterministic_algorithms()) {
@@ -106,13 +106,13 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     if (TRIGRAM_TESTS_ON_GPU) return {ByHost::nothing, ByHost::gradients};
     return {ByHost::nothing, ByHost::gradients, ByHost::products};
   }
-  /// A momentum half-way between two of qadam's 255 codes is rounded up or down for its last bit,
-  /// is not corrected by feedback, and is divided by the root of a variance that may be small: with
-  /// the emulated products a hundred of 1,299 weights of the cnn are one code (up to 4e-3) off,
-  /// which is an error of 8e-6. A code of another algorithm moves the weights less, or turns on a
-  /// last bit much more rarely.
+  /// If a momentum lies halfway between two of qadam's 255 codes, its last bit decides the
+  /// rounding. The error is not corrected by feedback, and is divided by the root of a variance
+  /// that may be small. With the emulated products, a hundred of the cnn's 1,299 weights are off by
+  /// one code (up to 4e-3), which is an error of 8e-6. A code of another algorithm moves the
+  /// weights less, or depends on a last bit much more rarely.
   static double tolerance() { return GetParam().name.starts_with("qadam") ? 1e-5 : 1e-6; }
-  /// Products of matrices are cuBLAS's, whoever computes the gradients.
+  /// Matrix products use cuBLAS, whether host or GPU computes the gradients.
   static bool multiplies() { return GetParam().name.starts_with("powersgd"); }
 
   void expect_agreement(ByHost by_host, const Json& workload, int steps, int nodes, int workers) {
@@ -124,7 +124,7 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     training.workload = workload;
     training.cluster = small_cluster(nodes, workers);
     training.steps = steps;
-    training.world = "threads";  // bitwise as mpi and sim: invariant B
+    training.world = "threads";  // bitwise equal to mpi and sim: invariant B
     const Trained on_host = train(training);
     training.world = "nccl";
     training.host_gradients = by_host == ByHost::gradients;
@@ -151,7 +151,7 @@ TEST_P(GpuAgreement, LeastSquares) {
 class GpuAgreementOnImages : public GpuAgreement {
  protected:
   void expect_agreement_of(const std::string& model, ByHost by_host) {
-    // Few, since emulated GPUs take a second for each.
+    // Only a few steps, since emulated GPUs take a second for each.
     const int steps = 5, batch = 3;
     expect_agreement(by_host,
                      {{"name", "fashion_mnist"},
@@ -160,7 +160,7 @@ class GpuAgreementOnImages : public GpuAgreement {
                       {"data", data_.path().string()}},
                      steps, 2, 1);
   }
-  /// One model for each algorithm, in turns; none for another mode of one that has had its turn.
+  /// One model for each algorithm, alternating; none for further modes of the same algorithm.
   static std::vector<std::string> model_in_turn() {
     const auto number = number_among_first_modes(GetParam());
     if (!number) return {};
@@ -169,10 +169,11 @@ class GpuAgreementOnImages : public GpuAgreement {
   const IdxFolder data_;
 };
 
-// In an image of one grey, the gradients of all weights between a neuron of the first layer and the
-// pixels are equal but for the order in which each was summed, which then decides what the largest
-// are: 10 to 30 weights of topk, dgc and gtopk were others, and the normalised error up to 5e-6
-// (oktopk, whose threshold moved: 4e-5), that of all other weights 1e-15. Here none are equal.
+// In an image of uniform grey, the gradients of all weights between a first-layer neuron and the
+// pixels are equal except for the order of their sums, which then decides which elements are
+// largest: 10 to 30 weights of topk, dgc and gtopk differed, and the normalised error was up to
+// 5e-6 (oktopk, whose threshold moved: 4e-5), while that of all other weights was 1e-15. In these
+// images no two pixels are equal.
 TEST_P(GpuAgreementOnImages, WithItsOwnProducts) {
   data_.write(
       "train-images-idx3-ubyte",
@@ -182,7 +183,7 @@ TEST_P(GpuAgreementOnImages, WithItsOwnProducts) {
   for (const std::string& model : models) expect_agreement_of(model, ByHost::nothing);
 }
 
-// Images of one grey: equal elements are chosen, coded and rounded alike.
+// Images of uniform grey: equal elements are selected, encoded and rounded in the same way.
 TEST_P(GpuAgreementOnImages, WithoutItsOwnProducts) {
   if (short_training()) GTEST_SKIP() << "that of least squares has to do";
   const auto models = model_in_turn();
@@ -200,7 +201,7 @@ class LaunchOrder : public GpuAgreement {
   }
 };
 
-// All ranks issue in orders that agree, over all their communicators: kernels of NCCL may run one
+// All ranks issue in compatible orders, over all their communicators: kernels of NCCL may run one
 // after the other, as on the emulated GPU with this variable.
 TEST_P(LaunchOrder, Agrees) {
   const int ranks = mpi_process().size;

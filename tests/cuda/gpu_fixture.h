@@ -19,7 +19,7 @@
 
 namespace trigram {
 
-/// Waits on this thread, but not for ever.
+/// Waits on this thread, with a timeout.
 class PatientWaiter final : public Waiter {
  public:
   void await(const Wait&, const std::function<bool()>& ready) override {
@@ -31,13 +31,13 @@ class PatientWaiter final : public Waiter {
   }
 };
 
-/// Under compute-sanitizer, scripts/gpu.py has every tensor be an allocation of its own.
+/// Under compute-sanitizer, scripts/gpu.py makes every tensor a separate allocation.
 inline CudaBlocks blocks_of_tests() {
   const char* const each = std::getenv("TRIGRAM_CUDA_ALLOCATE_EACH");
   return each && std::strcmp(each, "1") == 0 ? CudaBlocks::allocated : CudaBlocks::carved;
 }
 
-/// Skips all tests of a program that was built where there was a GPU, and runs where there is none.
+/// Skips all tests if the program was built on a machine with a GPU and runs on one without.
 class NeedsGpu : public testing::Environment {
  public:
   void SetUp() override {
@@ -50,7 +50,7 @@ class NeedsGpu : public testing::Environment {
 };
 inline testing::Environment* const needs_gpu = testing::AddGlobalTestEnvironment(new NeedsGpu);
 
-/// A GPU, one stream of it, and a host that makes the same operations.
+/// A GPU with one stream, and a host that performs the same operations.
 class GpuTest : public testing::Test {
  protected:
   static constexpr std::size_t kStrip = 37;
@@ -58,10 +58,10 @@ class GpuTest : public testing::Test {
   /// The same values on the host and on the GPU, between strips of other values.
   struct Twin {
     Tensor host, gpu;          // the values
-    Tensor host_all, gpu_all;  // with the strips
+    Tensor host_all, gpu_all;  // including the strips
   };
 
-  /// `offset` elements behind where tensors begin.
+  /// `offset` elements after an aligned address.
   Twin twin(const std::vector<float>& values, DType dtype = DType::f32, std::size_t offset = 0) {
     const std::size_t before = kStrip / 4 * 4 + offset, n = values.size(),
                       all = before + n + kStrip;
@@ -89,7 +89,7 @@ class GpuTest : public testing::Test {
     return std::isnan(dtype == DType::f16 ? f32_from_f16(half) : f32_from_bf16(half));
   }
 
-  /// Bit for bit, strips and all; a NaN is as good as another.
+  /// Bitwise equality, including the strips; any NaN equals any other NaN.
   void expect_same(const Twin& t, const std::string& what = "") {
     const DType dtype = t.host.dtype();
     const auto bytes = gpu.download<std::byte>(t.gpu_all);
@@ -102,7 +102,7 @@ class GpuTest : public testing::Test {
     }
   }
 
-  /// Numbers of all kinds, the special ones at the beginning and at the end.
+  /// Numbers of all kinds, with special values at the beginning and at the end.
   static std::vector<float> numbers(std::size_t n, int seed = 0) {
     constexpr float kInf = std::numeric_limits<float>::infinity();
     constexpr float kSpecial[] = {std::numeric_limits<float>::quiet_NaN(),
@@ -133,7 +133,7 @@ class GpuTest : public testing::Test {
     std::vector<float> x(n);
     for (float& value : x) value = random.normal();
     for (std::size_t i = 0; i < n && i < std::size(kSpecial); ++i) {
-      // Every pair of them meets for some seed.
+      // Every pair of special values occurs for some seed.
       const float special = kSpecial[(i + static_cast<std::size_t>(seed)) % std::size(kSpecial)];
       x[i] = special;
       if (n > 2 * std::size(kSpecial)) x[n - 1 - i] = special;
@@ -141,7 +141,7 @@ class GpuTest : public testing::Test {
     return x;
   }
 
-  /// Without NaN, infinity and what makes them.
+  /// Numbers without NaN, infinity, and values that produce them.
   static std::vector<float> tame_numbers(std::size_t n, int seed = 0) {
     Philox random(2, 0, seed, Purpose::gradient_noise);
     std::vector<float> x(n);

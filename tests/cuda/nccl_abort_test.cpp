@@ -1,4 +1,5 @@
-// A world of GPUs that fails while kernels of several communicators wait for what never comes.
+// A world of GPUs that fails while kernels of several communicators wait for messages that never
+// come.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +17,8 @@ void receive_from_1(const Context& ctx) {
   ctx.comm->transfer(std::array{Transfer{Transfer::recv, ctx.device->empty(10), 1}});
 }
 
-/// Rank 1 fails where the others, whose messages are not checked, have kernels under way on three
-/// streams.
+/// Rank 1 fails while the other ranks, whose messages are not checked, have kernels running on
+/// three streams.
 void fail_while_streams_receive(const Context& ctx) {
   auto agent = ctx.stream->fork("agent"), other = ctx.stream->fork("other");
   if (ctx.rank() == 1) {

@@ -1,4 +1,4 @@
-// Which GPU a rank takes, by what its launcher lets it see.
+// Which GPU a rank takes, given the GPUs that its launcher makes visible.
 
 #include "cuda/placement.h"
 
@@ -16,7 +16,7 @@
 namespace trigram {
 namespace {
 
-/// What ranks on threads have put.
+/// The values that ranks on threads have published.
 struct Board {
   std::mutex mutex;
   std::map<std::string, std::string> values;
@@ -46,7 +46,7 @@ class BoardBootstrap final : public Bootstrap {
   int rank_, size_;
 };
 
-/// Ranks of this machine, of which each sees one GPU or more from `first_gpus` on.
+/// Ranks of this machine, each of which sees one or more GPUs from `first_gpus` on.
 std::vector<cuda::Placement> placements(const std::vector<int>& first_gpus) {
   Board board;
   const auto size = first_gpus.size();
@@ -60,7 +60,7 @@ std::vector<cuda::Placement> placements(const std::vector<int>& first_gpus) {
       PatientWaiter own;
       result[rank] = cuda::place_on_machine(bootstrap, own);
     });
-    // It has looked at its GPU once it has put something: the environment is all threads'.
+    // A rank that has published a value has read its GPU; the environment is shared by all threads.
     waiter.await({}, [&] { return board.count() > rank; });
   }
   ranks.clear();
@@ -82,7 +82,7 @@ TEST(Placement, RanksThatSeeAllTakeOneEach) {
 
 TEST(Placement, RanksThatSeeOneOfTheirOwnTakeIt) {
   EXPECT_THAT(devices({0, 1, 2, 3}, 1), testing::ElementsAre(0, 0, 0, 0));
-  // Two each: the first.
+  // Each sees two GPUs: each takes the first.
   EXPECT_THAT(devices({0, 2, 4}, 2), testing::ElementsAre(0, 0, 0));
 }
 

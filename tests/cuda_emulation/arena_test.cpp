@@ -1,4 +1,4 @@
-// When the arena gives out a block again, on streams whose progress the test decides.
+// When the arena reuses a block, on streams whose progress the test controls.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ class FencedArena : public testing::Test {
     arena->remove_stream(stream);
     arena->remove_stream(other);
   }
-  /// What `s` has queued from now on does not run before the gate opens.
+  /// Work queued on `s` from now on does not run before the gate opens.
   void block_stream(cudaStream_t s) {
     cuda_emulation::enqueue(s, [this] { return gate; });
   }
@@ -36,11 +36,11 @@ TEST_F(FencedArena, AnotherStreamsWorkKeepsABlock) {
   auto block = arena->allocate(1 << 20, stream, waiter);
   std::byte* const address = block.get();
   block_stream(other);
-  block.reset();  // `other` may still have work to do on it
+  block.reset();  // `other` may still use it
   for (int i = 0; i < 10; ++i) EXPECT_NE(address, address_for(stream));
   gate = true;
   cudaStreamSynchronize(other);
-  std::vector<std::shared_ptr<std::byte>> taken;  // all there is
+  std::vector<std::shared_ptr<std::byte>> taken;  // all available blocks
   for (int i = 0; i < 16; ++i) taken.push_back(arena->allocate(1 << 20, stream, waiter));
   EXPECT_EQ(1, std::ranges::count(taken, address, &std::shared_ptr<std::byte>::get));
 }
@@ -51,7 +51,7 @@ TEST_F(FencedArena, TheStreamsOwnWorkDoesNotKeepIt) {
   block_stream(stream);
   block.reset();
   EXPECT_NE(address, address_for(other)) << "its own stream is not done";
-  // `other` has nothing to do; a look at its event takes it there.
+  // `other` has no work; querying its event completes it.
   bool reused = false;
   for (int i = 0; i < 10; ++i) reused |= address == address_for(stream);
   EXPECT_TRUE(reused);

@@ -5,13 +5,13 @@
 
 namespace cuda_emulation {
 
-/// What a thread has asked to be copied, in groups. Nothing is copied before it must be, and what
-/// belongs to no group never.
+/// The copies that a thread has requested, in groups. A copy is made as late as allowed; copies
+/// that belong to no group are never made.
 class AsyncCopies {
  public:
   void add(void* to, const void* from, std::size_t nbytes) { open_.push_back({to, from, nbytes}); }
   void commit();
-  /// Copies all groups but the last few.
+  /// Makes the copies of all groups except the last `groups`.
   void finish_all_but(std::size_t groups);
 
  private:

@@ -12,8 +12,8 @@ namespace {
 Thread* running_thread = nullptr;
 Wave* running_wave = nullptr;
 
-// Of a barrier that `expected` threads must reach, those of blocks [first, last). All must come to
-// the same one.
+// Waits at a barrier that `expected` threads must reach. All of them must reach it at the same
+// source location.
 int meet(Barrier& barrier, std::size_t expected, bool someone_ended, bool predicate,
          const char* what, const Site& site) {
   Thread& thread = self();
@@ -21,7 +21,7 @@ int meet(Barrier& barrier, std::size_t expected, bool someone_ended, bool predic
   if (someone_ended) {
     fail(describe(thread) + " is at a barrier of its " + what + ", of which a thread has ended");
   }
-  if (!barrier.waiting.empty()) {  // those who wait are at one and the same
+  if (!barrier.waiting.empty()) {  // all waiting threads are at the same location
     const Thread& other = *barrier.waiting.front();
     if (other.site.line() != site.line() ||
         std::strcmp(other.site.file_name(), site.file_name()) != 0)
@@ -72,7 +72,7 @@ void Wave::end_thread() {
   thread.fibre = nullptr;
   --alive;
   if (++block.ended == block.threads.size()) block.shared.reset();
-  // Others that wait for it wait for ever.
+  // Threads that wait for it would wait forever.
   for (const Barrier* barrier : {&block.barrier, &cluster_barrier, &grid_barrier}) {
     if (barrier->waiting.empty()) continue;
     error = describe(thread) + " has ended while " + describe(*barrier->waiting.front()) +
@@ -137,7 +137,7 @@ unsigned cluster_size() { return wave().cluster; }
 
 void cluster_barrier(const Site& site) {
   Wave& w = wave();
-  // Launches that are clustered and cooperative at once do not exist here.
+  // No launch here is both clustered and cooperative.
   const bool ended =
       std::ranges::any_of(w.blocks, [](const auto& block) { return block->ended > 0; });
   meet(w.cluster_barrier, w.cluster * self().block->threads.size(), ended, false, "cluster", site);

@@ -22,7 +22,7 @@ struct Thread {
   State state = not_started;
   Fibre* fibre = nullptr;
   AsyncCopies copies;
-  // What it brought to where it waits, and what it takes from there.
+  // The contribution to the operation at which it waits, and the result.
   Site site;
   WarpOp op{};
   bool in_warp = false;  // waits for lanes of its warp
@@ -31,14 +31,14 @@ struct Thread {
   unsigned long long bits = 0;
 };
 
-/// Where all threads of a block, a cluster or a grid meet.
+/// A barrier for all threads of a block, a cluster or a grid.
 struct Barrier {
   std::vector<Thread*> waiting;
-  int count = 0;  // of the predicates that hold
+  int count = 0;  // number of predicates that hold
 };
 
 struct Block {
-  /// Its shared memory holds garbage: what is not initialised shows.
+  /// The shared memory contains garbage, so that missing initialisation is noticed.
   Block(unsigned rank, uint3 index, unsigned threads, std::size_t shared_bytes);
 
   unsigned rank;  // within the wave
@@ -50,7 +50,7 @@ struct Block {
   Barrier barrier;
 };
 
-/// The blocks that run side by side.
+/// The blocks that run concurrently.
 struct Wave {
   std::vector<std::unique_ptr<Block>> blocks;
   unsigned cluster = 1;
@@ -59,7 +59,7 @@ struct Wave {
   Barrier cluster_barrier;
   Barrier grid_barrier;
 
-  /// Makes `thread` the running one.
+  /// Makes `thread` the running thread.
   void select(Thread& thread);
   /// The running thread has ended.
   void end_thread();
@@ -68,13 +68,13 @@ struct Wave {
 /// The running thread and its wave.
 Thread& self();
 Wave& wave();
-/// Gives the kernel up because of what the running thread did: its error is `what`, and the thread
-/// ends by throwing GivenUp.
+/// Ends the kernel because of an error of the running thread: sets the kernel's error to `what`,
+/// and ends the thread by throwing GivenUp.
 [[noreturn]] void fail(const std::string& what);
 struct GivenUp {};
 std::string describe(const Thread& thread);
 std::string describe(const Site& site);
-/// Leaves the turn to others; returns when `self()` is ready again.
+/// Lets other threads run; returns when `self()` is ready again.
 void let_others_run();
 
 }  // namespace cuda_emulation

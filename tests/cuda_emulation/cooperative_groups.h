@@ -3,11 +3,12 @@
 #include "tests/cuda_emulation/cuda_runtime.h"
 
 namespace cuda_emulation {
-/// The rank of the running thread's block within its cluster, and the blocks of the cluster.
+/// The rank of the running thread's block within its cluster, and the number of blocks in the
+/// cluster.
 unsigned cluster_rank();
 unsigned cluster_size();
-/// The place in the dynamic shared memory of the cluster's block `rank` that `address` is in this
-/// block's.
+/// Maps `address` in this block's dynamic shared memory to the corresponding address in that of
+/// block `rank` of the cluster.
 void* in_block(void* address, unsigned rank, const Site& site);
 void cluster_barrier(const Site& site);
 void grid_barrier(const Site& site);
@@ -17,7 +18,7 @@ namespace cooperative_groups {
 
 using cuda_emulation::Site;
 
-/// The blocks that run side by side and see each other's shared memory.
+/// The blocks that run concurrently and can access each other's shared memory.
 class cluster_group {
  public:
   static unsigned block_rank() { return cuda_emulation::cluster_rank(); }

@@ -60,7 +60,7 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
   }
   const std::lock_guard lock(cuda_emulation::queues().mutex);
   if (!cuda_emulation::shared_stream(handle->stream)) return CUBLAS_STATUS_INVALID_VALUE;
-  // Matrices lie column by column.
+  // Matrices are stored column by column.
   if (cuda_emulation::multiplies_as_host()) {
     const auto size = [](int x) { return static_cast<std::size_t>(x); };
     const trigram::Gemm transposed = {
@@ -80,8 +80,8 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
     };
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < m; ++i) {
-        // In which order the library sums is its own affair, and may be another for every element:
-        // here each begins at another place.
+        // The library does not specify the order of its sums, and the order may differ between
+        // elements: here each sum starts at a different position.
         float sum = 0;
         for (int turn = 0, l = k > 0 ? (i + j) % k : 0; turn < k;
              ++turn, l = l + 1 < k ? l + 1 : 0) {

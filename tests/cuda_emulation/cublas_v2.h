@@ -2,7 +2,7 @@
 
 #include "tests/cuda_emulation/cuda_runtime.h"
 
-/// The part of cuBLAS that the project uses, by plain loops, with cuBLAS's names and meaning.
+/// The part of cuBLAS that the project uses, as plain loops, with cuBLAS's names and semantics.
 
 enum cublasStatus_t {
   CUBLAS_STATUS_SUCCESS = 0,

@@ -1,8 +1,8 @@
 #pragma once
 
-/// The part of the CUDA runtime that the project uses, on the host: what the same sources are
-/// compiled against where tests are to run without a GPU. See README.md beside this file for what
-/// such tests find and what they cannot.
+/// The part of the CUDA runtime that the project uses, implemented on the host. The same sources
+/// compile against it for tests without a GPU. The README.md beside this file states which errors
+/// such tests can find.
 
 #include "tests/cuda_emulation/device_builtins.h"
 #include "tests/cuda_emulation/device_math.h"

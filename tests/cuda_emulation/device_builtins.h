@@ -5,7 +5,8 @@
 
 #include "tests/cuda_emulation/vector_types.h"
 
-/// What kernels see: the markings of functions and memory, who a thread is, and how threads meet.
+/// The environment of kernels: markings of functions and memory, thread indices, and
+/// synchronisation of threads.
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
 #define __global__
@@ -15,19 +16,19 @@
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __constant__ static
-// One for all blocks, which run one after the other: kernels whose blocks run side by side
-// (clusters, cooperative grids) must use the dynamic shared memory, of which every block has its
-// own.
+// All blocks share this memory and run one after the other. Kernels whose blocks run concurrently
+// (clusters, cooperative grids) must use the dynamic shared memory, which every block has
+// separately.
 #define __shared__ static
 
-// Who the running thread is. Set by the emulation.
+// The indices of the running thread. Set by the emulation.
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 inline constexpr int warpSize = 32;
 
 namespace cuda_emulation {
 
-/// A place in the source: std::source_location, which clang-tidy 14 does not know.
+/// A source location; stands in for std::source_location, which clang-tidy 14 does not know.
 class Site {
  public:
   static constexpr Site current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -48,17 +49,17 @@ class Site {
 void* dynamic_shared();
 
 enum class Reduction { none, count, all, any };
-/// The barrier of a block, which counts, too.
+/// The barrier of a block, which can also reduce a predicate.
 int block_barrier(Reduction reduction, bool predicate, const Site& site);
 
-/// What the lanes of a warp do together. Each lane brings its bits and the lane whose bits it wants
-/// (none: -1). All lanes of `mask` must come, to the same operation.
+/// The collective operations of a warp's lanes. Each lane contributes its bits and names the lane
+/// whose bits it wants (-1: none). All lanes of `mask` must call the same operation.
 enum class WarpOp { sync, shuffle, ballot };
 unsigned long long meet_in_warp(WarpOp op, unsigned mask, unsigned long long bits, int source,
                                 const Site& site);
 
 unsigned lane();
-/// Lets other threads run: for loops that wait for other blocks.
+/// Lets other threads run; for loops that wait for other blocks.
 void yield(const Site& site);
 
 template <class T>
@@ -71,7 +72,8 @@ T shuffle(unsigned mask, T value, int source, const Site& site) {
   return value;
 }
 
-/// The lane that `target` names within the lane's segment of `width` lanes; its own when outside.
+/// The lane that `target` names within the lane's segment of `width` lanes; the own lane if it is
+/// outside.
 inline int in_segment(int target, int width) {
   const int own = static_cast<int>(lane());
   return target / width == own / width && target >= 0 ? target : own;

@@ -10,8 +10,8 @@
 
 #include "tests/cuda_emulation/vector_types.h"
 
-/// CUDA's arithmetic, bits and atomics. The host compiles without contraction, so that plain
-/// operators round as the intrinsics do.
+/// CUDA's arithmetic, bit operations and atomics. The host compiles without contraction, so plain
+/// operators round like the intrinsics.
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
 
@@ -34,7 +34,7 @@ inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
 inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
 
 namespace cuda_emulation {
-/// As the hardware converts: NaN to 0, what is out of range to the nearest end.
+/// Converts like the hardware: NaN to 0, values out of range to the nearest limit.
 template <class Integer>
 Integer to_integer(double x) {
   if (x != x) return 0;
@@ -106,7 +106,7 @@ void __stcg(T* address, T value) {
   *address = value;
 }
 
-// Threads change places only where they meet, so a plain update is atomic.
+// Threads switch only at synchronisation points, so a plain update is atomic.
 template <class T>
 T atomicAdd(T* address, std::type_identity_t<T> value) {
   const T old = *address;

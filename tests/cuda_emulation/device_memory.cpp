@@ -19,7 +19,7 @@ struct Allocation {
   bool guarded;
 };
 
-// Under the mutex of the queues.
+// Guarded by the mutex of the queues.
 std::map<void*, Allocation>& allocations() {
   static std::map<void*, Allocation> all;
   return all;
@@ -75,7 +75,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t nbytes) {
   void* const block = mmap(nullptr, mapped, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (block == MAP_FAILED) return remember(cudaErrorMemoryAllocation);
-  // NaN in every format, where it is not too much to write.
+  // Fills the beginning with NaN in every format.
   std::memset(block, 0xFF, std::min(mapped, std::size_t{1} << 20));
   const bool guarded = guard_wanted();
   if (guarded) mprotect(block, mapped, PROT_NONE);

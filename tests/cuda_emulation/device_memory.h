@@ -2,10 +2,10 @@
 
 namespace cuda_emulation {
 
-/// Guarded device memory can be touched only while one of these lives, that is while operations
-/// run: a host that reads or writes it directly crashes, as it would with a GPU. Memory is guarded
-/// that is allocated while the environment has TRIGRAM_EMULATED_GUARD=1; to guard and unguard takes
-/// time for every page in use. The holder has the mutex of the queues.
+/// Guarded device memory is accessible only while an object of this type exists, that is, while
+/// operations run: a host that reads or writes it directly crashes, as with a GPU. Memory is
+/// guarded if it is allocated while the environment has TRIGRAM_EMULATED_GUARD=1. Guarding and
+/// unguarding take time for every page in use. The holder must have the mutex of the queues.
 class DeviceMemoryAccess {
  public:
   DeviceMemoryAccess();

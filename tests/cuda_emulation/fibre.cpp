@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-// Who switches stacks must tell the sanitizers, where one is linked.
+// Code that switches stacks must tell the sanitizers, if one is linked.
 extern "C" {  // NOLINTBEGIN(bugprone-reserved-identifier)
 [[gnu::weak]] void __sanitizer_start_switch_fiber(void** fake_stack_save, const void* bottom,
                                                   std::size_t size);
@@ -41,7 +41,7 @@ void Fibre::set(std::function<void()> body) {
   body_ = std::move(body);
   returned_ = false;
   fake_stack_inside_ = nullptr;
-  // The frames of a body that was given up.
+  // Unpoisons the frames of an abandoned body.
   if (__asan_unpoison_memory_region) {
     __asan_unpoison_memory_region(memory_ + kGuardBytes, kStackBytes);
   }
@@ -70,7 +70,7 @@ void Fibre::yield() { switch_stacks(false); }
 void Fibre::switch_stacks(bool into) {
   void** const fake_stack = into ? &fake_stack_outside_ : &fake_stack_inside_;
   if (__sanitizer_start_switch_fiber) {
-    // No fake stack is kept of a fibre that is over.
+    // A finished fibre keeps no fake stack.
     __sanitizer_start_switch_fiber(!into && returned_ ? nullptr : fake_stack,
                                    into ? memory_ + kGuardBytes : stack_outside_,
                                    into ? kStackBytes : stack_outside_bytes_);

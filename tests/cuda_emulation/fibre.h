@@ -6,7 +6,8 @@
 
 namespace cuda_emulation {
 
-/// A stack of its own on which a function runs, until it yields to who resumed it. One at a time.
+/// A separate stack on which a function runs until it yields to its resumer. Only one runs at a
+/// time.
 class Fibre {
  public:
   Fibre();
@@ -14,11 +15,11 @@ class Fibre {
   Fibre(const Fibre&) = delete;
   Fibre& operator=(const Fibre&) = delete;
 
-  /// What the next resume starts. Whatever ran before is forgotten, wherever it had got to.
+  /// Sets the body that the next resume starts. Abandons an earlier body, however far it has run.
   void set(std::function<void()> body);
   /// Runs until the body yields or returns; true when it returned.
   bool resume();
-  /// Back to who resumed the running fibre.
+  /// Returns control to the code that resumed the running fibre.
   void yield();
 
  private:
@@ -29,8 +30,8 @@ class Fibre {
   std::byte* memory_;  // a guard page, then the stack
   std::function<void()> body_;
   bool returned_ = false;
-  boost::context::detail::fcontext_t suspended_ = nullptr;  // the side that does not run
-  // What the sanitizers must be told.
+  boost::context::detail::fcontext_t suspended_ = nullptr;  // the side that is not running
+  // State for the sanitizers.
   void* fake_stack_inside_ = nullptr;
   void* fake_stack_outside_ = nullptr;
   const void* stack_outside_ = nullptr;

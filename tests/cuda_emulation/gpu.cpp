@@ -1,4 +1,4 @@
-// What a host asks about the GPU.
+// Queries about the GPU.
 
 #include "tests/cuda_emulation/gpu.h"
 
@@ -21,10 +21,10 @@ int number(const char* variable, int otherwise) {
   return text ? std::atoi(text) : otherwise;
 }
 
-// Emulated GPUs. All share one memory.
+// The number of emulated GPUs. All share one memory.
 int device_count() { return number("TRIGRAM_EMULATED_GPUS", 1); }
 
-// Of a visible GPU, among those of the machine.
+// The number of a visible GPU among all GPUs of the machine.
 int number_on_machine(int device) { return number("TRIGRAM_EMULATED_FIRST_GPU", 0) + device; }
 
 bool exists(int device) { return device >= 0 && device < device_count(); }

@@ -4,8 +4,8 @@
 
 namespace cuda_emulation {
 
-/// The GPU that is emulated: the limits of a Hopper, but few multiprocessors, so that small tests
-/// have more blocks than fit.
+/// The emulated GPU: the limits of a Hopper, but few multiprocessors, so that small tests have more
+/// blocks than fit.
 inline constexpr int kMultiprocessors = 4;
 inline constexpr int kBlocksPerMultiprocessor = 4;
 inline constexpr unsigned kThreadsPerBlock = 1024;

@@ -15,10 +15,10 @@ dim3 blockDim, gridDim;
 namespace cuda_emulation {
 namespace {
 
-// Loops that wait for other blocks and go round more often than this wait for ever.
+// A loop that waits for other blocks for more turns than this counts as endless.
 constexpr long kSweepsWithoutEnd = 1'000'000;
 
-/// Kept from kernel to kernel: making a stack is dear.
+/// Reused from kernel to kernel, since creating a stack is expensive.
 std::vector<std::unique_ptr<Fibre>>& idle_fibres() {
   static std::vector<std::unique_ptr<Fibre>> fibres;
   return fibres;
@@ -32,7 +32,7 @@ std::unique_ptr<Fibre> take_fibre() {
   return fibre;
 }
 
-/// The blocks that run side by side, and the order in which their threads do.
+/// The blocks that run concurrently, and the order in which their threads run.
 class SideBySide {
  public:
   SideBySide(Wave& wave, bool backward, const std::function<void()>& body)
@@ -60,7 +60,7 @@ class SideBySide {
     return *threads_[backward_ ? threads_.size() - 1 - i : i];
   }
 
-  /// Whether the thread could do something.
+  /// Returns whether the thread could make progress.
   bool give_turn(Thread& thread) {
     if (thread.state == Thread::waiting || thread.state == Thread::ended) return false;
     if (!thread.fibre) {
@@ -77,7 +77,8 @@ class SideBySide {
     return true;
   }
 
-  /// On a fibre: a thread, and those after it, which need no fibre of their own unless they wait.
+  /// Runs on a fibre: a thread and those after it, which need no fibre of their own unless they
+  /// wait.
   void run_threads(Fibre& fibre, Thread* thread) {
     while (thread) {
       wave_.select(*thread);
@@ -90,7 +91,7 @@ class SideBySide {
       wave_.end_thread();
       thread = nullptr;
       while (next_ < threads_.size() && !thread && wave_.error.empty()) {
-        // Those that have a fibre get their turn from the scheduler alone.
+        // Only the scheduler resumes threads that have a fibre.
         if (peek_next().state != Thread::not_started) break;
         thread = &take_next();
       }

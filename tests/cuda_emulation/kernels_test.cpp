@@ -1,4 +1,4 @@
-// What the emulation of CUDA promises about the threads of a kernel.
+// Guarantees of the CUDA emulation about the threads of a kernel.
 
 #include <cooperative_groups.h>
 #include <cuda_pipeline_primitives.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 constexpr unsigned kAll = 0xFFFFFFFF;
 
-/// Runs a kernel; what is wrong with it, or nothing.
+/// Runs a kernel; returns its error, or an empty string.
 template <class... Parameters, class... Arguments>
 std::string error_of(const cuda::Launch& shape, void (*kernel)(Parameters...),
                      Arguments... arguments) {
@@ -55,7 +55,8 @@ __global__ void reverse_without_barrier(int* x) {
   x[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
 
-/// Of three copies into shared memory, how many are there after a wait for all groups but the last.
+/// Counts how many of three copies into shared memory are complete after a wait for all groups but
+/// the last.
 __global__ void count_copies(int* x, int of_last) {
   int* const part = cuda::dynamic_shared<int>();
   for (int i = 0; i < 3; ++i) {
@@ -188,7 +189,7 @@ TEST(EmulatedWarps, DivergentOperationsAreErrors) {
   EXPECT_EQ(7, x.values()[6]);
 }
 
-// Every block adds up what all blocks of its cluster hold.
+// Every block adds up the values of all blocks of its cluster.
 __global__ void sum_of_cluster(int* sums) {
   int* const own = cuda::dynamic_shared<int>();
   const auto cluster = cg::this_cluster();
@@ -218,7 +219,7 @@ TEST(EmulatedClusters, SeeEachOthersSharedMemory) {
               HasSubstr("has ended"));
 }
 
-// A barrier of a grid by hand: blocks wait in a loop for all to have come.
+// A hand-written barrier of a grid: blocks wait in a loop until all have arrived.
 __global__ void meet_in_a_loop(unsigned* arrived, int* x, int* y) {
   const unsigned i = blockIdx.x;
   x[i] = static_cast<int>(i);

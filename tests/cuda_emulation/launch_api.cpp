@@ -17,7 +17,7 @@ struct Allowed {
   bool large_clusters = false;
 };
 
-// What cudaFuncSetAttribute has set; guarded by the mutex of the queues.
+// The values set by cudaFuncSetAttribute; guarded by the mutex of the queues.
 Allowed& allowed(const void* kernel) {
   static std::map<const void*, Allowed> all;
   return all[kernel];

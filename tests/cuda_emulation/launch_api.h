@@ -7,7 +7,7 @@
 #include "tests/cuda_emulation/host_api.h"
 #include "tests/cuda_emulation/vector_types.h"
 
-/// How kernels are launched, and what is asked about them.
+/// Launching kernels, and querying their attributes.
 
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeCooperative = 2,
@@ -44,7 +44,7 @@ struct cudaFuncAttributes {
 };
 
 namespace cuda_emulation {
-/// Queues a kernel, of which `thread` is one thread, after checking the limits of a GPU.
+/// Queues a kernel after checking the limits of the GPU; `thread` runs one of its threads.
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    std::function<void()> thread);
 cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
@@ -54,7 +54,7 @@ cudaError_t max_active_clusters(int* clusters, const void* kernel,
                                 const cudaLaunchConfig_t& config);
 }  // namespace cuda_emulation
 
-/// As CUDA's C++ interface has it. The arguments are copied now; the kernel runs later.
+/// As in CUDA's C++ interface. Copies the arguments now; the kernel runs later.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {

@@ -31,7 +31,7 @@ bool advance(Stream& stream) {
   const std::lock_guard lock(queues().mutex);
   if (stream.queue.empty()) return false;
   const DeviceMemoryAccess access;
-  // What an operation waits for may be run by it, which is progress as well.
+  // The operation may itself run the work that it waits for, which counts as progress, too.
   const std::size_t before = operations_run();
   if (stream.queue.front()()) {
     stream.queue.pop_front();
@@ -57,7 +57,7 @@ void run_until(Stream& stream, const std::function<bool()>& done) {
         if (done()) return;
       } while (advance(stream) || advance_all());
     }
-    // An operation waits for another thread of the host.
+    // An operation waits for another host thread.
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
@@ -80,7 +80,7 @@ using cuda_emulation::remember;
 
 namespace {
 
-// Calls `use` with a stream that exists.
+// Calls `use` with an existing stream.
 template <class Use>
 cudaError_t with_stream(cudaStream_t handle, const Use& use) {
   std::shared_ptr<cuda_emulation::Stream> stream;
@@ -206,7 +206,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   const std::lock_guard lock(queues().mutex);
   const auto marker = event->marker;
   if (!marker) return remember(cuda_emulation::kernel_status());
-  // It does not wait, but the GPU goes on meanwhile: by one operation.
+  // The query does not wait, but the GPU makes progress meanwhile: by one operation.
   if (!marker->reached && !cuda_emulation::advance(*marker->stream)) cuda_emulation::advance_all();
   if (cuda_emulation::kernel_status() != cudaSuccess) {
     return remember(cuda_emulation::kernel_status());

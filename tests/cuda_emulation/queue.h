@@ -8,17 +8,17 @@
 #include <mutex>
 #include <string>
 
-/// The streams and events of the emulation. It is lazy: an operation runs when the host waits for
-/// something that cannot come before it, and not sooner, so that whoever forgets to wait meets what
-/// is not done yet.
+/// The streams and events of the emulation. The emulation is lazy: an operation runs only when the
+/// host waits for something that depends on it, so code that forgets to wait sees unfinished
+/// results.
 namespace cuda_emulation {
 
-/// An operation of a stream. False: it cannot run yet, ask again.
+/// An operation of a stream. Returns false if it cannot run yet and must be retried.
 using Operation = std::function<bool()>;
 
-inline constexpr int kAnyDevice = -1;  // of the null stream
-/// Whether the calling thread has chosen this device: CUDA launches kernels, and records events, on
-/// no other.
+inline constexpr int kAnyDevice = -1;  // for the null stream
+/// True if the calling thread has selected this device: CUDA launches kernels and records events
+/// only on the selected device.
 inline bool is_current(int device) {
   int current = 0;
   cudaGetDevice(&current);
@@ -30,7 +30,7 @@ struct Stream {
   int device = kAnyDevice;
 };
 
-/// A place in a stream's queue.
+/// A position in a stream's queue.
 struct Marker {
   std::shared_ptr<Stream> stream;
   bool reached = false;
@@ -42,25 +42,25 @@ struct Event {
   std::shared_ptr<Marker> marker;  // null: never recorded
 };
 
-/// All that one process's emulated GPU has queued. Every member is guarded by `mutex`, and so is
-/// the running of operations: one at a time, whichever thread of the host makes it run.
+/// Everything that one process's emulated GPU has queued. `mutex` guards every member and also the
+/// execution of operations: one at a time, whichever host thread triggers it.
 struct Queues {
   std::recursive_mutex mutex;
   std::deque<std::shared_ptr<Stream>> streams;
   std::shared_ptr<Stream> null_stream = std::make_shared<Stream>();
-  std::string kernel_error;  // of a kernel that failed: all that follows fails, too
+  std::string kernel_error;  // error of a failed kernel; everything after it fails, too
 };
 Queues& queues();
 
-/// Appends to `stream`'s queue. For libraries that bring operations of their own, such as an
-/// emulated NCCL: an operation may wait, by returning false, for another thread of the host.
+/// Appends to `stream`'s queue. For libraries with operations of their own, such as an emulated
+/// NCCL: an operation may wait for another host thread by returning false.
 void enqueue(cudaStream_t stream, Operation operation);
 
-/// Runs the next operation of a stream, or, where that one waits for another stream, the next of
-/// that one. False when nothing could be done.
+/// Runs the next operation of a stream or, if that one waits for another stream, the next operation
+/// of the other stream. Returns false if nothing could run.
 bool advance(Stream& stream);
-/// Runs one operation of every stream that has one to run. For who waits for what another stream,
-/// perhaps of another thread of the host, must do first.
+/// Runs one operation of every stream that has a runnable one. For waits on work of another stream,
+/// possibly of another host thread.
 bool advance_all();
 /// Runs operations until `done()` holds.
 void run_until(Stream& stream, const std::function<bool()>& done);

@@ -6,12 +6,12 @@
 
 namespace cuda_emulation {
 
-/// What a call returns; errors are what cudaGetLastError of this thread returns next.
+/// Returns `error`; an error is also what cudaGetLastError returns next on this thread.
 cudaError_t remember(cudaError_t error);
-/// cudaErrorLaunchFailure once a kernel has failed.
+/// cudaErrorLaunchFailure after a kernel has failed.
 cudaError_t kernel_status();
 
-/// How many operations of streams have run in this process: whether there is progress.
+/// The number of stream operations that have run in this process; it shows progress.
 std::size_t operations_run();
 void count_operation();
 

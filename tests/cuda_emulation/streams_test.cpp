@@ -1,4 +1,4 @@
-// What the emulation of CUDA promises about streams, events and memory.
+// Guarantees of the CUDA emulation about streams, events and memory.
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ TEST(EmulatedStreams, AQueryRunsOneOperation) {
   EXPECT_EQ(cudaSuccess, cudaStreamQuery(stream));
 }
 
-// What a kernel on `second` reads that another on `first` has written, with and without an event
-// between them.
+// The value that a kernel on `second` reads after a kernel on `first` has written it, with or
+// without an event between them.
 int read_across_streams(bool ordered) {
   const OwnStream first, second;
   const DeviceBuffer<int> x(std::vector<int>{10}), y(std::vector<int>{0});

@@ -44,7 +44,7 @@ bool all_here(const Lanes& lanes, unsigned mask) {
   return true;
 }
 
-// What every lane takes away; all have come.
+// Computes every lane's result after all lanes have arrived.
 void exchange(const Lanes& lanes, const Thread& thread) {
   const unsigned mask = thread.mask;
   unsigned long long brought[32] = {}, ballot = 0;

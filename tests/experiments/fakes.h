@@ -10,7 +10,7 @@
 
 namespace trigram {
 
-/// A stream whose clock stands still; nothing else of it may be used.
+/// A stream whose clock does not advance; tests must not use any other function of it.
 class FakeStream : public Stream {
  public:
   std::string_view name() const override { return "main"; }
@@ -26,7 +26,7 @@ class FakeStream : public Stream {
   std::unique_ptr<Mutex> make_mutex() override { return nullptr; }
 };
 
-/// One whose clock is real.
+/// The same with a real clock.
 class RealStream : public FakeStream {
  public:
   double now() const override {
@@ -35,14 +35,14 @@ class RealStream : public FakeStream {
   }
 };
 
-/// Weights alone; loss and accuracy of a model are its first weight.
+/// A workload that consists of weights; loss and accuracy of a model are its first weight.
 class FakeWorkload : public Workload {
  public:
   explicit FakeWorkload(std::vector<float> weights) { set(std::move(weights)); }
   void set(std::vector<float> weights) { weights_ = std::move(weights); }
   void evaluation_takes(std::chrono::milliseconds duration) { duration_ = duration; }
   int evaluations() const { return evaluations_; }
-  /// Of these, those on all samples.
+  /// The number of evaluations on all samples.
   int evaluations_on_all() const { return on_all_; }
 
   void bucketize(const BucketSizes&) override {}

@@ -11,7 +11,7 @@ namespace {
 
 class CentralisedVolume : public ::testing::TestWithParam<Nodes> {
  protected:
-  /// Whatever the buckets, flat and hierarchical.
+  /// For different buckets, flat and hierarchical.
   void check(Json algorithm, const VolumeOfExchange& exchange) const {
     for (const char* bucket : {"0B", "2kB", "10MiB"})
       for (const bool hierarchical : {false, true}) {
@@ -42,7 +42,7 @@ TEST_P(CentralisedVolume, LocalMethods) {
       }
 }
 
-/// The same after steps 2, 4 and, as the last one, 5; of four steps, after 2 and 4.
+/// The same after steps 2, 4 and 5, which is the last step; with four steps, after 2 and 4.
 TEST_P(CentralisedVolume, ElasticAverages) {
   for (const long steps : {4, 5})
     for (const bool hierarchical : {false, true}) {
@@ -55,8 +55,8 @@ TEST_P(CentralisedVolume, ElasticAverages) {
     }
 }
 
-/// Two steps of gradients in buckets, then the whole model after steps 2 and 4 of those that
-/// follow.
+/// Two steps of gradients in buckets, then the whole model after the second and fourth of the
+/// following steps.
 TEST_P(CentralisedVolume, PostLocalSgd) {
   for (const bool hierarchical : {false, true}) {
     SCOPED_TRACE(hierarchical);
@@ -76,8 +76,8 @@ TEST_P(CentralisedVolume, PostLocalSgd) {
   }
 }
 
-/// What a hierarchy does inside the nodes is at full precision; between ranks, every message of the
-/// allreduce has half its bytes.
+/// Inside the nodes a hierarchy uses full precision; between the exchanging ranks, every message of
+/// the allreduce has half its bytes.
 TEST_P(CentralisedVolume, HalfPrecisionHalvesTheBytesOfAnAllreduce) {
   for (const char* bucket : {"0B", "2kB"}) {
     SCOPED_TRACE(bucket);
@@ -93,7 +93,8 @@ TEST_P(CentralisedVolume, HalfPrecisionHalvesTheBytesOfAnAllreduce) {
   }
 }
 
-/// Two steps of gradients at full precision among all ranks, three of moments in eight bits.
+/// Two steps of gradients at full precision among all ranks, then three steps of moments in eight
+/// bits.
 TEST_P(CentralisedVolume, QAdam) {
   for (const bool hierarchical : {false, true}) {
     SCOPED_TRACE(hierarchical);
@@ -109,14 +110,14 @@ TEST_P(CentralisedVolume, QAdam) {
   }
 }
 
-/// However many micro-batches there are, and whether a threshold is agreed on or not.
+/// For any number of micro-batches, whether a threshold is agreed on or not.
 TEST_P(CentralisedVolume, DropComputeIsAnAllreduce) {
   for (const int profiled : {0, 2})
     check({{"name", "dropcompute"}, {"micro_batches", 2}, {"profile_steps", profiled}},
           [](Traffic& t, const Members& members, auto n) { add_allreduce(t, members, n, "ring"); });
 }
 
-/// Every rank's pairs of value and index go round the ring.
+/// Every rank's pairs of value and index travel round the ring.
 TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
   const Json codec = {{"name", "topk"}, {"density", 0.1}};
   check({{"name", "topk"}, {"codec", codec}}, [&](Traffic& t, const Members& members, auto n) {
@@ -131,9 +132,9 @@ TEST_P(CentralisedVolume, GTopKSendsOneCodeAlongEveryEdgeEitherWay) {
   });
 }
 
-/// Of the k largest elements, one and a half P-th for every region, whose owners send as many; and
-/// in the first and third of three steps, where regions begin. Messages are as long as the most
-/// that they could hold, whatever they hold.
+/// Of the k largest elements, a share of 1.5/P for every region, and the owners send as many; in
+/// the first and third of three steps also the region boundaries. Messages have their maximum
+/// length, whatever they contain.
 TEST_P(CentralisedVolume, OkTopKSendsRoomForAShareOfEveryRegion) {
   for (const char* bucket : {"0B", "2kB", "10MiB"})
     for (const std::uint64_t tenths : {1u, 10u})
@@ -172,7 +173,7 @@ TEST_P(CentralisedVolume, SignsAndThreeValuesOfAllGoToEverybody) {
   });
 }
 
-/// A quarter, then a 16th, then a hundredth of every bucket.
+/// A quarter, then a 16th, ..., then a hundredth of every bucket.
 TEST_P(CentralisedVolume, DgcSendsFewerElementsFromStageToStage) {
   for (const bool hierarchical : {false, true}) {
     Training training = training_of({{"name", "dgc"},
@@ -181,7 +182,7 @@ TEST_P(CentralisedVolume, DgcSendsFewerElementsFromStageToStage) {
                                      {"hierarchical", hierarchical},
                                      {"bucket", "2kB"}},
                                     GetParam());
-    training.steps = 10;  // two of each stage: 1/4, 1/16, 1/64; then 4 of 1/100
+    training.steps = 10;  // two steps per stage: 1/4, 1/16, 1/64; then 4 with 1/100
     const Trained trained = train(training);
     Traffic expected(layout());
     for (const auto& [density, steps] :
@@ -195,14 +196,14 @@ TEST_P(CentralisedVolume, DgcSendsFewerElementsFromStageToStage) {
   }
 }
 
-/// Two factors are averaged where they are shorter than the matrix, the most nearly square one that
-/// holds the bucket.
+/// Two factors are averaged if they are shorter than the matrix, which is the most nearly square
+/// one that holds the bucket.
 TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
   for (const char* allreduce : {"ring", "recursive_doubling"})
     for (const std::uint64_t rank : {2u, 4u, 7u})
       check({{"name", "powersgd"}, {"rank", rank}, {"allreduce", allreduce}},
             [&](Traffic& t, const Members& members, std::uint64_t n) {
-              std::uint64_t sum = 0;  // of rows and columns
+              std::uint64_t sum = 0;  // sum of rows and columns
               while (sum / 2 * ((sum + 1) / 2) < n) ++sum;
               if (rank * sum >= n) return add_allreduce(t, members, n, allreduce);
               add_allreduce(t, members, rank * (sum / 2), allreduce);
@@ -210,7 +211,8 @@ TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
             });
 }
 
-/// Parts of coded gradients or moments to their owners, coded means from the owners to all.
+/// Parts of encoded gradients or moments go to their owners, and encoded means from the owners to
+/// all.
 TEST_P(CentralisedVolume, CodedScatterReduce) {
   const auto by = [](const Json& codec, const char* phase2 = "allgather") {
     return [code = code_bytes(codec), phase2](Traffic& t, const Members& members, std::uint64_t n) {
@@ -233,8 +235,8 @@ TEST_P(CentralisedVolume, CodedScatterReduce) {
         by("minmax_uint8", "direct"));
 }
 
-/// Of three steps with a variance it is updated in the first and third; of four local ones the
-/// first and third end with an average.
+/// Of the three steps before the freeze, the first and third update the variance; of four local
+/// steps, the first and third end with an average.
 TEST_P(CentralisedVolume, ZeroOneAdamUpdatesCodesAndStepsLocally) {
   for (const bool hierarchical : {false, true}) {
     Training training = training_of({{"name", "zeroone_adam"},

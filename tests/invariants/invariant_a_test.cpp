@@ -3,8 +3,8 @@
 #include "tests/support/idx_files.h"
 #include "tests/support/training.h"
 
-// Invariant A: phantom and valued runs of one experiment have the same simulated time and the same
-// message trace, to the last bit.
+// Invariant A: phantom and valued runs of one experiment have bitwise the same simulated times and
+// message traces.
 
 namespace trigram::test {
 namespace {
@@ -19,8 +19,8 @@ void expect_equal_event(const Event& a, const Event& b) {
   EXPECT_EQ(a.batch, b.batch);
 }
 
-/// Trains with and without values and compares times and traces, up to each rank's first
-/// difference.
+/// Trains with and without values and compares times and traces, up to the first difference of each
+/// rank.
 void expect_same_timing(Training training) {
   training.events = true;
   training.workload["values"] = true;

@@ -4,8 +4,8 @@
 
 #include "tests/support/expect_volume.h"
 
-// Invariant D: every rank sends exactly the bytes and messages that formulas written apart from the
-// algorithms say.
+// Invariant D: every rank sends exactly the bytes and messages that formulas predict, which are
+// written independently of the algorithms.
 
 namespace trigram::test {
 namespace {
@@ -39,9 +39,9 @@ TEST_P(InvariantD, GradientAllreduce) {
       }
 }
 
-/// Chains in nodes, but for what is no longer than a segment.
+/// Chains inside nodes, except for tensors that are not longer than a segment.
 TEST_P(InvariantD, SegmentsInsideNodes) {
-  constexpr std::uint64_t kSegment = 300;  // bytes
+  constexpr std::uint64_t kSegment = 300;  // in bytes
   const Trained trained = train(training_of({{"name", "gradient_allreduce"},
                                              {"hierarchical", true},
                                              {"bucket", "2kB"},
@@ -56,7 +56,8 @@ TEST_P(InvariantD, SegmentsInsideNodes) {
       for (const Members& node : nodes.nodes())
         for (std::size_t i = 0; i < node.size() && node.size() > 1; ++i) {
           const int from = node[i], to = node[(i + 1) % node.size()];
-          // Sums go round from the second to the first, the mean from the first to the last.
+          // Sums travel from the second worker round to the first, and the mean from the first to
+          // the last.
           if (i > 0) traffic.send(from, to, segments, 4 * n);
           if (i + 1 < node.size()) traffic.send(from, to, segments, 4 * n);
         }
@@ -105,7 +106,7 @@ TEST_P(InvariantD, Decentralized) {
     }
 }
 
-/// Of five steps, three exchange: every bucket by itself, with the next partner.
+/// Three of five steps exchange: every bucket separately, with the next partner.
 TEST_P(InvariantD, DecentralizedInBucketsAtIntervals) {
   for (const char* mode : {"all", "shift_one", "ring"})
     for (const bool hierarchical : {false, true}) {
@@ -127,7 +128,7 @@ TEST_P(InvariantD, DecentralizedInBucketsAtIntervals) {
     }
 }
 
-/// From rank to rank in pieces of at most 512 KiB, before each step, beside the gradients.
+/// From rank to rank in pieces of at most 512 KiB, before each step, in addition to the gradients.
 TEST_P(InvariantD, BuffersAreBroadcastFromRank0) {
   const Layout ranks = layout();
   for (const auto& [profile, bytes, pieces] :

@@ -8,14 +8,15 @@
 
 #include "tests/support/training.h"
 
-// Invariant E: the same experiment gives the same simulated times and traces to the last bit, today
-// and as recorded in tests/golden/. After a change that is meant to move times, record them anew:
+// Invariant E: the same experiment gives bitwise the same simulated times and traces, in repeated
+// runs and as recorded in tests/golden/. After a change that is meant to change times, record them
+// again:
 //   TRIGRAM_RECORD_GOLDEN=1 ctest -R Golden
 
 namespace trigram::test {
 namespace {
 
-/// FNV-1a over what was reported, bit by bit.
+/// FNV-1a over the reported events, bit by bit.
 class Digest {
  public:
   void add(const void* data, std::size_t size) {
@@ -42,7 +43,7 @@ class Digest {
   std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-/// Seconds until the last rank ended, and a digest of all events, to the last bit.
+/// The time in seconds at which the last rank ended, and a digest of all events, bitwise.
 std::string line_of(const std::string& name, const Trained& trained) {
   Digest digest;
   for (const auto& events : trained.events)

@@ -6,8 +6,8 @@
 #include "runtime/sim/sim_runtime.h"
 #include "tests/support/training.h"
 
-// All ranks issue data operations in compatible orders: the union of the orders has no cycle. Seen
-// in the traces of every algorithm, in every world.
+// All ranks issue data operations in compatible orders: the union of the orders has no cycle.
+// Checked on the traces of every algorithm, in every world.
 
 namespace trigram::test {
 namespace {
@@ -68,15 +68,15 @@ TEST(IssueOrderError, FindsMessagesThatDoNotMatch) {
               HasSubstr("8 bytes sent, 4 received"));
 }
 
-/// Those that this build has.
+/// The worlds that this build has.
 std::vector<std::string> available_worlds() {
   if (!sim_available()) return {"threads"};
   return {"sim", "threads"};
 }
 
-/// Where the transport buffers messages, ranks run ahead: those of trees, so that the halves of a
-/// message lie in different batches (double_tree_test.cpp), and servers, which have a stream for
-/// each stage of a partition. Elsewhere they keep the order.
+/// If the transport buffers messages, ranks run ahead in trees, so that the two halves of a message
+/// are in different batches (double_tree_test.cpp), and with servers, which have one stream for
+/// each stage of a partition. Otherwise they keep the order.
 bool runs_ahead(const NamedAlgorithm& algorithm) {
   const Json allreduce = algorithm.spec.value("allreduce", Json());
   return allreduce == "double_tree" || allreduce == "nccl" ||

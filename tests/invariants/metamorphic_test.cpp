@@ -4,7 +4,7 @@
 #include "netmodels/network/lower_bound.h"
 #include "tests/support/training.h"
 
-// Every knob moves the answer, and in the right direction: more bytes, more latency, less
+// Every knob changes the result, and in the right direction: more bytes, more latency, less
 // bandwidth, a slower worker or accelerator never make training faster.
 
 namespace trigram::test {
@@ -13,7 +13,7 @@ namespace {
 struct Knob {
   std::string name;
   std::function<void(Training&)> turn;
-  bool always_slower;  // for every algorithm; otherwise for one at least
+  bool always_slower;  // for every algorithm; false: for at least one
 };
 
 std::vector<Knob> knobs() {
@@ -52,9 +52,9 @@ std::vector<Knob> knobs() {
          t.cluster.topology = {"torus", {{"dimensions", {2}}, {"latency", "1ms"}}};
        },
        true},
-      // Not by a little: a worker that is slightly late can pull apart two messages that would have
-      // shared a NIC. Where all meet at one place, a server or the centre of a star, a worker may
-      // be twice as slow and still not be the last that is served.
+      // The worker is much slower: a slightly late worker can separate two messages that would have
+      // shared a NIC. If all workers exchange with one rank, a server or the centre of a star, a
+      // worker may be twice as slow and still not be the last to be served.
       {"a slow worker",
        [](Training& t) {
          t.cluster.slow_workers = {{1, 2}};
@@ -77,7 +77,7 @@ std::vector<Knob> knobs() {
        [](Training& t) { t.cluster.transport.connection_cap_Bps = 0.0125e9; }, true},
       {"small windows",
        [](Training& t) {
-         t.cluster.transport.tcp.window_bytes = 100;  // shorter than any message
+         t.cluster.transport.tcp.window_bytes = 100;  // smaller than any message
        },
        true},
       {"software that takes time for messages",
@@ -147,12 +147,12 @@ std::vector<Knob> knobs() {
        [](Training& t) { t.cluster.accelerator.memory_Bps = kV100MemoryBps / 10; }, true},
       {"ten times the launch overhead",
        [](Training& t) { t.cluster.accelerator.launch_overhead_s *= 10; }, true},
-      // One alone may end while an average in the background still goes on.
+      // With one step more, the run may end while a background average still continues.
       {"two more steps", [](Training& t) { t.steps += 2; }, true},
   };
 }
 
-/// Those whose number of messages does not depend on the timing.
+/// The algorithms whose number of messages does not depend on timing.
 std::vector<NamedAlgorithm> algorithms_of_fixed_volume() {
   auto all = every_algorithm();
   std::erase_if(all, [](const auto& a) {
@@ -171,16 +171,16 @@ Training base(const NamedAlgorithm& algorithm) {
   return training;
 }
 
-/// The same pieces of time are added in another order where some of them may be interrupted.
+/// If some pieces of time can be interrupted, the same pieces are added in another order.
 constexpr double kRounding = 1e-12;
 
 class Metamorphic : public ::testing::TestWithParam<NamedAlgorithm> {};
 
-/// Asynchronous servers exchange with whoever asks first, a fusion buffer what is there when its
-/// clock ticks: a small delay changes all that follows, now and then to something luckier. So it
-/// does where some servers of a round have more than others, whose messages it may pull apart, or
-/// where workers go on to the next step before all have come to it: those of a node that gossip
-/// over its NIC at once, or not.
+/// Algorithms in which a small delay changes everything that follows, sometimes for the better.
+/// Asynchronous servers exchange with the first requester, and a fusion buffer exchanges what is
+/// ready when its cycle begins. It is the same if some servers of a round have larger loads, since
+/// a delay may separate their messages, and if workers begin the next step before all have reached
+/// it: the workers of a node may or may not gossip over its NIC at the same time.
 bool depends_on_luck(const NamedAlgorithm& algorithm) {
   return algorithm.spec.at("name") == "async_parameter_server" ||
          algorithm.spec.at("name") == "ssp" || algorithm.spec.contains("fusion_buffer") ||
@@ -229,7 +229,7 @@ TEST(Knobs, AllMatter) {
   }
 }
 
-/// In the mean run times are what they were; but all wait for the slowest of each step.
+/// The mean run times are unchanged, but all workers wait for the slowest worker of each step.
 TEST(Knobs, RunTimesThatVaryCostThoseWhoWait) {
   Training training = base({"", Json{{"name", "gradient_allreduce"}}});
   training.steps = 40;
@@ -243,7 +243,8 @@ TEST(Knobs, RunTimesThatVaryCostThoseWhoWait) {
   }
 }
 
-/// Who waits for all waits for the slowest worker, and a ring for its slowest connection.
+/// Methods that wait for all workers wait for the slowest one, and a ring for its slowest
+/// connection.
 TEST(Knobs, WhatIsUnlikeCostsThoseWhoWait) {
   Training training = base({"", Json{{"name", "gradient_allreduce"}}});
   training.cluster = small_cluster(8);
@@ -283,8 +284,8 @@ TEST(Knobs, ExecutionOptionsPayOff) {
             seconds({{"name", "decentralized"}, {"mode", "ring"}, {"hierarchical", false}}));
 }
 
-/// Latency lengthens what Horovod's cycles negotiate, and so their period, as well as the
-/// exchanges. A longer period may fuse more, which saves a little.
+/// Latency lengthens the negotiations of Horovod's cycles, and so their period, as well as the
+/// exchanges. A longer period may fuse more, which saves a little time.
 TEST(Knobs, LatencyNeverSpeedsUpAFusionBuffer) {
   for (const char* cycle : {"1ms", "5ms"})
     for (const int negotiations : {1, 2}) {
@@ -305,8 +306,8 @@ TEST(Knobs, LatencyNeverSpeedsUpAFusionBuffer) {
     }
 }
 
-/// Pushes that are added some steps late are under way during these: it is what takes longer that
-/// counts, computing or pushing, and delays of single steps are not passed on.
+/// Pushes that are added some steps late are in flight during these steps: the longer of
+/// computation and push counts, and delays of single steps are not passed on.
 TEST(Knobs, PushesThatAreAddedLateAreHidden) {
   Training training = base({"", nullptr});
   training.cluster = small_cluster(4);
@@ -326,17 +327,17 @@ TEST(Knobs, PushesThatAreAddedLateAreHidden) {
   const double bound_s = seconds(late);
   EXPECT_LT(bound_s, seconds({{"name", "sgp"}}));
   EXPECT_LT(seconds(later), 0.7 * bound_s) << "a third of the pushes";
-  // One worker of four is late in each step, by less than two steps take.
+  // In each step one of four workers is late, by less than the duration of two steps.
   training.cluster.inter.bandwidth_Bps = 10e9;
   training.cluster.stragglers = {.count = 1, .delay_s = 1.5 * alone_s / 40};
   EXPECT_LT(seconds(later), 0.85 * seconds({{"name", "sgp"}}));
 }
 
-/// One message after another around a ring waits for the network more often than all at once.
+/// Messages one after another around a ring wait for the network more often than all at once.
 TEST(Knobs, TheSecondPhaseOfAScatterReduceSavesLatency) {
   Training training = base({"", Json{{"name", "bytegrad"}, {"hierarchical", false}}});
   training.cluster = small_cluster(4);
-  training.cluster.inter.latency_s = 10e-3;  // beside which all else is short
+  training.cluster.inter.latency_s = 10e-3;  // everything else is short in comparison
   const auto latencies = [&](const char* phase2) {
     training.algorithm["phase2"] = phase2;
     return train(training).seconds() / training.cluster.inter.latency_s / training.steps;

@@ -6,8 +6,8 @@
 #include "tests/support/code_bytes.h"
 #include "tests/support/expect_volume.h"
 
-// Invariant D for methods over peer graphs: every rank sends exactly the bytes and messages of
-// formulas written apart from the algorithms and the graphs.
+// Invariant D for methods over peer graphs: every rank sends exactly the bytes and messages that
+// formulas predict, which are written independently of the algorithms and the graphs.
 
 namespace trigram::test {
 namespace {
@@ -16,7 +16,7 @@ class PeerVolume : public ::testing::TestWithParam<Nodes> {
  protected:
   Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
 
-  /// Checks `algorithm` over each of `graphs` that the layout has the ranks for.
+  /// Checks `algorithm` over each of `graphs` that can serve the layout's number of ranks.
   template <class Expected>
   void check(const Json& algorithm, const std::vector<std::string>& graphs, Expected expected) {
     for (const std::string& graph : graphs)
@@ -51,7 +51,7 @@ TEST_P(PeerVolume, Sgp) {
         });
 }
 
-/// As SGP, but only every so many steps.
+/// Like SGP, but only every `overlap_steps` steps.
 TEST_P(PeerVolume, Osgp) {
   for (const char* graph : {"one_peer_exponential", "star"})
     for (const char* bucket : {"10GB", "1kB"})
@@ -88,7 +88,7 @@ TEST_P(PeerVolume, Moshpit) {
       }
 }
 
-/// Gradients travel, bucket by bucket.
+/// Gradients are exchanged, bucket by bucket.
 TEST_P(PeerVolume, GossipGrad) {
   check({{"name", "gossipgrad"}, {"bucket", "1kB"}}, {"ring", "one_peer_exponential", "star"},
         [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
@@ -117,7 +117,7 @@ TEST_P(PeerVolume, OfCodedModels) {
             });
 }
 
-/// Of three steps two end with an exchange, of every bucket's code by itself.
+/// Two of three steps end with an exchange of each bucket's code separately.
 TEST_P(PeerVolume, OfCodedBucketsAtIntervals) {
   check({{"name", "dcd_psgd"}, {"bucket", "1kB"}, {"communication_interval", 2}}, {"ring", "star"},
         [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
@@ -135,7 +135,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, PeerVolume,
                                            Nodes{1, 4}, Nodes{3, 2}, Nodes{2, 3}, Nodes{4, 4}),
                          ::testing::PrintToStringParamName());
 
-/// As many messages per step as peers, where the number of ranks is a power of one more.
+/// Each rank sends one message per peer and step if the number of ranks is a power of k + 1, k
+/// being the number of peers.
 TEST(PeerVolumeOfBaseK, IsOneMessagePerPeer) {
   for (const auto& [peers, nodes] : {std::pair{1, 8}, {3, 16}}) {
     const Json graph = {{"name", "base_k"}, {"peers", peers}};
@@ -148,7 +149,8 @@ TEST(PeerVolumeOfBaseK, IsOneMessagePerPeer) {
   }
 }
 
-/// One message per step whatever is drawn: where every rank has its own node, nothing else counts.
+/// One message per step whatever the random draws: if every rank has its own node, nothing else
+/// matters.
 TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
   for (const char* graph : {"random_matching", "bipartite"}) {
     const Trained trained = train(training_of({{"name", "dpsgd"}, {"graph", graph}}, Nodes{6, 1}));
@@ -161,7 +163,7 @@ TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
   for (const Counters& c : gossip.counters) EXPECT_EQ(sent_by(c), (Sent{0, 3 * 4 * 1003, 0, 3}));
 }
 
-/// One message of the model per rank and meeting, after every second of 7 steps.
+/// One message of the model per rank and round, after every second of 7 steps.
 TEST(SwarmVolume, IsAModelPerMeeting) {
   for (const char* mode : {"blocking", "non_blocking"}) {
     Training training =
@@ -171,15 +173,15 @@ TEST(SwarmVolume, IsAModelPerMeeting) {
     ASSERT_EQ(even.counters.size(), 6u);
     for (const Counters& c : even.counters)
       EXPECT_EQ(sent_by(c), (Sent{0, 3 * 4 * 1003, 0, 3})) << mode;
-    training.cluster = small_cluster(5);  // one of whom meets nobody
+    training.cluster = small_cluster(5);  // one of these workers has no partner
     std::uint64_t messages = 0;
     for (const Counters& c : train(training).counters) {
       messages += c.messages_inter;
       EXPECT_EQ(c.bytes_inter, c.messages_inter * 4 * 1003) << mode;
     }
     EXPECT_EQ(messages, 3u * 4) << mode;
-    // Four steps apart in the mean: 100 meetings, give or take three times the deviation of a
-    // binomial number of 400 chances of a quarter.
+    // Rounds are four steps apart on average: 100 rounds, within three standard deviations of a
+    // binomial distribution of 400 trials with probability 1/4.
     training.algorithm.update({{"local_steps", 4}, {"interval", "geometric"}});
     training.cluster = small_cluster(2);
     training.steps = 400;

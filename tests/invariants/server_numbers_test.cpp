@@ -2,14 +2,14 @@
 
 #include "tests/support/expect_volume.h"
 
-// What parameter servers send, and how long their links are busy with it, by the numbers.
+// The traffic of parameter servers, and how long their links are busy, in explicit numbers.
 
 namespace trigram::test {
 namespace {
 
-constexpr std::uint64_t kAcknowledgement = 112, kRequest = 120;  // bytes
+constexpr std::uint64_t kAcknowledgement = 112, kRequest = 120;  // in bytes
 
-/// Partitions of 4,096,000 bytes at most.
+/// The number of partitions of at most 4,096,000 bytes.
 std::uint64_t partitions_of(const Trained& trained) {
   constexpr std::uint64_t kPartition = 4'096'000;
   std::uint64_t partitions = 0;
@@ -17,8 +17,8 @@ std::uint64_t partitions_of(const Trained& trained) {
   return partitions;
 }
 
-/// By the numbers: a worker that does not serve sends the model once per step, the only server
-/// sends it to everybody else; and for each partition a request and an acknowledgement.
+/// A worker that does not serve sends the model once per step, and the only server sends it to
+/// every worker. In addition, there is one request and one acknowledgement for each partition.
 TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
   Training training;
   training.algorithm = {{"name", "parameter_server"}, {"servers", 1}};
@@ -34,9 +34,8 @@ TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
     EXPECT_EQ(sent_by(trained.counters[rank]).bytes_inter, 2 * (kModel + partitions * kRequest));
 }
 
-/// By the numbers: BytePS's partitions of VGG16, a server on each of two machines. Each partition
-/// is pushed by the machine that does not serve it, and comes back when that has asked for it;
-/// leaders alone do so.
+/// BytePS's partitions of VGG16, with a server on each of two machines. The machine that does not
+/// serve a partition pushes it, and receives it back when it has requested it. Only leaders do so.
 TEST(ServerVolumeByTheNumbers, BytePsPartitionsOfVgg16) {
   Training training;
   training.algorithm = {{"name", "parameter_server"},
@@ -57,8 +56,8 @@ TEST(ServerVolumeByTheNumbers, BytePsPartitionsOfVgg16) {
     EXPECT_EQ(sent_by(trained.counters.at(rank)).messages_inter, 0u);
 }
 
-/// What BytePS's hash gives each of 16 servers of VGG16, whose tensors are declared in the order of
-/// their names; from a script apart. The fullest has 1.7 times the mean.
+/// The load that BytePS's hash gives each of 16 servers of VGG16, whose tensors are declared in the
+/// order of their names; computed by a separate script. The largest load is 1.7 times the mean.
 constexpr std::uint64_t kVgg16[] = {
     57'344'000, 46'630'912, 34'016'256, 32'787'968, 28'680'960, 20'004'864, 12'290'048, 12'288'000,
     14'127'008, 25'755'904, 31'031'296, 34'013'184, 41'254'912, 50'397'440, 54'019'584, 58'787'840};
@@ -85,10 +84,10 @@ TEST(ServerVolumeByTheNumbers, LoadsOfVgg16HashedBySortedNames) {
         << rank;
 }
 
-/// The fullest server is busy all the time, and waits for no other: its link carries, each way, its
-/// load from 15 workers and its own share of the rest. Where each stage of a partition has its own
-/// stream, workers push ahead of what it has answered, and its link inwards is full before the one
-/// outwards is.
+/// The server with the largest load is always busy and waits for no other server: in each direction
+/// its link carries its load for 15 workers and its own share of the rest. If each stage of a
+/// partition has its own stream, workers push ahead of its answers, and its inbound link is full
+/// before its outbound link is.
 TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
   constexpr double kModel = 4.0 * 138'357'544, kFullest = kVgg16[15], kForward_s = 0.0486;
   Training training = hashed_vgg16();
@@ -104,8 +103,8 @@ TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
   EXPECT_LT(train(training).seconds(), hashed_s);
 }
 
-/// By the numbers: two servers beside six workers, one on each node of four; what serves computes
-/// nothing, and each sends its half of the model, and an acknowledgement, to all that work.
+/// Two servers beside six workers, each on one of four nodes. Ranks that serve compute nothing, and
+/// each sends its half of the model, and acknowledgements, to all workers.
 TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
   Training training;
   training.algorithm = {
@@ -131,8 +130,8 @@ TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
   }
 }
 
-/// A server's link carries, each way, the partitions of P-1 workers in its charge and its own share
-/// of the others: (P-2+k)/k models. The step takes little longer, however many servers there are.
+/// In each direction, a server's link carries its partitions for P-1 workers and its own share of
+/// the others: (P-2+k)/k models. The step takes little longer, whatever the number of servers.
 TEST(ServerVolumeByTheNumbers, TheServersLinksAreTheBottleneck) {
   constexpr double kRanks = 8, kModel = 4.0 * 334'094'338;
   Training training;

@@ -5,8 +5,8 @@
 #include "tests/support/code_bytes.h"
 #include "tests/support/expect_volume.h"
 
-// Invariant D for parameter servers: every rank sends exactly the bytes and messages of formulas
-// written apart from the algorithms.
+// Invariant D for parameter servers: every rank sends exactly the bytes and messages that formulas
+// predict, which are written independently of the algorithms.
 
 namespace trigram::test {
 namespace {
@@ -74,7 +74,7 @@ TEST_P(ServerVolume, Ssp) {
       }
 }
 
-/// Servers that answer without being asked send pushes and answers alone.
+/// Servers that answer without a request send only answers, and workers send only pushes.
 TEST_P(ServerVolume, ParameterServerWithoutAcknowledgements) {
   for (const int servers : {1, 3, layout().ranks()})
     for (const char* bucket : {"0B", "10MiB"}) {
@@ -93,7 +93,7 @@ TEST_P(ServerVolume, ParameterServerWithoutAcknowledgements) {
     }
 }
 
-/// What is needed first gets its place, and with it its server, from another count.
+/// The order of needs changes a partition's number, and with it its server.
 TEST_P(ServerVolume, ParameterServerByNeed) {
   for (const int servers : {1, 2, 3, layout().ranks()})
     for (const std::uint64_t early : {0u, 25u, 50u, 100u}) {
@@ -155,8 +155,8 @@ TEST_P(ServerVolume, ParameterServerByNodes) {
       }
 }
 
-/// Keys decide which server has a part, wherever servers are and whoever pushes; a bucket's number
-/// is not its place in the order of messages.
+/// The key of a part decides its server, wherever servers are and whichever rank pushes; a bucket's
+/// number is not its position in the order of messages.
 TEST_P(ServerVolume, HashedParameterServer) {
   const int ranks = layout().ranks();
   for (const int servers : {1, 2, 3, ranks})

@@ -5,13 +5,13 @@
 #include "netmodels/machines.h"
 #include "tests/support/training.h"
 
-// Batches of uneven length: a profile's steps under a published distribution of run times, end to
+// Batches of uneven length: a profile's steps with a published distribution of run times, end to
 // end, with the same draws in every world.
 
 namespace trigram::test {
 namespace {
 
-/// Nothing but the workload's own computation takes a worker's time.
+/// A run in which only the workload's own computation takes a worker's time.
 Training published(const std::string& workload, const std::string& name) {
   Training training;
   training.workload = workload;
@@ -32,7 +32,7 @@ Training published(const std::string& workload, const std::string& name) {
 class UnevenBatches
     : public ::testing::TestWithParam<std::tuple<const char*, const char*, double>> {};
 
-/// All wait for the longest batch of each step.
+/// All workers wait for the longest batch of each step.
 TEST_P(UnevenBatches, AStepTakesAsLongAsItsLongestBatch) {
   const auto& [workload, name, step_s] = GetParam();
   Training training = published(workload, name);
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Published, UnevenBatches,
                          ::testing::Values(std::tuple{"transformer_base", "wmt17_transformer", 0.3},
                                            std::tuple{"ddppo", "habitat_ddppo", 1.98754}));
 
-/// What a worker computes is the same in simulated time, and no less in real time.
+/// A worker's computation takes the same time in simulation, and at least that time in real time.
 TEST(UnevenBatches, HaveTheSameDrawsInEveryWorld) {
   Training training = published(
       "profile:" + std::string(TRIGRAM_TEST_DATA) + "/one_tensor_profile.csv", "wmt17_transformer");

@@ -7,7 +7,7 @@
 namespace nccl_emulation {
 
 LaunchOrder& LaunchOrder::get() {
-  static LaunchOrder& order = *new LaunchOrder;  // kernels may be there when statics are not
+  static LaunchOrder& order = *new LaunchOrder;  // kernels may outlive static objects
   return order;
 }
 

@@ -24,13 +24,13 @@ struct Communicator {
 
 namespace {
 
-/// Starts a request of MPI on a communicator.
+/// Starts an MPI request on a communicator.
 using Start = std::function<int(MPI_Comm, MPI_Request*)>;
 
-/// What is done when all of a group has come.
+/// Runs when all messages of a group have arrived.
 using Finish = std::function<void()>;
 
-/// What one group queues on one stream, as one operation of the stream.
+/// The calls of one group on one stream, as one operation of the stream.
 struct Group {
   Communicator* comm = nullptr;
   cudaStream_t stream = nullptr;
@@ -44,9 +44,9 @@ class Exchange {
  public:
   explicit Exchange(Group group) : group_(std::move(group)) {}
   ~Exchange() { LaunchOrder::get().ended(ticket_); }
-  /// Whether it has ended.
+  /// Returns whether it has ended.
   bool advance() {
-    if (group_.comm->aborted) return true;  // MPI keeps the requests, and may still write
+    if (group_.comm->aborted) return true;  // MPI keeps the requests and may still write
     if (!LaunchOrder::get().may_run(ticket_)) return false;
     int code = started_ ? MPI_SUCCESS : start(), done = 0;
     if (code == MPI_SUCCESS)
@@ -99,7 +99,7 @@ ncclResult_t add(
   return ncclSuccess;
 }
 
-/// What makes a sum that has come the mean that is asked for.
+/// Turns a received sum into the requested mean.
 Finish mean_of(ncclRedOp_t op, ncclComm_t comm, void* sum, std::size_t count) {
   if (op != ncclAvg) return [] {};
   return [values = static_cast<float*>(sum), count, ranks = static_cast<float>(comm->size)] {
@@ -185,8 +185,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 
-/// What is queued still refers to it: it stays. NCCL frees memory, for which CUDA waits until the
-/// GPU has nothing left to do, kernels of other communicators included.
+/// The communicator is not freed, since queued operations still refer to it. NCCL frees memory, for
+/// which CUDA waits until the GPU is idle, including kernels of other communicators.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->aborted = true;
   cudaDeviceSynchronize();
@@ -213,7 +213,7 @@ ncclResult_t ncclGroupEnd() {
 ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream) {
   return add(comm, stream, [=](MPI_Comm c, MPI_Request* request) {
-    // Synchronous: it ends when it is received.
+    // A synchronous send: it ends when it is received.
     return MPI_Issend(from, nbytes_of(count, type), MPI_BYTE, peer, 0, c, request);
   });
 }
@@ -241,7 +241,7 @@ ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count_of_
                                ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
                                cudaStream_t stream) {
   if (!nccl_emulation::reducible(type, op)) return ncclInvalidUsage;
-  // NCCL leaves the other parts as they were, MPI in place does not say so.
+  // NCCL leaves the other parts unchanged; MPI does not guarantee this in place.
   const auto all = std::make_shared<std::vector<float>>();
   return add(
       comm, stream,

@@ -6,8 +6,8 @@
 #include <cstddef>
 
 /// NCCL over MPI, on the emulated CUDA (tests/cuda_emulation): the calls that the project makes,
-/// with NCCL's names, values and meaning. The ranks of a communicator are the processes of the MPI
-/// job, in their order.
+/// with NCCL's names, values and semantics. The ranks of a communicator are the processes of the
+/// MPI job, in order.
 
 #define NCCL_VERSION_CODE 22809
 
@@ -46,7 +46,7 @@ ncclResult_t ncclGetVersion(int* version);
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
 const char* ncclGetErrorString(ncclResult_t result);
 
-/// Of NCCL's settings, those that the project makes. They change nothing here.
+/// The NCCL settings that the project uses. They have no effect here.
 struct ncclConfig_t {
   int maxCTAs;
 };
@@ -67,7 +67,7 @@ ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, 
 ncclResult_t ncclRecv(void* to, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
                       cudaStream_t stream);
 
-/// Sums, means and maxima of f32 only.
+/// Supports only sums, means and maxima of f32.
 ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count_of_each,

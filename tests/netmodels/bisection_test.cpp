@@ -1,4 +1,5 @@
-// The closed form of every topology's bisection is the least cut of all halves of its nodes.
+// The closed form of every topology's bisection equals the minimum cut over all halves of its
+// nodes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace trigram::test {
 namespace {
 
-/// Networks whose closed form is the least cut: a dozen nodes or so.
+/// Networks with about a dozen nodes whose closed form is the minimum cut.
 std::vector<NamedCluster> bisected() {
   std::vector<NamedCluster> all;
   const auto add = [&](const std::string& name, const Json& topology, int nodes, int workers = 1) {
@@ -78,7 +79,7 @@ class Bisections : public ::testing::TestWithParam<NamedCluster> {};
 
 TEST_P(Bisections, AreTheLeastCutOfAllHalves) {
   const auto network = make_network(GetParam().cluster);
-  // A node may send and receive at any of its workers.
+  // A node may send and receive through any of its workers.
   std::vector<Edge> edges;
   for (const Link& link : network->links())
     edges.push_back({link.from, link.to, std::min(link.bandwidth_Bps, 1e30)});

@@ -165,13 +165,14 @@ TEST(Stragglers, are_so_many_in_every_step_and_everyone_in_turn) {
     }
     EXPECT_DOUBLE_EQ(sum, 2 * 0.32);
   }
-  // Binomial: mean 250, standard deviation 15.3; five of them is one failure in 50,000 ranks.
+  // Binomial: mean 250, standard deviation 15.3. Five of them are exceeded once in 50,000 ranks.
   for (const double t : times) EXPECT_NEAR(t, kSteps * 2 / 32, 77);
   EXPECT_EQ(make_machine_model(two_by_two())->delay(3, 0), 0);
 }
 
-/// Of 16 workers each is late with probability p = 1 - (15/16)^2, whoever else is: nobody in a
-/// share (1 - p)^16 of steps, 0.127, where the sum over all is binomial.
+/// Each of 16 workers is late with probability p = 1 - (15/16)^2, independently of the others. No
+/// worker is late in a share (1 - p)^16 = 0.127 of the steps; the number of late workers is
+/// binomial.
 TEST(Stragglers, may_be_drawn_independently) {
   Cluster c = two_by_two();
   c.nodes = 8;
@@ -233,7 +234,7 @@ TEST(LowerBound, knows_host_bridges_and_own_nics) {
   EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 10e-6 + 1e-3);
 }
 
-/// Two nodes of two workers whose NICs of 1 GB/s reach workers by bridges.
+/// Two nodes of two workers, whose NICs of 1 GB/s reach workers through bridges.
 Cluster staged(double bridge_Bps) {
   Cluster c = two_by_two();
   c.intra.kind = IntraKind::pcie;
@@ -255,7 +256,7 @@ TEST(Staging, passes_port_and_bridge_at_both_ends) {
     EXPECT_THAT(limits, testing::ElementsAre(10e9, 0.5e9, 1e9, 1e9, 0.5e9, 10e9));
     EXPECT_DOUBLE_EQ(network->message_time(1, 2, 1e6), 11e-6 + 2e-3);
     EXPECT_DOUBLE_EQ(network->message_time(0, 1, 1e6), 1e-6 + 2e-3) << "as without it";
-    // Both NICs of a node are behind the one bridge.
+    // Both NICs of a node are behind its only bridge.
     EXPECT_DOUBLE_EQ(network->bisection().bandwidth_Bps, 0.5e9);
     EXPECT_EQ(network->bisection().cut, "ports and host bridges of half of the nodes");
   }

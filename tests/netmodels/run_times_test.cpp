@@ -1,4 +1,5 @@
-// How the time of a step's computation varies: distributions, their moments, and bad descriptions.
+// How the computation time of a step varies: distributions, their moments, and invalid
+// descriptions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ struct Moments {
   double mean = 0, deviation = 0, smallest = 0, largest = 0;
 };
 
-/// Of the factors of 8 ranks and 5,000 steps.
+/// The moments of the factors of 8 ranks and 5,000 steps.
 Moments moments_of(const std::string& run_times) {
   const auto machine = make_machine_model(cluster_with("\"run_times\": " + run_times));
   Moments m{.smallest = 1e300};
@@ -55,7 +56,8 @@ TEST(RunTimes, are_constant_unless_asked_for) {
 TEST(RunTimes, are_drawn_anew_for_every_rank_and_step_and_alike_for_a_seed) {
   const std::string fields = R"("run_times": {"kind": "lognormal", "variation": 0.5, "seed": 3})";
   const auto machine = make_machine_model(cluster_with(fields));
-  const auto again = make_machine_model(cluster_with(fields, 64));  // more ranks, the same draws
+  // more ranks, but the same draws
+  const auto again = make_machine_model(cluster_with(fields, 64));
   std::set<double> drawn;
   for (int rank = 0; rank < 8; ++rank)
     for (long step = 0; step < 100; ++step) {
@@ -88,7 +90,7 @@ TEST(RunTimes, quantiles_hold_so_much_of_the_mass) {
   const auto machine = make_machine_model(cluster_with(
       R"("run_times": {"kind": "quantiles", "quantiles": [{"share": 0, "time": "1s"},
          {"share": 0.75, "time": "2s"}, {"share": 1, "time": "10s"}]})"));
-  constexpr double kMean = 0.75 * 1.5 + 0.25 * 6;  // of two pieces, each even
+  constexpr double kMean = 0.75 * 1.5 + 0.25 * 6;  // two pieces, each uniform
   int below = 0;
   double sum = 0;
   constexpr int kSteps = 20'000;
@@ -110,14 +112,14 @@ TEST(RunTimes, quantiles_of_one_share_leave_a_gap) {
   int below = 0;
   constexpr int kSteps = 20'000;
   for (long step = 0; step < kSteps; ++step) {
-    const double seconds = 5 * machine->compute_factor(1, step);  // 5 s is the mean
+    const double seconds = 5 * machine->compute_factor(1, step);  // the mean is 5 s
     EXPECT_TRUE(seconds <= 2 + 1e-9 || seconds >= 8 - 1e-9) << seconds;
     below += seconds < 5;
   }
   EXPECT_NEAR(below / double{kSteps}, 0.5, 0.018);  // five standard deviations
 }
 
-/// The clusters of a published figure: about 4.3 to 5 s, 9.5 to 14 s, and one of 5,000 beyond.
+/// The clusters of a published figure: about 4.3 to 5 s, 9.5 to 14 s, and one of 5,000 beyond that.
 TEST(RunTimes, of_ddppo_have_their_published_clusters) {
   const auto machine = make_machine_model(
       cluster_with(R"("run_times": {"kind": "published", "name": "habitat_ddppo"})"));
@@ -159,7 +161,7 @@ TEST(RunTimes, published_ones_have_their_published_moments) {
     EXPECT_NEAR(m.mean, 1, 0.05) << published.name;
     if (published.times.kind != RunTimes::Shape::bounded) continue;
     const RunTimes& t = published.times;
-    // The cut at the longest time takes a little of the deviation.
+    // The cutoff at the longest time reduces the deviation a little.
     EXPECT_NEAR(m.deviation, t.deviation_s / t.mean_s, 0.2 * t.deviation_s / t.mean_s)
         << published.name;
     EXPECT_NEAR(m.smallest, t.smallest_s / t.mean_s, 0.3) << published.name;

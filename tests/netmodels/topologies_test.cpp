@@ -1,4 +1,4 @@
-// Every topology: its parts are counted by its formulas, its routes lead from worker to worker.
+// Every topology: formulas count its parts, and its routes lead from worker to worker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ int limited_links(const Network& network) {
                                         [](const Link& link) { return !link.unlimited(); }));
 }
 
-/// A chain of links from the source to the destination, on which no vertex comes twice.
+/// The route must be a chain of links from the source to the destination without repeated vertices.
 void expect_valid(const Network& network, int source, int destination) {
   VertexId at = network.worker(source);
   std::set<VertexId> seen = {at};
@@ -106,8 +106,8 @@ std::string name_of(const ::testing::TestParamInfo<NamedCluster>& info) { return
 INSTANTIATE_TEST_SUITE_P(Small, Topologies, ::testing::ValuesIn(small_networks()), name_of);
 INSTANTIATE_TEST_SUITE_P(Medium, Topologies, ::testing::ValuesIn(medium_networks()), name_of);
 
-/// All but dragonflies, whose minimal routes pass one link between groups even where two such links
-/// would be fewer hops.
+/// All topologies except dragonflies, whose minimal routes use one link between groups even if two
+/// such links would mean fewer hops.
 class MinimalRoutes : public ::testing::TestWithParam<NamedCluster> {};
 
 TEST_P(MinimalRoutes, NoPathIsShorter) {
@@ -149,7 +149,8 @@ TEST(Dragonfly, ARouteHasOneLinkBetweenGroupsAndAtMostOneBeforeAndAfter) {
       for (int source = 0; source < network->ranks(); ++source)
         for (int to = 0; to < network->ranks(); ++to) {
           if (cluster.node_of(source) == cluster.node_of(to)) continue;
-          const int between = hops(*network, route_of(*network, source, to)) - 2;  // less the NICs
+          // without the NICs
+          const int between = hops(*network, route_of(*network, source, to)) - 2;
           ASSERT_LE(between, group_of(source) == group_of(to) ? 1 : 3) << named.name;
           ASSERT_GE(between, group_of(source) == group_of(to) ? 0 : 1) << named.name;
         }
@@ -179,7 +180,7 @@ TEST(Dragonfly, AnyTwoGroupsAreJoinedByAsManyLinks) {
 }
 
 // Al-Fares et al., section 3: k^3/4 hosts, k^2/2 edge, k^2/2 aggregation and (k/2)^2 core switches,
-// 5k^2/4 in all; as many links on each of the three levels as there are hosts.
+// 5k^2/4 switches in all; each of the three levels has as many links as there are hosts.
 TEST(FatTree, OfThreeLevelsHasThePartsOfTheFormulas) {
   for (const int k : {2, 4, 6, 8}) {
     const int hosts = k * k * k / 4;
@@ -215,12 +216,12 @@ TEST(Dragonfly, HasThePartsOfTheFormulas) {
 }
 
 TEST(Torus, HasThePartsOfTheFormulas) {
-  // Two links per router and dimension; one where the dimension is two long.
+  // Two links per router and dimension; one if the dimension has length two.
   const Json options = {{"kind", "torus"}, {"dimensions", {2, 3, 4}}};
   const auto network = make_network(joined_by(options, 24));
   EXPECT_EQ(tiers(*network)["router"], 24);
   EXPECT_EQ(limited_links(*network), 2 * 24 + 24 * (1 + 2 + 2));
-  // The diameter is the sum of half of each dimension.
+  // The diameter is the sum of the halves of the dimensions.
   int most = 0;
   for (int to = 0; to < 24; ++to)
     most = std::max(most, hops(*network, route_of(*network, 0, to)) - 2);
@@ -244,11 +245,11 @@ TEST(HammingMesh, HasThePartsOfTheFormulas) {
 TEST(HammingMesh, NumbersNodesBoardByBoard) {
   const Json options = {{"kind", "hammingmesh"}, {"board", {2, 2}}, {"boards", {2, 2}}};
   const auto network = make_network(joined_by(options, 16));
-  // Nodes 0 to 3 are a board: neighbours one link apart, corners two.
+  // Nodes 0 to 3 are a board: neighbours are one link apart, corners two.
   EXPECT_EQ(hops(*network, route_of(*network, 0, 1)) - 2, 1);
   EXPECT_EQ(hops(*network, route_of(*network, 0, 2)) - 2, 1);
   EXPECT_EQ(hops(*network, route_of(*network, 0, 3)) - 2, 2);
-  // Node 4 begins the board beside it, node 8 the one below.
+  // Node 4 is the first of the next board in the row, node 8 the first of the board below.
   EXPECT_EQ(hops(*network, route_of(*network, 0, 4)) - 2, 2);
   EXPECT_EQ(hops(*network, route_of(*network, 0, 8)) - 2, 2);
 }

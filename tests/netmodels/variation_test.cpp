@@ -1,5 +1,5 @@
-// Workers, connections and nodes that are unlike one another, against the distribution that they
-// stand for.
+// Workers, connections and nodes that differ from one another, compared with the distribution that
+// they represent.
 #include "netmodels/variation.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// By bisection of the C library's error function.
+/// Inverts the C library's error function by bisection.
 double quantile(double share) {
   double low = -10, high = 10;
   for (int i = 0; i < 200; ++i) {
@@ -32,7 +32,7 @@ TEST(Variation, QuantilesAreThoseOfANormalVariable) {
     EXPECT_NEAR(normal_quantile(share), quantile(share), 4.5e-4) << share;
 }
 
-/// The workers' logarithms, in units of the variation.
+/// The logarithms of the workers' slowness, in units of the variation.
 std::vector<double> deviations(int workers, double variation) {
   std::vector<double> z;
   for (int rank = 0; rank < workers; ++rank)
@@ -49,7 +49,8 @@ TEST(Variation, WorkersAreSpreadAsTheDistributionIs) {
   }
 }
 
-/// However many there are: the slowest is about where that of so many draws is in the mean.
+/// For any number of workers, the slowest is about where the slowest of that many draws is on
+/// average.
 TEST(Variation, AnyNumberOfWorkersIsSpreadEvenly) {
   for (int workers = 2; workers <= 300; ++workers) {
     const std::vector<double> z = deviations(workers, 0.1);
@@ -76,7 +77,7 @@ TEST(Variation, MachinesComputeMoreSlowly) {
   EXPECT_EQ(machine_period(cluster), 1) << "the same in every step";
 }
 
-/// A ring of nodes, each of which sends to the next.
+/// The slowest connection in a ring of nodes, each of which sends to the next.
 double slowest_of_ring(Cluster cluster, int nodes) {
   cluster.nodes = nodes;
   const auto network = make_network(cluster);
@@ -86,7 +87,7 @@ double slowest_of_ring(Cluster cluster, int nodes) {
   return slowest_Bps;
 }
 
-/// The slowest of n connections holds up all.
+/// The slowest of n connections delays the whole ring.
 TEST(Variation, LongRingsHaveSlowerConnections) {
   Cluster cluster;
   cluster.transport.connection_cap_Bps = 1e9;
@@ -117,7 +118,7 @@ TEST(Variation, TheSoftwareOfNodesDiffers) {
     }
 }
 
-/// Half of the nodes to the other half: the slower one counts.
+/// One half of the nodes sends to the other half: the slower half counts.
 TEST(Variation, TheBisectionIsOfTheSlowerHalf) {
   Cluster cluster;
   cluster.nodes = 4;

@@ -4,11 +4,11 @@
 
 #include "tests/oracles/volume.h"
 
-// What every rank sends in a run, by the description of each algorithm in its paper.
+// The volume that every rank sends in a run, from the description of each algorithm in its paper.
 
 namespace trigram::test {
 
-/// What is exchanged: the elements of each bucket of the model.
+/// The number of elements of each bucket of the model.
 using Buckets = std::vector<std::uint64_t>;
 
 /// Every bucket is exchanged in every step.
@@ -17,10 +17,11 @@ Traffic bucket_volume(const Layout& layout, const Buckets& buckets, long steps, 
 /// Every bucket's gradient is averaged in every step.
 Traffic gradient_allreduce_volume(const Layout& layout, const Buckets& buckets, long steps,
                                   const std::string& allreduce, bool hierarchical);
-/// The same, in eight bits between those that exchange.
+/// The same, in eight bits between the exchanging ranks.
 Traffic bytegrad_volume(const Layout& layout, const Buckets& buckets, long steps, bool hierarchical,
                         const std::string& phase2 = "allgather");
-/// The whole model is exchanged in every step; modes all (an allreduce), shift_one and ring.
+/// The whole model is exchanged in every step; the modes are all (an allreduce), shift_one and
+/// ring.
 Traffic decentralized_volume(const Layout& layout, const Buckets& buckets, long steps,
                              const std::string& mode, const std::string& allreduce,
                              bool hierarchical);

@@ -10,28 +10,28 @@ namespace trigram::test {
 /// Elements of part i of n elements cut into `of` parts.
 std::size_t part_length(std::size_t n, std::size_t i, std::size_t of);
 
-/// The clocks of P ranks through a halving or doubling collective on a vector cut into P parts,
-/// with ranks beyond a power of two folded: the first 2 rest ranks form pairs, the even one of
-/// which hands its work to the odd one. Both ends of a message, and all messages of a pair's
-/// exchange, end together.
+/// The clocks of P ranks during a halving or doubling collective on a vector that is cut into P
+/// parts. Ranks beyond a power of two are folded: the first 2 rest ranks form pairs, whose even
+/// rank hands its work to the odd one. Both ends of a message end at the same time, and so do all
+/// messages of a pair's exchange.
 class Clocks {
  public:
   Clocks(const CostModel& costs, int P, std::size_t n);
 
   using Length = std::function<std::size_t(int folded, int active)>;
-  /// Every folded rank sends that many elements to its partner, which adds them to its own if
+  /// Every folded rank sends `length` elements to its partner, which adds them to its own if
   /// `reduce`.
   void fold_in(const Length& length, bool reduce);
-  /// Every partner sends that many elements back.
+  /// Every partner sends `length` elements back.
   void fold_out(const Length& length);
 
-  /// Recursive halving among the active ranks: they exchange what the other half will own, first
-  /// with the farthest rank, and add what they receive.
+  /// Recursive halving among the active ranks: each rank sends what the other half will own, to the
+  /// farthest rank first, and adds what it receives.
   void halve();
-  /// Recursive doubling among the active ranks: they exchange all that they hold, first with the
-  /// nearest rank.
+  /// Recursive doubling among the active ranks: each rank sends everything it holds, to the nearest
+  /// rank first.
   void double_up();
-  /// Every rank divides its own part.
+  /// Every rank scales its own part.
   void scale_parts();
 
   std::size_t part(int rank) const;
@@ -39,7 +39,8 @@ class Clocks {
 
  private:
   void exchange(int a, int b, std::size_t from_a, std::size_t from_b);
-  /// Elements for which the aligned group of `width` active ranks around active rank i stands.
+  /// The number of elements that belong to the aligned group of `width` active ranks around active
+  /// rank i.
   std::size_t group_length(int i, int width) const;
   std::size_t boundary(int active) const;
   int rank_of(int active) const;

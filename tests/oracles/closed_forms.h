@@ -3,30 +3,30 @@
 #include "tests/oracles/cost_model.h"
 
 // Seconds from the common start of a collective to the end of its last rank, for P ranks and n f32
-// elements, on the network and the accelerator of a CostModel. Derived from the descriptions in the
+// elements, on the network and the accelerator of a CostModel. The forms are derived from the
 // literature (named in closed_forms.cpp), not from the code under test. `average` adds the final
 // division by P.
 //
 // A vector is cut at floor(n i / P), so the longest part has ceil(n / P) elements. Parts differ in
-// length; yet where some longest part takes part in every step of a dependency chain, the sum along
+// length; but if some longest part takes part in every step of a dependency chain, the sum along
 // that chain is both a lower and an upper bound, and the form is exact.
 
 namespace trigram::test {
 
-/// The largest power of two that is not larger than P, as its exponent.
+/// The exponent of the largest power of two that is not larger than P.
 int floor_log2(int P);
 int ceil_log2(int P);
 
 double ring_reduce_scatter_s(const CostModel& c, int P, std::size_t n, bool average);
 double ring_allgather_s(const CostModel& c, int P, std::size_t n);
-/// Allgather of one tensor per rank, the longest of `longest` elements.
+/// Allgather of one tensor per rank, of which the longest has `longest` elements.
 double ring_allgather_of_s(const CostModel& c, int P, std::size_t longest);
-/// The same, each tensor from its rank to all at once.
+/// The same; each rank sends its tensor to all other ranks at once.
 double direct_allgather_of_s(const CostModel& c, int P, std::size_t longest);
 double ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average);
 
-/// By rings over `channels` parts of the vector, where ranks are equally far from one another:
-/// followed from stage to stage.
+/// Rings over `channels` parts of the vector, if all pairs of ranks are equally far apart; computed
+/// stage by stage.
 double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
                                    int channels);
 

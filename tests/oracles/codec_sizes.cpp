@@ -27,7 +27,7 @@ std::size_t codec_wire_bytes(const std::string& name, const nlohmann::json& opti
     return name == "topk" ? 8 * k : 8 + 4 * k;
   }
   if (name == "powersgd") {
-    // The fewest rows and columns that hold the vector.
+    // The smallest numbers of rows and columns that hold the vector.
     std::size_t sum = 0;
     while (sum / 2 * ((sum + 1) / 2) < numel) ++sum;
     return 4 * std::min(numel, options.at("rank").get<std::size_t>() * sum);

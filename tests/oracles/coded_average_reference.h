@@ -6,36 +6,36 @@
 
 #include "core/codec.h"
 
-// Averages of coded vectors, in plain loops.
+// Averages of encoded vectors, in plain loops.
 
 namespace trigram::test {
 
-/// A vector as its code has it. One coder serves a rank for one bucket in one step.
+/// Encodes and decodes a vector. One coder serves one rank for one bucket in one step.
 using Coder = std::function<std::vector<float>(const std::vector<float>&)>;
 
-/// Of minmax_uint8, sign and topk in plain loops; of others the codec itself,
-/// whose random numbers every key has of its own. What it does with them is tested with the codecs.
+/// Plain loops for minmax_uint8, sign and topk. For other codecs it uses the codec itself, whose
+/// random numbers depend on the key; the codecs' tests check what the codec does with them.
 Coder plain_coder(const CodecSpec& codec, const CodecKey& key);
 
-/// The equations of the two exchanges, with the residuals that they keep.
+/// The equations of the two exchanges, including the residuals.
 class CodedAverageReference {
  public:
   using Vector = std::vector<float>;
-  /// `ranks` are the world ranks of those that exchange.
+  /// `ranks` are the world ranks of the exchanging ranks.
   CodedAverageReference(CodecSpec codec, bool feedback, std::uint64_t seed, std::vector<int> ranks);
 
   /// mean = sum_r C(x_r + e_r) / P.
   Vector gathered(const std::vector<Vector>& inputs, int bucket, long step);
 
-  /// The same for each of P parts, then C(mean + e) by the part's owner, whose coder has coded all
-  /// parts of its own vector before.
+  /// The same for each of P parts, then C(mean + e) by the part's owner. The owner's coder has
+  /// encoded all parts of its own vector before.
   Vector scattered(const std::vector<Vector>& inputs, int bucket, long step);
 
  private:
   using Residuals = std::map<std::pair<std::size_t, int>, std::vector<Vector>>;  // [part]
 
   Coder coder(std::size_t index, int bucket, long step) const;
-  /// The code of x and what was lost before, `residual`, which becomes what is lost now.
+  /// Encodes x plus `residual`, the earlier loss; `residual` becomes the new loss.
   Vector coded(const Coder& code, Vector x, Vector& residual) const;
   Vector& residual(Residuals& of, std::size_t index, int bucket, std::size_t part);
 

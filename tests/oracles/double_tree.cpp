@@ -31,16 +31,16 @@ int height(const std::vector<int>& parents, int node) {
   return most;
 }
 
-/// A message's half in the program of a rank.
+/// One side of a message (its send or its receive) in a rank's program.
 struct Half {
   std::int64_t stage;
   bool sends;
   int peer;
   std::size_t length;
-  double seconds = 0;  // of what the rank computes when it has come
+  double seconds = 0;  // the rank's computation after the message has arrived
 };
 
-/// What each rank does, half by half in the order of stages. Halves of one stage are a batch.
+/// The operations of each rank in the order of stages. The halves of one stage are one batch.
 using Programs = std::vector<std::vector<Half>>;
 
 struct Edge {
@@ -70,7 +70,7 @@ class Schedule {
     for (std::size_t v = 0; v < parents.size(); ++v) {
       if (parents[v] < 0) continue;
       const int level = height(parents, static_cast<int>(v));
-      const bool root = parents[at(parents[v])] < 0;  // which has one child
+      const bool root = parents[at(parents[v])] < 0;  // the root has one child
       for (std::size_t k = 0; k < chunks_; ++k) {
         const std::size_t n = length(tree, k);
         const double seconds = c_.accumulate(n) + (root && average_ ? c_.scale(n) : 0);
@@ -149,7 +149,7 @@ class Execution {
     while (rank.end < program.size() && program[rank.end].stage == program[rank.begin].stage)
       post(r, program[rank.end++]);
   }
-  /// A half meets the other one that was first to come, or waits for it.
+  /// Matches a half with the earliest waiting other half, or queues it.
   void post(std::size_t r, const Half& half) {
     const auto peer = static_cast<std::size_t>(half.peer);
     const Pair pair = half.sends ? Pair{r, peer} : Pair{peer, r};
@@ -201,7 +201,7 @@ class Execution {
     }
   }
 
-  /// Goes on to the next moment at which anything happens; false when nothing does any more.
+  /// Advances to the next time at which something happens; false if nothing is left to happen.
   bool step() {
     share();
     double next_s = kNever;
@@ -244,7 +244,7 @@ class Execution {
   TreeTransport transport_;
   std::vector<Rank> ranks_;
   std::vector<Message> messages_;
-  std::map<Pair, Queue> sent_, asked_;  // halves that wait for the other one
+  std::map<Pair, Queue> sent_, asked_;  // halves that wait for their other half
   std::map<Pair, std::size_t> last_;    // each connection's last message
   double now_s_ = 0;
 };
@@ -267,7 +267,7 @@ std::size_t double_tree_chunks(std::size_t nbytes, int nodes, int workers) {
   std::size_t levels = static_cast<std::size_t>(workers) - 1;
   for (int half = nodes / 2; half > 0; half /= 2) ++levels;
   struct Step {
-    std::size_t kib, chunks;  // chunks of that size have to be fewer, or it is kept
+    std::size_t kib, chunks;  // used if there are at least `chunks` chunks of this size
   };
   std::size_t kib = 32;
   for (const Step step :
@@ -276,7 +276,7 @@ std::size_t double_tree_chunks(std::size_t nbytes, int nodes, int workers) {
       kib = step.kib;
       break;
     }
-  // A vector of f32, whose second half is the longer one.
+  // A vector of f32; its second half is the longer one.
   const std::size_t longest = 4 * ((nbytes / 4 + 1) / 2), chunk = kib * 1024;
   return std::max<std::size_t>((longest + chunk - 1) / chunk, 1);
 }

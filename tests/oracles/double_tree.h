@@ -6,27 +6,29 @@
 
 #include "tests/oracles/cost_model.h"
 
-// The double binary tree of Sanders, Speck and Traeff in NCCL's construction, built from its
-// description range by range, and what an allreduce over it takes.
+// The double binary tree of Sanders, Speck and Traeff in NCCL's construction, built range by range
+// from its description, and the duration of an allreduce over it.
 
 namespace trigram::test {
 
 /// The parent of each of `nodes` nodes in tree 0 or 1; -1 for the root.
 std::vector<int> double_tree_parents(int tree, int nodes);
 
-/// Chunks of each half of `nbytes` by NCCL's rule for trees, over nodes of `workers` workers.
+/// The number of chunks of each half of `nbytes` by NCCL's rule for trees, for nodes of `workers`
+/// workers.
 std::size_t double_tree_chunks(std::size_t nbytes, int nodes, int workers);
 
-/// How a schedule and the network under it order messages.
+/// How a schedule and the underlying network order messages.
 struct TreeTransport {
-  std::int64_t ahead = 0;   // messages by which a rank runs ahead
-  bool eager = false;       // bytes flow as soon as they are sent, not once they are asked for
-  bool waits_sent = false;  // a batch ends when what it sends has arrived, too
+  std::int64_t ahead = 0;  // number of messages by which a rank runs ahead
+  bool eager = false;      // bytes flow as soon as they are sent; false: once the receive is posted
+  bool waits_sent = false;  // a batch ends only when its sent messages have arrived, too
   bool in_order = false;    // a connection carries one message after another, as TCP does
 };
 
-/// Seconds of an allreduce of n f32 elements in `chunks` chunks for each tree, between P ranks on
-/// nodes of their own. All messages are followed through ports that are shared max-min fairly.
+/// The duration in seconds of an allreduce of n f32 elements in `chunks` chunks for each tree,
+/// between P ranks on nodes of their own. Simulates all messages through ports that are shared
+/// max-min fairly.
 double double_tree_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
                                std::size_t chunks, const TreeTransport& transport);
 

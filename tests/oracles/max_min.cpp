@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The rates of the active flows, by progressive filling; 0 for the others.
+/// The rates of the active flows, by progressive filling; 0 for the other flows.
 std::vector<double> rates(const std::vector<double>& bandwidth_Bps, const std::vector<Flow>& flows,
                           std::vector<bool> growing) {
   std::vector<double> rate(flows.size(), 0), left = bandwidth_Bps;
@@ -44,7 +44,7 @@ std::vector<double> max_min_ends(const std::vector<double>& bandwidth_Bps,
     for (std::size_t f = 0; f < flows.size(); ++f)
       active[f] = flows[f].start_s <= now_s && end_s[f] == kNever;
     const auto rate = rates(bandwidth_Bps, flows, active);
-    double next_s = kNever;  // a flow starts or ends
+    double next_s = kNever;  // the next start or end of a flow
     std::size_t ending = flows.size();
     for (std::size_t f = 0; f < flows.size(); ++f) {
       if (flows[f].start_s > now_s) next_s = std::min(next_s, flows[f].start_s);

@@ -26,7 +26,7 @@ class Residual {
       edges_.push_back(half);
     }
   }
-  /// Sends as much as fits along a shortest path; 0 when there is none.
+  /// Sends as much as possible along a shortest path; returns 0 if there is no path.
   double augment(int source, int sink) {
     std::vector<std::size_t> by(leaving_.size(), kNobody);
     std::queue<int> queue({source});

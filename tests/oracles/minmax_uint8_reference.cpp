@@ -17,7 +17,7 @@ std::vector<std::uint8_t> minmax_uint8_encode(const std::vector<float>& x) {
   const std::size_t padded = (x.size() + 31) / 32 * 32;
   std::vector<std::uint8_t> wire(kHeader + padded, 0);
   if (x.empty()) return wire;
-  // The sum makes -0 a +0.
+  // Adding +0 turns -0 into +0.
   const float min = *std::min_element(x.begin(), x.end()) + 0.0f;
   const float max = *std::max_element(x.begin(), x.end()) + 0.0f;
   std::memcpy(wire.data(), &min, 4);

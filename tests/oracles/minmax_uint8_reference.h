@@ -5,8 +5,8 @@
 
 namespace trigram::test {
 
-/// MinMaxUInt8 element by element, as the formulas of BAGUA's bagua_kernels.cu are written plus the
-/// clamp to 0..255. For finite values whose range does not overflow. Shares nothing with core/.
+/// MinMaxUInt8 element by element, by the formulas of BAGUA's bagua_kernels.cu plus the clamp to
+/// 0..255. For finite values whose range does not overflow. Shares no code with core/.
 std::vector<std::uint8_t> minmax_uint8_encode(const std::vector<float>& x);
 std::vector<float> minmax_uint8_decode(const std::vector<std::uint8_t>& wire, std::size_t numel);
 

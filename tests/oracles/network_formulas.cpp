@@ -7,7 +7,7 @@
 namespace trigram::test {
 namespace {
 
-/// The longest of some loads, each in messages, on links of some bandwidth.
+/// The longest transfer time of the given loads (messages, bandwidth).
 double longest_s(double bytes, std::initializer_list<std::pair<double, double>> loads) {
   double seconds = 0;
   for (const auto& [messages, Bps] : loads) seconds = std::max(seconds, messages * bytes / Bps);
@@ -16,10 +16,10 @@ double longest_s(double bytes, std::initializer_list<std::pair<double, double>> 
 
 }  // namespace
 
-// Zahavi 2010: with D-mod-k, a link down carries messages to one destination alone, all but those
-// from below it: N - 1 at a node, N - k/2 above an edge switch, N - k^2/4 above a pod. Links up
-// carry, for k/2 (k^2/4) nodes below them, messages to the nodes of one number per edge switch (per
-// pod): the same counts.
+// Zahavi 2010: with D-mod-k, a link down carries messages to only one destination, from all nodes
+// except those below it: N - 1 at a node, N - k/2 above an edge switch, N - k^2/4 above a pod. A
+// link up carries, for the k/2 (k^2/4) nodes below it, messages to the nodes with one number per
+// edge switch (per pod): the same counts.
 double fat_tree_all_to_all_s(int k, double bytes, const NetworkRates& rates) {
   const double N = k * k * k / 4.0, half = k / 2.0;
   return longest_s(
@@ -27,19 +27,19 @@ double fat_tree_all_to_all_s(int k, double bytes, const NetworkRates& rates) {
       {{N - 1, rates.nic_Bps}, {N - half, rates.link_Bps}, {N - half * half, rates.link_Bps}});
 }
 
-// Of the N - m destinations elsewhere, each of the s = m / taper links up from a leaf takes those
-// whose number is its own modulo s, from all m nodes.
+// Of the N - m destinations elsewhere, each of the s = m / taper links up from a leaf carries the
+// messages to those whose number is its own modulo s, from all m nodes.
 double leaves_all_to_all_s(int nodes, int per_leaf, int taper, double bytes,
                            const NetworkRates& rates) {
   const double N = nodes, m = per_leaf, s = m / taper;
   return longest_s(bytes, {{N - 1, rates.nic_Bps}, {m * (N - m) / s, rates.link_Bps}});
 }
 
-// Dally and Towles 2004, chapter 5: on a ring of q, from each place one message goes d links in
-// each direction, for d below q / 2; those half way round go up from even places alone, and down
-// from odd ones, so that a link meets every other one of the q / 2 that could pass it. On a torus a
-// ring link carries this once for each choice of the other coordinates (of the source's later and
-// the destination's earlier ones): N / q times.
+// Dally and Towles 2004, chapter 5: on a ring of q, each position sends one message over d links in
+// each direction, for d below q / 2. Messages that go half way round go up from even positions and
+// down from odd ones, so a link carries every other of the q / 2 such messages that could cross it.
+// On a torus a ring link carries this once for each choice of the other coordinates (of the
+// source's later and the destination's earlier ones): N / q times.
 double torus_all_to_all_s(const std::vector<int>& dimensions, double bytes,
                           const NetworkRates& rates) {
   const double N = std::accumulate(dimensions.begin(), dimensions.end(), 1.0, std::multiplies<>());
@@ -53,9 +53,10 @@ double torus_all_to_all_s(const std::vector<int>& dimensions, double bytes,
   return seconds;
 }
 
-// Kim et al. 2008: one link between any two groups, for all (p a)^2 messages between them. A link
-// inside a group carries the p^2 messages between the nodes of its two routers; those from its
-// first router to the h groups that its second one leads to, p h p a; and as many that come back.
+// Kim et al. 2008: one link connects any two groups and carries all (p a)^2 messages between them.
+// A link inside a group carries the p^2 messages between the nodes of its two routers, the p h p a
+// messages from its first router to the h groups that its second router connects to, and as many in
+// return.
 double dragonfly_all_to_all_s(int p, int a, int h, double bytes, const NetworkRates& rates,
                               double global_Bps) {
   const double group = p * a, N = group * (a * h + 1);

@@ -2,34 +2,35 @@
 
 #include <vector>
 
-// Seconds that an all-to-all takes when all of its messages, `bytes` from every node to every
-// other, start at once: those of the most loaded link. Where flows of one size share links max-min
-// fairly, the link with the most bytes per bandwidth is full from the start to the end, so that
-// this is exact; on top of it comes one latency. Counted by hand from the routing rules of the
+// The duration in seconds of an all-to-all whose messages, `bytes` from every node to every other
+// node, all start at once: that of the most loaded link. If flows of one size share links max-min
+// fairly, the link with the most bytes per bandwidth is busy from start to end, so the formula is
+// exact; one latency must be added. The loads were counted by hand from the routing rules of the
 // literature (named in network_formulas.cpp), not from the code under test.
 
 namespace trigram::test {
 
-/// Rates of a network: of a node's NIC, of the links between switches.
+/// The bandwidths of a network: of a node's NIC, and of the links between switches.
 struct NetworkRates {
   double nic_Bps = 0, link_Bps = 0;
 };
 
-/// Three levels of k-port switches, D-mod-k routing.
+/// Three levels of k-port switches, with D-mod-k routing.
 double fat_tree_all_to_all_s(int k, double bytes, const NetworkRates& rates);
-/// Two levels: leaves of `per_leaf` nodes, `taper` links down for each link up, D-mod-k routing.
+/// Two levels: leaves of `per_leaf` nodes, `taper` links down for each link up, with D-mod-k
+/// routing.
 double leaves_all_to_all_s(int nodes, int per_leaf, int taper, double bytes,
                            const NetworkRates& rates);
-/// Dimension-order routing; a message half way round goes up from even places and down from odd
-/// ones.
+/// Dimension-order routing; a message that goes half way round goes up from even positions and down
+/// from odd ones.
 double torus_all_to_all_s(const std::vector<int>& dimensions, double bytes,
                           const NetworkRates& rates);
-/// p nodes per router, a routers per group, h links per router to other groups, a h + 1 groups:
-/// minimal routing. Links between groups have `global_Bps`.
+/// p nodes per router, a routers per group, h links per router to other groups, a h + 1 groups,
+/// with minimal routing. Links between groups have `global_Bps`.
 double dragonfly_all_to_all_s(int p, int a, int h, double bytes, const NetworkRates& rates,
                               double global_Bps);
 
-/// What crosses the middle: a quarter of all pairs of nodes in each direction.
+/// The traffic across the middle: a quarter of all pairs of nodes in each direction.
 double bisection_all_to_all_s(int nodes, double bytes, double bisection_Bps);
 
 }  // namespace trigram::test

@@ -5,7 +5,7 @@
 #include "tests/oracles/closed_forms.h"
 #include "tests/oracles/volume.h"
 
-// The oracles against the textbook formulas, where these apply: powers of two, even cuts.
+// Compares the oracles with the textbook formulas where these apply: powers of two, even cuts.
 
 namespace trigram::test {
 namespace {
@@ -24,7 +24,7 @@ TEST(ClosedForms, MatchTheTextbookOnPowersOfTwo) {
     EXPECT_DOUBLE_EQ(rabenseifner_allreduce_s(free, P, n, true), 2 * lg * a + 2 * moved);
     EXPECT_DOUBLE_EQ(recursive_halving_reduce_scatter_s(free, P, n, true), lg * a + moved);
     EXPECT_DOUBLE_EQ(recursive_doubling_allgather_s(free, P, n), lg * a + moved);
-    // On the longest path a rank of i children sends to all of them at once, i = lg P ... 1.
+    // On the longest path a rank with i children sends to all of them at once, for i = lg P ... 1.
     EXPECT_DOUBLE_EQ(binomial_broadcast_s(free, P, n), lg * a + lg * (lg + 1) / 2 * N * b);
     EXPECT_DOUBLE_EQ(binomial_reduce_s(free, P, n, false), lg * (a + N * b));
     EXPECT_DOUBLE_EQ(direct_alltoall_s(free, P, n), a + moved);
@@ -46,7 +46,7 @@ TEST(ClosedForms, ReductionsAreChargedWhereTheyHappen) {
   }
 }
 
-/// Even chunks: as one ring, with a launch more for each chunk of a stage.
+/// With even chunks: the same as one ring, plus one launch for each further chunk of a stage.
 TEST(ClosedForms, ChannelledRingsAreRings) {
   for (const int P : {4, 16, 64})
     for (const int channels : {1, 4})
@@ -63,8 +63,8 @@ TEST(ClosedForms, FoldedRanksAddTheStatedSteps) {
                    before + recursive_doubling_allreduce_s(kModel, 4, n, true) + after);
   EXPECT_DOUBLE_EQ(rabenseifner_allreduce_s(kModel, 3, n, true),
                    before + rabenseifner_allreduce_s(kModel, 2, n, true) + after);
-  // Three ranks, 999 elements: rank 0 hands 999 to rank 1, which then owes rank 2 a third while
-  // rank 2 owes it two thirds; rank 0 gets its third back.
+  // Three ranks, 999 elements: rank 0 sends 999 to rank 1, which then sends rank 2 a third while
+  // rank 2 sends it two thirds; finally rank 0 gets its third back.
   EXPECT_DOUBLE_EQ(recursive_halving_reduce_scatter_s(kModel, 3, 999, false),
                    kModel.message(999) + kModel.accumulate(999) + kModel.message(666) +
                        kModel.accumulate(666) + kModel.message(333));

@@ -21,7 +21,7 @@ int ceil_log2(int n) {
   return log;
 }
 
-/// Rows of the most nearly square rectangle.
+/// The number of rows of the most nearly square rectangle.
 int rows_of(int P) {
   int rows = 1;
   for (int r = 1; r <= P / r; ++r)
@@ -29,7 +29,7 @@ int rows_of(int P) {
   return rows;
 }
 
-/// Whether i sends to j.
+/// True if i sends to j.
 using Sends = std::function<bool(int i, int j)>;
 
 Sends sends(const std::string& graph, int P, long step) {
@@ -58,7 +58,7 @@ Sends sends(const std::string& graph, int P, long step) {
     };
   if (graph == "one_peer_exponential")
     return [=](int i, int j) { return apart(i, j, P) == 1 << step % ceil_log2(P); };
-  if (graph == "n_peer_exponential") {  // two of them: 3^i and 2 3^i ahead, for every i in turn
+  if (graph == "n_peer_exponential") {  // two peers: 3^i and 2 3^i ahead, for every i in turn
     int rounds = 0;
     for (int power = 1; power < P; power *= 3) ++rounds;
     int ahead = 1;

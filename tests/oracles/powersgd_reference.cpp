@@ -47,7 +47,7 @@ Vector PowerSgdReference::approximation(const std::vector<Vector>& inputs, long 
   return result;
 }
 
-/// The fewest rows and columns that hold the vector.
+/// The smallest numbers of rows and columns that hold the vector.
 void PowerSgdReference::start(std::size_t ranks, std::size_t numel) {
   std::size_t sum = 0;
   while (sum / 2 * ((sum + 1) / 2) < numel) ++sum;

@@ -5,8 +5,8 @@
 
 namespace trigram::test {
 
-/// PowerSGD of one bucket (arXiv 1905.13727), in plain loops and f64. Shares nothing with
-/// algorithms/ and core/ but the random numbers.
+/// PowerSGD of one bucket (arXiv 1905.13727), in plain loops and f64. Shares only the random
+/// numbers with algorithms/ and core/.
 class PowerSgdReference {
  public:
   using Vector = std::vector<double>;
@@ -17,7 +17,7 @@ class PowerSgdReference {
   };
   PowerSgdReference(const Options& options, int bucket) : options_(options), bucket_(bucket) {}
 
-  /// What every rank gets of what the ranks bring to a step.
+  /// The result of a step on every rank, given the ranks' inputs.
   Vector approximation(const std::vector<Vector>& inputs, long step);
 
  private:

@@ -9,8 +9,9 @@
 namespace trigram::test {
 namespace {
 
-// Groups of 64 elements share eight blocks: the words of block j go to elements 2j and 2j + 1 of
-// each row of 16, their lowest 15 bits in the first two rows, their highest in the others.
+// A group of 64 elements uses eight random blocks. The words of block j go to elements 2j and 2j +
+// 1 of each row of 16: their lowest 15 bits in the first two rows, their highest 15 bits in the
+// other rows.
 std::uint32_t random15(const Philox& random, std::uint32_t first_block, std::size_t i) {
   const std::size_t group = i / 64, row = i % 64 / 16, column = i % 16;
   const auto block = static_cast<std::uint32_t>(first_block + 8 * group + column / 2);

@@ -13,11 +13,11 @@ struct QsgdFormat {
   bool max_norm;
 };
 
-/// The code of x, element by element and bit by bit. The norms' last bits depend on the order of
-/// summation, so they are given, one per bucket. Shares nothing with core/ but the generator.
+/// The code of x, element by element and bit by bit. The last bits of the norms depend on the order
+/// of summation, so the norms are given, one per bucket. Shares only the generator with core/.
 std::vector<std::uint8_t> qsgd_wire(const QsgdFormat& format, const std::vector<float>& x,
                                     const std::vector<float>& norms, const Philox& random);
-/// The norms that a wire holds.
+/// The norms in a wire.
 std::vector<float> qsgd_norms(const QsgdFormat& format, const std::vector<std::uint8_t>& wire,
                               std::size_t numel);
 /// The norm of one bucket, in extended precision.

@@ -6,8 +6,8 @@
 namespace trigram::test {
 namespace {
 
-/// Counts the messages of a worker that pushes a part, is told that it has come, asks for the mean,
-/// and gets it, so many times.
+/// Counts the messages of a worker that pushes a part, receives the acknowledgement, requests the
+/// mean and receives it, `times` times.
 void push_and_pull(Traffic& traffic, int worker, int server, std::uint64_t times,
                    std::uint64_t bytes, bool acknowledged = true) {
   traffic.send(worker, server, times, times * bytes);

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::uint64_t kElement = 4;  // bytes of an f32
 
-/// Elements of the parts [first, last) of a cut of n into `of` parts.
+/// The number of elements of the parts [first, last) when n elements are cut into `of` parts.
 std::uint64_t span_of(std::uint64_t n, std::size_t first, std::size_t last, std::size_t of) {
   return n * last / of - n * first / of;
 }
 
-/// The active ranks, a power of two of them, after even ranks of the first pairs are folded onto
+/// The active ranks, a power of two in number, after even ranks of the first pairs are folded onto
 /// odd ones (Thakur, Rabenseifner and Gropp, IJHPCA 2005). A pair sends n elements each way.
 Members fold(Traffic& traffic, const Members& members, std::uint64_t n) {
   std::size_t power = 1;
@@ -34,8 +34,8 @@ Members fold(Traffic& traffic, const Members& members, std::uint64_t n) {
   return active;
 }
 
-/// Reduce-scatter sends every part once but the one that completes here; allgather sends every part
-/// once but the one that the right neighbour owns.
+/// In the reduce-scatter each rank sends every part once, except the part that completes on it; in
+/// the allgather it sends every part once, except the part that its right neighbour owns.
 void add_ring_allreduce(Traffic& traffic, const Members& members, std::uint64_t n) {
   const std::size_t P = members.size();
   if (P == 1) return;
@@ -55,7 +55,7 @@ void add_recursive_doubling(Traffic& traffic, const Members& members, std::uint6
 }
 
 /// To the peer at distance w a rank sends the peer's half of their common 2w parts when halving,
-/// and its own half when doubling: together all of them.
+/// and its own half when doubling: together all 2w parts.
 void add_rabenseifner(Traffic& traffic, const Members& members, std::uint64_t n) {
   const Members active = fold(traffic, members, n);
   const std::size_t P = active.size();
@@ -71,12 +71,13 @@ void send_both_ways(Traffic& traffic, int a, int b, std::size_t messages, std::u
   traffic.send(b, a, messages, elements * kElement);
 }
 
-/// The edges of a binomial tree: v's parent is v without its lowest bit.
+/// The edges of a binomial tree: the parent of v is v without its lowest bit.
 void for_each_edge(const Members& members, const std::function<void(int child, int parent)>& edge) {
   for (std::size_t v = 1; v < members.size(); ++v) edge(members[v], members[v & (v - 1)]);
 }
 
-/// In NCCL's chunks. All ranks of a layout know their nodes, those of a part of it are nodes.
+/// In NCCL's chunks. If all ranks take part, the layout gives the nodes; ranks of a subset count as
+/// nodes.
 void add_double_tree_by_rule(Traffic& traffic, const Members& members, std::uint64_t n) {
   const Layout& layout = traffic.layout();
   const bool all = static_cast<int>(members.size()) == layout.ranks();
@@ -86,7 +87,7 @@ void add_double_tree_by_rule(Traffic& traffic, const Members& members, std::uint
                   double_tree_chunks(n * kElement, nodes, static_cast<int>(workers)));
 }
 
-/// The rank that `r` of m meets at `step`, as BAGUA's documentation of shift_one gives it.
+/// The partner of rank `r` of m in `step`, by BAGUA's documentation of shift_one.
 long shift_one_peer(long r, long m, long step) {
   const long half = m / 2;
   if (r < half) return (step + r) % half + half;
@@ -158,8 +159,8 @@ void add_channelled_ring(Traffic& traffic, const Members& members, std::uint64_t
 
 std::uint64_t coded_bytes(std::uint64_t n) { return 32 + (n + 31) / 32 * 32; }
 
-/// Rank r sends part j to rank j; then its own coded mean to all, or every coded mean passes it on
-/// the ring but its right neighbour's.
+/// Rank r sends part j to rank j. Then it sends its own encoded mean to all ranks or, on the ring,
+/// passes on every encoded mean except that of its right neighbour.
 void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
                                    const CodeBytes& code, const std::string& phase2) {
   const std::size_t P = members.size();

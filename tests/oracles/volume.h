@@ -9,19 +9,19 @@
 
 namespace trigram::test {
 
-/// What one rank sends: payload bytes and messages, within its node and to other nodes.
+/// The traffic that one rank sends: payload bytes and messages, within its node and to other nodes.
 struct Sent {
   std::uint64_t bytes_intra = 0, bytes_inter = 0;
   std::uint64_t messages_intra = 0, messages_inter = 0;
   bool operator==(const Sent&) const = default;
 };
 
-/// What every rank of a layout sends, summed over whatever is added.
+/// The traffic that every rank of a layout sends, summed over everything added.
 class Traffic {
  public:
   explicit Traffic(const Layout& layout) : layout_(layout), sent_(ranks(layout)) {}
   void send(int source, int destination, std::uint64_t messages, std::uint64_t bytes);
-  /// What another part of the same run sends, too.
+  /// Adds the traffic of another part of the same run.
   Traffic& operator+=(const Traffic& other);
   const Sent& of(int rank) const { return sent_[static_cast<std::size_t>(rank)]; }
   const Layout& layout() const { return layout_; }
@@ -39,43 +39,44 @@ Members all_ranks(const Layout& layout);
 
 // One exchange of a vector of n f32 elements among `members`.
 
-/// By "ring", "recursive_doubling", "rabenseifner" or "double_tree".
+/// `algorithm` is "ring", "recursive_doubling", "rabenseifner" or "double_tree".
 void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
                    const std::string& algorithm);
-/// By rings over `channels` parts of the vector; the c-th visits the `workers` of each node from
-/// the c-th on.
+/// Rings over `channels` parts of the vector; ring c visits the `workers` of each node starting
+/// with worker c.
 void add_channelled_ring(Traffic& traffic, const Members& members, std::uint64_t n,
                          std::size_t channels, std::size_t workers = 1);
-/// By a double binary tree over nodes of `workers`, each of whose trees carries half of the vector
-/// in `chunks` chunks, up every edge and down again.
+/// A double binary tree over nodes of `workers` workers. Each tree carries half of the vector in
+/// `chunks` chunks, up every edge and down again.
 void add_double_tree(Traffic& traffic, const Members& members, std::uint64_t n, std::size_t workers,
                      std::size_t chunks);
-/// Bytes of the code of n elements.
+/// The number of bytes of the code of n elements.
 using CodeBytes = std::function<std::uint64_t(std::uint64_t n)>;
-/// Those of MinMaxUInt8: a header of 32, and a byte per element rounded up to a multiple of 32.
+/// The bytes of MinMaxUInt8: a header of 32, and one byte per element rounded up to a multiple of
+/// 32.
 std::uint64_t coded_bytes(std::uint64_t n);
-/// Scatter-reduce of coded parts, whose coded means go "direct" from their owners to everybody, or
-/// by an "allgather" around a ring.
+/// Scatter-reduce of encoded parts. The owners send the encoded means "direct" to all ranks, or by
+/// an "allgather" around a ring.
 void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
                                    const CodeBytes& code = coded_bytes,
                                    const std::string& phase2 = "allgather");
-/// Everybody's code of the whole vector to everybody, by a ring.
+/// Every rank's code of the whole vector goes to every rank, by a ring.
 void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t n,
                         const CodeBytes& code);
-/// Codes of the whole vector up a binomial tree to the first member, and down again.
+/// Codes of the whole vector go up a binomial tree to the first member, and down again.
 void add_code_tree(Traffic& traffic, const Members& members, std::uint64_t n,
                    const CodeBytes& code);
-/// Pairs of value and index, 8 bytes: `most` of every region to the rank that owns it, and as many
-/// from every owner to all by a ring.
+/// Pairs of value and index, 8 bytes each: `most` of every region go to the rank that owns it, and
+/// as many go from every owner to all ranks by a ring.
 void add_regional_average(Traffic& traffic, const Members& members, std::uint64_t most);
-/// The whole vector to the partner of `step`.
+/// Each rank sends the whole vector to its partner of `step`.
 void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step);
-/// The whole vector to both neighbours.
+/// Each rank sends the whole vector to both neighbours.
 void add_ring_mixing(Traffic& traffic, const Members& members, std::uint64_t n);
 
 using VolumeOfExchange = std::function<void(Traffic&, const Members&, std::uint64_t n)>;
-/// A binomial reduction to the first rank of every node, `exchange` between those, and a binomial
-/// broadcast.
+/// A binomial reduction to the first rank of every node, `exchange` between these ranks, and a
+/// binomial broadcast.
 void add_hierarchical(Traffic& traffic, std::uint64_t n, const VolumeOfExchange& exchange);
 
 }  // namespace trigram::test

@@ -4,21 +4,21 @@
 
 #include "tests/oracles/algorithm_volume.h"
 
-// What every rank sends when collectives do not wait for late workers: the same as if nobody were
-// late, since every version runs once, on all ranks.
+// The volume that every rank sends if collectives do not wait for late workers. It is the same as
+// without late workers, since every version runs once, on all ranks.
 
 namespace trigram::test {
 
-/// All gradients are summed at once in every step, and the models averaged every `sync_every` (0:
-/// never).
+/// All gradients are summed at once in every step, and the models are averaged every `sync_every`
+/// steps (0: never).
 Traffic eager_sgd_volume(const Layout& layout, const Buckets& buckets, long steps, long sync_every,
                          const std::string& allreduce);
 
-/// Models are summed in groups, by an allreduce or "coded" (MinMaxUInt8), except for every tau-th
-/// step, where all are averaged.
+/// Models are summed in groups, by an allreduce or "coded" (MinMaxUInt8); in every tau-th step all
+/// models are averaged instead.
 Traffic wagma_volume(const Layout& layout, const Buckets& buckets, long steps, long tau,
                      int group_size, const std::string& in_group, const std::string& allreduce);
-/// Adds what it is for one part of the model, n weights, that is exchanged by itself.
+/// Adds the traffic for one part of the model, of n weights, that is exchanged as one message.
 void add_wagma_volume(Traffic& traffic, std::uint64_t n, long steps, long tau, int group_size,
                       const std::string& in_group, const std::string& allreduce);
 

@@ -10,9 +10,9 @@
 
 namespace trigram::test {
 
-/// A training run on the AffineWorkload: weights start at 1, the gradient of worker r (of those
-/// that do not only serve) at x is slope x + r + 1, the optimiser is SGD unless another is named.
-/// Bare: nothing is metered or charged.
+/// A training run on the AffineWorkload. Weights start at 1. The gradient of worker r at x is slope
+/// x + r + 1, where r counts only ranks that do not only serve. The optimizer is SGD unless
+/// `optimizer` names another. A bare run without metering or charges.
 struct AffineTraining {
   std::string world;
   Cluster cluster;
@@ -23,26 +23,27 @@ struct AffineTraining {
   bool alternating = false;  // for odd i: slope x - (r + 1) (1 + tilt i)
   double lr = 0.125;
   std::size_t numel = 10;
-  bool start_at_rank = false;  // weights, instead of at 1
-  double compute_s = 1e-4;     // of forward and of each half of backward
-  /// Seconds by which a rank is held up before a step; nobody when empty.
+  bool start_at_rank = false;  // weights start at the rank instead of at 1
+  double compute_s = 1e-4;     // time of forward and of each half of backward
+  /// Seconds by which a rank is delayed before a step; empty: no delays.
   std::function<double(int rank, long step)> delay = {};
   Json optimizer = nullptr;  // null: sgd with `lr`
 };
 
-/// What one rank ends with.
+/// The result of one rank.
 struct AffineEnd {
   std::vector<float> weights;
   std::vector<float> path;  // the first weight after each step
   Steps::Staleness staleness;
 };
-/// Trains, and hands back every rank's end.
+/// Trains, and returns the results by rank.
 std::vector<AffineEnd> train(const AffineTraining& training);
 
-/// The one number that all weights of a rank are, by rank; fails the test unless they are equal.
+/// Returns, by rank, the value that all weights of the rank have; fails the test unless they are
+/// equal.
 std::vector<double> common_weights(const std::vector<AffineEnd>& ends);
 
-/// The same after each step: [step][rank], of the first weight.
+/// The first weight after each step: [step][rank].
 std::vector<std::vector<double>> paths(const std::vector<AffineEnd>& ends);
 
 /// Fails the test unless the numbers are equal within 1e-5.

@@ -7,8 +7,8 @@
 
 namespace trigram::test {
 
-/// A workload whose gradient is a known function of the weights, slope * w + rank + 1, so that the
-/// path of any training method can be followed by hand. Weights start at 1, in two buckets.
+/// A workload whose gradient is a known function of the weights, slope * w + rank + 1, so a test
+/// can compute the path of any training method by hand. Weights start at 1, in two buckets.
 class AffineWorkload final : public Workload {
  public:
   AffineWorkload(const Context& ctx, std::size_t numel, float slope)
@@ -42,7 +42,7 @@ class AffineWorkload final : public Workload {
   std::size_t batch() const override { return 1; }
 
   double forward_s = 1e-4, backward_s = 1e-4;
-  /// Makes the offset of weight i (rank + 1) (1 + tilt i), so that weights differ.
+  /// Changes the offset of weight i to (rank + 1) (1 + tilt i), so that weights differ.
   float tilt = 0;
   /// Negates the offsets of odd weights.
   bool alternating = false;

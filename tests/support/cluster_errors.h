@@ -6,12 +6,12 @@
 
 namespace trigram::test {
 
-/// A cluster as users write it, at "/cluster".
+/// Parses a cluster as users write it, at "/cluster".
 inline Cluster cluster_of(const std::string& text) {
   return parse_cluster(Json::parse(text), "/cluster");
 }
 
-/// What is said of a description that is refused.
+/// The error message for a description that is refused.
 inline std::string error_of(const std::string& text) {
   try {
     cluster_of(text);

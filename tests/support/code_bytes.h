@@ -6,8 +6,7 @@
 
 namespace trigram::test {
 
-/// What the vectors' codes count as on the wire, by the oracle; `codec` is "name" or {"name": ...,
-/// options}.
+/// The priced bytes of vectors' codes, by the oracle; `codec` is "name" or {"name": ..., options}.
 inline CodeBytes code_bytes(const Json& codec) {
   const Json resolved = resolve_component(codecs(), "codec", codec, "/codec");
   return [name = resolved.at("name").get<std::string>(), resolved](std::uint64_t n) {
@@ -15,7 +14,7 @@ inline CodeBytes code_bytes(const Json& codec) {
   };
 }
 
-/// One of each kind, with options that tell its formula from others.
+/// One codec of each kind, with options that distinguish its formula from the other formulas.
 inline std::vector<Json> codes_of_every_size() {
   return {"minmax_uint8",
           "bf16",

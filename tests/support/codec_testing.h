@@ -11,7 +11,7 @@
 #include "core/device/host_device.h"
 #include "core/random/philox.h"
 
-// What tests of codecs share.
+// Helpers for tests of codecs.
 
 namespace trigram::test {
 
@@ -34,8 +34,8 @@ struct Coded {
   Values decoded;
 };
 
-/// Encodes, and decodes by a codec of another key, as a receiver would; with every byte of the
-/// outputs soiled beforehand.
+/// Encodes, and decodes with a codec of another key, as a receiver does. Fills every byte of the
+/// outputs with garbage beforehand.
 inline Coded code(const CodecSpec& spec, const Values& values, const CodecKey& key = {}) {
   HostDevice device;
   auto codec = device.codec(spec, key);

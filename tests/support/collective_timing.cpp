@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kSegments = 7;
 
-/// The cluster on which costs are those of the model.
+/// A cluster with the costs of the model.
 Cluster cluster_of(const CostModel& costs, int ranks) {
   Cluster cluster;
   cluster.nodes = ranks;
@@ -29,7 +29,7 @@ Cluster cluster_of(const CostModel& costs, int ranks) {
   return cluster;
 }
 
-/// Equal parts of a vector of at least n elements.
+/// Parts of equal length, together at least n elements.
 void alltoall(Context ctx, std::size_t n) {
   const auto P = static_cast<std::size_t>(ctx.size());
   const std::vector<Tensor> parts(P, ctx.device->empty((n + P - 1) / P));
@@ -79,7 +79,7 @@ void add_reductions(std::vector<TimedCollective>& all) {
                      }});
 }
 
-/// Rings of 2 channels; all nodes have one worker.
+/// Rings with 2 channels; all nodes have one worker.
 TimedCollective channelled() {
   return {"channelled_ring_allreduce, average", on_vector([](Context c, const Tensor& x) {
             channelled_ring_allreduce(c, x, Reduce::avg, {.channels = 2});
@@ -109,7 +109,7 @@ bool folds(const TimedCollective& collective) {
   return collective.name.starts_with("recursive_") || collective.name.starts_with("rabenseifner_");
 }
 
-/// One measurement: starts when all ranks do, and leaves room before the next.
+/// One measurement: all ranks start it at the same time, and there is a pause before the next one.
 struct Slot {
   const TimedCollective* collective;
   std::size_t n;
@@ -129,7 +129,7 @@ std::vector<Slot> schedule(const std::vector<TimedCollective>& all, const CostMo
   return slots;
 }
 
-/// Runs the slots; returns when the last rank ended each.
+/// Runs the slots; returns for each slot the time at which the last rank ended it.
 std::vector<double> measure(const std::vector<Slot>& slots, const CostModel& costs, int ranks,
                             const SimOptions& options, const Transport& transport) {
   std::vector<double> last_s(slots.size(), 0);

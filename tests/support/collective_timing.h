@@ -10,26 +10,26 @@
 
 namespace trigram::test {
 
-/// A collective on n elements, and the seconds that it should take.
+/// A collective on n elements, and its expected duration in seconds.
 struct TimedCollective {
   std::string name;
   std::function<void(Context, std::size_t n)> run;
   std::function<double(const CostModel&, int ranks, std::size_t n)> expected_s;
 };
 
-/// A transport that takes all that is sent.
+/// A transport that buffers everything that is sent.
 inline Transport unlimited() { return {.buffer_bytes = 1e18}; }
-/// One whose messages wait for their receivers.
+/// A transport whose messages wait for their receivers.
 inline Transport rendezvous() { return {.protocol = Transport::Protocol::rendezvous}; }
 
-/// Every collective, with its closed form. Those whose ranks beyond a power of two are folded onto
-/// others have it where messages are rendezvous: an eager one may come beside what its receiver
-/// still waits for, and share its port.
+/// Every collective, with its closed form. For collectives that fold ranks beyond a power of two
+/// onto other ranks, the form holds only with rendezvous messages: an eager message may arrive
+/// together with another one that its receiver still waits for, and share the receiver's port.
 std::vector<TimedCollective> timed_collectives();
 /// The collectives that fold ranks onto others, and all other collectives.
 std::vector<TimedCollective> folded_collectives();
 std::vector<TimedCollective> unfolded_collectives();
-/// Those with that name.
+/// The collectives with these names.
 std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& names);
 
 /// Runs all `collectives` with all lengths, one after another in one simulation of `ranks` phantom

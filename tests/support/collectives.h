@@ -7,8 +7,8 @@
 #include "algorithms/collectives/collectives.h"
 #include "tests/support/worlds.h"
 
-// What tests of collectives have in common: lengths of vectors, and what a reduction is. Sums are
-// of whole numbers below 2^24, so that every order of summation gives the same float.
+// Helpers for tests of collectives: lengths of vectors, and the expected reduction. Sums are of
+// whole numbers below 2^24, so every order of summation gives the same float.
 
 namespace trigram::test {
 
@@ -39,7 +39,8 @@ inline double reduced(Reduce op, int ranks, std::size_t index) {
   return 0;
 }
 
-/// Expects elements `begin`, ... of the reduction over all ranks; exact but for the mean's scaling.
+/// Expects elements `begin`, ... of the reduction over all ranks; exact except for the scaling of a
+/// mean.
 inline void expect_reduced(const Context& ctx, const Tensor& x, std::size_t begin, Reduce op,
                            int ranks) {
   const auto values = ctx.device->download(x);

@@ -12,7 +12,7 @@ struct Nodes {
 };
 inline void PrintTo(const Nodes& n, std::ostream* out) { *out << n.nodes << "x" << n.workers; }
 
-/// Three steps of a phantom of 1,003 weights in 7 tensors: nothing divides anything.
+/// Three steps of a phantom of 1,003 weights in 7 tensors, so that no length divides another.
 inline Training training_of(const Json& algorithm, const Nodes& nodes) {
   Training training;
   training.algorithm = algorithm;
@@ -31,7 +31,7 @@ inline Sent sent_by(const Counters& c) {
   return {c.bytes_intra, c.bytes_inter, c.messages_intra, c.messages_inter};
 }
 
-/// Fails the test unless every rank sent what the formula says.
+/// Fails the test unless every rank sent the volume that the formula gives.
 inline void expect_volume(const Trained& trained, const Traffic& expected) {
   ASSERT_EQ(static_cast<int>(trained.counters.size()), expected.layout().ranks());
   for (int rank : all_ranks(expected.layout())) {

@@ -55,7 +55,7 @@ class HostGradients final : public Workload {
     return ctx;
   }
 
-  HostDevice host_;  // outlives the workload that is made for it
+  HostDevice host_;  // outlives the workload that uses it
   std::unique_ptr<Workload> inner_;
   Tensor weights_, gradients_;
   std::vector<Bucket> buckets_;

@@ -7,9 +7,9 @@
 
 namespace trigram::test {
 
-/// A rank's workload whose passes run on the host, to the last bit as in a world without
-/// accelerators, while its weights and gradients live on ctx.device: what then differs between two
-/// worlds is not the gradients'.
+/// A rank's workload whose passes run on the host, bitwise as in a world without accelerators,
+/// while its weights and gradients live on ctx.device. Differences between two worlds then do not
+/// come from gradients.
 std::unique_ptr<Workload> with_host_gradients(const WorkloadFactory& factory, const Context& ctx,
                                               std::uint64_t seed);
 

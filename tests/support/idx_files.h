@@ -23,7 +23,7 @@ inline std::string idx(std::uint32_t magic, const std::vector<std::uint32_t>& di
   return bytes + data;
 }
 
-/// A folder with a small data set, which a test may then damage. Deleted in the end.
+/// A folder with a small data set, which a test may damage. The destructor deletes it.
 class IdxFolder {
  public:
   static constexpr std::uint32_t kTrain = 40, kTest = 12, kSide = 6, kClasses = 3;
@@ -50,7 +50,7 @@ class IdxFolder {
     gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
     gzclose(file);
   }
-  /// Image i is all 7 i, but for its first pixel.
+  /// All pixels of image i are 7 i, except the first.
   static std::string pixels(std::uint32_t count) {
     std::string data;
     for (std::uint32_t i = 0; i < count; ++i)

@@ -18,7 +18,7 @@ namespace {
 
 using testing::TestPartResult;
 
-/// What travels through the pipe: records of a kind, a source line, and two texts.
+/// The pipe carries records: a kind, a source line, and two texts.
 enum class Record : std::uint32_t { non_fatal, fatal, skip, result };
 
 struct Header {
@@ -80,7 +80,7 @@ class Forwarder final : public testing::EmptyTestEventListener {
   std::_Exit(0);  // no destructors of static objects: they belong to the parent
 }
 
-/// Reads until the child closes its end; false when `timeout` passed before.
+/// Reads until the child closes its end; returns false if `timeout` passes first.
 bool read_all(int fd, std::chrono::milliseconds timeout, std::string& out) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   char buffer[1 << 16];
@@ -96,7 +96,8 @@ bool read_all(int fd, std::chrono::milliseconds timeout, std::string& out) {
   }
 }
 
-/// Repeats the child's records in this process and returns the result, if there is one.
+/// Repeats the child's records in this process. Sets `result` if there is one; returns true if
+/// there is.
 bool replay(std::string_view bytes, std::string& result) {
   bool complete = false;
   while (bytes.size() >= sizeof(Header)) {

@@ -11,19 +11,19 @@ namespace trigram::test {
 
 constexpr std::chrono::seconds kChildTimeout{60};
 
-/// A forked child process that runs `body`, for what can only happen once in a process: a
-/// simulation has one platform, which cannot be taken down again.
+/// A forked child process that runs `body`. Tests need it for code that can run only once per
+/// process: a simulation uses a platform that cannot be destroyed.
 class Child {
  public:
   explicit Child(const std::function<std::string()>& body);
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Waits for the child and returns what `body` returned; empty when the child failed before.
+  /// Waits for the child and returns the result of `body`; empty if the child failed before.
   ///
-  /// Failed expectations, fatal ones too, skips and escaped exceptions of the child become failures
-  /// and skips of the calling test, at their own file and line. A child that crashes, exits by
-  /// itself or outlives `timeout` (it is then killed) fails the calling test as well.
+  /// Failed expectations (also fatal ones), skips and escaped exceptions of the child become
+  /// failures and skips of the calling test, at their own file and line. The calling test also
+  /// fails if the child crashes, exits on its own or outlives `timeout`; the child is then killed.
   std::string finish(std::chrono::milliseconds timeout = kChildTimeout);
 
  private:
@@ -34,7 +34,7 @@ class Child {
 /// Runs `body` in a child process; see Child::finish.
 void in_child(const std::function<void()>& body, std::chrono::milliseconds timeout = kChildTimeout);
 
-/// The same, handing back the bytes that `body` returned.
+/// The same; returns the bytes that `body` returned.
 std::string bytes_from_child(const std::function<std::string()>& body,
                              std::chrono::milliseconds timeout = kChildTimeout);
 

@@ -32,16 +32,16 @@ struct Trace {
   std::map<Channel, std::vector<Half>> sent, received;
 };
 
-/// What one rank reported. The messages of a batch are reported right after it.
+/// Reads the events of one rank. The messages of a batch are reported right after it.
 void read(Trace& trace, const std::vector<Event>& events) {
   std::map<std::string, std::size_t> current;  // batch of each stream
-  std::map<std::string, double> begun_s;       // when it began
+  std::map<std::string, double> begun_s;       // the beginning of that batch
   std::vector<std::size_t> own;
   for (const Event& e : events) {
     if (e.kind == Event::transfer) {
       current[e.stream] = trace.batches.size();
       own.push_back(trace.batches.size());
-      // A batch that takes no time may end a rounding before it began.
+      // Because of rounding, a batch without duration may end slightly before it began.
       double& begin_s = begun_s[e.stream];
       begin_s = std::max(begin_s, e.begin_s);
       trace.batches.push_back({e.rank, e.stream, begin_s});
@@ -73,7 +73,7 @@ class Operations {
   std::vector<std::size_t> parent_;
 };
 
-/// Joins the batches of matching halves; says which message has none.
+/// Joins the batches of matching halves; returns an error for a message without a match.
 std::string match(const Trace& trace, Operations& operations) {
   auto channels = trace.sent;
   channels.insert(trace.received.begin(), trace.received.end());
@@ -97,7 +97,8 @@ std::string match(const Trace& trace, Operations& operations) {
   return "";
 }
 
-/// Removes operations that nothing left precedes until none is left, or only cycles.
+/// Repeatedly removes operations without remaining predecessors; what is left at the end contains a
+/// cycle.
 std::string find_cycle(const Trace& trace, Operations& operations) {
   const std::size_t n = trace.batches.size();
   std::vector<std::vector<std::size_t>> next(n);

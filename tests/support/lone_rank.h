@@ -9,7 +9,7 @@
 
 namespace trigram::test {
 
-/// A stream on which nothing takes time: it adds up what it was asked to compute and charge.
+/// A stream on which nothing takes time: it adds up the requested computation and charges.
 class RecordingStream : public Stream {
  public:
   std::string_view name() const override { return "recording"; }
@@ -32,7 +32,7 @@ class RecordingStream : public Stream {
   std::vector<Cost> charged;
 };
 
-/// A rank without a world: enough for a workload, which computes and does not communicate.
+/// A rank without a world, sufficient for a workload, which computes but does not communicate.
 struct LoneRank {
   explicit LoneRank(Device& d, int rank = 0, int ranks = 1) {
     ctx.stream = &stream;

@@ -29,7 +29,7 @@ NamedCluster with_bridge(int nodes) {
   return {"pcie", cluster};
 }
 
-/// Whose messages between nodes pass ports and host bridges as well.
+/// A network whose messages between nodes also cross ports and host bridges.
 NamedCluster staged(const char* name, Nics nics, int nodes, int workers) {
   Cluster cluster = joined_by("flat", nodes, workers);
   cluster.intra.kind = IntraKind::pcie;

@@ -7,8 +7,8 @@
 
 namespace trigram::test {
 
-/// Gives every rank every rank's text, where ranks do not share their memory. `texts` are by rank;
-/// each has its own.
+/// Gives every rank the texts of all ranks, for worlds whose ranks do not share memory. `texts` is
+/// indexed by rank; on entry each rank has set its own text.
 void share(const Context& ctx, std::vector<std::string>& texts);
 
 }  // namespace trigram::test

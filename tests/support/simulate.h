@@ -12,15 +12,16 @@ namespace trigram::test {
 /// and 1 us inside them; 1 Tflop/s, 100 GB/s of memory, no launch overhead.
 Cluster round_cluster(int nodes, int workers_per_node = 1);
 
-/// What `body` returns on each rank, such as its time at the end, simulated in a child process.
+/// The results of `body` on all ranks, such as the time at its end, from a simulation in a child
+/// process.
 std::vector<double> simulate(const Cluster& cluster, const std::function<double(Context)>& body,
                              const SimOptions& options = {});
 
-/// The message of the exception that the simulation of `body` ends with; fails the calling test if
-/// there is none. HangErrors start with "hang: ".
+/// The message of the exception that ends the simulation of `body`; fails the calling test if there
+/// is none. The messages of HangErrors start with "hang: ".
 std::string failure_of(const Cluster& cluster, const Task& body, const SimOptions& options = {});
 
-/// A phantom of `nbytes` bytes.
+/// A phantom tensor of `nbytes` bytes.
 Tensor phantom_bytes(std::size_t nbytes);
 
 }  // namespace trigram::test

@@ -6,7 +6,7 @@
 
 namespace trigram::test {
 
-/// What a child process hands back, bit by bit.
+/// Serialises the result that a child process returns, bitwise.
 std::string to_bytes(const Trained& trained);
 Trained trained_from_bytes(const std::string& bytes);
 

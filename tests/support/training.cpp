@@ -38,7 +38,7 @@ std::unique_ptr<Runtime> make_runtime(const Training& training) {
   return make_sim_runtime(training.sim, training.cluster);
 }
 
-/// What the ranks of a run share.
+/// State shared by the ranks of a run.
 class Session {
  public:
   explicit Session(const Training& training)
@@ -102,7 +102,7 @@ class Session {
   Trained result;
 
  private:
-  /// Where every rank is a process, each has its own results only: all get all.
+  /// If every rank is a process, each process has only its own results; this exchanges them.
   void gather(const Context& raw, std::size_t self) {
     std::vector<std::string> all(result.weights.size());
     all[self] = to_bytes(result);

@@ -12,7 +12,7 @@
 
 namespace trigram::test {
 
-/// One training run, by the names that configurations use.
+/// One training run, described by the names that configurations use.
 struct Training {
   Json algorithm;  // "name" or {"name": ..., options}
   Json workload = {{"name", "quadratic"}, {"dimension", 64}, {"noise", 0.1}};
@@ -21,52 +21,52 @@ struct Training {
   Json optimizer = {{"name", "sgd"}, {"lr", 0.05}, {"momentum", 0.9}};
   std::uint64_t seed = 7;
   std::string world = "sim";
-  SimOptions sim = {};  // of that world
+  SimOptions sim = {};  // options of the simulated world
   bool events = false;  // collect the trace
-  /// At the end of each step, wait for what it has issued and add up what it took, as `trigram run`
-  /// does; what is not added up is kept.
+  /// At the end of each step, wait for everything the step has issued and add up its times, as
+  /// `trigram run` does; otherwise the meter keeps all events until the end.
   bool reports_steps = false;
-  /// Compute the gradients on the host, and nothing but them (host_gradients.h).
+  /// Compute the gradients, and only them, on the host (host_gradients.h).
   bool host_gradients = false;
 };
 
-/// What is left of it. Vectors are by rank; the weights of one that only serves are no result.
+/// The result. Vectors are by rank; the weights of a rank that only serves are not meaningful.
 struct Trained {
   std::vector<double> ended_s;  // by the world's clock
   std::vector<Counters> counters;
-  std::vector<std::vector<Event>> events;   // in the order in which they were reported
+  std::vector<std::vector<Event>> events;   // in the order of reporting
   std::vector<std::vector<float>> weights;  // empty for phantoms
   std::vector<std::size_t> buckets;         // priced elements of each bucket
-  std::string notes;                        // of the runtime, as JSON
-  double cpu_s = 0;                         // of the process, likewise
-  long max_rss_kib = 0;                     // of the process, when it ran in one of its own
+  std::string notes;                        // the runtime's notes, as JSON
+  double cpu_s = 0;      // CPU time of the process, if the run had one of its own
+  long max_rss_kib = 0;  // likewise
 
-  /// When the last rank ended.
+  /// The time at which the last rank ended.
   double seconds() const;
   /// Priced elements of all buckets.
   std::size_t model() const;
 };
 
-/// Trains in a child process when the world is simulated, in this one otherwise. What the run
-/// throws fails the calling test in the first case (and nothing comes back), and is thrown in the
-/// second.
+/// Trains in a child process if the world is simulated, and in this process otherwise. In the first
+/// case an exception of the run fails the calling test, and the result is empty; in the second case
+/// it propagates.
 Trained train(const Training& training);
 
 /// The same run, in this process.
 Trained train_here(const Training& training);
 
-/// Whether a launcher has started this process as one rank of a world of processes.
+/// True if a launcher has started this process as one rank of a world of processes.
 bool launched();
 
 /// A cluster whose links are slow enough for communication to matter.
 Cluster small_cluster(int nodes, int workers_per_node = 1);
 
-/// An algorithm with its mode, by a name for people and test cases.
+/// An algorithm and its options, with a readable name for test cases.
 struct NamedAlgorithm {
   std::string name;
   Json spec;
 };
-/// For GoogleTest: prints an algorithm as its name, and names a test after it.
+/// For GoogleTest: prints an algorithm by its name, and names a test after it.
 void PrintTo(const NamedAlgorithm& algorithm, std::ostream* out);
 struct TestName {
   template <class Info>
@@ -76,14 +76,14 @@ struct TestName {
 };
 /// The ranks that compute gradients.
 std::vector<int> workers_of(const Training& training);
-/// Whether an algorithm can run on a cluster.
+/// True if the algorithm can run on the cluster.
 bool fits(const NamedAlgorithm& algorithm, const Cluster& cluster);
-/// Every algorithm and mode, flat, and hierarchical where that applies.
+/// Every algorithm and mode, flat and, if supported, hierarchical.
 std::vector<NamedAlgorithm> every_algorithm();
-/// Those whose result does not depend on timing.
+/// The algorithms whose results do not depend on timing.
 std::vector<NamedAlgorithm> deterministic_algorithms();
-/// Whether TRIGRAM_SHORT_TRAINING is set: trainings of this job are to be few and short, as on a
-/// GPU that ranks share, where every message waits for the turns of all of them.
+/// True if TRIGRAM_SHORT_TRAINING is set. Runs should then be few and short, for example on a GPU
+/// that ranks share, where every message waits for the time slices of all ranks.
 bool short_training();
 
 }  // namespace trigram::test

@@ -6,8 +6,9 @@
 
 namespace trigram::test {
 
-/// Calls check(name) once for every vector instruction set of this machine that dispatched code was
-/// compiled for, with that one chosen; restores the best one afterwards.
+/// Calls check(name) once for every vector instruction set that this machine supports and that the
+/// dispatched code was compiled for, with that instruction set selected; restores the best one
+/// afterwards.
 template <class Check>
 void for_each_vector_target(const Check& check) {
   const auto choose = [](std::int64_t targets) {

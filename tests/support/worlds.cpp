@@ -31,7 +31,7 @@ const std::vector<Variant>& variants() {
   return all;
 }
 
-/// A variant, or a world as it is.
+/// The variant of that name, or the world of that name without options.
 Variant variant(const std::string& name) {
   for (const Variant& known : variants())
     if (known.name == name) return known;
@@ -44,8 +44,8 @@ const World& find(const std::string& name) {
   throw std::invalid_argument("no world is called " + name);
 }
 
-/// Worlds that run in real time notice a hang after `patience`; a simulated one knows at once. For
-/// a workload without values, so that computation takes the time that it is said to take.
+/// Worlds that run in real time notice a hang after `patience`; a simulated world notices it at
+/// once. The workload has no values, so computation takes exactly the stated time.
 std::unique_ptr<Runtime> make(const std::string& name, const Cluster& cluster,
                               const char* patience) {
   const World& world = find(name);
@@ -57,13 +57,13 @@ std::unique_ptr<Runtime> make(const std::string& name, const Cluster& cluster,
   return world.make(world.resolve(options, ""), cluster, *phantom);
 }
 
-/// Whether ranks that this process alone would host can be compared in it.
+/// True if this process hosts all `ranks` ranks, or if it is part of a job of that size.
 bool fits(const World& world, int ranks) { return !world.processes || mpi_process().size == ranks; }
 
-/// A process that a launcher started is one rank; any other hosts all ranks.
+/// True if a launcher started this process as one rank; otherwise the process hosts all ranks.
 bool launched() { return mpi_unavailable_reason().empty(); }
 
-/// `body`, in a child process if that is where the world has to run.
+/// Runs `body`, in a child process if the world needs one.
 std::string bytes_from(const World& world, const std::function<std::string()>& body) {
   return world.simulated ? bytes_from_child(body) : body();
 }
@@ -187,7 +187,7 @@ WorldError error_in_world(const std::string& world, const Cluster& cluster, cons
         classify([&] { make(world, cluster, "300ms")->launch(cluster.layout(), rank_main); });
     return std::string(1, static_cast<char>(error.kind)) + error.text;
   });
-  if (bytes.empty()) return {};  // the child failed, and so does the test
+  if (bytes.empty()) return {};  // the child failed, so the test has failed, too
   return {static_cast<WorldError::Kind>(bytes[0]), bytes.substr(1)};
 }
 

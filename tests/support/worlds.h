@@ -14,45 +14,47 @@
 
 namespace trigram::test {
 
-/// The worlds that the conformance suite runs on, those that this build lacks included: worlds of
-/// processes where a launcher started this one, else those that host all ranks.
+/// The worlds on which the conformance suite runs, including those that this build lacks: worlds of
+/// processes if a launcher started this process, otherwise worlds that host all ranks.
 std::vector<std::string> world_names();
-/// The same, and what those do with other options, under names of their own: threads on an emulated
-/// network, the simulator ahead of its clock. For the suites about messages, streams and waiting.
+/// The same, and also worlds with other options, under names of their own: threads on an emulated
+/// network, and the simulator ahead of its clock. For the suites about messages, streams and
+/// waiting.
 std::vector<std::string> variant_names();
-/// Why a world cannot run here, with so many ranks if that is given; empty when it can.
+/// The reason why a world cannot run here (with `ranks` ranks, if nonzero); empty if it can.
 std::string world_unavailable(const std::string& world, int ranks = 0);
-/// Numbers of ranks to test here: those, or, in a process of a job, how many there are.
+/// The numbers of ranks to test here: `elsewhere` or, in a process of a job, the number of
+/// processes.
 std::vector<int> rank_counts(const std::vector<int>& elsewhere);
-/// Whether the world has collectives of its own.
+/// True if the world has native collectives.
 bool has_native(const std::string& world);
-/// True when the world's time is simulated, hence exact.
+/// True if the world's time is simulated, and therefore exact.
 bool is_simulated(const std::string& world);
 
 /// `ranks` workers, each on a node of its own.
 Cluster flat_cluster(int ranks);
-/// Nodes of several workers: `ranks` of three; in a job, where there are `ranks` processes, of a
-/// divisor of that, if only of itself.
+/// `ranks` nodes of three workers each. In a job, `ranks` is the number of processes, and the
+/// number of workers per node is its smallest divisor above 1.
 Cluster nodes_of_several(int ranks);
 
-/// Calls `rank_main` on every rank in a fresh world: a simulation in a child process, whose failed
-/// expectations count here. An exception out of the world fails the test.
+/// Calls `rank_main` on every rank in a fresh world. A simulation runs in a child process, and its
+/// failed expectations count in this test. An exception that leaves the world fails the test.
 void run_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main);
 
-/// The same, handing back what the ranks return, joined in the order of ranks.
+/// The same; returns the ranks' results, concatenated in the order of ranks.
 std::vector<std::string> results_in_world(const std::string& world, const Cluster& cluster,
                                           const std::function<std::string(Context)>& rank_main);
 
-/// How a world ended that was to end with an exception.
+/// The exception that ended a world.
 struct WorldError {
   enum Kind : char { none, hang, invariant, out_of_range, other } kind = none;
   std::string text;
 };
-/// Calls `rank_main` on every rank and hands back what `launch` throws. Hangs are reported after a
-/// fraction of a second.
+/// Calls `rank_main` on every rank and returns the exception of `launch`. Hangs are reported after
+/// a fraction of a second.
 WorldError error_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main);
 
-/// A test that runs in a world of some ranks; both are its parameters.
+/// A test that runs in a world with some number of ranks; both are its parameters.
 class WorldTest : public ::testing::TestWithParam<std::tuple<std::string, int>> {
  protected:
   void SetUp() override;
@@ -66,8 +68,8 @@ class WorldTest : public ::testing::TestWithParam<std::tuple<std::string, int>> 
   }
 };
 
-/// Parameters of a WorldTest: every world, with each number of ranks; in a job with its own, so
-/// that a suite runs at every number of processes.
+/// Parameters of a WorldTest: every world, with each number of ranks; in a job only with the job's
+/// number of processes, so a suite runs at every number of processes.
 template <class... Ranks>
 auto every_world(Ranks... ranks) {
   return ::testing::Combine(::testing::ValuesIn(world_names()),
@@ -81,7 +83,7 @@ auto every_variant(Ranks... ranks) {
 }
 std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info);
 
-/// A value that tells rank and index: exact in a float for 100 ranks and 131,072 elements.
+/// A value that identifies rank and index: exact in a float for 100 ranks and 131,072 elements.
 float unique_value(int rank, std::size_t index);
 /// A tensor on the context's device that holds unique_value(rank, 0 .. numel-1).
 Tensor unique_tensor(const Context& ctx, std::size_t numel, int rank);

@@ -14,7 +14,7 @@
 #include "tests/support/collective_timing.h"
 #include "tests/support/simulate.h"
 
-// The shape of double binary trees, what ranks send over them, and how long that takes.
+// The shape of double binary trees, the messages that ranks send over them, and their duration.
 
 namespace trigram::test {
 namespace {
@@ -48,9 +48,9 @@ TEST(DoubleTrees, MakeEveryNodeALeafOnceButNodeZeroOfAnOddNumber) {
 
 TEST(DoubleTrees, TakeLongerChunksOfLongerVectors) {
   constexpr std::size_t kKiB = 1024, kMiB = 1024 * kKiB;
-  EXPECT_EQ(double_tree_chunk_bytes(100 * kMiB, 16, 8), 512 * kKiB);  // 100 of them, 11 levels
+  EXPECT_EQ(double_tree_chunk_bytes(100 * kMiB, 16, 8), 512 * kKiB);  // 100 chunks, 11 levels
   EXPECT_EQ(double_tree_chunk_bytes(50 * kMiB, 16, 8), 256 * kKiB);   // 50, then 100
-  EXPECT_EQ(double_tree_chunk_bytes(11 * kMiB, 16, 8), 128 * kKiB);   // 44 are 4 for each level
+  EXPECT_EQ(double_tree_chunk_bytes(11 * kMiB, 16, 8), 128 * kKiB);   // 44 chunks: 4 for each level
   EXPECT_EQ(double_tree_chunk_bytes(10 * kMiB, 16, 8), 64 * kKiB);
   EXPECT_EQ(double_tree_chunk_bytes(kMiB, 16, 8), 32 * kKiB);
   EXPECT_EQ(double_tree_chunk_bytes(4 * kMiB, 2, 1), 256 * kKiB);
@@ -67,13 +67,13 @@ TEST(DoubleTrees, TakeLongerChunksOfLongerVectors) {
 
 constexpr std::size_t kChunkBytes = 4000;
 
-/// Chunks of each tree for n elements.
+/// The number of chunks of each tree for n elements.
 std::size_t chunks(std::size_t n) {
   return std::max<std::size_t>((4 * ((n + 1) / 2) + kChunkBytes - 1) / kChunkBytes, 1);
 }
 
-/// Schedules over networks that let them run. The form has the messages of eager connections that
-/// use a port take turns, where the simulator has them share it.
+/// Schedules, each with a network on which they can run. In the closed form, messages of eager
+/// connections that use the same port take turns; in the simulator they share it.
 struct Case {
   const char* name;
   Transport::Protocol protocol;
@@ -87,7 +87,7 @@ const Case kCases[] = {
     {"eager, all ahead", Transport::Protocol::eager, 1'000'000, 1e-9},
 };
 
-/// A batch ends when what it sends has arrived, where it is a rendezvous.
+/// With rendezvous messages, a batch ends when its sent messages have arrived.
 double expected_s(const CostModel& costs, int ranks, std::size_t n, const Case& c) {
   const bool eager = c.protocol == Transport::Protocol::eager;
   return double_tree_allreduce_s(
@@ -119,10 +119,10 @@ TEST_P(DoubleTreeTimes, AreThoseOfTheirMessages) {
 INSTANTIATE_TEST_SUITE_P(Ranks, DoubleTreeTimes, ::testing::Values(2, 3, 4, 5, 7, 8, 13, 16),
                          ::testing::PrintToStringParamName());
 
-/// Connections that take all that is sent, and carry it in order.
+/// Connections that buffer everything that is sent, and carry it in order.
 const TreeTransport kBuffered = {.ahead = 1'000'000, .eager = true, .in_order = true};
 
-/// Seconds of latency alone.
+/// The seconds that latency alone takes.
 double empty_s(int ranks, std::size_t chunks, const TreeTransport& transport) {
   return double_tree_allreduce_s(free_reductions(), ranks, 0, true, chunks, transport);
 }
@@ -137,8 +137,8 @@ TEST(DoubleTreeForms, OfLatency) {
     }
 }
 
-/// Every rank sends the vector up and down once. In step, that is what a port takes, and a level's
-/// chunks; ranks that run ahead take up to a third more.
+/// Every rank sends the vector up and down once. If ranks run in step, the duration is the time of
+/// a port plus that of a level's chunks; if they run ahead, it is up to a third more.
 TEST(DoubleTreeForms, OfBytes) {
   CostModel costs = free_reductions();
   costs.alpha_s = 0;
@@ -155,7 +155,7 @@ TEST(DoubleTreeForms, OfBytes) {
   }
 }
 
-/// Running ahead hides latency where there are buffers: chunks follow one another.
+/// With buffers, running ahead hides latency: chunks follow one another.
 TEST(DoubleTreeForms, RunningAheadHidesLatency) {
   CostModel costs = free_reductions();
   costs.alpha_s = 1e-3;
@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(Nodes, DoubleTreeVolume,
                                   std::to_string(parameters.param.workers);
                          });
 
-/// How far a rank runs ahead decides when messages leave, not how they are added up.
+/// `ahead` changes when messages leave, not the order of additions.
 TEST(DoubleTreeSums, DoNotDependOnWhenMessagesLeave) {
   const auto sums = [](const Cluster& cluster, std::int64_t ahead) {
     return simulate(cluster, [&](const Context& ctx) {
@@ -231,8 +231,8 @@ TEST(DoubleTreeSums, DoNotDependOnWhenMessagesLeave) {
   }
 }
 
-/// The choice is made from the cluster's description, and priced lengths. The last of 16 nodes is a
-/// leaf in one tree, and the root with one child of the other; 500 kB are 8 chunks of 64 KiB.
+/// The choice depends on the cluster's description and on priced lengths. The last of 16 nodes is a
+/// leaf in one tree, and the root, with one child, of the other; 500 kB are 8 chunks of 64 KiB.
 TEST(NcclAllreduce, IsARingOrATreeByTheDescription) {
   const auto messages_of_last = [](double bandwidth_Bps, const NcclOptions& options) {
     Cluster cluster = round_cluster(16);
@@ -248,7 +248,7 @@ TEST(NcclAllreduce, IsARingOrATreeByTheDescription) {
   const double ring = 2 * 15, tree = 2 * 8;
   EXPECT_EQ(messages_of_last(1e9, {}), ring);
   EXPECT_EQ(messages_of_last(25e9, {}), tree);
-  EXPECT_EQ(messages_of_last(1e9, {.nic_Bps = 25e9}), tree);  // as NCCL sees it
+  EXPECT_EQ(messages_of_last(1e9, {.nic_Bps = 25e9}), tree);  // as NCCL reads the NIC
 }
 
 }  // namespace

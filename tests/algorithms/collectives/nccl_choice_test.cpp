@@ -8,12 +8,12 @@ namespace {
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr NcclAlgorithm kTree = NcclAlgorithm::tree, kRing = NcclAlgorithm::ring;
 
-/// 16 nodes of 8 V100s, joined by one NIC each.
+/// 16 nodes of 8 V100s, connected by one NIC each.
 NcclView nodes_of_eight(double nic_Bps) {
   return {.nodes = 16, .workers = 8, .node_Bps = nic_Bps, .worker_Bps = 150e9};
 }
 
-// Reckoned by hand from the published constants. 30 hops between nodes, 224 inside them; 4 levels.
+// Computed by hand from the published constants: 30 hops between nodes, 224 inside them; 4 levels.
 
 TEST(NcclChoice, RingsTakeAllHopsAndTwiceTheBytesLessTheOwnPart) {
   const NcclView view = nodes_of_eight(12.5e9);
@@ -28,7 +28,7 @@ TEST(NcclChoice, RingsTakeAllHopsAndTwiceTheBytesLessTheOwnPart) {
 
 TEST(NcclChoice, TreesTakeTheirLevelsAndTwiceTheBytes) {
   const NcclView view = nodes_of_eight(12.5e9);
-  const double bytes = 10.0 * kMiB;  // in the step of 8 MiB
+  const double bytes = 10.0 * kMiB;  // the correction for 8 MiB applies
   EXPECT_NEAR(nccl_time_s(view, kTree, NcclProtocol::ll, 10 * kMiB),
               1e-6 * (6.8 + 2 * (7 * 0.6 + 4 * 5)) + 2 * bytes / (12.5e9 * 0.92 / 3.8 * 0.8),
               1e-12);
@@ -83,7 +83,7 @@ TEST(NcclChoice, OneRankHasNothingToChoose) {
   EXPECT_EQ(nccl_choice({.nodes = 1, .workers = 1}, kMiB), kRing);
 }
 
-/// What a port inside a node moves bounds a ring that passes it.
+/// The bandwidth of a port inside a node limits a ring that crosses it.
 TEST(NcclChoice, TheSlowerLinkCounts) {
   NcclView view = nodes_of_eight(12.5e9);
   view.worker_Bps = 5e9;

@@ -8,14 +8,14 @@
 #include "core/subset.h"
 #include "tests/support/simulate.h"
 
-// What channels and slices of rings are good for, with reductions that cost nothing.
+// The benefits of channels and slices of rings, with reductions that cost nothing.
 
 namespace trigram::test {
 namespace {
 
 constexpr int kNodes = 4, kWorkers = 4;
 
-/// What `of` says on each rank after an allreduce of n elements between `members`.
+/// The value of `of` on each rank after an allreduce of n elements between `members`.
 template <class Of>
 std::vector<double> after_allreduce(Cluster cluster, const Rings& rings, std::size_t n,
                                     const std::vector<int>& members, Of of) {
@@ -37,14 +37,14 @@ std::vector<int> every(int stride, const Cluster& cluster) {
   return ranks;
 }
 
-/// Seconds of an allreduce of n elements between every `stride`-th worker.
+/// The duration in seconds of an allreduce of n elements between every `stride`-th worker.
 double seconds(const Cluster& cluster, const Rings& rings, std::size_t n, int stride = 1) {
   const auto ended = after_allreduce(cluster, rings, n, every(stride, cluster),
                                      [](Context ctx, Meter&) { return ctx.stream->now(); });
   return *std::max_element(ended.begin(), ended.end());
 }
 
-/// Each rank sends each chunk of each channel on, in every stage, slice by slice.
+/// In every stage each rank sends one chunk of each channel, slice by slice.
 TEST(Slices, AreMessagesOfChunksOfChannels) {
   constexpr int P = 8;
   constexpr std::size_t kChunk = 6'000;  // bytes
@@ -67,7 +67,8 @@ TEST(Slices, AreMessagesOfChunksOfChannels) {
     }
 }
 
-/// Slices of a chunk leave together, so they take the chunk's time and the software's for each.
+/// Slices of a chunk are sent together, so they take the chunk's time plus the message overhead
+/// of each slice.
 TEST(Slices, TakeTheTimeOfTheirMessages) {
   constexpr int P = 8;
   constexpr std::size_t kChunk = 4'000'000;  // bytes
@@ -75,7 +76,7 @@ TEST(Slices, TakeTheTimeOfTheirMessages) {
   cluster.transport.message_overhead_s = 10e-6;
   for (const std::size_t slices : {1, 3, 8}) {
     const Rings rings = {.slice_bytes = (kChunk + slices - 1) / slices};
-    // The connection is busy with each slice before it leaves.
+    // The overhead of each slice occupies the connection before the slice is sent.
     const double stage_s = static_cast<double>(slices) * 10e-6 + cluster.inter.latency_s +
                            kChunk / cluster.inter.bandwidth_Bps;
     EXPECT_NEAR(seconds(cluster, rings, P * kChunk / 4), 2 * (P - 1) * stage_s, 1e-9) << slices;

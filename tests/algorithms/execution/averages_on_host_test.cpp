@@ -2,13 +2,13 @@
 
 #include "tests/support/training.h"
 
-// Models that are averaged on the host: what that takes of a step, and that it changes nothing
-// else.
+// Models that are averaged on the host: how much longer a step takes, and that nothing else
+// changes.
 
 namespace trigram::test {
 namespace {
 
-constexpr double kModel = 4 * 138'357'544.0;  // bytes of VGG16
+constexpr double kModel = 4 * 138'357'544.0;  // VGG16, in bytes
 constexpr double kHost_Bps = 1e9;
 
 Training vgg16(const Json& algorithm, int nodes, long steps) {
@@ -21,7 +21,7 @@ Training vgg16(const Json& algorithm, int nodes, long steps) {
   return training;
 }
 
-/// By how much longer the run takes with averages on the host.
+/// How much longer the run takes with averages on the host.
 double added_s(Training training) {
   const double before_s = train(training).seconds();
   training.algorithm["through_host"] = true;
@@ -31,7 +31,7 @@ double added_s(Training training) {
 struct Averaged {
   std::string name;
   Json algorithm;
-  int models;  // that are averaged into a worker's own in all steps of the test
+  int models;  // number of models averaged into a worker's own in all steps of the test
 };
 void PrintTo(const Averaged& averaged, std::ostream* out) { *out << averaged.name; }
 
@@ -40,8 +40,8 @@ constexpr long kSteps = 4;
 
 class AveragesOnHost : public ::testing::TestWithParam<Averaged> {};
 
-/// Where all workers take equally long, the host's work comes on top of everything else: nothing
-/// hides it, what the exchange itself hides behind included.
+/// If all workers take the same time, the host's work adds to everything else: nothing hides it,
+/// not even the computation that hides the exchange.
 TEST_P(AveragesOnHost, TakeTheBytesOfTheModelsThatAreAveraged) {
   const Averaged& averaged = GetParam();
   const Training training = vgg16(averaged.algorithm, kNodes, kSteps);
@@ -69,8 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
                  3 * 3 + 1}),
     [](const auto& test) { return test.param.name; });
 
-/// Two workers that average with each other in every step: each pays once a step, but for the
-/// first, and for an average that may still be under way at the end.
+/// Two workers that average with each other in every step: each pays once per step, except for the
+/// first step, and except for an average that may be in flight at the end.
 TEST(AveragesOnHostInPairs, ArePaidByBothWorkers) {
   constexpr long kMore = 10;
   Training training = vgg16({{"name", "adpsgd"}}, 2, kMore);

@@ -1,5 +1,5 @@
-// Coded averages, step after step: error feedback keeps what a code loses until it has been sent,
-// bucket by bucket, and stochastic codes draw new numbers every step.
+// Encoded averages over several steps: error feedback keeps the loss of a code until it has been
+// sent, bucket by bucket, and stochastic codecs draw new numbers in every step.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ constexpr int kRanks = 4, kBuckets = 2;
 constexpr long kSteps = 200;
 constexpr std::size_t kNumel = 40;
 
-/// The same input in every step: element i of a bucket of a rank.
+/// The same input in every step: element i of a rank's bucket.
 double input(int rank, int bucket, std::size_t i) {
   return std::sin(0.9 * static_cast<double>(i) + rank + std::numbers::pi * bucket / 3) + 0.2 * rank;
 }
@@ -28,7 +28,7 @@ double mean_input(int bucket, std::size_t i) {
   return sum / kRanks;
 }
 
-/// The mean over the steps of what rank 0 gets, by bucket, joined.
+/// The mean over the steps of rank 0's results, by bucket, concatenated.
 std::vector<float> mean_output(const std::function<Exchange()>& make) {
   const auto results = results_in_world("threads", flat_cluster(kRanks), [&](Context ctx) {
     const Exchange average = make();
@@ -60,8 +60,8 @@ double error(const std::function<Exchange()>& make) {
   return largest;
 }
 
-/// What is never sent is bounded, so the mean over t steps errs by O(1/t) with feedback; without, a
-/// biased code errs by as much after every step.
+/// The unsent amount is bounded, so with feedback the mean over t steps errs by O(1/t); without
+/// feedback, a biased codec makes the same error in every step.
 TEST(CodedAverages, ErrorFeedbackSendsEverythingInTheEnd) {
   for (const bool gathered : {false, true})
     for (const CodecSpec& codec : {CodecSpec{"sign"}, CodecSpec{"topk", {{"density", 0.2}}}}) {
@@ -77,7 +77,8 @@ TEST(CodedAverages, ErrorFeedbackSendsEverythingInTheEnd) {
     }
 }
 
-/// One coding errs by a third of the norm of the part; the mean of 200 independent ones by little.
+/// One encoding errs by a third of the norm of the part; the mean of 200 independent encodings errs
+/// little.
 TEST(CodedAverages, StochasticCodesDrawNewNumbersEveryStep) {
   EXPECT_LT(error([] {
               return coded_average({CodecSpec{"qsgd", {{"levels", 1}}}, false, 7});

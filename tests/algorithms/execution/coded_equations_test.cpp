@@ -1,4 +1,4 @@
-// Coded averages against their equations, in plain loops, for a few steps.
+// Encoded averages, compared with their equations in plain loops, for a few steps.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ const CodecSpec kCodecs[] = {
 
 class CodedEquations : public WorldTest {
  protected:
-  /// Rank 0's results, bucket by bucket in every step, joined.
+  /// Rank 0's results, bucket by bucket in every step, concatenated.
   Vector results(const std::function<Exchange()>& make) {
     const auto bytes = results_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
       const Exchange average = make();

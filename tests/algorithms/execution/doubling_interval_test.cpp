@@ -15,7 +15,7 @@ TEST(DoublingInterval, DoublesUpToItsMost) {
     if (interval.ends_at(step)) ends.push_back(step);
     interval.count();
   }
-  // Of 1 step for 0 to 2, of 2 for 3 to 5, of 4 for 6 to 8, then of 6.
+  // The interval is 1 step for 0 to 2, 2 for 3 to 5, 4 for 6 to 8, then 6.
   EXPECT_EQ(ends, (std::vector<long>{0, 1, 2, 4, 8, 12, 18, 24}));
   EXPECT_EQ(DoublingInterval(3, 6).counts_to_most(), 9);
   EXPECT_EQ(DoublingInterval(3, 1).counts_to_most(), 0);

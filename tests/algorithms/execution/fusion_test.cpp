@@ -7,13 +7,13 @@
 #include "core/workloads/profile_reference.h"
 #include "tests/support/training.h"
 
-// How systems fuse tensors: PyTorch's buckets, Horovod's buffer and clock, BAGUA's worker that
-// waits for each operation. Rules and times are written here apart from the code.
+// How systems fuse tensors: PyTorch's buckets, Horovod's buffer and cycles, BAGUA's worker that
+// waits for each operation. The rules and times are restated here independently of the code.
 
 namespace trigram::test {
 namespace {
 
-/// Gradients as they are ready: the last layer's first.
+/// The gradients' lengths in the order in which they are ready: the last layer's first.
 std::vector<std::size_t> ready_lengths(const std::string& profile) {
   std::vector<std::size_t> lengths;
   for (const ProfileTensor& row : load_profile(profile_file(profile), "").tensors)
@@ -21,8 +21,8 @@ std::vector<std::size_t> ready_lengths(const std::string& profile) {
   return lengths;
 }
 
-/// PyTorch's rule: a list of size limits of which the last one stays; a tensor joins the open
-/// bucket, which is closed once it has reached its limit, and then the next limit is taken.
+/// PyTorch's rule: there is a list of size limits, whose last one repeats. A tensor joins the open
+/// bucket. When the bucket has reached its limit it is closed, and the next limit applies.
 std::vector<std::size_t> pytorch_buckets(const std::vector<std::size_t>& lengths,
                                          std::vector<std::size_t> limits) {
   std::vector<std::size_t> buckets;
@@ -76,12 +76,12 @@ TEST(FirstBucket, IsThatOfTheOthersUnlessItIsGiven) {
 }
 
 constexpr double kReady_s = 1e-3;  // forward and backward of one_tensor_profile
-/// The only element's 4 ns on each hop of a ring may be hidden or not.
+/// The 4 ns of the only element on each hop of a ring may be hidden or not.
 constexpr double kHops_s = 50e-9;
 
-/// When the exchange of the one gradient of a step that begins at `now_s` begins: with the first
-/// cycle that finds it ready, after the negotiation. Cycles begin a period after one another, the
-/// cycle time or the negotiation if that is longer, and none goes on between steps.
+/// The start of the exchange of a step's only gradient, for a step that begins at `now_s`: in the
+/// first cycle that finds the gradient ready, after the negotiation. The period of cycles is the
+/// cycle time, or the negotiation if that is longer; no cycle runs between steps.
 double exchange_begins_s(double now_s, double cycle_s, double negotiation_s, double& began_s) {
   const double ready_s = now_s + kReady_s;
   if (cycle_s == 0) return ready_s + negotiation_s;
@@ -96,19 +96,20 @@ TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
     for (const int negotiations : {1, 2})
       for (const double cycle_s : {0.0, 0.03e-3, 0.3e-3, 0.7e-3, 1.3e-3, 5e-3}) {
         Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
-        // In lock step all ranks end an exchange at the same time, and all exchanges take as long.
+        // With rendezvous messages all ranks end an exchange at the same time, and all exchanges
+        // take the same time.
         training.cluster.transport.protocol = Transport::Protocol::rendezvous;
-        // No number of negotiations takes as long as forward and backward: no cycle begins just
-        // when the gradient is ready.
+        // No number of negotiations takes as long as forward and backward, so no cycle begins
+        // exactly when the gradient is ready.
         training.cluster.inter.latency_s = 23e-6;
-        // Exchange and optimizer; before the first step, something is prepared.
+        // The exchange and the optimizer; there is some preparation before the first step.
         const double one_s = train(training).seconds();
         training.steps = 2;
         const double exchange_s = train(training).seconds() - one_s - kReady_s;
         training.algorithm["fusion_buffer"] = {{"cycle", std::to_string(cycle_s * 1e6) + "us"},
                                                {"negotiations", negotiations}};
         training.steps = 4;
-        // Recursive doubling: a message each way in every round.
+        // Recursive doubling: one message each way in every round.
         const double negotiation_s =
             negotiations * std::log2(nodes) * training.cluster.inter.latency_s;
         double end_s = one_s - kReady_s - exchange_s, began_s = -1;
@@ -119,8 +120,8 @@ TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
       }
 }
 
-/// Ranks beyond a power of two have a partner that speaks for them: its answer comes two latencies
-/// after the others', whose exchange waits for it.
+/// A rank beyond a power of two is represented by its partner: its answer arrives two latencies
+/// after the others', and their exchange waits for it.
 TEST(FusionBuffer, NegotiatesAmongAnyNumberOfRanks) {
   for (const int nodes : {3, 5, 6, 7}) {
     Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
@@ -133,7 +134,8 @@ TEST(FusionBuffer, NegotiatesAmongAnyNumberOfRanks) {
   }
 }
 
-/// Rounds inside nodes take the latency of these: 8 ranks agree in one round between 2 nodes.
+/// Rounds inside nodes take only the latency inside nodes, so between 2 nodes 8 ranks agree in one
+/// round of the inter-node latency.
 TEST(FusionBuffer, NegotiatesAcrossNodesInAsManyRoundsAsThereAreDoublingsOfNodes) {
   Training training = of(test_profile("one_tensor_profile"), Json::object());
   training.cluster = small_cluster(2, 4);
@@ -143,13 +145,14 @@ TEST(FusionBuffer, NegotiatesAcrossNodesInAsManyRoundsAsThereAreDoublingsOfNodes
               2 * training.cluster.intra.latency_s + training.cluster.inter.latency_s, 1e-12);
 }
 
-/// A rank that is late by more than a cycle holds up the negotiation of the others, not the clock:
-/// nothing is exchanged before its gradient is there, and then in the cycle that finds it.
+/// A rank that is late by more than a cycle delays the negotiation of the other ranks, but not the
+/// clock: nothing is exchanged before its gradient is ready, and then it is exchanged in the cycle
+/// that finds it.
 TEST(FusionBuffer, CyclesGoOnWhileARankIsLate) {
   Training training = of(test_profile("one_tensor_profile"), Json::object(), 4);
   const double exchange_s = train(training).seconds() - kReady_s;
   training.algorithm["fusion_buffer"] = {{"cycle", "700us"}};
-  training.cluster.slow_workers = {{2, 3}};  // ready after 3 ms: the cycle at 3.5 ms finds it
+  training.cluster.slow_workers = {{2, 3}};  // ready after 3 ms; the cycle at 3.5 ms finds it
   const double latency_s = training.cluster.inter.latency_s;
   EXPECT_NEAR(train(training).seconds(), 3.5e-3 + 2 * latency_s + exchange_s, kHops_s);
 }
@@ -161,7 +164,8 @@ TEST(FusionBuffer, HasNobodyToAskOnOneRank) {
   EXPECT_NEAR(train(training).seconds(), before_s, 1e-15);
 }
 
-/// Where a single cycle begins after backward, all is ready: pieces are filled one after another.
+/// If a single cycle begins after backward, everything is ready: pieces are filled one after
+/// another.
 TEST(FusionBuffer, FusesWhatIsReadyUpToItsSize) {
   const std::vector<std::size_t> ready = {1001, 101, 20003, 50, 5000};
   for (const std::size_t size : {1u, 4'500u, 85'000u, 1'000'000u}) {
@@ -184,7 +188,7 @@ TEST(FusionBuffer, FusesWhatIsReadyUpToItsSize) {
   }
 }
 
-/// What becomes ready between two cycles goes with the later one.
+/// Buckets that become ready between two cycles are in the later one.
 TEST(FusionBuffer, LongerCyclesFuseMore) {
   std::uint64_t before = UINT64_MAX;
   for (const char* cycle : {"0s", "200us", "500us", "10ms"}) {
@@ -197,7 +201,7 @@ TEST(FusionBuffer, LongerCyclesFuseMore) {
   EXPECT_EQ(before, 2u * 3) << "all at once";
 }
 
-/// Two numbers have one sum, in whatever pieces they are added.
+/// Two numbers have only one sum, in whatever pieces they are added.
 TEST(FusionBuffer, GivesTheWeightsOfOtherBuckets) {
   for (const char* world : {"sim", "threads"})
     for (const bool overlap : {true, false})
@@ -214,8 +218,8 @@ TEST(FusionBuffer, GivesTheWeightsOfOtherBuckets) {
       }
 }
 
-/// One launch for each exchange that the host has waited for, or what is said; with all of them
-/// after backward, nothing hides any.
+/// One launch for each exchange that the host has waited for, or `synchronize_overhead_s` if
+/// it is given. Since all exchanges come after backward, nothing hides them.
 TEST(Synchronize, CostsALaunchPerExchange) {
   Training training = of(test_profile("tiny_profile"), {{"bucket", "0B"}, {"overlap", false}}, 4);
   for (const double launch_s : {5e-6, 1e-4}) {

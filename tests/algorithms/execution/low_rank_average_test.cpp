@@ -1,4 +1,4 @@
-// PowerSGD against its equations, in plain loops and f64.
+// PowerSGD, compared with its equations, in plain loops and f64.
 
 #include <gtest/gtest.h>
 
@@ -15,11 +15,11 @@ namespace {
 constexpr long kSteps = 3;
 constexpr int kBucket = 5;
 constexpr std::uint64_t kSeed = 11;
-constexpr std::size_t kNumel = 83;  // a matrix of 9 x 10 that is not full
+constexpr std::size_t kNumel = 83;  // a 9 x 10 matrix that is not full
 
 using Vector = std::vector<double>;
 
-/// What a rank brings to a step.
+/// The input of a rank in a step.
 Vector input(int rank, long step) {
   Philox random(1, rank, step, Purpose::gradient_noise);
   Vector x(kNumel);
@@ -34,7 +34,7 @@ Vector mean(const std::vector<Vector>& of) {
   return result;
 }
 
-/// What every rank gets, by step, joined.
+/// The result on every rank, by step, concatenated.
 Vector expected(int ranks, const LowRank& options) {
   PowerSgdReference reference({.rank = static_cast<std::size_t>(options.rank),
                                .error_feedback = options.error_feedback,
@@ -53,7 +53,7 @@ Vector expected(int ranks, const LowRank& options) {
 
 class LowRankAverageTest : public WorldTest {
  protected:
-  /// The same of every rank: the steps' results, joined.
+  /// The results of every rank, by step, concatenated.
   std::vector<Vector> got(const LowRank& options) {
     const auto bytes = results_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
       const Exchange average = low_rank_average(options, kSeed);
@@ -92,7 +92,7 @@ TEST_P(LowRankAverageTest, FollowsTheEquations) {
       }
 }
 
-/// 5 * (9 + 10) elements of factors are more than 83.
+/// The factors have 5 * (9 + 10) elements, more than 83.
 TEST_P(LowRankAverageTest, IsTheMeanWhereFactorsAreNoShorter) {
   const auto all = got({.rank = 5});
   for (long t = 0; t < kSteps; ++t) {

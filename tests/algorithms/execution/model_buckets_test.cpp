@@ -7,7 +7,7 @@
 #include "tests/support/expect_volume.h"
 
 // Methods that exchange weights, in buckets instead of the whole model: the same weights, the same
-// bytes, other times.
+// bytes, different times.
 
 namespace trigram::test {
 namespace {
@@ -21,7 +21,7 @@ TEST(ModelBuckets, LeaveTheSameWeights) {
   for (const Json& spec :
        {Json{{"name", "dpsgd"}}, Json{{"name", "decentralized"}, {"mode", "ring"}},
         Json{{"name", "sgp"}, {"graph", "star"}}, Json{{"name", "osgp"}, {"graph", "star"}},
-        // whose sums do not depend on how a vector is cut
+        // The sums of these do not depend on how a vector is cut.
         Json{{"name", "local_sgd"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
         Json{{"name", "diloco"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
         Json{{"name", "slowmo"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
@@ -60,7 +60,8 @@ TEST(ModelBuckets, TravelDuringTheBackwardPass) {
     Training training;
     training.workload = "vgg16";
     training.cluster = small_cluster(4);
-    training.algorithm = {{"name", name}, {"bucket", "10GB"}};  // all in one, after backward
+    // everything in one bucket, after backward
+    training.algorithm = {{"name", name}, {"bucket", "10GB"}};
     if (name == std::string("local_sgd")) training.algorithm["sync_every"] = 1;
     const double after = train(training).seconds();
     training.algorithm["bucket"] = "10MiB";
@@ -68,7 +69,7 @@ TEST(ModelBuckets, TravelDuringTheBackwardPass) {
   }
 }
 
-/// One after another: an exchange of buckets takes 2(P-1) latencies for each of them.
+/// Buckets are exchanged one after another: each of them takes 2(P-1) latencies.
 TEST(ModelBuckets, OfBlocksOfLocalStepsPayLatenciesOfTheirOwn) {
   for (const char* name : {"diloco", "slowmo", "bmuf", "easgd"}) {
     Training training = training_of({{"name", name}, {"sync_every", 1}}, {3, 1});
@@ -84,9 +85,9 @@ TEST(ModelBuckets, OfBlocksOfLocalStepsPayLatenciesOfTheirOwn) {
   }
 }
 
-/// What gossip does not hide: all of a model that computes for long is exchanged meanwhile; then,
-/// for every bucket, the leader's copy, the broadcast to the other worker of its node, and the
-/// host's wait, and one wait for the computation before.
+/// The part of gossip that is not hidden. The model computes for so long that all of it is
+/// exchanged meanwhile. Then follow, for every bucket, the leader's copy, the broadcast to the
+/// other worker of its node, and the host's wait; and once the wait for the computation.
 TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
   constexpr int kSteps = 3;
   for (const char* mode : {"all", "shift_one"})
@@ -95,7 +96,7 @@ TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
       Training training;
       training.workload = "resnet50";
       training.cluster = small_cluster(2, 2);
-      // An eager one would let leaders go on before their broadcasts have arrived.
+      // With eager messages, leaders could continue before their broadcasts have arrived.
       training.cluster.transport.protocol = Transport::Protocol::rendezvous;
       training.cluster.accelerator.launch_overhead_s = 0;
       training.cluster.accelerator.synchronize_overhead_s = 1e-3;
@@ -118,10 +119,10 @@ TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
     }
 }
 
-/// In which ranks end the first step late, in a ring of 12 of which one is held up: those that are
-/// as near as there are messages that follow one another, as every message waits for the one before
-/// it on both sides (which is why the published code of WAGMA-SGD, arXiv 2005.00124, has D-PSGD pay
-/// for every delay).
+/// The ranks that end the first step late, in a ring of 12 of which one rank is delayed: those
+/// whose distance is at most the number of consecutive messages, since every message waits for the
+/// previous one on both sides. (For this reason D-PSGD pays for every delay in the published code
+/// of WAGMA-SGD, arXiv 2005.00124.)
 TEST(ModelBuckets, ADelayCrossesAsManyNeighboursAsThereAreBuckets) {
   constexpr int kRanks = 12;
   constexpr double kDelay = 0.1;

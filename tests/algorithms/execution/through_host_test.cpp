@@ -2,20 +2,20 @@
 
 #include "tests/support/training.h"
 
-// Parameter servers whose tensors pass the hosts of workers, as BytePS's do: what a round takes of
-// a host, and that its messages are under way meanwhile.
+// Parameter servers whose tensors cross the workers' hosts, as in BytePS: the host time of a round,
+// and that its messages are in flight meanwhile.
 
 namespace trigram::test {
 namespace {
 
-constexpr std::size_t kModel = 4 * 138'357'544;  // bytes of VGG16
+constexpr std::size_t kModel = 4 * 138'357'544;  // VGG16, in bytes
 constexpr std::size_t kPartition = 40'000'000;
 
 Training vgg16(int nodes, int workers_per_node, const Json& options) {
   Training training;
   training.algorithm = {{"name", "parameter_server"},
                         {"partition", std::to_string(kPartition) + "B"},
-                        {"bucket", "1GB"},  // one for all
+                        {"bucket", "1GB"},  // one bucket for everything
                         {"overlap", false}};
   training.algorithm.update(options);
   training.workload = "vgg16";
@@ -24,7 +24,7 @@ Training vgg16(int nodes, int workers_per_node, const Json& options) {
   return training;
 }
 
-/// By how much a step becomes longer with a host of this rate.
+/// How much longer a step becomes with a host of this bandwidth.
 double added_s(Training training, double host_Bps) {
   const double before_s = train(training).seconds();
   training.algorithm["through_host"] = true;
@@ -32,8 +32,8 @@ double added_s(Training training, double host_Bps) {
   return train(training).seconds() - before_s;
 }
 
-/// Where no network takes part, every byte is waited for, and each round is an operation. What a
-/// leader broadcasts inside its node travels while the host has the rounds after it.
+/// Without a network, every byte is waited for, and each round is one operation. The leader's
+/// broadcast inside the node overlaps with the host work of later rounds.
 TEST(ThroughHost, TakesAllBytesOfANode) {
   constexpr std::size_t kRounds = (kModel + kPartition - 1) / kPartition;
   for (const int workers : {1, 3})
@@ -47,19 +47,20 @@ TEST(ThroughHost, TakesAllBytesOfANode) {
     }
 }
 
-/// Four servers: in a round, each worker sends 3 partitions and, but in the first round, gets 3
-/// more, while 4 pass its host. The messages of a round take 6 partitions over 1 GB/s.
+/// Four servers: in a round, each worker sends 3 partitions and, except in the first round,
+/// receives 3 more, while 4 cross its host. The messages of a round take the time of 6 partitions
+/// at 1 GB/s.
 TEST(ThroughHost, PassesWhileMessagesAreUnderWay) {
   const Training training = vgg16(4, 1, Json::object());
   EXPECT_NEAR(added_s(training, 8e9), 0, 1e-9) << "4 / 8 is less than 3 / 1";
   const double messages_s = train(training).seconds();
   const double added_at_tenth_s = added_s(training, 0.1e9);
-  // All rounds wait for the host; of the messages, only those of the last are not beside it.
+  // All rounds wait for the host; only the messages of the last round do not overlap with it.
   EXPECT_GT(messages_s + added_at_tenth_s, kModel / 0.1e9);
   EXPECT_LT(messages_s + added_at_tenth_s, kModel / 0.1e9 + 0.5 * messages_s);
 }
 
-/// A rank that only serves takes in what all workers push.
+/// A rank that only serves receives the pushes of all workers.
 TEST(ThroughHost, IsPaidByServersForWhatComesIn) {
   const auto step_s = [](int workers) {
     Training training = vgg16(workers + 1, 1, {{"servers", 1}, {"placement", "beside"}});
@@ -87,7 +88,7 @@ TEST(ThroughHost, LeavesWeightsAsTheyAre) {
     }
 }
 
-/// In a chain every worker but the leader sends each partition once, on to the next.
+/// A chain, like a tree, sends each partition once less than there are workers, in each direction.
 TEST(ThroughHost, ChainsOfPartitionsSendAsMuchAsTrees) {
   const auto traffic = [](const char* segment) {
     const Trained trained =

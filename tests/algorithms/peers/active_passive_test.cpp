@@ -7,7 +7,7 @@
 
 #include "algorithms/peers/registry.h"
 
-// Who begins an average and who answers.
+// Which ranks begin an average, and which answer.
 
 namespace trigram::test {
 namespace {

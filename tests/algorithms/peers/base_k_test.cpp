@@ -6,7 +6,7 @@
 #include "algorithms/peers/registry.h"
 #include "tests/support/mixing.h"
 
-// The graph that is exact for any number of ranks, with few peers each.
+// The graph that yields the exact mean for any number of ranks, with few peers each.
 
 namespace trigram::test {
 namespace {
@@ -39,7 +39,7 @@ TEST(BaseK, GivesNobodyMoreThanKPeers) {
   }
 }
 
-/// At most 2 log n / log(k+1) + 2 rounds; where n has small factors alone, as many as it has.
+/// At most 2 log n / log(k+1) + 2 rounds; if n has only small factors, as many rounds as factors.
 TEST(BaseK, TakesFewRounds) {
   for (const int k : {1, 2, 3, 4})
     for (int size = 2; size <= 200; ++size)
@@ -55,14 +55,15 @@ TEST(BaseK, TakesFewRounds) {
                                         {4, 60, 3},
                                         {7, 7, 1}})
     EXPECT_EQ(base_k(k)->period(size), rounds) << "k = " << k << ", " << size << " ranks";
-  // 5 = 4 + 1: the four among themselves, all with the fifth, the four again.
+  // 5 = 4 + 1: the four average among themselves, all exchange with the fifth, then the four
+  // average again.
   EXPECT_EQ(base_k(1)->period(5), 5);
-  // 6 = 2 * 3: two copies of 2 + 1, then each rank with its counterpart, not 4 + 2.
+  // 6 = 2 * 3: two copies of 2 + 1, then each rank with its counterpart; not 4 + 2.
   EXPECT_EQ(base_k(1)->period(6), 4);
 }
 
-/// Three ranks in pairs: 2 + 1. Both halves of the pair have its mean; the third meets one of them
-/// such that it has the mean of three.
+/// Three ranks in pairs: 2 + 1. Both ranks of the pair have its mean; the third rank exchanges with
+/// one of them such that it has the mean of all three.
 TEST(BaseK, WeighsDigitsByTheirRanks) {
   const auto graph = base_k(1);
   const Matrix first = {{0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 0, 1}};

@@ -8,12 +8,13 @@
 #include "algorithms/peers/registry.h"
 #include "tests/support/mixing.h"
 
-// What each peer graph is.
+// The definition of each peer graph.
 
 namespace trigram::test {
 namespace {
 
-/// Weights of all ranks after `steps` of mixing alone, from rank 0's unit vector.
+/// The weights of all ranks after `steps` of mixing without gradients, starting from rank 0's unit
+/// vector.
 std::vector<double> impulse(const PeerGraph& graph, int size, long steps) {
   Matrix w = assemble(graph, size, 0);
   for (long t = 1; t < steps; ++t) w = product(assemble(graph, size, t), w);
@@ -53,7 +54,7 @@ TEST(NPeerExponential, SendsToMultiplesOfPowers) {
   EXPECT_EQ(graph->peers(0, 16, 1).send_to, (std::vector<int>{3, 6}));
   EXPECT_EQ(graph->peers(0, 16, 2).send_to, (std::vector<int>{9, 2}));
   EXPECT_EQ(graph->peers(0, 16, 3).send_to, (std::vector<int>{1, 2}));
-  // A hop all the way round counts for the own weight: P = 6, hops 3 and 6.
+  // A hop all the way round counts towards the own weight: P = 6, hops 3 and 6.
   const Peers round = graph->peers(1, 6, 1);
   EXPECT_EQ(round.send_to, std::vector<int>{4});
   EXPECT_NEAR(round.self_weight, 2.0 / 3, 1e-6);
@@ -63,10 +64,10 @@ TEST(NPeerExponential, SendsToSuccessivePowersOfTwoIfAskedTo) {
   const PeerGraphSpec two{"n_peer_exponential", {{"peers", 2}, {"hops", "powers"}}};
   const auto graph = make_peer_graph(two);
   const std::vector<int> hops[] = {{1, 2}, {2, 4}, {4, 8}, {8, 1}, {1, 2}};
-  for (const int size : {16, 31})  // floor(log2 P) = 4 of both
+  for (const int size : {16, 31})  // floor(log2 P) = 4 for both
     for (int t = 0; t < 5; ++t) EXPECT_EQ(graph->peers(0, size, t).send_to, hops[t]);
   EXPECT_EQ(graph->peers(1, 16, 3).receive_from[0].rank, 9);
-  // One power of two alone: both messages go to the same rank.
+  // There is only one power of two: both messages go to the same rank.
   EXPECT_NEAR(graph->peers(0, 3, 7).self_weight, 1.0 / 3, 1e-6);
   EXPECT_EQ(graph->peers(0, 3, 7).send_to, std::vector<int>{1});
 }
@@ -90,7 +91,7 @@ TEST(Torus, IsAsSquareAsCanBeAndMergesDuplicates) {
   const Peers inner = graph->peers(5, 12, 0);
   EXPECT_EQ(std::set<int>(inner.send_to.begin(), inner.send_to.end()), (std::set<int>{1, 4, 6, 9}));
   EXPECT_NEAR(inner.self_weight, 0.2, 1e-6);
-  // 2 x 3: both neighbours of a column are one rank.
+  // 2 x 3: both neighbours in a column are the same rank.
   const Peers thin = graph->peers(0, 6, 0);
   ASSERT_EQ(thin.receive_from.size(), 3u);
   for (const auto& source : thin.receive_from)
@@ -112,7 +113,7 @@ TEST(Grid, HasMetropolisWeightsAndBorders) {
   EXPECT_EQ(w[2][3], 0) << "no edge around the border";
 }
 
-/// In every round of three steps, for some order of eight ranks: 1, 2 and 4 places ahead on the
+/// In every round of three steps, for some order of eight ranks: 1, 2 and 4 positions ahead on the
 /// circle, or across the edges of the cube.
 TEST(ShuffledExponential, GoesThroughPowersOfTwoOfAnOrderShuffledEveryRound) {
   for (const bool cube : {false, true}) {
@@ -124,7 +125,7 @@ TEST(ShuffledExponential, GoesThroughPowersOfTwoOfAnOrderShuffledEveryRound) {
       const auto next = [&](int rank, int i) {
         return graph->peers(rank, 8, 3 * round + i).send_to.at(0);
       };
-      std::vector<int> order = {0};  // that begins at rank 0
+      std::vector<int> order = {0};  // the order starts at rank 0
       for (std::size_t place = 1; place < 8; ++place) {
         const int bit = std::countr_zero(place);
         order.push_back(cube ? next(order[place - (std::size_t{1} << bit)], bit)
@@ -174,7 +175,7 @@ TEST(RandomMatching, IsPerfectAndChanges) {
     }
     matchings.insert(partner);
   }
-  EXPECT_GT(matchings.size(), 20u);  // of the 105 there are
+  EXPECT_GT(matchings.size(), 20u);  // of 105 possible matchings
   const auto other_seed = make_peer_graph({"random_matching"}, 4);
   int same = 0;
   for (long t = 0; t < 40; ++t)

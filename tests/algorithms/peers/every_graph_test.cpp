@@ -6,7 +6,7 @@
 #include "algorithms/peers/spectral_gap.h"
 #include "tests/support/mixing.h"
 
-// What every peer graph promises, at many sizes.
+// Guarantees of every peer graph, at many sizes.
 
 namespace trigram::test {
 namespace {
@@ -23,7 +23,7 @@ double column_sum(const Matrix& w, std::size_t j) {
   return sum;
 }
 
-/// Every graph at its defaults, and with the options that change what it does.
+/// Every graph with its default options, and with options that change its behaviour.
 std::vector<PeerGraphSpec> every_graph() {
   std::vector<PeerGraphSpec> all;
   for (const auto& entry : peer_graphs()) all.push_back({entry.name, Json::object()});
@@ -41,7 +41,7 @@ std::vector<PeerGraphSpec> every_graph() {
 
 constexpr int kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 31, 32};
 
-/// Calls `check(graph, size, step)` for every graph that serves the size.
+/// Calls `check(graph, size, step)` for every graph that can serve the size.
 template <class Check>
 void for_every_graph(Check check) {
   for (const PeerGraphSpec& spec : every_graph())

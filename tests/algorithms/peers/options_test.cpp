@@ -4,7 +4,7 @@
 
 #include "algorithms/peers/registry.h"
 
-// What a configuration may ask of a peer graph.
+// The options of peer graphs in configurations.
 
 namespace trigram::test {
 namespace {

@@ -67,7 +67,7 @@ TEST(SpectralGap, IsOneWhereAPeriodAveragesExactly) {
   EXPECT_NEAR(gap({"butterfly"}, 16), 1, 1e-6);
   EXPECT_NEAR(gap({"ring"}, 2), 1, 1e-6);
   for (const int size : {5, 7, 12, 31}) EXPECT_NEAR(gap({"base_k"}, size), 1, 1e-3) << size;
-  EXPECT_NEAR(gap({"ring"}, 3), 1, 1e-3);  // float weights; the root magnifies their error
+  EXPECT_NEAR(gap({"ring"}, 3), 1, 1e-3);  // weights are floats; the root magnifies their error
 }
 
 TEST(SpectralGap, OfARandomMatchingIsThatOfItsMean) {

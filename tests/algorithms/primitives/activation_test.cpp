@@ -12,13 +12,14 @@
 #include "algorithms/peers/butterfly_group.h"
 #include "tests/support/worlds.h"
 
-// The start of collectives that wait for nobody: who tells whom, how often, and in which groups.
+// The start of collectives that do not wait: the messages of an activation, their number, and the
+// groups.
 
 namespace trigram::test {
 namespace {
 
-/// Sends the messages of `activators`, in the order given by `later` (true: newest first), and
-/// returns how many there were. Every rank passes on the first that it hears of.
+/// Sends the messages of `activators`, oldest or newest first, and returns their number. Every rank
+/// passes on the first activation that it receives.
 int spread(int P, const std::vector<int>& activators, bool newest_first, std::set<int>& reached) {
   struct Sent {
     int source;
@@ -64,7 +65,7 @@ TEST(ActivationHops, SeveralActivatorsReachAll) {
         }
 }
 
-/// For a power of two, lg P rounds.
+/// For a power of two there are lg P rounds.
 TEST(ActivationHops, AreTheBinomialTree) {
   EXPECT_EQ(activation_hops(5, 8, 5, kOwnActivation),
             (std::vector<ActivationHop>{{4, 0}, {7, 1}, {1, 2}}));
@@ -88,7 +89,7 @@ TEST(ButterflyGroup, CutsTheRanksIntoGroupsAndReachesEveryoneSoon) {
       for (int reach = 1; reach < P; reach *= S) ++steps;
       std::vector<double> x(static_cast<std::size_t>(P));
       std::iota(x.begin(), x.end(), 0.0);
-      for (long t = 3; t < 3 + steps; ++t) {  // from any step on
+      for (long t = 3; t < 3 + steps; ++t) {  // starting at any step
         std::vector<double> mean(x.size());
         for (int rank = 0; rank < P; ++rank) {
           const auto group = butterfly_group(rank, P, S, t);
@@ -105,7 +106,7 @@ TEST(ButterflyGroup, CutsTheRanksIntoGroupsAndReachesEveryoneSoon) {
     }
 }
 
-/// Counts what passes through it.
+/// Counts the messages that it forwards.
 class CountingControl final : public Control {
  public:
   CountingControl(Control& inner, std::map<long, int>& sent) : inner_(inner), sent_(sent) {}
@@ -123,8 +124,8 @@ class CountingControl final : public Control {
 
 class ActivationTest : public WorldTest {
  protected:
-  /// Activates versions 0, 1, ... on the main streams, `arrives` telling which ranks come before
-  /// they are activated; returns the messages of each version, over all ranks.
+  /// Activates versions 0, 1, ... on the main streams. `arrives` tells which ranks arrive before a
+  /// version is activated. Returns the number of messages of each version, over all ranks.
   std::vector<int> messages(long versions,
                             const std::function<bool(int rank, long version)>& arrives) {
     const auto sent = results_in_world(world(), flat_cluster(ranks()), [=](Context ctx) {
@@ -151,13 +152,13 @@ class ActivationTest : public WorldTest {
 };
 INSTANTIATE_TEST_SUITE_P(Worlds, ActivationTest, every_variant(1, 2, 3, 8, 13), world_test_name);
 
-/// The other ranks are late: they send nothing of their own.
+/// The other ranks are late: they send no messages of their own.
 TEST_P(ActivationTest, OneActivatorMakesOneMessageForEachOtherRank) {
   const auto sent =
       messages(6, [P = ranks()](int rank, long version) { return rank == version % P; });
   if (simulated()) {
     EXPECT_EQ(sent, std::vector<int>(6, ranks() - 1));
-  } else {  // a rank that was overtaken by the next version passes on that one only
+  } else {  // a rank that the next version overtakes passes on only that version
     for (const int count : sent) EXPECT_LE(count, ranks() - 1);
     EXPECT_EQ(sent.back(), ranks() - 1);
   }
@@ -171,7 +172,7 @@ TEST_P(ActivationTest, ActivatorsRace) {
   }
 }
 
-/// A message for version 1 that overtakes that for version 0 activates both.
+/// A message for version 1 that overtakes the one for version 0 activates both.
 TEST_P(ActivationTest, ALaterVersionStandsForTheEarlier) {
   run([](Context ctx) {
     Activation activation([](long) { return Activation::kAnyRank; });
@@ -181,7 +182,7 @@ TEST_P(ActivationTest, ALaterVersionStandsForTheEarlier) {
   });
 }
 
-/// Nobody but the initiator starts a version, however early others arrive.
+/// Only the initiator starts a version, however early other ranks arrive.
 TEST_P(ActivationTest, OnlyTheInitiatorActivates) {
   constexpr std::size_t kVersions = 4;
   std::array<std::atomic<bool>, kVersions> started{};
@@ -201,7 +202,7 @@ TEST_P(ActivationTest, OnlyTheInitiatorActivates) {
   });
 }
 
-/// Agents run every version once and in order, whoever arrives first.
+/// Agents run every version once and in order, whichever rank arrives first.
 TEST_P(ActivationTest, EveryVersionRunsOnce) {
   run([](Context ctx) {
     constexpr long kVersions = 12;

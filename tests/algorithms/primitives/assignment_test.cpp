@@ -7,12 +7,12 @@
 
 #include "algorithms/servers/partitions.h"
 
-// Which server has which partition, and which partitions make a round.
+// Which server handles which partition, and which partitions form a round.
 
 namespace trigram::test {
 namespace {
 
-/// Phantoms of these lengths and names, in the order in which backward completes them.
+/// Phantoms with these lengths and names, in the order in which backward completes them.
 std::vector<Bucket> buckets(const std::vector<std::size_t>& lengths,
                             const std::vector<const char*>& names = {}) {
   std::vector<Bucket> all;
@@ -25,13 +25,13 @@ std::vector<Bucket> buckets(const std::vector<std::size_t>& lengths,
 
 const std::vector<std::size_t> kLengths = {4096, 3, 25088, 1, 511, 512, 513, 64, 9000};
 
-/// Of two Python functions, one for the hash and one for the key.
+/// The values come from two Python functions, one for the hash and one for the key.
 TEST(Assignment, HashesKeysAsDecimalDigits) {
   EXPECT_EQ(djb2_server(0, 1'000'000), 177'621u);
   EXPECT_EQ(djb2_server(65'536, 1'000'000'000'000), 210'653'553'582u);
   EXPECT_EQ(djb2_server(31 * 65'536 + 100, 16), 9u);
   EXPECT_EQ(djb2_server(390 * 65'536, 16), 3u);
-  // Twenty digits: the hash has gone beyond 64 bits several times.
+  // Twenty digits: the hash has overflowed 64 bits several times.
   EXPECT_EQ(djb2_server(18'446'744'073'709'551'615u, 1'000'003), 907876u);
 }
 
@@ -82,8 +82,8 @@ TEST(Assignment, OfRoundRobinGoesOn) {
   }
 }
 
-/// Every server has, after each round, what is its equal share so far, but for one partition; the
-/// fullest about a partition in each.
+/// After each round every server has transferred its equal share so far, up to one partition; the
+/// server with the largest load has about one partition in each round.
 TEST(Assignment, OfHashesFormsRoundsOfEqualShares) {
   constexpr std::size_t kLongest = 2048;
   for (const std::size_t servers : {1u, 2u, 5u, 16u})
@@ -115,7 +115,8 @@ TEST(Assignment, OfHashesFormsRoundsOfEqualShares) {
     }
 }
 
-/// The first of the partitions come as backward has them, the others as forward needs them.
+/// The first partitions are in the order of backward, the others in the order of the next forward
+/// pass.
 TEST(Assignment, OfHashesKeepsTheOrderOfEachServer) {
   const auto all = assign(buckets(kLengths), 3, 2048, 0.5, Assignment::djb2);
   std::map<std::size_t, std::vector<int>> of;

@@ -5,8 +5,8 @@
 #include "tests/support/training.h"
 #include "tests/support/worlds.h"
 
-// The parameter server's priority by need: what the next forward pass needs first travels first,
-// and that pass waits for each bucket by itself.
+// The parameter server's priority by need: partitions that the next forward pass needs first travel
+// first, and that pass waits for each bucket separately.
 
 namespace trigram::test {
 namespace {
@@ -33,7 +33,8 @@ double seconds(const char* workload, double gbps, const Json& algorithm,
   return train(training).seconds();
 }
 
-/// Nothing overtakes: exchanges begin when they always did, and forward waits for less.
+/// If nothing overtakes, exchanges begin at the same times as without priorities, and forward waits
+/// for less.
 TEST(NeedPriority, IsNeverSlowerWhereNothingOvertakes) {
   for (const char* workload : {"vgg16", "bert_large"})
     for (const double gbps : {1, 10, 100}) {
@@ -43,8 +44,9 @@ TEST(NeedPriority, IsNeverSlowerWhereNothingOvertakes) {
     }
 }
 
-/// By no more than the forward passes that it hides: all but the first. In lock step: where workers
-/// go on before others have all they need, messages that overtake may hold others up.
+/// Faster by at most the hidden forward passes: all but the first. With rendezvous messages: if
+/// workers may continue before other workers have everything they need, overtaking messages may
+/// delay other ranks.
 TEST(NeedPriority, IsFasterWhereCommunicationDominates) {
   for (const auto& [workload, forward_s] : {std::pair{"vgg16", 0.0486}, {"bert_large", 0.1767}})
     for (const double gbps : {1, 10}) {
@@ -79,8 +81,8 @@ TEST(NeedPriority, GivesTheSameWeightsToTheLastBit) {
         }
 }
 
-/// Four buckets of two partitions, one server: the first half as they are ready, the others as
-/// they are needed.
+/// Four buckets of two partitions, one server: the first half in the order in which they are ready,
+/// the others in the order in which they are needed.
 TEST(NeedPriority, OrdersPartitionsByTheBucketsAlone) {
   run_in_world("threads", flat_cluster(1), [](Context ctx) {
     const Tensor x = ctx.device->empty(8);

@@ -10,7 +10,7 @@
 #include "tests/support/codec_testing.h"
 #include "tests/support/worlds.h"
 
-// Averages in pairs alone, without gradients: they conserve the sum of all models and bring them
+// Averages in pairs without gradients: they conserve the sum of all models and bring models
 // together, whatever a code loses.
 
 namespace trigram::test {
@@ -25,7 +25,7 @@ Values start(int rank) {
           x.begin() + static_cast<long>(kNumel) * (rank + 1)};
 }
 
-/// Each rank of a ring of four averages with one neighbour and then the other, `rounds` times.
+/// Each rank of a ring of four averages with one neighbour and then with the other, `rounds` times.
 /// Returns all models, in the order of ranks.
 std::vector<Values> models_after(int rounds, const std::string& world,
                                  const std::optional<CodecSpec>& codec) {
@@ -62,7 +62,7 @@ std::vector<Values> models_after(int rounds, const std::string& world,
 }
 
 struct Distance {
-  double of_mean;  // between the mean model and that of the start, largest element
+  double of_mean;  // distance between the mean model and the initial mean, largest element
   double apart;    // root mean square distance of models from their mean
 };
 
@@ -96,7 +96,7 @@ TEST_P(PairAveragesTest, ExactOnesAreTheMeanAfterOneRound) {
   EXPECT_LT(end.of_mean, 1e-6);
 }
 
-/// Models start 1 apart; random numbers are no easier to code than anything else.
+/// Models start 1 apart; random numbers are as hard to encode as any other values.
 TEST_P(PairAveragesTest, CodedOnesComeAsNearAsWanted) {
   const std::vector<std::pair<CodecSpec, int>> cases = {
       {{"minmax_uint8"}, 10},

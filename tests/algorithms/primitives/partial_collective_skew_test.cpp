@@ -10,7 +10,7 @@
 #include "tests/support/simulate.h"
 
 // The micro-benchmark of eager-SGD (arXiv 1908.04207): 32 ranks arrive 1, 2, ... 32 ms after a
-// common start. How many are there when a partial collective runs, and how long do ranks wait?
+// common start. How many have arrived when a partial collective runs, and how long do ranks wait?
 
 namespace trigram::test {
 namespace {
@@ -19,17 +19,17 @@ constexpr int kRanks = 32;
 constexpr long kRounds = 2000;
 
 struct Outcome {
-  double active, wait_s;  // means: ranks in time per round, wait per rank and round
+  double active, wait_s;  // means: ranks in time per round; wait per rank and round
 };
 
-/// Latencies are tiny against the skew: together a round's messages take some 5 us.
+/// Latencies are tiny compared with the skew: the messages of a round take about 5 us together.
 Cluster quick_cluster() {
   Cluster cluster = round_cluster(kRanks);
   cluster.inter = {100e9, 0.2e-6};
   return cluster;
 }
 
-/// A rank is in time when its agent finds that it has arrived.
+/// A rank is in time if its agent finds that it has arrived.
 Outcome benchmark(const Activation::Initiator& initiator) {
   auto in_time = std::make_shared<std::atomic<long>>(0);
   const auto results = values_from_child<double>([&] {
@@ -67,7 +67,7 @@ Outcome benchmark(const Activation::Initiator& initiator) {
 TEST(Skew, ASoloCollectiveRunsWithTheFirstRankAlone) {
   const Outcome solo = benchmark([](long) { return Activation::kAnyRank; });
   EXPECT_DOUBLE_EQ(solo.active, 1);
-  EXPECT_LT(solo.wait_s, 1e-5);  // the first rank's, for its messages
+  EXPECT_LT(solo.wait_s, 1e-5);  // the first rank waits for its own messages
 }
 
 /// The initiator is uniform: (P+1)/2 ranks are in time, and the wait is (P^2-1)/(6P) ms on average.
@@ -80,7 +80,7 @@ TEST(Skew, AMajorityCollectiveRunsWithHalfOfTheRanks) {
   EXPECT_NEAR(majority.wait_s, 5.33e-3, 0.05 * 5.33e-3);
 }
 
-/// Every rank waits for the last: (P-1)/2 ms on average.
+/// Every rank waits for the last rank: (P-1)/2 ms on average.
 TEST(Skew, ASynchronousCollectiveWaitsForTheLast) {
   const Outcome synchronous = benchmark([](long) { return Activation::kAllRanks; });
   EXPECT_DOUBLE_EQ(synchronous.active, kRanks);

@@ -9,7 +9,7 @@
 
 #include "algorithms/peers/registry.h"
 
-// Which iterations the search for connecting edges ends, and with whom.
+// Which iterations the search for connecting edges ends, and which ranks are in them.
 
 namespace trigram::test {
 namespace {
@@ -21,7 +21,7 @@ PathSearch search(const char* graph, int ranks) {
 }
 
 TEST(PathSearch, AnIterationEndsWithAnEdgeThatConnects) {
-  PathSearch line = search("star", 4);  // 0 in the middle
+  PathSearch line = search("star", 4);  // rank 0 is in the middle
   EXPECT_EQ(line.finish(1), Ranks{});
   EXPECT_EQ(line.finish(2), Ranks{}) << "no edge between leaves";
   EXPECT_EQ(line.finish(0), (Ranks{0, 1, 2})) << "all that have finished";
@@ -32,7 +32,7 @@ TEST(PathSearch, AnIterationEndsWithAnEdgeThatConnects) {
   EXPECT_EQ(line.finish(0), (Ranks{0, 1}));
 }
 
-/// Two pairs, each connected in itself, are connected by an edge whose ends both have edges.
+/// Two pairs, each already connected, are joined by an edge whose two ends both have edges.
 TEST(PathSearch, PartsGrowTogether) {
   PathSearch ring = search("ring", 4);
   EXPECT_EQ(ring.finish(0), Ranks{});
@@ -59,7 +59,8 @@ TEST(PathSearch, OneRankAloneNeverWaits) {
   EXPECT_EQ(alone.finish_last(0), Ranks{0});
 }
 
-/// Whom edges between members of the same iteration connect, one iteration after the other.
+/// The ranks that edges between members of the same iteration connect, one iteration after the
+/// other.
 class Connected {
  public:
   explicit Connected(int ranks) : of_(static_cast<std::size_t>(ranks)) { clear(); }
@@ -67,7 +68,7 @@ class Connected {
     for (std::size_t r = 0; r < of_.size(); ++r) of_[r] = {static_cast<int>(r)};
   }
   bool all() const { return of_[0].size() == of_.size(); }
-  /// Whether that connects anybody anew.
+  /// Returns true if this connects ranks that were not connected.
   bool add(const Ranks& members, const PathSearch& graph) {
     bool anew = false;
     for (const int a : members)
@@ -86,8 +87,8 @@ class Connected {
   std::vector<std::set<int>> of_;
 };
 
-/// Workers of random speeds on every fixed graph: nobody waits for ever, each iteration connects
-/// somebody, and within P-1 iterations everybody is connected, again and again.
+/// Workers of random speeds on every fixed graph: no rank waits forever, each iteration connects
+/// ranks, and within P-1 iterations all ranks are connected, repeatedly.
 TEST(PathSearch, ConnectsAllWithinAsManyIterationsAsThereAreOthers) {
   constexpr int kSteps = 40;
   for (const char* graph : {"ring", "torus", "grid", "complete", "star"})

@@ -11,14 +11,14 @@
 #include "tests/oracles/minmax_uint8_reference.h"
 #include "tests/support/worlds.h"
 
-// The primitives against plain loops over all ranks' vectors, in every world.
+// The primitives, compared with plain loops over all ranks' vectors, in every world.
 
 namespace trigram::test {
 namespace {
 
 using Vectors = std::vector<std::vector<float>>;  // by rank
 
-/// A different vector for every rank, of both signs and several magnitudes.
+/// A different vector for every rank, with both signs and several magnitudes.
 Vectors make_inputs(int ranks, std::size_t n) {
   Vectors inputs;
   for (int r = 0; r < ranks; ++r) {
@@ -46,7 +46,7 @@ void expect_near(const std::vector<float>& actual, const std::vector<float>& exp
     EXPECT_NEAR(actual[i], expected[i], 2e-6 * (1 + std::abs(expected[i]))) << "element " << i;
 }
 
-/// What `primitive` makes of the inputs, on every rank.
+/// The result of `primitive` for the inputs, on every rank.
 Vectors apply(const std::string& world, const Cluster& cluster, const Vectors& inputs,
               const std::function<void(Context, const Tensor&)>& primitive) {
   const auto results = results_in_world(world, cluster, [&](Context ctx) {
@@ -83,7 +83,7 @@ TEST_P(Primitives, CentralisedFullPrecisionIsTheMean) {
   }
 }
 
-/// Part j of the mean of the decoded codes of all ranks' parts j, coded and decoded once more.
+/// Part j of the mean of the decoded codes of all ranks' parts j, encoded and decoded once more.
 std::vector<float> compressed_scatter_reduce(const Vectors& inputs) {
   const std::size_t P = inputs.size(), n = inputs[0].size();
   std::vector<float> result;
@@ -146,8 +146,8 @@ TEST_P(Primitives, DecentralisedLowPrecisionMixesWhatTravels) {
   }
 }
 
-/// The sums of x and of w over all ranks are kept, and x / w comes to the mean, on a graph where
-/// the ranks receive from different numbers of peers.
+/// The sums of x and of w over all ranks are conserved, and x / w converges to the mean, on a graph
+/// on which ranks receive from different numbers of peers.
 TEST_P(Primitives, PushSumConservesMassAndFindsTheMean) {
   Vectors inputs = make_inputs(ranks(), 5);
   for (auto& x : inputs) x.push_back(1);  // w

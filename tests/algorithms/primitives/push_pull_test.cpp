@@ -7,7 +7,7 @@
 #include "tests/support/simulate.h"
 #include "tests/support/training.h"
 
-// How long pushes and pulls of parameter servers take, against closed forms.
+// The durations of pushes and pulls of parameter servers, compared with closed forms.
 
 namespace trigram::test {
 namespace {
@@ -15,14 +15,15 @@ namespace {
 constexpr double kLatency_s = 10e-6, kBandwidth_Bps = 1e9;
 constexpr std::size_t kPartition = 1'000'000;
 
-/// Nodes of one rank each, whose servers add up in no time.
+/// Nodes of one rank each, on which additions take no time.
 Cluster cluster_of(int ranks) {
   Cluster cluster = round_cluster(ranks);
   cluster.accelerator.memory_Bps = 1e30;
   return cluster;
 }
 
-/// One server beside `workers`, of one bucket in so many partitions: when the last rank is through.
+/// One server beside `workers` workers, with one bucket in `partitions` partitions: the time at
+/// which the last rank finishes.
 double seconds(int workers, std::size_t partitions, bool acknowledged,
                SimOptions::Fidelity fidelity, double latency_s = kLatency_s) {
   Cluster cluster = cluster_of(workers + 1);
@@ -44,8 +45,8 @@ double seconds(int workers, std::size_t partitions, bool acknowledged,
 
 class PushPullTimes : public ::testing::TestWithParam<SimOptions::Fidelity> {};
 
-/// The push, an acknowledgement of 112 bytes, a request of 120, the answer: each is a message of
-/// every worker over the server's port, and then its latency.
+/// The push, an acknowledgement of 112 bytes, a request of 120 bytes and the answer: each is a
+/// message of every worker through the server's port, and then its latency.
 TEST_P(PushPullTimes, OfAPartitionAreTwoRoundTrips) {
   for (const int workers : {1, 2, 5}) {
     const double bytes = workers * (kPartition + 112 + 120 + kPartition);
@@ -69,8 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Fidelities, PushPullTimes,
                                                                                 : "message";
                          });
 
-/// By how much a step becomes longer with a millisecond of latency more: a model of 25 partitions
-/// and as many rounds, over 2 nodes, in latencies.
+/// How much longer a step becomes with one more millisecond of latency, in latencies, for a model
+/// of 25 partitions and as many rounds on 2 nodes.
 double latencies(const Json& options, Transport::Protocol protocol = Transport::Protocol::eager) {
   Training training;
   training.algorithm = {{"name", "parameter_server"}, {"servers", 1}, {"partition", "40B"}};
@@ -89,7 +90,7 @@ double latencies(const Json& options, Transport::Protocol protocol = Transport::
 constexpr double kRounds = 25;
 
 /// A worker that does not serve waits for nothing before it pushes, and a server that does not work
-/// answers whatever has come.
+/// answers everything that has arrived.
 TEST(PushPullRounds, PayFourLatenciesTogetherWhereServersOnlyServe) {
   EXPECT_NEAR(latencies({{"placement", "beside"}}), 4, 0.01);
 }
@@ -102,13 +103,13 @@ TEST(PushPullRounds, PayALatencyEachOnASingleStream) {
               kRounds + 1, 0.01);
 }
 
-/// Nor does a rank that works and serves: what it pushes does not wait for what is pushed to it.
+/// A rank that works and serves does not wait either: its pushes do not wait for the pushes that it
+/// receives.
 TEST(PushPullRounds, PayFourLatenciesTogetherWhereServersWork) {
   EXPECT_NEAR(latencies({{"servers", 2}}), 4, 0.01) << "13 rounds of 2";
 }
 
-/// The same among the leaders of nodes; what nodes do inside themselves has no latency between
-/// them.
+/// The same among the leaders of nodes; traffic inside nodes has none of the latency between nodes.
 TEST(PushPullRounds, PayFourLatenciesTogetherWhereLeadersServe) {
   EXPECT_NEAR(latencies({{"servers", 2}, {"hierarchical", true}}), 4, 0.01);
 }

@@ -9,7 +9,7 @@
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 
-// AD-PSGD: pairwise averages, against its equations and what it conserves.
+// AD-PSGD: pairwise averages, compared with its equations, and the quantities that it conserves.
 
 namespace trigram::test {
 namespace {
@@ -43,8 +43,8 @@ class AdPsgdRule : public ::testing::TestWithParam<std::string> {
   }
 };
 
-/// With gradients that do not depend on the weights, the mean model goes down the mean gradient
-/// whoever averages with whom and when.
+/// If gradients do not depend on the weights, the mean model follows the mean gradient, whichever
+/// ranks average and when.
 TEST_P(AdPsgdRule, ConservesTheMean) {
   constexpr long kSteps = 40;
   for (const int ranks : {2, 4, 5, 8})
@@ -56,15 +56,16 @@ TEST_P(AdPsgdRule, ConservesTheMean) {
             weights(ranks, adpsgd({{"graph", graph}, {"interval_steps", interval}}), kSteps, 0);
         ASSERT_EQ(x.size(), static_cast<std::size_t>(ranks));
         EXPECT_NEAR(mean(x), 1 - kLr * kSteps * (ranks + 1) / 2.0, 2e-4);
-        // Passive workers may be done before anybody asks; a star has one active rank.
+        // Passive workers may finish before any request; a star has only one active rank.
         if (!is_simulated(GetParam()) || graph == std::string("star")) continue;
-        const double alone = kLr * kSteps * (ranks - 1);  // how far ranks drift apart
+        // how far ranks drift apart without averages
+        const double alone = kLr * kSteps * (ranks - 1);
         const auto [low, high] = std::minmax_element(x.begin(), x.end());
         EXPECT_LT(*high - *low, 0.8 * alone) << "averages bring models together";
       }
 }
 
-/// The same whatever a code loses.
+/// The same with every codec, whatever its loss.
 TEST_P(AdPsgdRule, ConservesTheMeanWithEveryCodec) {
   constexpr int kRanks = 6;
   constexpr long kSteps = 5;
@@ -87,11 +88,12 @@ TEST_P(AdPsgdRule, ConservesTheMeanWithEveryCodec) {
 
 using Vector = std::vector<float>;
 
-/// AD-PSGD among workers of equal speed: between one step and the next all pairs of the rotating
-/// bipartite graph average, while the gradient is computed at the weights before.
+/// AD-PSGD with equally fast workers: between one step and the next all pairs of the rotating
+/// bipartite graph average, while the gradient is computed at the earlier weights.
 template <class Code>
 std::vector<Vector> synchronous_pairs(std::size_t P, const AffineTraining& run, Code code) {
-  std::vector<Vector> x(P, Vector(kNumel, 1)), old = x;  // the models; what gradients are taken at
+  // the models; the weights at which gradients are taken
+  std::vector<Vector> x(P, Vector(kNumel, 1)), old = x;
   std::map<std::pair<std::size_t, std::size_t>, Vector> references;
   for (std::size_t t = 0; t < static_cast<std::size_t>(run.steps); ++t) {
     for (std::size_t r = 0; r < P; ++r) {
@@ -151,7 +153,7 @@ TEST_P(AdPsgdRule, AveragesDifferencesFromReferencesOfPairs) {
   }
 }
 
-/// Three steps alone, then one average of the centre with a leaf.
+/// Three steps without an average, then one average of the centre with a leaf.
 TEST_P(AdPsgdRule, DrawsOneOfSeveralPartners) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of exactly equal speed";
   std::vector<double> alone(5, 1);

@@ -8,7 +8,7 @@
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 
-// The asynchronous parameter server, against its equations and what it conserves.
+// The asynchronous parameter server: its equations, and the quantities that it conserves.
 
 namespace trigram::test {
 namespace {
@@ -39,8 +39,8 @@ TEST_P(AsyncServerRule, OneWorkerIsSgd) {
   expect_near(common_weights(ends(1, {{"codec", "minmax_uint8"}}, 3, 0.5)), {x});
 }
 
-/// With gradients that do not depend on the weights, the servers end with the sum of all changes,
-/// in whatever order they came, and so do all workers.
+/// If gradients do not depend on the weights, the servers, and all workers, end with the sum of all
+/// changes, in whatever order these arrive.
 TEST_P(AsyncServerRule, ServersEndWithTheSumOfAllChanges) {
   constexpr long kSteps = 3;
   for (const int ranks : {2, 4, 8})
@@ -49,14 +49,14 @@ TEST_P(AsyncServerRule, ServersEndWithTheSumOfAllChanges) {
       const double sum = ranks * (ranks + 1) / 2.0;
       const std::vector<double> expected(static_cast<std::size_t>(ranks), 1 - kLr * kSteps * sum);
       expect_near(common_weights(ends(ranks, {{"servers", servers}}, kSteps, 0)), expected);
-      // Changes are constant vectors, whose code errs by rounding alone.
+      // Changes are constant vectors, whose code has only rounding errors.
       const auto coded =
           common_weights(ends(ranks, {{"servers", servers}, {"codec", "minmax_uint8"}}, kSteps, 0));
       for (const double x : coded) EXPECT_NEAR(x, expected[0], 1e-4 * sum);
     }
 }
 
-/// Every worker's change comes once between two of any other.
+/// Between two changes of any worker, each other worker's change arrives once.
 TEST_P(AsyncServerRule, ChangesOfEqualWorkersAreOneRoundOld) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of equal speed";
   for (const int ranks : {1, 2, 4, 8})
@@ -66,7 +66,7 @@ TEST_P(AsyncServerRule, ChangesOfEqualWorkersAreOneRoundOld) {
         all.updates += end.staleness.updates;
         all.sum += end.staleness.sum;
       }
-      EXPECT_EQ(all.updates, 50 * ranks * servers);  // of every shard
+      EXPECT_EQ(all.updates, 50 * ranks * servers);  // one for every shard
       const double mean = static_cast<double>(all.sum) / static_cast<double>(all.updates);
       EXPECT_NEAR(mean, ranks - 1, 0.05 * ranks) << ranks << " ranks, " << servers << " servers";
     }
@@ -81,16 +81,16 @@ TEST(PairMatcher, GrantsARankOneExchangeAtATime) {
   Pairs granted;
   PairMatcher matcher({0, 2}, 4,
                       [&](int requester, int server) { granted.emplace_back(requester, server); });
-  matcher.request(1);  // the next server is 2
+  matcher.request(1);  // 1 starts with server 2
   EXPECT_EQ(granted, (Pairs{{1, 2}}));
-  matcher.request(0);  // not to itself; 2 is busy
-  matcher.request(3);  // 0 is free
+  matcher.request(0);  // not to itself; server 2 is busy
+  matcher.request(3);  // server 0 is free
   EXPECT_EQ(granted, (Pairs{{1, 2}, {3, 0}}));
-  matcher.release(1);  // 0 is busy
+  matcher.release(1);  // server 0 is busy
   EXPECT_EQ(granted.size(), 2u);
   matcher.release(2);  // 0 waits longest but is busy, and so is 3
   EXPECT_EQ(granted.size(), 2u);
-  matcher.release(0);  // was asked by 1 first
+  matcher.release(0);  // 1 asked server 0 first
   EXPECT_EQ(granted.back(), std::pair(1, 0));
   matcher.release(3);
   EXPECT_EQ(granted.back(), std::pair(3, 2));

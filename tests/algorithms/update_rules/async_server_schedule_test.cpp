@@ -1,5 +1,5 @@
-// The asynchronous parameter server where it is known who comes when, against its equations in
-// plain loops: what workers push, what they pull, and what codes lose on the way.
+// The asynchronous parameter server with a known order of arrivals, compared with its equations in
+// plain loops: the pushes, the pulls, and the losses of codes.
 
 #include <gtest/gtest.h>
 
@@ -19,10 +19,10 @@ constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.07f;
 constexpr std::size_t kNumel = 43, kRanks = 3;
 constexpr long kSteps = 4;
 
-// When the ranks' steps begin, in seconds: a step takes a millisecond at most.
+// The start of the ranks' steps in seconds; a step takes at most a millisecond.
 constexpr double kStart[kRanks] = {0.05, 0, 0.13}, kPeriod[kRanks] = {0.3, 0.1, 0.16};
 
-/// Whose step is next, all steps through.
+/// The rank of each step of the run, in the order of steps.
 std::vector<std::size_t> order() {
   std::vector<std::pair<double, std::size_t>> begins;
   for (std::size_t r = 0; r < kRanks; ++r)
@@ -34,10 +34,10 @@ std::vector<std::size_t> order() {
   return ranks;
 }
 
-/// What is exchanged of one shard.
+/// The exchanges of one shard.
 struct Shard : ServerShard {
-  /// d is pushed: v = d + e goes as C(v), and e = v - C(v). What the worker then has is what it
-  /// had, plus C(weights - what it had), plus C(v).
+  /// d is pushed: v = d + e is sent as C(v), and e = v - C(v). The worker's new weights are its old
+  /// weights, plus C(weights - old weights), plus C(v).
   void exchange(std::size_t worker, const Vector& d, const Coder& code) {
     if (worker == server) return add(1, d, weights);
     Vector v = d, news = weights;
@@ -52,7 +52,7 @@ struct Shard : ServerShard {
   }
 };
 
-/// The equations, step by step of `order`.
+/// Applies the equations, step by step in the order of `order`.
 class Reference {
  public:
   Reference(std::size_t servers, Coder code)
@@ -138,8 +138,9 @@ TEST_P(AsyncServerSchedule, FollowsTheEquations) {
     }
 }
 
-/// What was pushed and what is yet to be pushed are all changes, however many: with changes that do
-/// not depend on the weights, the model is off by what the workers hold back, which does not grow.
+/// Pushed and held-back changes together are all changes, however many: if changes do not depend on
+/// the weights, the model differs from their sum by what the workers hold back, which does not
+/// grow.
 TEST_P(AsyncServerSchedule, PushesLoseNothingForGood) {
   constexpr double kSum = kRanks * (kRanks + 1) / 2.0;
   const double largest_step = double{kLr} * kSum * (1 + 0.02 * kNumel);

@@ -5,8 +5,8 @@
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 
-// Centralised methods, followed by hand on the gradient g_r(x) = slope x + r + 1. All weights of a
-// rank are equal: one number per rank is enough.
+// Centralised methods, computed by hand for the gradient g_r(x) = slope x + r + 1. All weights of a
+// rank are equal, so one number per rank is enough.
 
 namespace trigram::test::centralised {
 
@@ -28,7 +28,7 @@ class CentralisedRules : public ::testing::TestWithParam<std::string> {
     const std::string reason = world_unavailable(GetParam());
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
-  /// On 4 and 8 workers, flat and as nodes of two, against `expected(ranks)`.
+  /// On 4 and 8 workers, flat and in nodes of two, compared with `expected(ranks)`.
   template <class Expected>
   void check(Json algorithm, long steps, const Expected& expected, const Json& optimizer = {}) {
     for (const int nodes : {2, 4})

@@ -1,5 +1,5 @@
-// Centralised methods that average models, moments or rounded gradients, followed by hand on the
-// gradient g_r(x) = slope x + r + 1. All weights of a rank are equal: one number per rank is
+// Centralised methods that average models, moments or rounded gradients, computed by hand for the
+// gradient g_r(x) = slope x + r + 1. All weights of a rank are equal, so one number per rank is
 // enough.
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST_P(CentralisedRules, SlowMoStepsAlongTheMomentumOfItsAverages) {
         expected);
 }
 
-/// The last average falls on the step whose learning rate has decayed to 0.
+/// The last average is in the step whose learning rate has decayed to 0.
 TEST_P(CentralisedRules, SlowMoAveragesWhereTheLearningRateIsZero) {
   const double beta = 0.5;
   const auto expected = [&](std::size_t ranks) {
@@ -66,7 +66,7 @@ TEST_P(CentralisedRules, SlowMoAveragesWhereTheLearningRateIsZero) {
         {{"name", "sgd"}, {"lr", kLr}, {"decay", "step"}, {"decay_every", 5}, {"decay_factor", 0}});
 }
 
-/// 1 / lr is beyond f32 on the first step of the warm-up of a very small rate.
+/// In the first step of a warm-up of a very small rate, 1 / lr overflows f32.
 TEST_P(CentralisedRules, SlowMoBearsALearningRateNearZero) {
   const auto expected = [](std::size_t ranks) { return std::vector<double>(ranks, 1); };
   check({{"name", "slowmo"}, {"sync_every", 1}}, 4, expected, {{"name", "sgd"}, {"lr", 1e-39}});
@@ -82,8 +82,9 @@ TEST_P(CentralisedRules, SlowMoWithoutMomentumIsLocalSgd) {
   expect_near(slowmo, common_weights(train(training)));
 }
 
-/// Sixteen bits hold the gradients r + 1 over 4 or 8, and their sums; they do not hold others,
-/// whose order of summation, hence rounding, differs from part to part.
+/// Sixteen bits represent the gradients r + 1 over 4 or 8, and their sums, exactly. They do not
+/// represent other gradients, whose order of summation, and hence rounding, differs from part to
+/// part.
 TEST_P(CentralisedRules, HalfPrecisionRoundsGradientsAndSums) {
   Cluster cluster;
   cluster.nodes = 4;
@@ -98,7 +99,7 @@ TEST_P(CentralisedRules, HalfPrecisionRoundsGradientsAndSums) {
     double x = 1, error = 0;
     for (int t = 0; t < 3; ++t) {
       const double gradient = training.slope * x + 2.5;  // of the mean rank
-      error += kLr * 8 * unit * (gradient + 2);          // eight roundings at most
+      error += kLr * 8 * unit * (gradient + 2);          // at most eight roundings
       x -= kLr * gradient;
     }
     double farthest = 0;
@@ -109,8 +110,8 @@ TEST_P(CentralisedRules, HalfPrecisionRoundsGradientsAndSums) {
   }
 }
 
-/// BAGUA's QAdam: Adam on the mean gradient until the last step of the warm-up, which ignores it;
-/// then steps along the mean moment with a frozen variance.
+/// BAGUA's QAdam: Adam on the mean gradient until the last step of the warm-up, which ignores the
+/// gradient; then steps along the mean moment with a frozen variance.
 double follow_moments(std::size_t ranks, int steps, int warmup, double lr) {
   const double b1 = 0.9, b2 = 0.999, eps = 1e-8;
   double x = 1, m = 0, v = 0;
@@ -124,15 +125,15 @@ double follow_moments(std::size_t ranks, int steps, int warmup, double lr) {
   return x;
 }
 
-/// 1-bit Adam after DeepSpeed: m = b1 m + (1 - b1) g, then x = x - lr m / (scale + eps) where
-/// `scale`, what Adam divided by in the last step of the warm-up, stays as it is; beside that, the
-/// mean of gradients m is corrected as in Adam, which DeepSpeed's code does not do.
+/// 1-bit Adam as in DeepSpeed: m = b1 m + (1 - b1) g, then x = x - lr m / (scale + eps), where
+/// `scale` is Adam's divisor in the last step of the warm-up and stays constant. In addition, m is
+/// bias-corrected as in Adam, which DeepSpeed's code does not do.
 double follow_frozen_scale(std::size_t ranks, int steps, int warmup, double lr) {
   double x = 1, m = 0, v = 0, scale = 0, weight_of_m = 0, weight_of_v = 0;
   for (int t = 0; t < steps; ++t) {
     const double g = mean_gradient(x, ranks);
     m = 0.9 * m + 0.1 * g;
-    weight_of_m = 0.9 * weight_of_m + 0.1;  // what m would be were all gradients 1
+    weight_of_m = 0.9 * weight_of_m + 0.1;  // the value of m if all gradients were 1
     if (t < warmup) {
       v = 0.999 * v + 0.001 * g * g;
       weight_of_v = 0.999 * weight_of_v + 0.001;
@@ -150,7 +151,7 @@ TEST_P(CentralisedRules, QAdamFreezesTheVarianceAndExchangesMoments) {
   check({{"name", "qadam"}, {"warmup_steps", 3}}, 7, expected, {{"name", "adam"}, {"lr", 0.05}});
 }
 
-/// Signs times the norm are exact where all elements are equal.
+/// Signs times the norm are exact if all elements are equal.
 TEST_P(CentralisedRules, OneBitAdamFreezesWhatItDividesByAndExchangesSigns) {
   const auto expected = [](std::size_t ranks) {
     return std::vector<double>(ranks, follow_frozen_scale(ranks, 6, 2, 0.05));
@@ -159,7 +160,7 @@ TEST_P(CentralisedRules, OneBitAdamFreezesWhatItDividesByAndExchangesSigns) {
         {{"name", "adam"}, {"lr", 0.05}});
 }
 
-/// With all elements kept, nothing is lost.
+/// If all elements are kept, nothing is lost.
 TEST_P(CentralisedRules, TopKOfEverythingIsTheMeanGradient) {
   const auto expected = [](std::size_t ranks) {
     double x = 1;
@@ -173,7 +174,7 @@ TEST_P(CentralisedRules, MomentsOfSgdAreExchangedToo) {
   const auto expected = [](std::size_t ranks) {
     double x = 1, m = 0;
     for (int t = 0; t < 5; ++t) {
-      if (t != 1) m = 0.5 * m + mean_gradient(x, ranks) + 0.1 * x;  // the last of the warm-up
+      if (t != 1) m = 0.5 * m + mean_gradient(x, ranks) + 0.1 * x;  // the last step of the warm-up
       x -= kLr * m;
     }
     return std::vector<double>(ranks, x);

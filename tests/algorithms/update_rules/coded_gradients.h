@@ -10,20 +10,20 @@
 #include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
 
-// Methods that average coded gradients, on weights and gradients that differ from element to
-// element, against their equations in plain loops.
+// Methods that average encoded gradients, with weights and gradients that differ from element to
+// element, compared with their equations in plain loops.
 
 namespace trigram::test::coded {
 
 inline constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.13f;
 inline constexpr std::size_t kNumel = 86, kBuckets = 2;
 inline constexpr long kSteps = 3;
-inline constexpr std::uint64_t kSeed = 0;  // of these runs
+inline constexpr std::uint64_t kSeed = 0;  // the seed of these runs
 
-/// What becomes of one bucket of those that exchange.
+/// Averages one bucket of the exchanging ranks.
 using Average = std::function<Vector(const Vectors& of, int bucket, long step)>;
 
-/// Who exchanges: all ranks, or the first of every two.
+/// The exchanging ranks: all ranks, or the first of every two.
 struct Who {
   int ranks;
   bool hierarchical;
@@ -33,7 +33,8 @@ struct Who {
     for (int rank = 0; rank < ranks; rank += hierarchical ? 2 : 1) all.push_back(rank);
     return all;
   }
-  /// The vectors of those, of all ranks': in a hierarchy the means of nodes of two.
+  /// The vectors of the exchanging ranks, given those of all ranks: in a hierarchy the means of
+  /// nodes of two.
   Vectors theirs(const Vectors& of) const {
     if (!hierarchical) return of;
     Vectors means;
@@ -69,7 +70,7 @@ inline Average gathered(const Who& who, const CodecSpec& codec, bool feedback) {
   };
 }
 
-/// Every bucket of the ranks' vectors, averaged.
+/// The average of every bucket of the ranks' vectors.
 inline Vector averaged(const Who& who, const Vectors& of, const Average& average, long step) {
   const Vectors theirs = who.theirs(of);
   Vector result;
@@ -140,7 +141,8 @@ class CodedGradients : public ::testing::TestWithParam<std::string> {
 
   using Make = std::function<Average(const Who&)>;
   using Follow = Vector (*)(const Who&, const Average&);
-  /// On 4 and 8 workers, flat and as nodes of two, follows `average`, and does not follow `others`.
+  /// On 4 and 8 workers, flat and in nodes of two: the result follows `average`, and none of
+  /// `others`.
   void check(const Json& spec, const Make& average, const std::vector<Make>& others,
              Follow follow = follow_gradients, long steps = kSteps, const Json& optimizer = {}) {
     for (const Who who : {Who{4, false}, Who{8, false}, Who{4, true}, Who{8, true}}) {

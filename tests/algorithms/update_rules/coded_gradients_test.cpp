@@ -1,6 +1,6 @@
-// Methods that average coded gradients or moments, on weights and gradients that differ from
-// element to element, against their equations in plain loops: what a code loses, and what error
-// feedback brings back, must be as each method has it.
+// Methods that average encoded gradients or moments, with weights and gradients that differ from
+// element to element, compared with their equations in plain loops. The loss of codes and the error
+// feedback must be exactly those of each method.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ Average low_rank(const PowerSgdReference::Options& options) {
   };
 }
 
-/// m = avg(mu m + g_i(x)), exactly in the first step;  x = x - lr m
+/// m = avg(mu m + g_i(x)), exact in the first step;  x = x - lr m
 Vector follow_moments(const Who& who, const Average& average) {
   Vector x(kNumel, 1), m(kNumel, 0);
   for (long t = 0; t < kSteps + 1; ++t) {
@@ -42,7 +42,7 @@ Vector follow_moments(const Who& who, const Average& average) {
   return x;
 }
 
-/// The same after a warm-up of two steps, of which the second moves along the moment of the first
+/// The same after a warm-up of two steps, the second of which moves along the moment of the first
 /// and ignores its gradient, as in BAGUA's QAdam.
 Vector follow_moments_of_qadam(const Who& who, const Average& average) {
   Vector x(kNumel, 1), m(kNumel, 0);
@@ -56,8 +56,8 @@ Vector follow_moments_of_qadam(const Who& who, const Average& average) {
   return x;
 }
 
-/// Adam for two steps, and one along its moments that ignores the gradient; then
-/// m = avg(b1 m + (1 - b1) g_i(x)), and v stays.
+/// Adam for two steps, and one step along its moments that ignores the gradient; then
+///   m = avg(b1 m + (1 - b1) g_i(x)), and v is constant.
 Vector follow_adam(const Who& who, const Average& average) {
   const float b1 = 0.9f, b2 = 0.999f, eps = 1e-8f;
   Vector x(kNumel, 1), m(kNumel, 0), v(kNumel, 0);

@@ -8,8 +8,8 @@
 #include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
 
-// The methods that exchange coded differences with the neighbours of a peer graph, on weights that
-// differ, against their equations in plain loops.
+// The methods that exchange encoded differences with the neighbours of a peer graph, for weights
+// that differ, compared with their equations in plain loops.
 
 namespace trigram::test {
 namespace {
@@ -25,7 +25,7 @@ Vector sum(float a, const Vector& x, float b, const Vector& y) {
   return result;
 }
 
-/// x_r - lr g_r(x_r) where the gradient of weight i is slope x + (r + 1) (1 + tilt i).
+/// x_r - lr g_r(x_r), where the gradient of weight i is slope x + (r + 1) (1 + tilt i).
 Vector local_step(const Vector& x, std::size_t rank) {
   Vector y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -61,8 +61,8 @@ class CodedPeerMethods : public ::testing::TestWithParam<std::string> {
   }
 };
 
-/// Low-precision decentralised training as BAGUA has it: three replicas on every rank of a ring,
-/// which change after steps 0, `interval`, ...
+/// Low-precision decentralised training as in BAGUA: three replicas on every rank of a ring, which
+/// change after steps 0, `interval`, ...
 template <class Code>
 Vectors bagua_ring(std::size_t P, Code code, long steps = 3, long interval = 1) {
   const Vector ones(kNumel, 1);
@@ -95,7 +95,7 @@ TEST_P(CodedPeerMethods, DcdOnARingIsBaguasLowPrecisionDecentralised) {
   }
 }
 
-/// Every bucket has a range, hence a code, of its own; the workload has two halves.
+/// Every bucket has its own range, and hence its own code; the workload has two halves.
 TEST_P(CodedPeerMethods, DcdCodesBucketsByThemselvesAndRestsBetweenExchanges) {
   const auto by_halves = [](const Vector& z) {
     Vector both = coded(Vector(z.begin(), z.begin() + kNumel / 2));
@@ -114,7 +114,7 @@ TEST_P(CodedPeerMethods, DcdCodesBucketsByThemselvesAndRestsBetweenExchanges) {
   }
 }
 
-/// CHOCO-SGD with one replica per model, as all copies of it are equal.
+/// CHOCO-SGD with one replica per model, since all copies of a replica are equal.
 template <class Code>
 Vectors choco(const PeerGraphSpec& graph, std::size_t P, float gamma, Code code) {
   Vectors x(P, Vector(kNumel, 1)), replica = x, half(P);
@@ -147,7 +147,7 @@ TEST_P(CodedPeerMethods, ChocoGossipsOnReplicas) {
     }
 }
 
-/// DeepSqueeze: what a code loses of the model comes back with the next one.
+/// DeepSqueeze: the loss of a code is added to the next model that is encoded.
 template <class Code>
 Vectors deepsqueeze(const PeerGraphSpec& graph, std::size_t P, float gamma, bool feedback,
                     Code code) {
@@ -182,7 +182,7 @@ TEST_P(CodedPeerMethods, DeepSqueezeGossipsOnCodesOfModelsAndFeedsBackWhatTheyLo
     }
 }
 
-/// ECD-PSGD with one replica per model, as all copies of it are equal.
+/// ECD-PSGD with one replica per model, since all copies of a replica are equal.
 template <class Code>
 Vectors ecd(const PeerGraphSpec& graph, std::size_t P, Code code) {
   Vectors x(P, Vector(kNumel, 1)), replica = x;
@@ -218,9 +218,9 @@ TEST_P(CodedPeerMethods, EcdMixesReplicasThatFollowCodedExtrapolations) {
     }
 }
 
-/// W is symmetric, so gossip on replicas keeps the sum of all models whatever the code loses, as
-/// long as all copies of a replica are equal: with gradients that do not depend on the weights, the
-/// mean model goes down the mean gradient.
+/// W is symmetric, so gossip on replicas conserves the sum of all models, whatever the code loses,
+/// as long as all copies of a replica are equal. If gradients do not depend on the weights, the
+/// mean model then follows the mean gradient.
 TEST_P(CodedPeerMethods, ChocoConservesTheMeanWithEveryCodec) {
   constexpr int kRanks = 6, kSteps = 5;
   for (const auto& entry : codecs()) {

@@ -1,5 +1,5 @@
-// Methods that code gradients by signs, by three values, or by the largest of accumulated ones,
-// against their equations in plain loops.
+// Methods that encode gradients as signs, as three values, or as the largest of accumulated
+// gradients, compared with their equations in plain loops.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,8 @@ class CodedSgd : public CodedGradients {
   }
 };
 
-/// One bit per element, the mean of its sign's elements, fed back at both ends.
+/// One bit per element, decoded to the mean of its sign's elements, with error feedback at both
+/// ends.
 TEST_P(CodedSgd, OneBitSgdFeedsBackWhatSignsLoseAtBothEnds) {
   const auto by = [](const char* scale, bool feedback) {
     return [=](const Who& who) { return scattered(who, {"sign", {{"scale", scale}}}, feedback); };
@@ -45,7 +46,7 @@ TEST_P(CodedSgd, EfSignSgdAveragesTheScaledSignsOfAllWorkers) {
         {exact, by("l1_mean", false), by("l2", true), by("means", true)});
 }
 
-/// Every element of every worker's gradient has a vote, and +1 wins a tie. Weights begin at the
+/// Every element of every worker's gradient has a vote, and +1 wins a tie. Weights start at the
 /// rank, so votes differ.
 TEST_P(CodedSgd, SignSgdGoesWhereMostGradientsPoint) {
   const double slope = 2;
@@ -84,7 +85,7 @@ TEST_P(CodedSgd, SignSgdGoesWhereMostGradientsPoint) {
   }
 }
 
-/// However large the gradients of the few are.
+/// The magnitude of the minority's gradients does not matter.
 TEST_P(CodedSgd, SignSgdCountsVotesNotGradients) {
   run_in_world(GetParam(), flat_cluster(3), [](const Context& ctx) {
     const Tensor g = ctx.device->empty(6);
@@ -96,7 +97,8 @@ TEST_P(CodedSgd, SignSgdCountsVotesNotGradients) {
   });
 }
 
-/// Cut off at +-c sigma, rounded to three values by the codec's own random numbers, averaged.
+/// Gradients are clipped at +-c sigma, rounded to three values with the codec's own random numbers,
+/// and averaged.
 TEST_P(CodedSgd, TernGradAveragesThreeValuesOfCutGradients) {
   const CodecSpec ternary{"qsgd", {{"levels", 1}, {"norm", "max"}, {"bucket", 1 << 24}}};
   const auto cut_at = [&](double c) {
@@ -114,7 +116,7 @@ TEST_P(CodedSgd, TernGradAveragesThreeValuesOfCutGradients) {
   check({{"name", "terngrad"}, {"clip", nullptr}}, cut_at(1e6), {});
 }
 
-/// Every worker's momentum and what it has not sent, in plain loops.
+/// Every worker's momentum and unsent elements, in plain loops.
 struct DgcReference {
   double density, momentum = 0.5;
   bool nesterov = false, masks = true, quarters_at_first = false;
@@ -179,7 +181,7 @@ TEST_P(CodedSgd, DgcSendsTheLargestOfWhatMomentumHasAddedUp) {
   check(spec, clipped, {plain});
 }
 
-/// A quarter in the first step, a 16th in the second, then the density.
+/// The density is a quarter in the first step and a 16th in the second; then it is the given one.
 TEST_P(CodedSgd, DgcWarmsItsDensityUp) {
   const DgcReference all_along{0.03};
   DgcReference warm = all_along;

@@ -1,4 +1,4 @@
-// DropCompute: what counts of workers that are late, and the automatic threshold.
+// DropCompute: the contribution of late workers, and the automatic threshold.
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ using namespace centralised;
 
 class DropComputeRules : public CentralisedRules {};
 
-/// In steps 3 and 5 the last worker is held up for longer than the threshold, so it makes one
-/// micro-batch of three; in step 1, too early, it makes all.
+/// In steps 3 and 5 the last worker is delayed for longer than the threshold, so it computes one
+/// micro-batch of three. In step 1 nothing is dropped yet, and it computes all three.
 TEST_P(DropComputeRules, LeaveOutWhatLateWorkersHaveNotBegun) {
   constexpr int kRanks = 4, kBatches = 3, kSteps = 6;
   for (const bool by_all : {true, false}) {
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, DropComputeRules, ::testing::ValuesIn(world_nam
 
 constexpr int kBatches = 4;
 
-/// The mean over the steps of what a threshold gains, by the rule that workers follow.
+/// The mean gain of a threshold over the steps, by the rule that workers follow.
 double gain(const std::vector<ComputeTimes>& workers, double threshold) {
   const std::size_t steps = workers[0].exchange_s.size();
   double sum = 0;
@@ -84,7 +84,7 @@ TEST(ComputeThreshold, GainsMoreThanAnyOther) {
     double last = 0;
     for (ComputeTimes& worker : workers)
       for (int i = 0; i < 6; ++i) {
-        double at = random.uniform() < 0.15 ? 4 * random.uniform() : 0;  // held up
+        double at = random.uniform() < 0.15 ? 4 * random.uniform() : 0;  // a delay
         for (int m = 0; m < kBatches; ++m)
           worker.done_s.push_back(at += 0.1 + 0.05 * random.uniform());
         worker.exchange_s.push_back(0.02 + random.uniform());
@@ -98,13 +98,14 @@ TEST(ComputeThreshold, GainsMoreThanAnyOther) {
   EXPECT_GT(drops, 2);
 }
 
-/// All are done together: whatever is left out is lost.
+/// All workers finish at the same time, so dropping anything is a loss.
 TEST(ComputeThreshold, DropsNothingOfWorkersThatAreAlike) {
   const std::vector<ComputeTimes> workers(3, {{1, 2, 3, 4, 1, 2, 3, 4}, {10, 10}});
   EXPECT_EQ(best_threshold(workers, kBatches), std::numeric_limits<double>::infinity());
 }
 
-/// The one that is late by half a micro-batch has three when the others have four.
+/// The worker that is late by half a micro-batch has finished three when the other workers have
+/// finished four.
 TEST(ComputeThreshold, StopsTheLateBeforeTheirLast) {
   const std::vector<ComputeTimes> workers = {
       {{1, 2, 3, 4}, {1.5}}, {{1, 2, 3, 4}, {1.5}}, {{1.5, 2.5, 3.5, 4.5}, {1}}};

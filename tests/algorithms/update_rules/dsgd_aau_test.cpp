@@ -1,5 +1,5 @@
-// DSGD-AAU where it is known who finishes when, against its equations in plain loops, and what it
-// conserves whoever does.
+// DSGD-AAU with a known order of finishing, compared with its equations in plain loops; and the
+// quantities that it conserves in any order.
 
 #include <gtest/gtest.h>
 
@@ -19,12 +19,12 @@ constexpr double kLr = 0.125, kSlope = 0.5;
 constexpr std::size_t kRanks = 5;
 constexpr long kSteps = 6;
 
-// When the ranks' first steps begin, and how long steps take, in seconds. Whatever else there is
+// The start of the ranks' first steps, and the durations of steps, in seconds. Everything else
 // takes milliseconds.
 constexpr double kStart[kRanks] = {0.5, 3.1, 1.7, 4.3, 2.9};
 constexpr double kPeriod[kRanks] = {7.31, 11.83, 5.57, 31.37, 9.17};
 
-/// The equations, worker by worker as they finish. All weights of a worker are one number.
+/// Applies the equations, worker by worker as they finish. All weights of a worker are one number.
 class Reference {
  public:
   explicit Reference(const char* graph)
@@ -36,7 +36,7 @@ class Reference {
   const std::vector<double>& weights() const { return x_; }
   /// The weights of a worker after each of its steps.
   const std::vector<std::vector<double>>& paths() const { return paths_; }
-  /// Between two workers that finish one after the other.
+  /// The shortest time between two workers that finish one after the other.
   double shortest_gap_s() const { return shortest_gap_s_; }
   std::size_t largest_iteration() const { return largest_; }
 
@@ -62,7 +62,7 @@ class Reference {
     if (any) end_iteration();
   }
 
-  /// By the edges accepted so far.
+  /// True if the edges accepted so far connect the two.
   bool connected(std::size_t from, std::size_t to) const {
     std::set<std::size_t> reached = {from};
     for (std::size_t before = 0; before != reached.size();) {
@@ -138,8 +138,8 @@ TEST_P(DsgdAauRule, FollowsTheEquations) {
   EXPECT_GT(largest, 3u) << "more than pairs";
 }
 
-/// With gradients that do not depend on the weights, the mean model goes down the mean gradient
-/// whoever averages with whom and when; and averages bring models together.
+/// If gradients do not depend on the weights, the mean model follows the mean gradient, whichever
+/// workers average and when; and averages bring models together.
 TEST_P(DsgdAauRule, ConservesTheMean) {
   constexpr long kMany = 40;
   for (const int ranks : {1, 2, 3, 5, 8})

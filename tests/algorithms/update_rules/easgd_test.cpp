@@ -1,4 +1,4 @@
-// Elastic averaging, followed by hand: workers, and the centre that they end with.
+// Elastic averaging, computed by hand: the workers, and the centre that is the result.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ using namespace centralised;
 
 class EasgdRule : public CentralisedRules {};
 
-/// What workers and centre are after each step, when they pull at each other after every second
+/// The models of the workers and of the centre after each step, with exchanges after every second
 /// step and after the last.
 struct Springs {
   Springs(std::size_t ranks, int steps, double beta) : x(ranks, 1), paths(ranks) {

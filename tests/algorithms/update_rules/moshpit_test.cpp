@@ -9,7 +9,7 @@ using namespace peer_methods;
 
 using Sides = std::vector<std::size_t>;
 
-/// Where `rank` is along every axis.
+/// The coordinates of `rank` along all axes.
 Sides place_of(std::size_t rank, const Sides& sides) {
   Sides place;
   for (const std::size_t side : sides) {
@@ -19,7 +19,7 @@ Sides place_of(std::size_t rank, const Sides& sides) {
   return place;
 }
 
-/// Of each rank, the mean over those that differ from it along `axis` alone.
+/// For each rank, the mean over the ranks that differ from it only along `axis`.
 Numbers along(const Numbers& x, const Sides& sides, std::size_t axis) {
   Numbers means;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -84,7 +84,7 @@ TEST_P(MoshpitRule, AveragesTheMeansOfNodesIfHierarchical) {
   expect_near(trained(moshpit(rule), nodes_of_two(4), 5), follow(rule, 5, true));
 }
 
-/// A grid that is full, as many rounds as axes: every worker has the mean of all.
+/// On a full grid, with as many rounds as axes, every worker has the mean over all workers.
 TEST_P(MoshpitRule, LeavesTheMeanOfAllAfterARoundAlongEveryAxis) {
   for (const Rule& rule :
        {Rule{Json::object(), 6, {}, 2, 2}, Rule{{{"dimensions", 3}}, 8, {}, 2, 3},

@@ -1,6 +1,6 @@
 #include "tests/algorithms/update_rules/peer_methods.h"
 
-// Overlap stochastic gradient push: what is sent is added when the next push has begun.
+// Overlap stochastic gradient push: a push is added when the next push has begun.
 
 namespace trigram::test {
 namespace {
@@ -26,7 +26,7 @@ Numbers estimates(const Masses& masses) {
 
 struct Path {
   std::vector<Numbers> z;  // after each step
-  Numbers end;             // when nothing is under way any more
+  Numbers end;             // when no message is in flight any more
 };
 
 Path follow(const PeerGraphSpec& graph, int P, long tau, long steps) {
@@ -43,7 +43,7 @@ Path follow(const PeerGraphSpec& graph, int P, long tau, long steps) {
         for (std::size_t j = 0; j < ranks; ++j) (i == j ? goes : stays)[i][j] = 0;
       const Masses sent = {times(goes, own.x), times(goes, own.w)};
       own = {times(stays, own.x), times(stays, own.w)};
-      if (t > 0) add(own, under_way);  // what was sent at step t - tau
+      if (t > 0) add(own, under_way);  // the shares sent in step t - tau
       under_way = sent;
     }
     path.z.push_back(z = estimates(own));
@@ -83,8 +83,8 @@ TEST_P(OsgpRule, AddsWhatWasSentSoManyStepsAgo) {
       }
 }
 
-/// Where all ranks have as many peers, w is 1 in the end, and gradients that do not depend on the
-/// weights bring the mean model where they would bring any.
+/// If all ranks have the same number of peers, w is 1 at the end, and the mean model is where
+/// gradients that do not depend on the weights bring it.
 TEST_P(OsgpRule, LosesNothingOnTheWay) {
   for (const int tau : {1, 3}) {
     const auto x =

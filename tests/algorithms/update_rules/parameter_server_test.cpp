@@ -4,7 +4,7 @@
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 
-// The synchronous parameter server, against its equations.
+// The synchronous parameter server, compared with its equations.
 
 namespace trigram::test {
 namespace {
@@ -61,8 +61,8 @@ TEST_P(ParameterServerRule, StepsWithTheMeanGradientToTheLastBit) {
         }
 }
 
-/// Ranks that only serve change nothing but the number of workers: their gradients are no part of
-/// the mean, and rates are scaled by the workers alone.
+/// Ranks that only serve affect nothing but the number of workers: their gradients are not part of
+/// the mean, and rates are scaled by the number of workers.
 TEST_P(ParameterServerRule, ServersBesideTheWorkersStepThemTheSameToTheLastBit) {
   constexpr float kSlope = 0.3f;
   const Json modes[] = {Json::object(),
@@ -88,7 +88,7 @@ TEST_P(ParameterServerRule, ServersBesideTheWorkersStepThemTheSameToTheLastBit) 
       int trained = 0;
       for (const AffineEnd& end : ends) {
         ASSERT_EQ(end.weights.size(), 10u);
-        if (end.weights[0] == 1) continue;  // what it began with: a server
+        if (end.weights[0] == 1) continue;  // its initial weight: this rank is a server
         ++trained;
         for (const float w : end.weights) EXPECT_EQ(w, follow(workers, 3, kSlope));
       }

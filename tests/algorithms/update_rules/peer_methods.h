@@ -7,12 +7,12 @@
 #include "tests/support/mixing.h"
 #include "tests/support/worlds.h"
 
-// Methods over peer graphs, followed by hand: what their equations are made of.
+// Methods over peer graphs, computed by hand: building blocks of their equations.
 
 namespace trigram::test::peer_methods {
 
 inline constexpr double kLr = 0.125, kSlope = 0.5;
-using Numbers = std::vector<double>;  // by rank: all weights of a rank are equal
+using Numbers = std::vector<double>;  // by rank; all weights of a rank are equal
 
 /// g_r(x) of every rank.
 inline Numbers gradients(const Numbers& x) {
@@ -34,12 +34,13 @@ inline Numbers times(const Matrix& w, const Numbers& x) {
   return y;
 }
 
-/// W of one step.
+/// The matrix W of one step.
 inline Matrix mixing(const PeerGraphSpec& spec, int size, long step) {
   return assemble(*make_peer_graph(spec), size, step);
 }
 
-/// What push-sum uses instead: column j is 1/(1 + out-peers of j), where j sends.
+/// The matrix that push-sum uses instead: column j is 1/(1 + out-peers of j) at j and at the ranks
+/// to which j sends.
 inline Matrix pushing(const PeerGraphSpec& spec, int size, long step) {
   Matrix p(static_cast<std::size_t>(size), Numbers(static_cast<std::size_t>(size), 0));
   for (std::size_t j = 0; j < p.size(); ++j) {
@@ -51,7 +52,7 @@ inline Matrix pushing(const PeerGraphSpec& spec, int size, long step) {
   return p;
 }
 
-/// The means of nodes of two ranks, and what the nodes have, given to both.
+/// The means of nodes of two ranks, and the distribution of node values to both ranks.
 inline Numbers node_means(const Numbers& x) {
   Numbers nodes;
   for (std::size_t r = 0; r < x.size(); r += 2) nodes.push_back((x[r] + x[r + 1]) / 2);

@@ -1,7 +1,7 @@
 #include "tests/algorithms/update_rules/peer_methods.h"
 
-// The methods that exchange with the neighbours of a peer graph, against their equations. What the
-// graphs are is tested elsewhere; here they are read as matrices.
+// The methods that exchange with the neighbours of a peer graph, compared with their equations.
+// Other tests check the graphs; here they are used as matrices.
 
 namespace trigram::test {
 namespace {
@@ -71,7 +71,7 @@ TEST_P(PeerMethods, HierarchicalSgpPushesTheMeansOfNodes) {
   expect_near(trained(algorithm("sgp", {"star"}, true), nodes_of_two(3), 4), z);
 }
 
-/// Models stay where their own steps have brought them.
+/// Models are not averaged: each stays where its own steps have brought it.
 TEST_P(PeerMethods, GossipGradMixesGradientsAlone) {
   for (const PeerGraphSpec& graph : {PeerGraphSpec{"shuffled_exponential"},
                                      {"shuffled_exponential", {{"topology", "cube"}}},
@@ -91,8 +91,8 @@ TEST_P(PeerMethods, GossipGradMixesGradientsAlone) {
               x);
 }
 
-// Methods on replicas. Equal weights are coded without loss, which shows the mixing; what the code
-// does is shown in coded_peer_methods_test.cpp.
+// Methods on replicas. Equal weights are encoded without loss, so these tests show the mixing;
+// coded_peer_methods_test.cpp tests the encoding.
 
 TEST_P(PeerMethods, DcdWithoutLossMixesLikeDpsgd) {
   for (const char* graph : {"ring", "torus", "star", "complete"})

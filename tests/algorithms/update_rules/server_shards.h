@@ -11,15 +11,15 @@ inline void add(float a, const Vector& x, Vector& sum) {
   for (std::size_t i = 0; i < x.size(); ++i) sum[i] += a * x[i];
 }
 
-/// One shard of a model on a server among the workers: the server's weights, at first 1, and what
-/// it keeps of every worker.
+/// One shard of a model on a server among the workers: the server's weights, which start at 1, and
+/// its state for every worker.
 struct ServerShard {
   std::size_t begin, end, server;
   Vector weights;
   Vectors seen, error;  // by worker
 };
 
-/// Nearly equal shards, servers spread evenly over the ranks.
+/// Nearly equal shards; the servers are spread evenly over the ranks.
 inline std::vector<ServerShard> server_shards(std::size_t servers, std::size_t ranks,
                                               std::size_t numel) {
   std::vector<ServerShard> shards;

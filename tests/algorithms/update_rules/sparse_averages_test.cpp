@@ -1,6 +1,5 @@
-// Averages of sparse vectors whose elements all ranks choose together, against their equations in
-// plain loops, to the last bit, on vectors of which every rank finds other elements
-// large.
+// Averages of sparse vectors whose elements all ranks select together, compared bitwise with their
+// equations in plain loops, on vectors whose largest elements differ from rank to rank.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +24,7 @@ constexpr int kBucketsOfAverage = 2;
 constexpr long kStepsOfAverage = 24;
 constexpr std::size_t kElements = 43;  // parts differ in length
 
-/// Larger where it begins.
+/// The elements at the beginning are larger.
 Vector input(int rank, Slot slot) {
   Philox random(1, rank, slot.step * kBucketsOfAverage + slot.bucket, Purpose::gradient_noise);
   Vector x(kElements);
@@ -34,7 +33,7 @@ Vector input(int rank, Slot slot) {
   return x;
 }
 
-/// The mean of one bucket's vectors, as ranks that keep residuals have it.
+/// The mean of one bucket's vectors, computed by ranks that keep residuals.
 using Reference = std::function<Vector(const Vectors& of, int bucket, long step)>;
 
 Vector only(const Vector& x, const std::vector<std::uint32_t>& indices) {
@@ -52,7 +51,7 @@ std::size_t share_of(double density, std::size_t n) {
   return static_cast<std::size_t>(std::ceil(density * static_cast<double>(n)));
 }
 
-/// Every rank's residual of every bucket.
+/// The residual of every rank for every bucket.
 class Residuals {
  public:
   Vector& of(int bucket, std::size_t rank, std::size_t n) {
@@ -67,9 +66,9 @@ class Residuals {
 
 struct GTopK {
   double density;
-  bool keeps_rest = true;  // what a rank has not chosen
-  bool puts_back = true;   // what it has, and the others not
-  bool merges = true;      // else all codes are added up, and nothing is left out but at the end
+  bool keeps_rest = true;  // the rank keeps the elements that it has not selected
+  bool puts_back = true;   // elements that only this rank selected return to its residual
+  bool merges = true;  // false: all codes are added up, and elements are dropped only at the end
 
   Reference operator()() const {
     return [o = *this, residuals = std::make_shared<Residuals>()](const Vectors& of, int bucket,
@@ -100,7 +99,8 @@ struct GTopK {
   }
 };
 
-/// What k elements reach, and what it becomes when so many others have reached it.
+/// The magnitude that k elements reach, and its correction by the number of elements found above
+/// it.
 class Limit {
  public:
   Limit(float most, float factor) : most_(most), factor_(factor) {}
@@ -127,11 +127,12 @@ class Limit {
 struct OkTopK {
   double density, slack;
   long threshold_every, rebalance_every;
-  bool keeps_rest = true;                            // what a rank has not sent
-  bool puts_back = true;                             // what it has, and the others have not chosen
-  bool limits_rank = true;                           // what a rank sends of a region
-  bool limits_owner = true;                          // what the owner sends of its own
-  bool corrects_own = true, corrects_common = true;  // thresholds
+  bool keeps_rest = true;  // the rank keeps the elements that it has not sent
+  // elements that were sent but are not in the result return to the residual
+  bool puts_back = true;
+  bool limits_rank = true;   // limits the elements that a rank sends of a region
+  bool limits_owner = true;  // limits the elements that the owner sends of its region
+  bool corrects_own = true, corrects_common = true;  // whether the thresholds are corrected
 
   struct State {
     Limit common{4.0f / 3, 1.008f};
@@ -195,7 +196,8 @@ struct OkTopK {
     for (std::size_t i = begin; i < end; ++i) part[i] = x[i];
     return part;
   }
-  /// The mean over the ranks of where the first elements of P equal shares of theirs lie.
+  /// The region boundaries: means over the ranks of the boundaries that divide their elements into
+  /// P equal shares.
   static std::vector<std::size_t> balanced(const Vectors& chosen, std::size_t k, std::size_t n) {
     const std::size_t P = chosen.size();
     std::vector<std::size_t> begins = {0};
@@ -211,7 +213,7 @@ struct OkTopK {
 
 class SparseAverages : public WorldTest {
  protected:
-  /// Rank 0's results, bucket by bucket in every step, joined.
+  /// Rank 0's results, bucket by bucket in every step, concatenated.
   Vector results(const std::function<Exchange()>& make) {
     const auto bytes = results_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
       const Exchange average = make();
@@ -241,7 +243,8 @@ class SparseAverages : public WorldTest {
       }
     return all;
   }
-  /// The rule holds, and each of `others` is another one, where ranks are enough to differ.
+  /// Checks that the result follows `rule` and, if there are enough ranks to differ, none of
+  /// `others`.
   void check(const std::function<Exchange()>& make, const Reference& rule,
              const std::vector<Reference>& others) {
     const Vector wanted = expected(rule);
@@ -284,7 +287,7 @@ TEST_P(SparseAverages, OkTopKAddsUpRegionsAndKeepsTheLargestOfAll) {
          but([](OkTopK& o) { o.corrects_common = false; })});
 }
 
-/// Where all elements travel, all are averaged, and nothing is left; with room for all, too.
+/// If all elements are sent, all are averaged and nothing is left; also if there is room for all.
 TEST_P(SparseAverages, OkTopKOfAllElementsIsTheMean) {
   const auto mean = [](const Vectors& of, int, long) {
     Vector sum = of[0];
@@ -298,7 +301,7 @@ TEST_P(SparseAverages, OkTopKOfAllElementsIsTheMean) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, SparseAverages, every_world(1, 2, 3, 4, 5, 7, 8), world_test_name);
 
-/// The same as training runs have it, flat and in a hierarchy.
+/// The same in training runs, flat and hierarchical.
 class SparseSgd : public coded::CodedGradients {};
 
 TEST_P(SparseSgd, GTopKStepsAlongTheMeanOfWhatIsLargest) {

@@ -1,5 +1,5 @@
-// Stale synchronous parallel, against its equations in plain loops where it is known who comes
-// when, and how far workers get ahead of each other.
+// Stale synchronous parallel: compared with its equations in plain loops, with a known order of
+// arrivals; and how far workers get ahead of each other.
 
 #include <gtest/gtest.h>
 
@@ -21,12 +21,12 @@ constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.07f;
 constexpr std::size_t kNumel = 43, kRanks = 3;
 constexpr long kSteps = 7;
 
-// How long the ranks' steps take, in seconds; whatever else there is takes milliseconds.
+// The durations of the ranks' steps in seconds; everything else takes milliseconds.
 constexpr double kPeriod[kRanks] = {36.7, 10.1, 17.3};
 
-/// What is exchanged of one shard.
+/// The exchanges of one shard.
 struct Shard : ServerShard {
-  /// v = d + e goes as C(v), and e = v - C(v).
+  /// v = d + e is sent as C(v), and e = v - C(v).
   void push(std::size_t worker, const Vector& d, const Coder& code) {
     if (worker == server) return add(1, d, weights);
     Vector v = d;
@@ -37,7 +37,7 @@ struct Shard : ServerShard {
     add(1, pushed, seen[worker]);
     add(1, pushed, weights);
   }
-  /// What the worker has changes by C(weights - what it has).
+  /// The worker's weights change by C(weights - its weights).
   const Vector& pull(std::size_t worker, const Coder& code) {
     if (worker == server) return weights;
     Vector news = weights;
@@ -47,7 +47,7 @@ struct Shard : ServerShard {
   }
 };
 
-/// The equations, worker by worker as they finish their steps.
+/// Applies the equations, worker by worker as they finish their steps.
 class Reference {
  public:
   Reference(std::size_t servers, Coder code, long staleness)
@@ -70,7 +70,7 @@ class Reference {
  private:
   static constexpr double kNever = 1e9;
 
-  /// Who is next finishes a step; whom nobody is too far behind then goes on.
+  /// The next rank finishes its step; then every rank that is not too far ahead continues.
   void step() {
     const auto first = std::min_element(next_s_, next_s_ + kRanks);
     shortest_gap_s_ = std::min(shortest_gap_s_, *first - now_s_);
@@ -155,8 +155,9 @@ TEST_P(SspRule, FollowsTheEquations) {
       }
 }
 
-/// With a bound of zero every pull holds all updates of the clocks before; of this one none where
-/// workers are equally fast: the sum of all gradients at common weights.
+/// With a bound of zero every pull includes all updates of the earlier clocks and, if workers are
+/// equally fast, none of the present clock: each step uses the sum of all gradients at common
+/// weights.
 TEST_P(SspRule, WithoutStalenessIsSynchronous) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of equal speed";
   for (const int ranks : {1, 2, 4, 7}) {
@@ -178,7 +179,7 @@ TEST_P(SspRule, WithoutStalenessIsSynchronous) {
   }
 }
 
-/// Who begins step c has seen all others end step c - s - 1, and begin it before.
+/// A rank that begins step c has seen all other ranks end step c - s - 1 and begin it before.
 TEST_P(SspRule, NobodyIsFurtherAheadThanTheBound) {
   if (!is_simulated(GetParam()) && GetParam() != "threads")
     GTEST_SKIP() << "ranks of other processes are not seen here";

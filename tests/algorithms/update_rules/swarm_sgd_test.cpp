@@ -4,8 +4,8 @@
 #include "core/random/philox.h"
 #include "tests/algorithms/update_rules/peer_methods.h"
 
-// SwarmSGD: local steps, and averages in random pairs. Whom a worker meets is read from the graph
-// of random matchings, at the number of the meeting.
+// SwarmSGD: local steps, and averages in random pairs. The partners come from the graph of random
+// matchings, at the number of the round.
 
 namespace trigram::test {
 namespace {
@@ -36,7 +36,8 @@ TEST_P(SwarmRule, BlockingAveragesInPairsAfterSoManySteps) {
     }
 }
 
-/// Steps until the first zero among numbers below the mean, drawn for each meeting anew.
+/// The interval is the number of steps until the first zero among numbers below the mean, drawn for
+/// each round.
 TEST_P(SwarmRule, GeometricIntervalsAreDrawnForEachMeeting) {
   constexpr long kSteps = 12;
   constexpr std::uint32_t kMean = 3;
@@ -58,8 +59,8 @@ TEST_P(SwarmRule, GeometricIntervalsAreDrawnForEachMeeting) {
   EXPECT_NE(intervals, std::vector<long>(intervals.size(), kMean)) << "they differ";
 }
 
-/// Among workers of equal speed a meeting is over before the next step is: the gradient is taken at
-/// the weights before it.
+/// If workers are equally fast, a round ends before the next step does: the gradient is taken at
+/// the weights before the round.
 TEST_P(SwarmRule, NonBlockingAveragesWhileTheNextGradientIsComputed) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of exactly equal speed";
   for (const int P : {1, 2, 5, 8})
@@ -75,8 +76,8 @@ TEST_P(SwarmRule, NonBlockingAveragesWhileTheNextGradientIsComputed) {
     }
 }
 
-/// With gradients that do not depend on the weights, the mean model goes down the mean gradient,
-/// whenever models are averaged, and averages keep them together.
+/// If gradients do not depend on the weights, the mean model follows the mean gradient, whenever
+/// models are averaged, and averages keep models together.
 TEST_P(SwarmRule, ConservesTheMean) {
   constexpr long kSteps = 40;
   for (const char* mode : {"blocking", "non_blocking"})
@@ -92,7 +93,7 @@ TEST_P(SwarmRule, ConservesTheMean) {
         const Numbers x = common_weights(ends);
         ASSERT_EQ(x.size(), static_cast<std::size_t>(P));
         EXPECT_NEAR(mean(x), 1 - kLr * kSteps * (P + 1) / 2.0, 2e-4);
-        const double alone = kLr * kSteps * (P - 1);  // how far ranks drift apart
+        const double alone = kLr * kSteps * (P - 1);  // how far ranks drift apart without averages
         const auto [low, high] = std::minmax_element(x.begin(), x.end());
         if (!is_simulated(GetParam()) && mode != std::string("blocking")) continue;
         EXPECT_LT(*high - *low, 0.8 * alone);

@@ -3,8 +3,8 @@
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 
-// The update rule of each algorithm, followed by hand on a gradient that is a known function of the
-// weights: g_r(x) = slope x + r + 1. All weights of a rank are equal, so one number per rank is
+// The update rule of each algorithm, computed by hand for a gradient that is a known function of
+// the weights: g_r(x) = slope x + r + 1. All weights of a rank are equal, so one number per rank is
 // enough.
 
 namespace trigram::test {
@@ -15,7 +15,7 @@ constexpr double kSlope = 0.5;
 
 double gradient(double x, std::size_t rank) { return kSlope * x + static_cast<double>(rank) + 1; }
 
-/// Weights after `steps`, by rank.
+/// The weights after `steps` steps, by rank.
 std::vector<double> train(const std::string& world, const Cluster& cluster, const Json& algorithm,
                           long steps, double slope = kSlope) {
   return common_weights(test::train({.world = world,
@@ -26,7 +26,8 @@ std::vector<double> train(const std::string& world, const Cluster& cluster, cons
                                      .lr = kLr}));
 }
 
-/// x_r = mixed_r(x, t) - lr g_r(x_r), `steps` times from 1: the gradient at the old weights.
+/// x_r = mixed_r(x, t) - lr g_r(x_r), `steps` times, starting at 1: the gradient is taken at the
+/// old weights.
 template <class Mix>
 std::vector<double> follow(std::size_t ranks, long steps, Mix mixed) {
   std::vector<double> x(ranks, 1);
@@ -45,7 +46,7 @@ std::vector<double> mix_ring(const std::vector<double>& x) {
   return mixed;
 }
 
-/// The lower half meets the upper half, shifted by one more every step.
+/// The lower half is paired with the upper half, shifted by one more in every step.
 std::vector<double> mix_shift_one(const std::vector<double>& x, long t) {
   const std::size_t half = x.size() / 2;
   std::vector<double> mixed(x.size());
@@ -60,7 +61,7 @@ std::vector<double> mix_all(const std::vector<double>& x) {
   return std::vector<double>(x.size(), mean(x));
 }
 
-/// `mix` over the means of nodes of two workers, given back to both.
+/// Applies `mix` to the means of nodes of two workers, and gives the result to both workers.
 template <class Mix>
 std::vector<double> in_nodes_of_two(const std::vector<double>& x, Mix mix) {
   std::vector<double> nodes;
@@ -100,7 +101,7 @@ TEST_P(UpdateRules, DecentralizedTakesTheGradientAtTheOldWeights) {
               follow(6, 7, mix_shift_one));
 }
 
-/// Steps 0, 3 and 6 mix; partners change from one of these to the next.
+/// Steps 0, 3 and 6 mix; partners change from one of these steps to the next.
 TEST_P(UpdateRules, DecentralizedIsLocalBetweenItsExchanges) {
   const auto every_third = [](const auto& x, long t) {
     return t % 3 == 0 ? mix_shift_one(x, t / 3) : x;
@@ -142,19 +143,20 @@ TEST_P(UpdateRules, GradientMethodsStepWithTheMeanGradient) {
   for (const bool hierarchical : {false, true}) {
     const Json exact = {{"name", "gradient_allreduce"}, {"hierarchical", hierarchical}};
     expect_near(train(GetParam(), nodes_of_two(3), exact, 6), expected(6));
-    // Parts of equal values: the code of a constant errs by half a step of its grid at most.
+    // Parts have equal values: the code of a constant errs by at most half a step of its grid.
     const Json coded = {{"name", "bytegrad"}, {"hierarchical", hierarchical}};
     expect_near(train(GetParam(), nodes_of_two(3), coded, 6), expected(6));
   }
 }
 
-/// Averages keep the sum of all models, whenever they happen: with gradients that do not depend on
-/// the weights, the mean model goes down the mean gradient, as if nobody had communicated.
+/// Averages conserve the sum of all models, whenever they happen: if gradients do not depend on the
+/// weights, the mean model follows the mean gradient, as without communication.
 TEST_P(UpdateRules, AsyncAveragesConserveTheMean) {
   const long steps = 30;
   const double P = 4, mean_gradient = (P + 1) / 2;
   const double expected = 1 - kLr * static_cast<double>(steps) * mean_gradient;
-  const double alone = kLr * static_cast<double>(steps) * (P - 1);  // how far ranks drift apart
+  // how far ranks drift apart without averages
+  const double alone = kLr * static_cast<double>(steps) * (P - 1);
   for (const Json& algorithm :
        {Json{{"name", "async_model_average"}, {"interval_steps", 1}},
         Json{{"name", "async_model_average"}, {"interval_steps", 4}, {"warmup_steps", 5}},
@@ -162,15 +164,15 @@ TEST_P(UpdateRules, AsyncAveragesConserveTheMean) {
     const auto x = train(GetParam(), flat_cluster(4), algorithm, steps, 0);
     ASSERT_EQ(x.size(), 4u);
     EXPECT_NEAR(mean(x), expected, 1e-4) << algorithm;
-    // By real time, a busy machine may find room for no average at all.
+    // In real time, a busy machine may not manage a single average.
     if (is_simulated(GetParam()) || algorithm.contains("interval_steps")) {
       EXPECT_LT(x[0] - x[3], 0.9 * alone) << algorithm << " brings models together";
     }
   }
 }
 
-/// Averages by steps are of the models at their step, however late they come: what sets ranks apart
-/// at the end is the steps since the last one.
+/// An average by steps uses the models at its step, however late it ends: at the end, ranks differ
+/// only by the steps since the last average.
 TEST_P(UpdateRules, AsyncAveragesByStepsAreOfTheModelsAtTheirStep) {
   const long steps = 14;
   for (const long interval : {1, 4, 5}) {

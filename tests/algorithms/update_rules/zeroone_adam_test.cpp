@@ -1,5 +1,5 @@
-// 0/1 Adam against its equations in plain loops, on weights and gradients that differ from element
-// to element, and from worker to worker during local steps.
+// 0/1 Adam, compared with its equations in plain loops, with weights and gradients that differ from
+// element to element and, during local steps, from worker to worker.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using namespace coded;
 constexpr long kAll = 11, kFreeze = 5;
 constexpr float kAdamLr = 0.25f;
 
-/// What may be wrong, each of which must show.
+/// Variants of the rule; the test must distinguish each of them.
 struct Rule {
   bool feedback = true;
   bool keeps_variance_in_between = true;
@@ -24,8 +24,8 @@ struct Rule {
   bool sets_moment = true;
 };
 
-/// Variance updated in steps 0, 1, 2, 4 of 5 (the interval doubles after three updates); then
-/// averages after the first, third and fifth local step (it doubles after one, up to 2).
+/// The variance is updated in steps 0, 1, 2, 4 of 5 (the interval doubles after three updates).
+/// Averages follow the first, third and fifth local step (the interval doubles after one, up to 2).
 bool updates_variance(long t) { return t < kFreeze && t != 3; }
 bool averages(long t) { return (t - kFreeze) % 2 == 0; }
 

@@ -6,8 +6,9 @@
 #include "core/workloads/quadratic.h"
 #include "tests/support/training.h"
 
-// Coded groups of WAGMA-SGD on least squares whose ranks disagree: what a code loses is kept by
-// whose model it is of, so the mean model goes where that of the uncoded method goes.
+// Encoded groups of WAGMA-SGD on least squares with ranks that disagree. The loss of a code stays
+// with the rank whose model was encoded, so the mean model follows that of the method without a
+// codec.
 
 namespace trigram::test {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 constexpr int kRanks = 8;
 constexpr std::size_t kDimension = 64;
 
-/// The loss of the mean model after training, above the minimum.
+/// The loss of the mean model after training, relative to the minimum.
 double loss_of(const Json& codec, bool late, double lr = 0.05, long steps = 400) {
   Training training;
   training.algorithm = {{"name", "wagma"}, {"tau", 10}, {"group_size", 4}, {"codec", codec}};
@@ -23,7 +24,7 @@ double loss_of(const Json& codec, bool late, double lr = 0.05, long steps = 400)
   training.cluster = small_cluster(kRanks);
   if (late) training.cluster.stragglers = {.count = 2, .delay_s = 1e-2};
   training.optimizer = {{"name", "sgd"}, {"lr", lr}};
-  training.steps = steps + 5;  // it ends between two averages over all
+  training.steps = steps + 5;  // the run ends between two global averages
   const Trained trained = train(training);
   std::vector<float> mean(kDimension, 0);
   for (const auto& weights : trained.weights)

@@ -6,9 +6,9 @@
 
 #include "tests/support/training.h"
 
-// The micro-benchmark of eager-SGD (arXiv 1908.04207) with the algorithm itself: in every step, 32
-// workers come with their gradients 1, 2, ... 32 ms after a common start. Averages of models after
-// every step make the start common.
+// The micro-benchmark of eager-SGD (arXiv 1908.04207), run with the algorithm itself: in every
+// step, 32 workers have their gradients 1, 2, ... 32 ms after a common start. Averages of models
+// after every step ensure the common start.
 
 namespace trigram::test {
 namespace {
@@ -31,11 +31,11 @@ Trained skewed(Json algorithm) {
 }
 
 struct Outcome {
-  double active, wait_s;  // means: ranks in time per sum, wait for it per rank and step
+  double active, wait_s;  // means: ranks in time per sum; wait for it per rank and step
 };
 
-/// By the trace: a version is five exchanges of the agent, and even versions are the sums. A wait
-/// is for the version that runs next.
+/// From the trace: a version consists of five exchanges of the agent, and even versions are the
+/// sums. A wait belongs to the version that runs next.
 Outcome outcome(const Trained& trained) {
   Outcome mean{};
   for (const auto& events : trained.events) {
@@ -65,18 +65,18 @@ Json eager(const char* mode) {
 TEST(EagerSkew, SoloSumsWithTheFirstWorkerAlone) {
   const Outcome solo = outcome(skewed(eager("solo")));
   EXPECT_NEAR(solo.active, 1, 1e-9);
-  EXPECT_LT(solo.wait_s, 1e-5);  // the first worker's, for its messages
+  EXPECT_LT(solo.wait_s, 1e-5);  // the first worker waits for its own messages
 }
 
-/// (P+1)/2 workers, and (P^2-1)/(6P) ms: over 400 steps their standard errors are 2.8 and 4.5 per
-/// cent.
+/// The expected values are (P+1)/2 workers and (P^2-1)/(6P) ms; over 400 steps their standard
+/// errors are 2.8 and 4.5 per cent.
 TEST(EagerSkew, MajoritySumsWithHalfOfTheWorkers) {
   const Outcome majority = outcome(skewed(eager("majority")));
   EXPECT_NEAR(majority.active, 16.5, 0.06 * 16.5);
   EXPECT_NEAR(majority.wait_s, 5.33e-3, 0.1 * 5.33e-3);
 }
 
-/// Every worker waits for the last: (P-1)/2 ms on average.
+/// Every worker waits for the last worker: (P-1)/2 ms on average.
 TEST(EagerSkew, SynchronousSgdWaitsForTheLast) {
   const Json synchronous = {{"name", "gradient_allreduce"}, {"allreduce", "recursive_doubling"}};
   double wait_s = 0;

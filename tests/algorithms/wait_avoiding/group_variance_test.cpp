@@ -12,16 +12,17 @@
 #include "tests/support/affine_workload.h"
 #include "tests/support/worlds.h"
 
-// How far the models of WAGMA-SGD's workers are from their mean just before an average over all, by
-// the kind and the size of groups. It is why the paper has groups at all, and why they change.
+// The distance of WAGMA-SGD's models from their mean just before a global average, for different
+// kinds and sizes of groups. It is the reason why the paper uses groups, and why they change.
 //
-// Workers that add nothing but independent noise of variance v to every weight in every step are at
+// If workers only add independent noise of variance v to every weight in every step, the mean
+// square of this distance is
 //
 //   v sum over k of (2^-c_k - 1/P)
 //
-// in the mean of squares, where k = 0 .. tau - 1 are the steps since the last average over all, and
-// the noise of step k has been averaged over 2^c_k workers: c_k counts the different bits of ranks
-// that the groups of the steps k .. tau - 2 have joined.
+// where k = 0 .. tau - 1 are the steps since the last global average, and the noise of step k has
+// been averaged over 2^c_k workers: c_k is the number of different bits of ranks over which the
+// groups of the steps k .. tau - 2 have averaged.
 
 namespace trigram::test {
 namespace {
@@ -31,8 +32,8 @@ constexpr long kTau = 10, kPeriods = 2;
 constexpr std::size_t kDimension = 8192;
 constexpr std::uint64_t kSeed = 1;
 
-/// A step of noise of variance 1 instead of one along the gradient. Keeps the weights that it
-/// leaves just before each average over all.
+/// An optimizer that adds noise of variance 1 instead of following the gradient. Records the
+/// weights that it leaves just before each global average.
 class NoiseSteps final : public Optimizer {
  public:
   NoiseSteps(int rank, std::size_t buckets) : rank_(rank), steps_(buckets, 0) {}
@@ -53,15 +54,15 @@ class NoiseSteps final : public Optimizer {
 
  private:
   int rank_;
-  std::vector<long> steps_;  // that each bucket has made
+  std::vector<long> steps_;  // number of steps of each bucket
 };
 
 struct Groups {
   std::string name;
   Json algorithm;
-  int bits = 0;          // of a rank that a group joins: lg S
-  bool dynamic = false;  // else the same bits in every step
-  double in_steps = 0;   // of the formula, rounded, for the reader
+  int bits = 0;          // number of bits of a rank that a group averages over: lg S
+  bool dynamic = false;  // false: the same bits in every step
+  double in_steps = 0;   // the formula's value, rounded, for the reader
 };
 
 void PrintTo(const Groups& groups, std::ostream* out) { *out << groups.name; }
@@ -76,7 +77,7 @@ Groups of(int size, const char* grouping, double in_steps) {
           in_steps};
 }
 
-/// The formula.
+/// The formula above.
 double expected_variance(const Groups& groups) {
   double variance = 0;
   for (long k = 0; k < kTau; ++k) {
@@ -89,7 +90,7 @@ double expected_variance(const Groups& groups) {
   return variance;
 }
 
-/// What a rank's weights are just before each average over all; fails the test if it was ever late.
+/// A rank's weights just before each global average; fails the test if the rank was ever late.
 std::string train(Context ctx, const Json& algorithm) {
   AffineWorkload workload(ctx, kDimension, 0);
   workload.bucketize(0);
@@ -105,7 +106,8 @@ std::string train(Context ctx, const Json& algorithm) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The mean square of how far ranks are from the mean of all, over the elements of their vectors.
+/// The mean square distance of ranks from the mean over all ranks, over the elements of their
+/// vectors.
 double variance(const std::vector<std::string>& by_rank) {
   std::vector<double> sum, squares;
   for (const std::string& bytes : by_rank) {
@@ -126,7 +128,7 @@ double variance(const std::vector<std::string>& by_rank) {
 
 class GroupVariance : public ::testing::TestWithParam<Groups> {};
 
-/// The standard error is 0.2 % at most: that of fixed groups of 16, of which there are 4.
+/// The standard error is at most 0.2 %: for fixed groups of 16, of which there are 4.
 TEST_P(GroupVariance, IsThatOfTheFormulaToOnePerCent) {
   const Groups& groups = GetParam();
   const double expected = expected_variance(groups);

@@ -4,7 +4,7 @@
 
 #include "tests/support/training.h"
 
-// Nothing hangs, however threads interleave: the watchdog would end a run with an error.
+// Checks that no run hangs, however threads interleave: the watchdog would end it with an error.
 
 namespace trigram::test {
 namespace {

@@ -5,8 +5,8 @@
 #include "netmodels/machines.h"
 #include "tests/support/training.h"
 
-// Two of 64 workers, drawn anew for every step, are held up by 320 ms: the experiment of WAGMA-SGD
-// (arXiv 2005.00124, section 5). Who pays for it in every step, and who does not?
+// Two of 64 workers, drawn at random for every step, are delayed by 320 ms: the experiment of
+// WAGMA-SGD (arXiv 2005.00124, section 5). Which algorithms pay for the delay in every step?
 
 namespace trigram::test {
 namespace {
@@ -31,12 +31,12 @@ double step_time(const Json& algorithm, bool delayed) {
   return train(training_of(algorithm, delayed)).seconds() / kSteps;
 }
 
-/// What the delays cost per step.
+/// The cost of the delays per step.
 double paid(const Json& algorithm) {
   return step_time(algorithm, true) - step_time(algorithm, false);
 }
 
-/// Seconds by which the most delayed worker is held up within each `period` steps, per step.
+/// The delay of the most delayed worker in each period of `period` steps, in seconds per step.
 double worst_delay(long period) {
   const auto machine = make_machine_model(training_of("wagma", true).cluster);
   double sum = 0;
@@ -61,8 +61,8 @@ TEST(Stragglers, SynchronousAlgorithmsPayInEveryStep) {
   }
 }
 
-/// d E[max_i N_i] / tau, where worker i is delayed N_i times in tau steps: those of this run. A
-/// little less, as a late worker does not wait for messages.
+/// d E[max_i N_i] / tau, where worker i is delayed N_i times in tau steps; here with the delays of
+/// this run. The cost is slightly less, as a late worker does not wait for messages.
 TEST(Stragglers, WagmaPaysForTheMostDelayedWorkerOfEachPeriod) {
   const double expected = worst_delay(kTau);
   EXPECT_NEAR(expected, 0.069, 0.015);  // E[max] = 2.16 by Monte Carlo
@@ -77,13 +77,13 @@ TEST(Stragglers, EagerSgdPaysBetweenAveragesOnly) {
                   {"sync_every", kTau},
                   {"allreduce", "recursive_doubling"}}),
             1.05 * worst_delay(kTau));
-  // With nothing to bound it, the worker that was delayed most often is the last to end.
+  // Without a bound, the worker that was delayed most often is the last to end.
   EXPECT_LT(paid({{"name", "eager_sgd"},
                   {"mode", "solo"},
                   {"sync_every", 0},
                   {"allreduce", "recursive_doubling"}}),
             1.05 * worst_delay(kSteps));
-  // An initiator may be among the delayed, twice in 64 steps: then all wait.
+  // An initiator may be among the delayed workers, twice in 64 steps: then all workers wait.
   EXPECT_LT(paid({{"name", "eager_sgd"},
                   {"mode", "majority"},
                   {"sync_every", 0},
@@ -91,8 +91,8 @@ TEST(Stragglers, EagerSgdPaysBetweenAveragesOnly) {
             0.5 * kDelay);
 }
 
-/// 64 workers, S = 8, tau = 10: 0.718 s per step with the delays, against 0.906 s for an allreduce
-/// of gradients, read off figure 4 of the paper within one per cent.
+/// 64 workers, S = 8, tau = 10: 0.718 s per step with the delays, and 0.906 s for an allreduce of
+/// gradients, read from figure 4 of the paper within one per cent.
 TEST(Stragglers, StepTimesAreThoseOfThePaper) {
   EXPECT_NEAR(step_time({{"name", "wagma"}, {"tau", kTau}, {"group_size", 8}}, true), 0.718,
               0.05 * 0.718);

@@ -6,7 +6,7 @@
 #include "tests/support/affine_workload.h"
 #include "tests/support/worlds.h"
 
-// The update rules of the wait-avoiding algorithms, in time and late, followed by hand on the
+// The update rules of the wait-avoiding algorithms, in time and late, computed by hand for the
 // gradient g_r(x) = slope x + r + 1. All weights of a rank are equal.
 
 namespace trigram::test {
@@ -16,7 +16,7 @@ constexpr double kLr = 0.125;
 
 using Path = std::vector<std::vector<double>>;  // weights after each step, by rank
 
-/// In simulation unless it says otherwise; a step computes for 30 ms.
+/// In the simulator by default; a step computes for 30 ms.
 struct Setting {
   Json algorithm;
   int ranks = 4;
@@ -27,7 +27,7 @@ struct Setting {
   std::string world = "sim";
 };
 
-/// In lock step, so that all ranks are through a collective at the same time.
+/// With rendezvous messages, so that all ranks finish a collective at the same time.
 Path follow(const Setting& s) {
   Cluster cluster = flat_cluster(s.ranks);
   cluster.transport.protocol = Transport::Protocol::rendezvous;
@@ -53,7 +53,7 @@ std::vector<double> all_at_mean(const std::vector<double>& x) {
   return std::vector<double>(x.size(), mean(x));
 }
 
-/// Means of the groups in which ranks differ in the given bits only.
+/// The means of groups of ranks that differ only in the given bits.
 std::vector<double> group_means(const std::vector<double>& x, std::size_t bits) {
   std::vector<double> means(x.size());
   for (std::size_t r = 0; r < x.size(); ++r) {
@@ -69,7 +69,7 @@ Json wagma(int group_size, int tau) {
   return {{"name", "wagma"}, {"group_size", group_size}, {"tau", tau}};
 }
 
-/// Where workers take equal times, all are in time in simulation; threads may not be.
+/// In simulation all workers are in time if they are equally fast; threads may not be.
 class WaitAvoidingRules : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -115,8 +115,8 @@ TEST_F(WaitAvoidingRules, WagmaInTimeAveragesGroupsAndSometimesAll) {
   check({.algorithm = fixed, .ranks = 4, .steps = 4}, {1, 1, 1, 3});
 }
 
-/// All weights of a rank are equal, and so are their differences from the last average, whose code
-/// is then nearly exact.
+/// All weights of a rank are equal, and so are their differences from the last average, so their
+/// code is nearly exact.
 TEST_F(WaitAvoidingRules, CodedWagmaAveragesDifferencesFromTheLastAverage) {
   Json coded = wagma(2, 3);
   coded["codec"] = "minmax_uint8";
@@ -156,8 +156,8 @@ TEST_F(WaitAvoidingRules, WagmaGroupsReachEveryoneWithoutGradients) {
   }
 }
 
-/// P = 4, S = 2; at step 2 the groups are {0, 1} and {2, 3}, and worker 1 comes late: its sum holds
-/// the model w' that it had contributed at step 1.
+/// P = 4, S = 2. In step 2 the groups are {0, 1} and {2, 3}, and worker 1 is late: its sum includes
+/// the model w' that it contributed in step 1.
 TEST_F(WaitAvoidingRules, WagmaMergesALateModel) {
   const auto late = [](int rank, long step) { return rank == 1 && step == 2 ? 5e-3 : 0.0; };
   const std::vector<double> start(4, 1);
@@ -173,8 +173,8 @@ TEST_F(WaitAvoidingRules, WagmaMergesALateModel) {
   }
 }
 
-/// Worker 1 stays late by half a step from step 2 on: its gradient of one step joins the sum of the
-/// next. All apply the same sums, so all models stay equal.
+/// From step 2 on worker 1 is late by half a step: its gradient of each step joins the sum of the
+/// next. All ranks apply the same sums, so all models stay equal.
 TEST_F(WaitAvoidingRules, EagerSgdAddsALateGradientToTheNextSum) {
   const auto late = [](int rank, long step) { return rank == 1 && step == 2 ? 1e-2 : 0.0; };
   const Path path =
@@ -217,7 +217,7 @@ TEST_F(WaitAvoidingRules, LateGradientsAndTheirSumsAddUp) {
     const Steps::Staleness stale = steps.take_staleness();
     EXPECT_EQ(stale.updates, 3);
     EXPECT_EQ(stale.sum, 2 + 1 + 0);
-    expect_sum(0);  // it was taken
+    expect_sum(0);  // it has been taken
     late.sum(ctx, 3, AllreduceAlgorithm::ring);
     expect_sum(0);
     EXPECT_EQ(steps.take_staleness().updates, 0);
@@ -231,9 +231,9 @@ TEST_F(WaitAvoidingRules, LateGradientsAndTheirSumsAddUp) {
   });
 }
 
-/// Whoever is late, all ranks have applied the same sums in the end, and every gradient that was
-/// sent is in one of them: with gradients that do not depend on the weights, it is known by how
-/// much all models have moved.
+/// Whichever rank is late, all ranks have applied the same sums at the end, and every gradient that
+/// was sent is in one of them. If gradients do not depend on the weights, the total change of all
+/// models is known.
 class ConservationTest : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, ConservationTest, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
@@ -254,7 +254,7 @@ TEST_P(ConservationTest, EagerSgdAppliesEveryGradientOnce) {
                .delay = [](int rank, long t) { return (rank + t) % 3 == 0 ? 4e-3 : 0; }});
     const auto x = common_weights(ends);
     expect_near(x, std::vector<double>(P, x[0]));
-    double all = 0, sent = 0;  // gradients of all steps; of those that were sent
+    double all = 0, sent = 0;  // gradients of all steps; gradients that were sent
     long updates = 0;
     for (int r = 0; r < P; ++r) {
       const long own = ends[static_cast<std::size_t>(r)].staleness.updates;
@@ -270,8 +270,8 @@ TEST_P(ConservationTest, EagerSgdAppliesEveryGradientOnce) {
   }
 }
 
-/// Models are equal to the last bit on all ranks after each global average, whoever is late; and
-/// nothing hangs when the last steps come after it.
+/// After each global average the models are bitwise equal on all ranks, whichever rank is late.
+/// Nothing hangs if the last steps come after it.
 class ConsensusTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {

@@ -4,12 +4,12 @@
 #include "tests/oracles/wait_avoiding_volume.h"
 #include "tests/support/expect_volume.h"
 
-// Invariant D for the wait-avoiding algorithms: exact bytes and messages, whoever is late.
+// Invariant D for the wait-avoiding algorithms: exact bytes and messages, whichever rank is late.
 
 namespace trigram::test {
 namespace {
 
-/// Eleven steps, with somebody late in each.
+/// Eleven steps, optionally with one late rank in each.
 Training training_of(const Json& algorithm, const Nodes& nodes, bool late) {
   Training training = training_of(algorithm, nodes);
   if (late) training.cluster.stragglers = {.count = 1, .delay_s = 1e-3};
@@ -71,7 +71,7 @@ TEST(WaitAvoidingVolume, WagmaInBuckets) {
   }
 }
 
-/// Codes travel by allgather in the groups; the averages over all are exact.
+/// In groups, codes travel by allgather; the global averages are exact.
 TEST(WaitAvoidingVolume, CodedWagma) {
   for (const bool late : {false, true}) {
     const Json spec = {{"name", "wagma"}, {"tau", 4}, {"group_size", 4}, {"codec", "minmax_uint8"}};

@@ -1,8 +1,8 @@
-// How near the kernels come to the fewest bytes, as ratios within one run. 1 GiB of gradients lies
-// in buckets of 10 MiB, of 8 or 16 chunks; every launch goes over all of it, or over the next part
-// of it, so that nothing is found in the caches. Times are medians by the GPU's own events. A bound
-// is bytes over the bandwidth that a copy within the GPU's memory has in this run, counting what it
-// reads and what it writes.
+// How close the kernels come to the minimum memory traffic, as ratios within one run. 1 GiB of
+// gradients is divided into buckets of 10 MiB, of 8 or 16 chunks; every launch processes all of it,
+// or the next part of it, so that nothing is in the caches. Times are medians by the GPU's own
+// events. A bound is the number of bytes over the bandwidth of a copy within the GPU's memory in
+// this run, counting bytes read and bytes written.
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@
 namespace trigram::test {
 namespace {
 
-constexpr int kSkipped = 77;  // as CTest and automake have it
+constexpr int kSkipped = 77;  // the skip code of CTest and automake
 
 struct Looking final : Waiter {
   void await(const Wait&, const std::function<bool()>& ready) override {
@@ -32,8 +32,8 @@ struct Looking final : Waiter {
   }
 };
 
-/// What is measured: in full, or so little that an emulation of a GPU can do it, in a check of this
-/// program.
+/// The sizes to measure: the full ones, or sizes so small that an emulated GPU can run this program
+/// as a check.
 struct Sizes {
   std::size_t bucket = (std::size_t{10} << 20) / sizeof(float), buckets = 102;
   std::size_t arena_bytes = std::size_t{6} << 30;
@@ -82,7 +82,7 @@ class Benchmark {
   double bytes(double per_element) const {
     return per_element * static_cast<double>(sizes_.bucket * sizes_.buckets);
   }
-  /// How near `seconds` is to the bound of so many bytes.
+  /// The ratio of the bound for `nbytes` to `seconds`.
   double of_bound(double nbytes, double seconds) const { return nbytes / bandwidth_ / seconds; }
 
   Chunks cut(const Tensor& x, std::size_t buckets, std::size_t of) {
@@ -141,11 +141,12 @@ class Benchmark {
     print_figure("a whole bucket as one chunk: encode", seconds, of_bound(bytes(5), seconds), 0.6);
   }
 
-  /// Owner's passes of 8 ranks, each of a chunk: its codes by all ranks in, that of their mean out.
+  /// The owner's passes of 8 ranks, one chunk each: reads the chunk's codes of all ranks, and
+  /// writes the code of their mean.
   void owners() {
     constexpr std::size_t kRanks = 8;
     const Chunks means = cut(all_, sizes_.buckets, kRanks);
-    std::vector<Tensor> wires;  // those of each mean next to one another
+    std::vector<Tensor> wires;  // the wires of each mean are adjacent
     for (const Tensor& x : means.xs) {
       const std::vector<Tensor> same(kRanks, x);
       for (std::size_t r = 0; r < kRanks; ++r) wires.push_back(codec_.empty_wire(device_, x));

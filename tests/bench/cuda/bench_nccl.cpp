@@ -1,7 +1,7 @@
-// Allreduce through a Communicator against a bare loop over ncclAllReduce, with the same ranks and
-// the same queue of CUDA: mpirun -n RANKS bench_nccl RANKS_PER_GPU [--small]. Prints medians, taken
-// in turns within one run, as ratios, which should be 0.97 at least from 4 MiB; with the world's
-// option "checked" and without. --small is for a check of this program on emulated GPUs.
+// Compares allreduce through a Communicator with a bare loop over ncclAllReduce, with the same
+// ranks and the same CUDA queue: mpirun -n RANKS bench_nccl RANKS_PER_GPU [--small]. Prints
+// medians, measured in turns within one run, as ratios, which should be at least 0.97 from 4 MiB
+// on; with and without the world's option "checked". --small checks this program on emulated GPUs.
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-/// A communicator as a program without this project would make it.
+/// A communicator made as in a program without this project.
 class Bare {
  public:
   explicit Bare(const Context& ctx) {
@@ -69,8 +69,8 @@ double seconds_of(const Operation& operation) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// How often it is measured: the longest vectors less often, which take long over the loopback
-/// interface, where ranks share a GPU.
+/// The number of measurements: fewer for the longest vectors, which take long over the loopback
+/// interface if ranks share a GPU.
 struct Repetitions {
   int rounds, in_a_row;
 };

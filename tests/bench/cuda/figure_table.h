@@ -13,14 +13,14 @@ inline void print_figures_head() {
   fmt::print("{:<62}{:>12}{:>9}{:>8}{:>8}\n", "", "time [us]", "ratio", "target", "");
 }
 
-/// `what` took so long; its `ratio` should be `target` at least, where that is not 0.
+/// Prints that `what` took `seconds`; its `ratio` should be at least `target`, unless that is 0.
 inline void print_figure(const std::string& what, double seconds, double ratio, double target) {
   fmt::print("{:<62}{:>12.1f}{:>9.3f}{:>8}{:>8}\n", what, seconds * 1e6, ratio,
              target > 0 ? fmt::format("{:.2f}", target) : "-",
              target == 0       ? "-"
              : ratio >= target ? "holds"
                                : "below");
-  std::fflush(stdout);  // what was measured before a limit ends the program
+  std::fflush(stdout);  // keeps the measured lines if a time limit ends the program
 }
 
 }  // namespace trigram::test

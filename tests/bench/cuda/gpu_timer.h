@@ -10,14 +10,14 @@
 
 namespace trigram::test {
 
-/// Times of work on a stream, by events on the GPU. Before the first event it is kept busy for as
-/// long as the host needs to queue the repetitions, so that no time is the host's.
+/// Measures work on a stream with GPU events. Before the first event the GPU is kept busy for as
+/// long as the host needs to queue the repetitions, so the times do not include host time.
 class GpuTimer {
  public:
   GpuTimer(cudaStream_t stream, std::function<void()> keep_busy)
       : stream_(stream), keep_busy_(std::move(keep_busy)) {}
 
-  /// The median seconds of `work(i)`, i = 0 .. repetitions - 1, after a few that do not count.
+  /// The median seconds of `work(i)`, i = 0 .. repetitions - 1, after a few runs that do not count.
   double median_s(int repetitions, const std::function<void(int)>& work) const {
     constexpr int kWarmUps = 3;
     for (int i = 0; i < kWarmUps; ++i) work(i);

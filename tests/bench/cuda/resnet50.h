@@ -6,7 +6,7 @@
 namespace trigram::test {
 
 /// The lengths of the 161 parameter tensors of ResNet-50 (He et al., arXiv 1512.03385, Table 1,
-/// with biases in the last layer alone): a convolution's weights, then scale and shift of its
+/// with biases only in the last layer): a convolution's weights, then scale and shift of its
 /// normalisation; 25,557,032 parameters.
 inline std::vector<std::size_t> resnet50_tensors() {
   std::vector<std::size_t> lengths;
@@ -20,7 +20,7 @@ inline std::vector<std::size_t> resnet50_tensors() {
       convolution(in, width, 1);
       convolution(width, width, 3);
       convolution(width, 4 * width, 1);
-      if (block == 0) convolution(in, 4 * width, 1);  // of the shortcut
+      if (block == 0) convolution(in, 4 * width, 1);  // the shortcut
       in = 4 * width;
     }
     width *= 2;

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 /// MinMaxUInt8's encoding as three kernels, each of which reads every element: the minima, the
-/// maxima, the codes. What the fused kernels are compared with.
+/// maxima, the codes. The fused kernels are compared with it.
 namespace trigram::cuda::unfused {
 
 struct Chunk {
@@ -15,12 +15,13 @@ struct Chunk {
   std::size_t numel;  // a multiple of 32
 };
 
-/// Bits of the extremes of one chunk, in the order of the values.
+/// The bits of the extremes of one chunk, in an order-preserving form.
 struct Extremes {
   std::uint32_t above_low, high;
 };
 
-/// `chunks` and `extremes` are `count` each, in device memory; `longest` is their greatest length.
+/// `chunks` and `extremes` have `count` elements each, in device memory; `longest` is the length of
+/// the longest chunk.
 void encode(cudaStream_t stream, const Chunk* chunks, unsigned count, std::size_t longest,
             Extremes* extremes);
 

@@ -13,7 +13,7 @@
 namespace trigram::test {
 namespace {
 
-// In segments that stay in the caches.
+// With segments that stay in the caches.
 const AllreduceSpec kRing(AllreduceAlgorithm::ring, {.segment_bytes = std::size_t{1} << 21});
 
 double median(std::vector<double>& values) {
@@ -22,13 +22,13 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-/// What is compared with: the blocking call, as a program without this project would make it.
+/// The baseline: the blocking call, as in a program without this project.
 void bare_allreduce(const Tensor& x) {
   MPI_Allreduce(MPI_IN_PLACE, x.data(), static_cast<int>(x.numel()), MPI_FLOAT, MPI_SUM,
                 MPI_COMM_WORLD);
 }
 
-/// What a native one can be made of, as nothing here may block.
+/// The basis of a native allreduce, since nothing here may block.
 void nonblocking_allreduce(const Tensor& x) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(MPI_IN_PLACE, x.data(), static_cast<int>(x.numel()), MPI_FLOAT, MPI_SUM,
@@ -36,7 +36,8 @@ void nonblocking_allreduce(const Tensor& x) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/// Of the second of two in a row: each finds the caches as in a loop of its own.
+/// The duration of the second of two consecutive runs, so that each finds the caches as in a loop
+/// of its own.
 template <class Operation>
 double seconds_of(const Context& ctx, const Operation& operation) {
   operation();
@@ -58,7 +59,7 @@ std::uint64_t sent(const Counters& c) { return c.bytes_intra + c.bytes_inter; }
 
 AllreduceTimes time_allreduces(const Context& ctx, std::size_t bytes, int rounds) {
   const Tensor x = ctx.device->empty(bytes / sizeof(float));
-  ctx.device->fill(x, 0);  // sums stay what they are
+  ctx.device->fill(x, 0);  // sums stay 0
   std::vector<double> bare, nonblocking, native, ring;
   constexpr int kWarmUp = 5;
   for (int i = -kWarmUp; i < rounds; ++i) {

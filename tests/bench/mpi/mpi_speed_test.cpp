@@ -1,5 +1,5 @@
-// Allreduce in the world of MPI, as ratios of medians taken in turns within one run. A job of two
-// ranks: one for each core that it needs.
+// Allreduce in the MPI world, as ratios of medians measured in turns within one run. A job of two
+// ranks, each of which needs a core.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace trigram::test {
 namespace {
 
-// A machine that others use, too, may slow one way more than another for a while.
+// On a shared machine, other programs may temporarily slow one way more than another.
 constexpr int kAttempts = 10;
 
 struct Ratios {
@@ -21,8 +21,8 @@ struct Ratios {
   }
 };
 
-/// Of the first attempt in which both reach `least`, or of the last one. All ranks try as often, as
-/// all see the same times.
+/// The ratios of the first attempt in which both reach `least`, or of the last attempt. All ranks
+/// make the same number of attempts, since all see the same times.
 Ratios ratios_reaching(const Ratios& least, std::size_t bytes, int rounds) {
   Ratios found;
   in_the_job([&](const Context& ctx) {
@@ -53,8 +53,8 @@ TEST_F(MpiSpeed, long_vectors) {
   EXPECT_GE(r.ring_to_native, 1.0);
 }
 
-// Where a message takes as long as its sum, the blocking call is somewhat ahead of what may not
-// block.
+// If a message takes as long as its sum, the blocking call is somewhat faster than a non-blocking
+// one.
 TEST_F(MpiSpeed, short_vectors) {
   const Ratios r = ratios_reaching({0.75, 1.0, 0.6}, std::size_t{256} << 10, 201);
   EXPECT_GE(r.native_to_bare, 0.75);

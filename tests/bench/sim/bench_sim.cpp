@@ -1,4 +1,4 @@
-// Cost of a simulated message, through the whole stack and in a program written by hand on S4U.
+// The cost of a simulated message, through the whole stack and in a hand-written program on S4U.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -13,7 +13,7 @@ using namespace trigram::test;
 using trigram::Json;
 using trigram::SimOptions;
 
-/// The bar that the number before it has to reach, and whether it does: `reached` >= 1.
+/// Prints the target for the number before it, and whether it is met: `reached` >= 1.
 void print_bar(const char* relation, double reached, double bar) {
   fmt::print("  {} {}: {}", relation, bar, reached >= 1 ? "met" : "missed");
 }
@@ -28,8 +28,8 @@ void print(const std::string& title, const Comparison& c) {
   std::fflush(stdout);
 }
 
-/// Steps of BERT-Large on many phantom workers: how many a second of wall clock simulates, when all
-/// is set up, and whether these are `least`, unless that is 0.
+/// Steps of BERT-Large on many phantom workers: prints how many steps are simulated per second of
+/// wall clock after the set-up, and whether these are at least `least`, unless that is 0.
 double print_bert(const Json& algorithm, int nodes, int workers, SimOptions::Fidelity fidelity,
                   double least = 0) {
   Training training;
@@ -65,7 +65,7 @@ Json gradient_allreduce(const char* bucket) {
   return {{"name", "gradient_allreduce"}, {"bucket", bucket}};
 }
 
-/// By flows and by all messages.
+/// Compares flows with all messages.
 void print_ratio(int nodes, int workers, const char* bucket) {
   using Fidelity = SimOptions::Fidelity;
   const auto steps = [&](Fidelity fidelity) {
@@ -83,7 +83,7 @@ void print_header(const char* title) {
 }  // namespace
 
 int main() {
-  constexpr std::size_t kNumel = 25'600'000;  // whole chunks at every number of ranks below
+  constexpr std::size_t kNumel = 25'600'000;  // whole chunks for every number of ranks below
   constexpr int kRepeats = 3;
   fmt::print("ring allreduce of {} f32, microseconds of processor time per message\n", kNumel);
   fmt::print("{:<34} {:>10} {:>12} {:>12} {:>8} {:>14}\n", "", "messages", "hand-written",
@@ -113,7 +113,7 @@ int main() {
   print_ratio(16, 8, "10MiB");
   for (const int nodes : {32, 128, 512})
     print_bert(gradient_allreduce("10MiB"), nodes, 8, Fidelity::fluid, nodes == 128 ? 8 : 0);
-  // By messages, a step of 1,024 workers with all buckets takes minutes.
+  // By messages, a step of 1,024 workers with all buckets would take minutes.
   print_header("BERT-Large, one bucket");
   print_bert({{"name", "wagma"}}, 1024, 1, Fidelity::fluid);
   print_ratio(128, 8, "2GB");

@@ -27,7 +27,7 @@ double cpu_time() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Reports the processor time at its start and the simulated time.
+/// Reports the processor time at its start, and the simulated time.
 using Program = std::function<void(double& started, double& simulated_s)>;
 
 /// Runs `program` in a child process on processor `cpu`.
@@ -57,7 +57,7 @@ double messages_of(const Cluster& cluster, const Ring& ring) {
   return ranks * (ranks - 1) * (ring.allgather ? 2 : 1) * ring.rounds;
 }
 
-/// One actor of the program written by hand.
+/// One actor of the hand-written program.
 void ring_actor(int rank, int ranks, const Ring& ring) {
   namespace s4u = simgrid::s4u;
   auto mailbox = [](int from, int to) {
@@ -157,7 +157,7 @@ RingRun run_ring(const Cluster& cluster, const Ring& ring, const SimOptions& opt
 
 Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs) {
   const double messages = messages_of(cluster, ring);
-  Cluster in_lock_step = cluster;  // as the one written by hand
+  Cluster in_lock_step = cluster;  // like the hand-written program
   in_lock_step.transport.protocol = Transport::Protocol::rendezvous;
   Comparison all;
   for (int i = 0; i < pairs; ++i) {

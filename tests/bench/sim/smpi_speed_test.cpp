@@ -1,4 +1,5 @@
-// The simulator against SimGrid's own MPI: the same collective on the same network, in one run.
+// Compares the simulator with SimGrid's own MPI: the same collective on the same network, in one
+// run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ class SmpiPlatform {
   explicit SmpiPlatform(const Cluster& cluster)
       : folder_(std::filesystem::temp_directory_path() / fmt::format("trigram-smpi-{}", getpid())) {
     std::filesystem::create_directories(folder_);
-    // A route passes two links.
+    // A route uses two links.
     std::ofstream(folder_ / "platform.xml") << fmt::format(
         R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -55,10 +56,10 @@ class SmpiPlatform {
   SmpiPlatform(const SmpiPlatform&) = delete;
   SmpiPlatform& operator=(const SmpiPlatform&) = delete;
 
-  /// Processor time of the whole program, and what it says that it simulated.
+  /// The processor time of the whole program, and the simulated time that it reports.
   RingRun allreduces(int times) const {
-    // The network model that runtime/sim calls alpha_beta, every message a rendezvous, and nothing
-    // charged for computation; SMPI's ring is called lr.
+    // The network model that runtime/sim calls alpha_beta, with rendezvous messages only and no
+    // charge for computation; SMPI calls its ring lr.
     const std::vector<std::string> settings = {
         "network/model:CM02",           "network/TCP-gamma:1e20",
         "network/crosstraffic:0",       "network/weight-S:0",
@@ -83,7 +84,7 @@ class SmpiPlatform {
   std::filesystem::path folder_;
 };
 
-/// What an allreduce takes: processor time, and time in the simulation.
+/// The cost of an allreduce: processor time, and simulated time.
 struct Measured {
   RingRun smpi, message, fluid;
 };
@@ -95,7 +96,7 @@ Measured measure() {
   const auto each = [](RingRun run, int times) {
     return RingRun{run.cpu_s / times, run.simulated_s / times, run.messages / times};
   };
-  // What starting takes is in both, and not in their difference.
+  // Both runs include the start-up, so their difference does not.
   const RingRun few = platform.allreduces(kFew), many = platform.allreduces(kMany);
   const auto ours = [&](SimOptions::Fidelity fidelity) {
     return each(run_ring(cluster, {kNumel, true, kMany}, {.fidelity = fidelity}), kMany);
@@ -111,7 +112,7 @@ TEST(SmpiAgreement, RingAllreducesTakeTheSameSimulatedTime) {
 }
 
 TEST(SmpiSpeed, RingAllreducesAreFaster) {
-  // Neighbours that fill the caches slow the simulator more than SMPI: it gets several attempts.
+  // Other programs that use the caches slow the simulator more than SMPI: it gets several attempts.
   constexpr int kAttempts = 5;
   double messages_faster = 0, flows_faster = 0;
   for (int i = 0; i < kAttempts && (messages_faster < 2 || flows_faster < 50); ++i) {

@@ -1,4 +1,5 @@
-// Which codecs lose less than they are given, and so bear error feedback.
+// Which codecs are contractions, that is, lose less than their input, and so support error
+// feedback.
 
 #include "core/codecs/registry.h"
 #include "tests/support/codec_testing.h"
@@ -41,7 +42,7 @@ TEST(Contraction, CodecsThatAreOneLoseLessThanAllOfAnyVector) {
   }
 }
 
-/// On the vectors that are hardest for them.
+/// Uses the vectors on which each codec loses most.
 TEST(Contraction, CodecsThatAreNoneCanLoseMoreThanAll) {
   const CodecSpec bare_signs{"sign", {{"scale", "one"}}};
   EXPECT_FALSE(contracts(bare_signs));
@@ -53,7 +54,8 @@ TEST(Contraction, CodecsThatAreNoneCanLoseMoreThanAll) {
     EXPECT_FALSE(contracts(qsgd("l2", levels, 512))) << levels;
     EXPECT_GT(loss(qsgd("l2", levels, 512), Values(512, 1.f)), 1.01) << levels;
   }
-  for (const int levels : {1, 3, 7}) {  // one element at the norm, the others a quarter of a level
+  // one element at the norm, the other elements at a quarter of a level
+  for (const int levels : {1, 3, 7}) {
     EXPECT_FALSE(contracts(qsgd("max", levels, 512))) << levels;
     EXPECT_GT(loss(qsgd("max", levels, 512),
                    with_first(Values(512, 1.f), 4 * static_cast<float>(levels))),

@@ -1,4 +1,4 @@
-// What holds for every codec, whatever it loses.
+// Properties of every codec, whatever it loses.
 
 #include <cctype>
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 struct Case {
   CodecSpec spec;
-  bool element_by_element = false;  // a NaN stays where it is
+  bool element_by_element = false;  // a NaN affects only its own element
   bool stochastic = false;
 };
 
@@ -94,7 +94,7 @@ TEST_P(EveryCodec, DependsOnItsKeyOnlyIfItIsStochastic) {
   for (const CodecKey other : {CodecKey{2, 2, 3}, CodecKey{1, 3, 3}, CodecKey{1, 2, 4}}) {
     EXPECT_EQ(code(spec(), x, other).wire != code(spec(), x, key).wire, GetParam().stochastic);
   }
-  // A second vector is coded by numbers of its own, the same on every run.
+  // A second vector is encoded with other random numbers, which are the same in every run.
   Bytes wires[2][2];
   for (auto& run : wires) {
     HostDevice device;
@@ -138,7 +138,8 @@ TEST_P(EveryCodec, ZerosStayZeros) {
   }
 }
 
-// sum of what was sent + e = sum of what was to be sent: nothing is lost, only late.
+// The sum of what was sent, plus e, is the sum of what was to be sent: nothing is lost, only
+// delayed.
 TEST_P(EveryCodec, WithErrorFeedbackSendsEverythingInTheEnd) {
   constexpr int kSteps = 12;
   for (const std::size_t n : {0, 1, 3, 31, 32, 33, 1000, 4099}) {
@@ -162,7 +163,7 @@ TEST_P(EveryCodec, WithErrorFeedbackSendsEverythingInTheEnd) {
       }
     }
     for (std::size_t i = 0; i < n; ++i) {
-      // Two roundings in f32 per step, of numbers as large as the largest.
+      // Two f32 roundings per step, of numbers as large as the largest.
       const double rounding = 2 * kSteps * 0x1p-24 * (2 * magnitude[i]);
       ASSERT_NEAR(sent[i] + double{residual.floats()[i]}, to_send[i], rounding) << n << ", " << i;
     }

@@ -32,7 +32,7 @@ struct Coded {
   Values decoded;
 };
 
-// Encodes and decodes with every byte of the outputs soiled beforehand.
+// Encodes and decodes; fills every byte of the outputs with garbage beforehand.
 Coded code(const Values& values) {
   HostDevice device;
   auto codec = device.codec({});
@@ -53,13 +53,13 @@ Values normals(std::size_t n, float scale, float offset) {
   return x;
 }
 
-// Chunks of every kind, named.
+// Chunks of all kinds, with names.
 std::vector<std::pair<std::string, Values>> chunks() {
   std::vector<std::pair<std::string, Values>> all;
   for (std::size_t n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 1000, 100003}) {
     all.push_back({"normal " + std::to_string(n), normals(n, 0.02f, 0)});
   }
-  // A range of 255 makes the scale 1 exactly, and halves ties.
+  // With a range of 255 the scale is exactly 1, and halves are ties.
   for (float min : {0.f, -100.f, -100.5f, 0.5f, 300.5f}) {
     Values ties;
     for (int i = 0; i <= 510; ++i) ties.push_back(min + static_cast<float>(i) / 2);
@@ -101,7 +101,7 @@ TEST(MinMaxUInt8, ErrorIsWithinHalfAStep) {
     if (values.empty()) continue;
     const auto [min, max] = std::minmax_element(values.begin(), values.end());
     const double magnitude = std::max(std::abs(*min), std::abs(*max));
-    // Half a step, plus three roundings in f32 of numbers as large as the largest.
+    // Half a step, plus three f32 roundings of numbers as large as the largest.
     const double bound = (static_cast<double>(*max) - *min + 1e-7) / 510 + magnitude * 0x3p-24;
     const Values decoded = code(values).decoded;
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -141,7 +141,7 @@ TEST(MinMaxUInt8, ChunksThatAreNotFiniteDecodeToNaN) {
       }
     }
     for (float x : code({-3e38f, 0, 3e38f}).decoded) ASSERT_TRUE(std::isnan(x)) << target;
-    // A sum that overflows is no reason: only the range counts.
+    // An overflowing sum does not matter: only the range counts.
     for (float x : code(Values(100, 2e38f)).decoded) ASSERT_EQ(x, 2e38f) << target;
   });
 }

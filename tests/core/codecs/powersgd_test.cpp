@@ -10,7 +10,7 @@ namespace {
 
 CodecSpec powersgd(int rank) { return {"powersgd", {{"rank", rank}}}; }
 
-/// P and Q as a wire of that rank holds them, by plain loops over their definition.
+/// The factors P and Q in a wire of that rank, read by plain loops from the definition.
 struct Factors {
   std::size_t rows, cols, rank;
   Values p, q;
@@ -64,7 +64,7 @@ TEST(PowerSgd, AMatrixOfItsRankIsExact) {
   }
   EXPECT_GT(distance_squared(x, code(powersgd(1), x).decoded), 1e-4 * norm2_squared(x));
   EXPECT_LT(distance_squared(x, code(powersgd(2), x).decoded), 1e-11 * norm2_squared(x));
-  // Columns that depend on others do no harm.
+  // Linearly dependent columns do no harm.
   EXPECT_LT(distance_squared(x, code(powersgd(5), x).decoded), 1e-9 * norm2_squared(x));
 }
 
@@ -83,7 +83,7 @@ TEST(PowerSgd, SmallVectorsTravelAsTheyAre) {
     const Values x = normals(n);
     EXPECT_TRUE(same_bits(code(powersgd(2), x).decoded, x)) << n;
   }
-  // 5 x 5 is the first for which two vectors of 5 and two of 5 are fewer.
+  // 5 x 5 is the smallest matrix that is larger than two vectors of 5 and two more of 5.
   const Values x = normals(25);
   EXPECT_FALSE(same_bits(code(powersgd(2), x).decoded, x));
 }

@@ -73,10 +73,11 @@ TEST(Qsgd, DecodesToTheLevelOnEitherSide) {
   }
 }
 
-// The mean of many codings against the value, in units of its standard deviation: z, normal in the
-// limit. For an unbiased code the sum of z over N elements is normal with variance N, and the sum
-// of z^2 has mean N and standard deviation sqrt(2N). Both within 6 standard deviations: an unbiased
-// code misses that for less than one seed in 10^7 (the sum of squares is slightly skewed).
+// Compares the mean of many encodings with the value, in units of the mean's standard deviation: z,
+// which is normal in the limit. For an unbiased code the sum of z over N elements is normal with
+// variance N, and the sum of z^2 has mean N and standard deviation sqrt(2N). The test allows 6
+// standard deviations for both, which an unbiased code exceeds for less than one seed in 10^7 (the
+// sum of squares is slightly skewed).
 TEST(Qsgd, IsUnbiasedWithTheStatedVariance) {
   constexpr int kCodings = 4000;
   for (const QsgdFormat& format : {kFormats[0], kFormats[1], kFormats[2]}) {
@@ -98,7 +99,7 @@ TEST(Qsgd, IsUnbiasedWithTheStatedVariance) {
       const double step = double{norms[i / format.bucket]} / format.levels;
       const double above = x[i] / step - std::floor(x[i] / step);
       const double variance = step * step * above * (1 - above) / kCodings;
-      if (above * (1 - above) * kCodings < 10) continue;  // too few to be normal
+      if (above * (1 - above) * kCodings < 10) continue;  // too few draws to be nearly normal
       const double z = (sum[i] / kCodings - x[i]) / std::sqrt(variance);
       z_sum += z;
       z_squares += z * z;
@@ -121,7 +122,7 @@ TEST(Qsgd, NormsBeyondTheRangeOfFloats) {
   const CodecSpec max{"qsgd", {{"norm", "max"}}};
   EXPECT_EQ(code(max, Values(600, 1e38f)).decoded, Values(600, 1e38f));
   EXPECT_EQ(code({"qsgd"}, Values(600, 1e-40f)).decoded, Values(600, 0.f));
-  // One bucket that is not finite leaves the others alone.
+  // A bucket that is not finite does not affect other buckets.
   Values x(1024, 1);
   x[700] = std::nanf("");
   const Values decoded = code(max, x).decoded;

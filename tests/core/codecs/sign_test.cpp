@@ -35,7 +35,7 @@ TEST(Sign, EqualsTheReferenceOnEveryVectorTarget) {
   });
 }
 
-/// Signs of one sign only, too.
+/// Also for vectors with only one sign.
 TEST(Sign, MeansAreThoseOfWhatIsNotBelowZeroAndOfWhatIs) {
   for_each_vector_target([&](const char* target) {
     for (const std::size_t n : {1, 2, 3, 7, 8, 9, 31, 32, 33, 1000, 100003})
@@ -76,7 +76,7 @@ TEST(Sign, KeepsTheNormAndTheMeanMagnitude) {
 }
 
 TEST(Sign, MeanMagnitudeIsTheBestScale) {
-  // ||x - c sign(x)|| is least for c = ||x||_1 / n; so l1_mean is a contraction.
+  // c = ||x||_1 / n minimises ||x - c sign(x)||, so l1_mean is a contraction.
   const Values x = normals(1000);
   const double l1 = distance_squared(x, code(kL1, x).decoded);
   EXPECT_LT(l1, distance_squared(x, code(kL2, x).decoded));

@@ -14,8 +14,8 @@ float as_float(std::uint32_t bits) {
   return x;
 }
 
-/// Bit patterns all over f32: every pair of upper half and pattern of what is rounded away, near
-/// ties; infinities and NaNs among them.
+/// Bit patterns from all of f32: every upper half with patterns of the discarded bits near ties,
+/// including infinities and NaNs.
 Values patterns() {
   Values x;
   for (std::uint32_t high = 0; high < 0x10000; ++high) {

@@ -27,7 +27,7 @@ Values sparse(const Values& x, const std::vector<std::uint32_t>& indices) {
   return result;
 }
 
-/// Vectors that a selection could trip over, named.
+/// Vectors that are difficult for a selection, with names.
 std::vector<std::pair<std::string, Values>> vectors() {
   std::vector<std::pair<std::string, Values>> all;
   for (const std::size_t n : {0, 1, 2, 3, 31, 32, 33, 100, 4095, 4097, 100003}) {
@@ -40,7 +40,7 @@ std::vector<std::pair<std::string, Values>> vectors() {
   few[7] = -1;
   for (std::size_t i = 0; i < signs.size(); i += 3) signs[i] = -1;
   for (int i = 0; i < 20000; ++i) ramp.push_back(static_cast<float>(i));
-  for (std::size_t i = 0; i < periodic.size(); i += 256) periodic[i] = 100;  // mean the sample
+  for (std::size_t i = 0; i < periodic.size(); i += 256) periodic[i] = 100;  // misleads the sample
   all.insert(all.end(), {{"few", few}, {"signs", signs}, {"ramp", ramp}, {"periodic", periodic}});
   std::reverse(ramp.begin(), ramp.end());
   all.push_back({"falling ramp", ramp});
@@ -55,7 +55,7 @@ TEST(Density, RoundsUpAndKeepsAtLeastOne) {
   EXPECT_EQ(kept(0.01, 1), 1u);
   EXPECT_EQ(kept(0.01, 100), 1u);
   EXPECT_EQ(kept(0.01, 101), 2u);
-  EXPECT_EQ(kept(0.07, 100), 7u);  // whose product in f64 is above 7
+  EXPECT_EQ(kept(0.07, 100), 7u);  // the product in f64 is above 7
   EXPECT_EQ(kept(1, 1000003), 1000003u);
   EXPECT_EQ(kept(1e-9, 1000003), 1u);
 }
@@ -98,7 +98,7 @@ TEST(TopK, RefusesIndicesBeyondTheVector) {
 TEST(RandK, SendsTheValuesOfDistinctElements) {
   for (const std::size_t n : {1, 3, 31, 32, 33, 64, 65, 1000, 100003}) {
     for (const double density : {0.001, 0.01, 0.5, 1.0}) {
-      const Values x = normals(n, 1, 10);  // none is zero
+      const Values x = normals(n, 1, 10);  // no element is zero
       const Values plain = code(randk(density, false), x).decoded;
       const std::size_t k = kept(density, n);
       std::size_t chosen = 0;
@@ -116,11 +116,11 @@ TEST(RandK, SendsTheValuesOfDistinctElements) {
   }
 }
 
-// How often each of n elements is chosen in T draws of k: means T k/n, and the sum of z^2, scaled
-// by (n-1)/n since the counts sum to T k, is chi-squared with n-1 degrees of freedom in
-// the limit of many draws. Within 6 of its standard deviations: a uniform choice misses that for
-// less than one seed in 10^7. The mean of x^ over the draws is then x: it is n/k x_i times the part
-// of the draws that chose i.
+// How often each of n elements is selected in T draws of k: the means are T k/n. The sum of z^2,
+// scaled by (n-1)/n since the counts sum to T k, is chi-squared with n-1 degrees of freedom in the
+// limit of many draws. The test allows 6 of its standard deviations, which a uniform choice exceeds
+// for less than one seed in 10^7. The mean of x^ over the draws is then x, since it is n/k x_i
+// times the share of the draws that selected i.
 TEST(RandK, IsUnbiasedSinceItChoosesUniformly) {
   constexpr int kDraws = 20000;
   for (const auto& [n, density] : std::vector<std::pair<std::size_t, double>>{

@@ -16,7 +16,7 @@ struct SquareOptions {
   std::int64_t side = 2;
 };
 
-/// Shapes are made with a scale that the configuration does not know.
+/// Shapes whose factories take a scale that is not part of the configuration.
 std::vector<Component<Shape, int>> shapes() {
   return {
       component<Shape, int>("point", "no area", FieldTable<SquareOptions>{},

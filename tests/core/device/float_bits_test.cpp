@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// The value of a small format by its definition: sign, exponent and fraction as written.
+// The value of a small float format by its definition: sign, exponent and fraction.
 double value_of(std::uint16_t bits, int exponent_bits, int fraction_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
@@ -55,7 +55,7 @@ TEST_P(HalfFormats, EveryPatternHasItsValueAndComesBack) {
 TEST_P(HalfFormats, RoundsToNearestTiesToEven) {
   const unsigned infinity = GetParam().store(kInfinity);
   for (unsigned low = 0; low + 1 < infinity; ++low) {
-    // The two numbers and the middle between them are exact in f32.
+    // The two numbers and the midpoint between them are exact in f32.
     const auto a = static_cast<float>(value(low)), b = static_cast<float>(value(low + 1));
     const float middle = a + (b - a) / 2;
     const unsigned even = low % 2 == 0 ? low : low + 1;

@@ -15,7 +15,7 @@
 namespace trigram::test {
 namespace {
 
-// Lengths around those of vectors and of their unrolled loops.
+// Lengths around those of vector registers and of unrolled loops.
 const std::size_t kLengths[] = {0, 1, 3, 4, 7, 8, 9, 31, 33, 1000, 4099};
 
 class HostDeviceTest : public testing::Test {
@@ -116,8 +116,8 @@ TEST_F(HostDeviceTest, OperandsMayBeTheSameTensor) {
 TEST_F(HostDeviceTest, NormIsTheSameSumForEveryLength) {
   for (std::size_t n : kLengths) {
     const Tensor x = normals(n);
-    // One range: every 1024th element to one sum, four of these to a thread's, 32 of these as a
-    // tree.
+    // One range: every 1024th element is added to one sum; four of these sums form the sum of a
+    // thread, and 32 of those are added as a tree.
     std::vector<double> sums(1024), threads(256);
     for (std::size_t i = 0; i < n; ++i) {
       sums[i % 1024] += static_cast<double>(x.floats()[i]) * x.floats()[i];

@@ -9,12 +9,13 @@
 namespace trigram::test {
 namespace {
 
-// Cost has no comparison of its own: a pair prints and compares.
+// Cost has no comparison operator; a pair can be printed and compared.
 using Price = std::pair<double, double>;  // bytes, flops
 
 constexpr double kReal = 100, kPriced = 1000;
 
-// One device that computes and one that does not, wrapped alike: what they charge must be equal.
+// A device that computes and one that does not, wrapped in the same way: their charges must be
+// equal.
 class TimedDeviceTest : public testing::TestWithParam<const char*> {
  protected:
   Tensor f32(std::size_t real = kReal, std::size_t priced = kPriced) {
@@ -71,8 +72,8 @@ TEST_P(TimedDeviceTest, CodecsAreChargedBothTensors) {
   EXPECT_THAT(charged(), testing::ElementsAre(Price{4000 + 1056, 0}, Price{4000 + 1056, 0}));
 }
 
-/// As BAGUA's code: two reductions for each chunk that is encoded and one kernel for all of them;
-/// one to decode any number of chunks, one for their mean.
+/// As in BAGUA's code: two reductions for each encoded chunk and one kernel for all chunks; one
+/// kernel to decode any number of chunks, and one for their mean.
 TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedTheLaunchesOfBaguasKernels) {
   auto codec = device.codec({});
   const auto launches = [&] {
@@ -95,11 +96,11 @@ TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedTheLaunchesOfBaguasKernels) {
   EXPECT_THAT(charged(),
               testing::ElementsAre(Price{16 * (kBytes + kCode), 0},
                                    Price{17 * kBytes, 16 * kPriced}, Price{kBytes + kCode, 0}));
-  // A chunk of nothing is not launched.
+  // An empty chunk is not launched.
   chunks[3] = f32(kReal, 0);
   codec->encode_each(wires, chunks);
   EXPECT_THAT(launches(), testing::ElementsAre(2 * 15 + 1));
-  // Codes of other sources: one launch for each vector.
+  // Codecs from other sources: one launch for each vector.
   auto half = device.codec({"fp16"});
   for (std::size_t i = 0; i < 16; ++i) wires[i] = half->empty_wire(device, chunks[i]);
   half->encode_each({wires.data(), 2}, {chunks.data(), 2});
@@ -149,10 +150,10 @@ TEST_P(TimedDeviceTest, NnOperationsAreChargedByTheirDimensions) {
               testing::ElementsAre(Price{4 * (8 + 12 + 6), 48}, Price{4 * (8 + 12 + 12), 48},
                                    Price{4 * (12 + 3), 6}, Price{4 * (6 + 3), 6}, Price{4 * 12, 6},
                                    Price{4 * 18, 6}, Price{4 * 12, 48}));
-  // Every side as long again by half, and priced so.
+  // Every side is one and a half times as long, and is priced that way.
   nn.gemm({2, 4, 6}, f32(12, 27), f32(24, 54), 0, f32(8, 18));
   EXPECT_THAT(charged(), testing::ElementsAre(Price{4 * (27 + 54 + 18), 2 * 3 * 6 * 9}));
-  // 2 images of 1 channel, 4 x 4 pixels, under a 2 x 2 window with stride 2: 2 x 2 places.
+  // 2 images of 1 channel and 4 x 4 pixels, under a 2 x 2 window with stride 2: 2 x 2 positions.
   const Window window{.batch = 2, .channels = 1, .height = 4, .width = 4, .kernel = 2, .stride = 2};
   nn.im2col(window, plain(32), plain(32));
   nn.col2im(window, plain(32), plain(32));

@@ -4,7 +4,7 @@
 #include "core/metering/meter.h"
 #include "tests/support/lone_rank.h"
 
-// Times that an accelerator tells when the stream that they are of has gone.
+// Accelerator times that become known only after their stream has been destroyed.
 
 namespace trigram::test {
 namespace {
@@ -16,7 +16,7 @@ class Silent final : public Communicator {
   void transfer(std::span<const Transfer>) override {}
 };
 
-/// A stream that issues to an accelerator, which gets nowhere until `*known`.
+/// A stream that issues to an accelerator, on which nothing completes until `*known` is true.
 class LateStream final : public Stream {
  public:
   LateStream(std::string name, const bool* known) : name_(std::move(name)), known_(known) {}
@@ -83,7 +83,7 @@ TEST(LateTimes, AreCountedWhenTheirStreamHasGone) {
   EXPECT_EQ(meter->counters().communication_s, 0);
   EXPECT_TRUE(events.empty());
   known = true;
-  EXPECT_EQ(meter->counters().communication_s, 1);  // a second from mark to mark
+  EXPECT_EQ(meter->counters().communication_s, 1);  // one second from event to event
   ASSERT_EQ(events.size(), 3u);                     // the computation; the batch, and its message
   for (const Event& event : events) {
     EXPECT_EQ(event.stream, name);

@@ -4,7 +4,7 @@
 #include "core/metering/nominal_messages.h"
 #include "tests/support/lone_rank.h"
 
-// How collectives are counted whose messages nobody sees.
+// How the meter counts collectives whose messages it does not see.
 
 namespace trigram::test {
 namespace {
@@ -22,7 +22,7 @@ class Library final : public Communicator {
   bool has_;
 };
 
-/// What rank 1 of 2 x 2 has sent after a collective on 10 floats; events go to `sink`.
+/// The counters of rank 1 of 2 x 2 after a collective on 10 floats; events go to `sink`.
 Counters count(const Collective& collective, bool has, EventSink sink = nullptr) {
   NullDevice device;
   LoneRank lone(device, 1, 4);

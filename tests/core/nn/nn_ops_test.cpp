@@ -49,7 +49,7 @@ TEST_F(NnOpsTest, OrthonormalVectorsSpanWhatWasGiven) {
       EXPECT_NEAR(dot(after.slice(i * length, length), vector), i == j, 1e-6);
       if (j <= i) left -= std::pow(dot(given, vector), 2);
     }
-    EXPECT_NEAR(left, 0, 1e-4);  // nothing of it lies beside the first i vectors
+    EXPECT_NEAR(left, 0, 1e-4);  // all of it lies in the span of the first i vectors
   }
 }
 
@@ -168,7 +168,7 @@ TEST_F(NnOpsTest, MaxPoolChoosesTheLargestAndItsGradientGoesThere) {
   const Tensor y = device.empty(4), argmax = device.empty(4), dx = device.empty(16);
   nn.max_pool(w, x, y, argmax);
   EXPECT_EQ(values(y), (Values{6, 7, -1, 0}));
-  EXPECT_EQ(values(argmax), (Values{5, 6, 0, 2}));  // the first of equals
+  EXPECT_EQ(values(argmax), (Values{5, 6, 0, 2}));  // the first of equal pixels
   device.fill(dx, NAN);
   nn.max_pool_grad(w, of({10, 20, 30, 40}), argmax, dx);
   EXPECT_EQ(values(dx), (Values{0, 0, 0, 0, 0, 10, 20, 0, 30, 0, 40, 0, 0, 0, 0, 0}));

@@ -12,7 +12,7 @@
 namespace trigram::test {
 namespace {
 
-// Two buckets of weights, no data.
+// A workload with two buckets of weights and no data.
 class TwoBuckets final : public Workload {
  public:
   explicit TwoBuckets(Device& device) {
@@ -51,7 +51,7 @@ class OptimizerTest : public testing::Test {
     return find_component(optimizers(), "optimizer", reference, "")
         .make(component_options(resolved), rank.ctx, workload, steps);
   }
-  // Steps both buckets 20 times and compares with `reference(w, g, t, state)`, t from 1.
+  // Steps both buckets 20 times and compares with `reference(w, g, t, state)`, where t starts at 1.
   template <class State, class Reference>
   void expect_follows(const Json& config, const Reference& reference) {
     auto optimizer = make(config);

@@ -83,7 +83,7 @@ TEST(Buckets, RealPartsCoverTheVectorWhateverItIsPricedAs) {
     EXPECT_EQ(tensor, lengths.size());
     EXPECT_EQ(begin, real);
   }
-  EXPECT_GT(empty_buckets, 100);  // the case has been seen
+  EXPECT_GT(empty_buckets, 100);  // the case has occurred
 }
 
 TEST(Buckets, LongVectorsDoNotOverflow) {

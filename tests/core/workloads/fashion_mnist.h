@@ -10,7 +10,7 @@
 
 namespace trigram::test {
 
-/// Tests on the data set that Debian packages; skipped where it is not installed.
+/// Tests on the data set that Debian packages; skipped if it is not installed.
 class FashionMnist : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -14,7 +14,8 @@ namespace {
 struct Case {
   const char* name;
   Architecture architecture;
-  std::vector<std::size_t> lengths;  // bias, weight of the last layer, then of the one before
+  // bias and weight of the last layer, then those of the layer before
+  std::vector<std::size_t> lengths;
 };
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
@@ -29,7 +30,7 @@ class Gradient : public ::testing::TestWithParam<Case> {
     gradients_ = host_.empty(numel_);
     network_.initialise(weights_.floats(), 5);
     Philox random(6, 0, 0, Purpose::data_set);
-    // Biases start at 0, where the gradient of a dead relu would hide mistakes.
+    // Biases would start at 0, where the zero gradient of inactive relus would hide errors.
     for (float& w : weights_.floats()) w += 0.1f * random.normal();
     for (float& x : network_.images().floats()) x = random.normal();
     for (auto& label : network_.labels().values<std::uint8_t>())
@@ -66,14 +67,15 @@ TEST_P(Gradient, AgreesWithFiniteDifferences) {
     norm += slope * slope;
   }
   EXPECT_GT(norm, 1e-3);
-  EXPECT_LT(std::sqrt(error / norm), 0.02);  // relu has kinks, f32 has 24 bits
+  // relu is not differentiable everywhere, and f32 has 24 bits
+  EXPECT_LT(std::sqrt(error / norm), 0.02);
 }
 
 TEST_P(Gradient, TensorsCompleteInOrderAndStayComplete) {
   EXPECT_EQ(network_.tensor_lengths(), GetParam().lengths);
   loss();
   std::ranges::fill(gradients_.floats(), 1e30f);
-  std::vector<float> seen;  // what each tensor held when it was reported
+  std::vector<float> seen;  // the value of each tensor when it was reported
   network_.backward(host_.nn(), weights_, gradients_, [&, tensor = std::size_t{0}]() mutable {
     const std::size_t length = GetParam().lengths.at(tensor++);
     const auto held = gradients_.floats().subspan(seen.size(), length);
@@ -88,7 +90,7 @@ TEST_P(Gradient, WeightsMayBeUpdatedOnceTheirTensorIsReported) {
   loss();
   network_.backward(host_.nn(), weights_, gradients_, [] {});
   const std::vector<float> expected(gradients_.floats().begin(), gradients_.floats().end());
-  loss();  // backward uses up what forward left
+  loss();  // backward consumes the state that forward left
   std::size_t tensor = 0, begin = 0;
   network_.backward(host_.nn(), weights_, gradients_, [&] {
     const std::size_t length = GetParam().lengths.at(tensor++);

@@ -29,7 +29,7 @@ struct Trained {
     factory = make_workload_factory(resolve_workload(options, "", "/"), "/w");
     workload = factory->make(rank.ctx, 1);
   }
-  /// Runs a step; what the rank's clock said at each bucket.
+  /// Runs a step; returns the time of the rank's clock at each bucket.
   std::vector<double> step() {
     std::vector<double> ready;
     workload->forward(rank.ctx);
@@ -78,7 +78,7 @@ TEST(PricedWorkload, BucketsAndTimesAreThoseOfTheProfile) {
   EXPECT_TRUE(priced.rank.stream.charged.empty());  // the real model's operations are free
 }
 
-/// A stream in real time, on which each pass of a real model takes as long.
+/// A stream in real time, on which each pass of a real model takes the same time.
 struct RealTimeStream : RecordingStream {
   explicit RealTimeStream(double of_a_pass_s) : pass_s(of_a_pass_s) {}
   double now() const override { return passed_s += pass_s; }
@@ -118,8 +118,8 @@ TEST(PricedWorkload, GradientsAreTheModelsOwnAndFinalWhenReported) {
   }
 }
 
-/// The last bucket first, each just before the time of its own tensors; what is computed is what
-/// weights are when the last has come.
+/// Forward asks for the buckets from the last to the first, each just before the time of its own
+/// tensors. The computation uses the weights as they are when the last bucket has arrived.
 TEST(PricedWorkload, ForwardAsksForEachBucketBeforeItsTime) {
   IdxFolder folder;
   Trained by_bucket(folder, {{"priced_as", "vgg16"}}), at_once(folder, {{"priced_as", "vgg16"}});
@@ -230,7 +230,7 @@ TEST(Workloads, BucketsOfAModelAreReportedAsSoonAsTheyAreComplete) {
   IdxFolder folder;
   Trained plain(folder, {{"hidden", {8, 8}}});
   plain.workload->bucketize(0);
-  std::vector<std::size_t> charged;  // operations done when each bucket was reported
+  std::vector<std::size_t> charged;  // number of operations done when each bucket was reported
   plain.workload->forward(plain.rank.ctx);
   plain.workload->backward(plain.rank.ctx, [&](Bucket& bucket) {
     EXPECT_EQ(bucket.index, static_cast<int>(charged.size()));
@@ -263,7 +263,7 @@ TEST(Workloads, MoreRanksThanSamplesIsABadInput) {
   const auto factory = make_workload_factory(resolve_workload(j, "", "/"), "/w");
   EXPECT_NO_THROW(factory->check_ranks(8));
   try {
-    factory->check_ranks(9);  // 40 images
+    factory->check_ranks(9);  // there are only 40 images
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_EQ(error.pointer(), "/w/batch");

@@ -1,4 +1,4 @@
-// Profiles as a configuration has them: measured steps, batches, groups of tensors.
+// Profiles in configurations: measured steps, batches, groups of tensors.
 #include "core/workloads/profile_options.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ struct Made {
     made->forward(rank.ctx);
     return rank.stream.computed_s - before_s;
   }
-  /// When each bucket is ready, from the beginning of the backward pass.
+  /// The time at which each bucket is ready, from the beginning of the backward pass.
   std::vector<double> ready_s() {
     const double before_s = rank.stream.computed_s;
     std::vector<double> all;
@@ -119,7 +119,8 @@ TEST(GroupsOfTensors, AreBuckets) {
        {R"([["third.weight"], ["second.bias", "second.weight", "first.bias"], ["first.weight"]])",
         R"([{"first": 0, "last": 0}, {"first": 1, "last": 3}, {"first": 4, "last": 4}])",
         R"([["third.weight"], {"first": 1, "last": 3}, ["first.weight"]])"})
-    for (const std::size_t size : {0u, 1u << 30}) {  // of the algorithm: it does not count
+    // the algorithm's bucket size, which has no effect here
+    for (const std::size_t size : {0u, 1u << 30}) {
       Made made(tiny({{"buckets", Json::parse(buckets)}}));
       made.made->bucketize(size);
       EXPECT_THAT(made.lengths(), ElementsAre(1001, 101 + 20003 + 50, 5000)) << buckets;

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-/// One rank's problem, with its vectors.
+/// One rank's problem and its vectors.
 struct Problem {
   explicit Problem(const QuadraticOptions& options, int rank = 0, int ranks = 1)
       : model(host, options, {rank, ranks, 3}),

@@ -18,7 +18,8 @@ namespace {
 using test::LoneRank;
 using ::testing::HasSubstr;
 
-/// Lengths that are prime, square, narrow and odd; FLOPs that fill rows, do not, or are missing.
+/// Lengths that are prime, square, narrow and odd; FLOPs that fill rows, do not fill rows, or are
+/// missing.
 std::shared_ptr<Profile> awkward() {
   auto profile = std::make_shared<Profile>();
   profile->name = "awkward";
@@ -43,7 +44,7 @@ double flops(const Profile& profile) {
   return sum;
 }
 
-/// What one step of a workload is charged for, by a device that computes nothing.
+/// The charged FLOPs of one step of a workload, on a device that computes nothing.
 double flops_of_a_step(const std::function<std::unique_ptr<Workload>(const Context&)>& make) {
   NullDevice null;
   LoneRank rank(null);
@@ -133,7 +134,7 @@ TEST(Replay, AGradientIsWholeWhenItsBucketIsReady) {
 TEST(Replay, SumsTheGradientOverThePieces) {
   HostDevice host;
   LoneRank rank(host);
-  const auto gradient = [&](std::int64_t rows) {  // of which a piece holds 2
+  const auto gradient = [&](std::int64_t rows) {  // a piece holds 2 of these rows
     auto profile = std::make_shared<Profile>();
     profile->tensors = {{"w", 20 * 20, 0, 0, 2 * 400 * rows, 2 * 400 * rows}};
     ReplayWorkload replay(rank.ctx, profile, 2 * 20 * sizeof(float), true, 1);
@@ -157,7 +158,8 @@ TEST(Replay, WorkGrowsWithTheBatch) {
   Json vgg16 = {{"name", "replay"}, {"profile", "vgg16"}, {"values", false}};
   const double whole = flops_of(vgg16);
   const double images = 32, multiply_adds = 15'470'264'320;  // of one image, forward
-  const double first_layer = 2.0 * 224 * 224 * 27 * 64;      // has no gradient of its input
+  // the first layer has no gradient of its input
+  const double first_layer = 2.0 * 224 * 224 * 27 * 64;
   EXPECT_NEAR(whole, images * (3 * 2 * multiply_adds - first_layer), 1e-9 * whole);
   vgg16["batch"] = 8;
   EXPECT_NEAR(flops_of(vgg16), whole / 4, 1e-9 * whole);

@@ -27,7 +27,7 @@ std::vector<int> histogram(const std::vector<std::uint32_t>& shard,
   return counts;
 }
 
-/// The mean over ranks of the share of a rank's commonest class.
+/// The mean over ranks of the share of a rank's most frequent class.
 double skew(const Shards& shards, const std::vector<std::uint8_t>& of) {
   double sum = 0;
   for (const auto& shard : shards)
@@ -66,7 +66,7 @@ TEST(DirichletShards, OfASmallAlphaHoldFewClasses) {
                mild = skew(dirichlet_shards(of, 1, 16, 1), of),
                strong = skew(dirichlet_shards(of, 0.1, 16, 1), of),
                extreme = skew(dirichlet_shards(of, 0.001, 16, 1), of);
-  EXPECT_LT(even, 0.12);  // a tenth each
+  EXPECT_LT(even, 0.12);  // a tenth each, if even
   EXPECT_GT(mild, 0.2);
   EXPECT_GT(strong, 0.4);
   EXPECT_GT(extreme, 0.8);
@@ -81,7 +81,7 @@ TEST(DirichletShards, DependOnSeedAndArgumentsAlone) {
 }
 
 TEST(ShardSampler, TakesItsShardOncePerEpochInNewOrders) {
-  const auto shards = dirichlet_shards(labels(103), 0.2, 4, 9);  // 25 each
+  const auto shards = dirichlet_shards(labels(103), 0.2, 4, 9);  // 25 samples each
   for (int rank = 0; rank < 4; ++rank) {
     const auto& shard = shards[static_cast<std::size_t>(rank)];
     Sampler sampler(shard, 5, rank, 9), shared(103, 5, rank, 4, 9);

@@ -18,7 +18,8 @@ void burn(double seconds) {
   }
 }
 
-/// Two buckets, with 20 ms of work for each in either pass, and as much of the caller's.
+/// Two buckets, with 20 ms of work for each bucket in either pass, and the same amount by the
+/// caller.
 class BusyWorkload final : public FlatWorkload {
  public:
   explicit BusyWorkload(Device& device) : FlatWorkload(device, {4, 4}, 8) { bucketize(0); }
@@ -41,7 +42,7 @@ class SleepingStream final : public RecordingStream {
   std::vector<double> slept_s;
 };
 
-/// Twice as slow on rank 1, three times in step 1; rank 0 twice as fast.
+/// Rank 1 is twice as slow, and three times as slow in step 1; rank 0 is twice as fast.
 struct Machines final : MachineModel {
   double compute_factor(int rank, long step) const override {
     return rank == 0 ? 0.5 : step == 0 ? 2 : 3;
@@ -79,7 +80,7 @@ TEST_F(Slowed, SleepsInProportionToTheProcessorTime) {
   EXPECT_NEAR(asked(1) / 0.04, 2, 0.5) << "the step decides the factor";
 }
 
-/// What the rank does with a bucket is not the workload's computation.
+/// The rank's own work on a bucket is not part of the workload's computation.
 TEST_F(Slowed, SleepsBeforeEachBucketIsReported) {
   std::vector<std::size_t> sleeps_before;
   workload_->backward(context(1), [&](Bucket&) {

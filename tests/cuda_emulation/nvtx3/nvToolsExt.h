@@ -1,6 +1,6 @@
 #pragma once
 
-/// NVTX ranges, of which nothing is seen here but how deep they are nested.
+/// NVTX ranges; the emulation only tracks their nesting depth.
 
 int nvtxRangePushA(const char* message);
 int nvtxRangePop();

@@ -1,4 +1,4 @@
-// Costs that follow from formulas whose crossings are known.
+// Costs from formulas with known crossings.
 #include "experiments/advise/flip_search.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 const Scan kLess{1, {0.25, 1.0 / 16, 1.0 / 64}, false};
 const Scan kMore{1, {4, 16, 64}, true};
 
-/// A step of `fixed` seconds, and of `sent` seconds at factor 1 that bandwidth shortens.
+/// A step of `fixed` seconds plus `sent` seconds at factor 1, which more bandwidth shortens.
 struct Line {
   double fixed, sent;
   double at(double factor) const { return fixed + sent / factor; }
@@ -28,7 +28,7 @@ double crossing(const Line& a, const Line& b) { return (b.sent - a.sent) / (a.fi
 struct Search {
   std::vector<Line> lines;
   std::size_t winner = 0;
-  /// Whether a candidate's cost is known at a factor.
+  /// Returns whether a candidate's cost is known at a factor.
   std::function<bool(std::size_t, double)> is_known = [](std::size_t, double) { return true; };
   std::vector<std::pair<double, std::size_t>> asked = {};
 
@@ -53,7 +53,7 @@ struct Search {
   }
 };
 
-/// The crossing lies between the two ends, which are near each other.
+/// The crossing lies between the two ends, which are close to each other.
 void expect_flip(const std::optional<Flip>& flip, double at, std::optional<std::size_t> first) {
   ASSERT_TRUE(flip);
   EXPECT_EQ(flip->first, first);
@@ -75,12 +75,12 @@ TEST(FlipSearch, FindsTheCrossingOfTwoLines) {
 TEST(FlipSearch, FindsNoneWhereNoneIs) {
   EXPECT_FALSE((Search{{{1, 1}, {1.1, 1.2}, {2, 1}}}.find(kLess)));
   EXPECT_FALSE((Search{{{1, 1}, {1.1, 1.2}, {2, 1}}}.find(kMore)));
-  // They cross, but further away than it looks.
+  // They cross, but beyond the range of the search.
   EXPECT_FALSE((Search{{{1, 1}, {1.99, 0.99}}}.find({1, {0.25, 0.125}, false})));
 }
 
 TEST(FlipSearch, TakesTheNearestOfSeveral) {
-  // The third is by far the first at 1/4; the second draws ahead before it does.
+  // At 1/4 the third candidate is fastest by far, but the second overtakes before.
   Search search{{{1, 1}, {1.5, 0.7}, {2, 0.45}}};
   ASSERT_GT(crossing(search.lines[0], search.lines[1]), 0.59);
   ASSERT_LT(crossing(search.lines[0], search.lines[2]), 0.56);
@@ -89,9 +89,9 @@ TEST(FlipSearch, TakesTheNearestOfSeveral) {
 }
 
 TEST(FlipSearch, IsNotMovedByTies) {
-  // Ahead everywhere below 0.4, never by as much as 1 %.
+  // It is ahead everywhere below 0.4, but never by as much as 1 %.
   EXPECT_FALSE((Search{{{1, 1}, {1.02, 0.992}}}.find({1, {0.25, 1.0 / 16}, false})));
-  // Level until 1/16 and then ahead: what counts is where it drew ahead.
+  // Tied until 1/16, then ahead: the result is the point at which it got ahead.
   Search search{{{1, 1}, {1.05, 0.985}}};
   ASSERT_LT(search.lines[1].at(0.25), search.lines[0].at(0.25));
   ASSERT_GT(search.lines[1].at(0.25) * (1 + kTie), search.lines[0].at(0.25));
@@ -100,11 +100,12 @@ TEST(FlipSearch, IsNotMovedByTies) {
 }
 
 TEST(FlipSearch, AsksForThoseAloneThatHaveAChance) {
-  // One that needs no network: worse networks let no other come first.
+  // A candidate that needs no network: worse networks never make another one fastest.
   Search flat{{{1, 0}, {0.9, 0.2}, {1.1, 0.1}}};
   EXPECT_FALSE(flat.find(kLess));
   EXPECT_THAT(flat.asked_beyond_the_start(), ElementsAre(0, 0, 0));
-  // On better ones all are looked at where they are at their best, and only the second again.
+  // For better networks, all candidates are evaluated at their best factor, and only the second one
+  // again.
   expect_flip(flat.find(kMore), 2, 1);
   std::vector<std::size_t> third;
   for (const auto& [factor, candidate] : flat.asked)
@@ -118,8 +119,8 @@ TEST(FlipSearch, AsksOnceAndNotOften) {
   auto sorted = search.asked;
   std::sort(sorted.begin(), sorted.end());
   EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end());
-  // Between two factors of the scan, 7 halvings of log 4 come to 1 % each; for each of two
-  // challengers those two alone.
+  // Between two factors of the scan, 7 halvings of log 4 reach 1 %; they evaluate only the two
+  // candidates, for each of two challengers.
   EXPECT_LE(search.asked.size(), 3 + 3 + 2 * 7 * 2);
 }
 
@@ -130,7 +131,7 @@ TEST(FlipSearch, WhoFailsIsNeverFirst) {
 }
 
 TEST(FlipSearch, StartsFromZero) {
-  // A latency that costs the first 10 per unit, the second 1.
+  // A latency that costs the first candidate 10 per unit, and the second 1.
   const Costs costs = [](double factor, const std::vector<std::size_t>& candidates) {
     std::vector<std::optional<double>> all;
     for (const std::size_t c : candidates) all.emplace_back(c == 0 ? 1 + 10 * factor : 2 + factor);
@@ -167,13 +168,14 @@ TEST(FlipSearch, WhoIsNotKnownIsNotAheadAndIsNamed) {
   const FlipSearchResult found = search.search(kLess);
   EXPECT_FALSE(found.flip);
   EXPECT_THAT(found.unknown, ElementsAre(1));
-  // Beyond the flip to another it does not matter.
+  // Beyond the flip to another candidate it does not matter.
   Search beyond{{{1, 1}, {1.5, 0.7}, {2, 0.3}}};
   beyond.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 0.3; };
   const FlipSearchResult flip = beyond.search(kLess);
   expect_flip(flip.flip, crossing(beyond.lines[0], beyond.lines[2]), 2);
   EXPECT_THAT(flip.unknown, ElementsAre());
-  // Nor is it news of who is not known at the start, but it may be first where it is known.
+  // It is not reported for a candidate that is unknown at the start, but that candidate may win
+  // where it is known.
   Search later{{{1.5, 1}, {1, 1}}};
   later.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 3; };
   const FlipSearchResult known = later.search(kMore);
@@ -181,7 +183,7 @@ TEST(FlipSearch, WhoIsNotKnownIsNotAheadAndIsNamed) {
   EXPECT_THAT(known.unknown, ElementsAre());
 }
 
-/// Whether somebody is ahead of the first by more than ties and rounding.
+/// True if a candidate is ahead of the winner by more than ties and rounding.
 bool led(const std::vector<Line>& lines, std::size_t winner, double factor) {
   for (const Line& line : lines)
     if (line.at(factor) * (1 + kTie) < lines[winner].at(factor) * (1 - 1e-12)) return true;

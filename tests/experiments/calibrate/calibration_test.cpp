@@ -31,7 +31,7 @@ TEST(LineFit, FindsTheLineThatTheTimesLieOn) {
 
 TEST(LineFit, CountsShortAndLongTimesAlike) {
   auto samples = samples_of(5e-6, 2e-10);
-  samples.back().seconds *= 1.1;  // of plain least squares this one alone would count
+  samples.back().seconds *= 1.1;  // with plain least squares, only this sample would matter
   const LineFit fit = fit_line(samples);
   EXPECT_NEAR(fit.residual(samples.front()), 0, 0.02);
   EXPECT_LT(fit.residual(samples.back()), 0);
@@ -68,7 +68,7 @@ TEST(LineFit, OfSeveralKindsHasOneOverhead) {
   EXPECT_GT(between[0].overhead_s, 4e-6);
   EXPECT_LT(between[0].overhead_s, 6e-6);
 
-  // Between the two would be longer than most operations of the first kind take.
+  // A value between the two would exceed the duration of most operations of the first kind.
   const std::vector<std::vector<Sample>> short_one = {samples_of(3e-6, 1e-13),
                                                       samples_of(6e-6, 1e-13)};
   const auto shortest = fit_lines(short_one);
@@ -90,7 +90,7 @@ Accelerator made_up() {
   return a;
 }
 
-/// Times that an accelerator of such rates would take, by the probes' names.
+/// The times that an accelerator with these rates would take, by probe names.
 Calibration measured_on(const Accelerator& a, const LinkSpec& link) {
   const auto rate = [&](double per_s, int launches = 1) {
     return samples_of(launches * a.launch_overhead_s, 1 / per_s);
@@ -121,7 +121,7 @@ TEST(Calibration, FindsTheRatesThatTheTimesWereMadeWith) {
     for (const Sample& s : probe.samples) EXPECT_NEAR(probe.fit.residual(s), 0, 1e-6) << probe.name;
 }
 
-/// One rate stands for both directions of a codec.
+/// One rate represents both directions of a codec.
 TEST(Calibration, PutsTheRateOfCodecsBetweenEncodingAndDecoding) {
   Calibration c = measured_on(made_up(), {1e9, 1e-6});
   for (Probe& probe : c.probes)
@@ -131,7 +131,8 @@ TEST(Calibration, PutsTheRateOfCodecsBetweenEncodingAndDecoding) {
   EXPECT_LT(c.cluster.accelerator.codec_Bps, 300e9);
 }
 
-/// One connection moves 6.5 MB/s, which the line through the messages says, three together 19.
+/// One connection moves 6.5 MB/s, as the line through the messages says; three together move 19
+/// MB/s.
 TEST(Calibration, TakesAWindowForOneOnlyWhereItBinds) {
   Calibration c = measured_on(made_up(), {6.5e6, 5e-3});
   c.window = WindowProbe{.round_trip_s = 10e-3, .connections = 3, .one_Bps = 6.5e6};
@@ -163,8 +164,8 @@ TEST(Calibration, TakesAWindowForOneOnlyWhereItBinds) {
             std::string::npos);
 }
 
-/// Of every probe of the device, so that what is written is what the simulator charges for the
-/// operation: the traffic that it is priced by, and its kind.
+/// For every probe of the device: the recorded traffic and kind must be those by which the
+/// simulator prices the operation.
 TEST(DeviceProbes, CountTheTrafficThatTheirOperationsArePricedBy) {
   const std::map<std::string, Cost::Kind> kinds = {{"sgd", Cost::Kind::other},
                                                    {"axpby", Cost::Kind::reduction},
@@ -199,7 +200,7 @@ TEST(SecondsOf, IsTheMeanOfABatch) {
   EXPECT_EQ(seconds_of(ctx, ladder, run), 3);  // of 3, 1 and 3
   EXPECT_EQ(stream.computations, 2 + 3);
   stream = {};
-  ladder.batch_s = 7.5;  // 3 + 1 + 3 + 1
+  ladder.batch_s = 7.5;  // 3 + 1 + 3 + 1 reaches this
   EXPECT_EQ(seconds_of(ctx, ladder, run), 2);
   EXPECT_EQ(stream.computations, 2 + 3 * 4);
 }
@@ -209,7 +210,8 @@ TEST(FlopRate, MakesTheStepTakeAsLongAsItDid) {
   accelerator.flops_per_s = 3e9;
   accelerator.memory_Bps = 5e9;
   accelerator.launch_overhead_s = 1e-6;
-  StepProbe step{0, {{1e6, 1e8}, {1e7, 10}, {10, 1e5}}};  // bound by arithmetic, memory, arithmetic
+  // limited by arithmetic, memory, arithmetic
+  StepProbe step{0, {{1e6, 1e8}, {1e7, 10}, {10, 1e5}}};
   for (const Cost& cost : step.costs) step.seconds += accelerator.seconds(cost);
   Accelerator other = accelerator;
   other.flops_per_s = 1;
@@ -223,11 +225,11 @@ TEST(RingSeconds, AddsUpStepsAndReductions) {
   cluster.nodes = 4;
   cluster.inter = {1e9, 1e-5};
   cluster.accelerator = {"", 1e15, 1e10, 1e-6};
-  // Six steps of 1 MB, three reductions that pass three times over it.
+  // Six steps of 1 MB, and three reductions that pass over it three times.
   EXPECT_NEAR(ring_seconds(cluster, 4e6), 6 * (1e-5 + 1e-3) + 3 * (1e-6 + 3e-4), 1e-12);
-  cluster.transport.tcp.window_bytes = 1e4;  // in a round trip of 20 us: half the bandwidth
+  cluster.transport.tcp.window_bytes = 1e4;  // per round trip of 20 us: half the bandwidth
   const double step_s =
-      1e-5 + 99 * 2e-5 + 1e-5;  // a hundred windows, of which the last leaves at once
+      1e-5 + 99 * 2e-5 + 1e-5;  // a hundred windows; the last one leaves immediately
   EXPECT_NEAR(ring_seconds(cluster, 4e6), 6 * step_s + 3 * (1e-6 + 3e-4), 1e-12);
 }
 

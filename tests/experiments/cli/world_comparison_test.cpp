@@ -36,7 +36,7 @@ TEST(WorldComparison, ComparesTimesAndBytes) {
   EXPECT_THAT(text, HasSubstr("100.00   150.00  1.500"));
   EXPECT_THAT(text, HasSubstr("50.00    75.00  1.500"));
   EXPECT_THAT(text, HasSubstr("3.00     3.00  1.000"));
-  EXPECT_THAT(text, Not(HasSubstr("order")));  // there are no two to compare
+  EXPECT_THAT(text, Not(HasSubstr("order")));  // there are no two algorithms to compare
 }
 
 TEST(WorldComparison, SaysTheMedianAndTheGreatestError) {
@@ -50,7 +50,7 @@ TEST(WorldComparison, SaysTheMedianAndTheGreatestError) {
 
 TEST(WorldComparison, ComparesTheOrderOfThoseThatDifferAtOneSetting) {
   const std::string text = world_comparison({
-      pair("a", "1Gbps", 1, 1), pair("b", "1Gbps", 1.05, 0.9),  // a and b: too near to count
+      pair("a", "1Gbps", 1, 1), pair("b", "1Gbps", 1.05, 0.9),  // a and b: too close to count
       pair("c", "1Gbps", 2, 0.95),                              // before a, after b
       pair("a", "9Gbps", 5, 5),                                 // another setting
   });
@@ -83,7 +83,7 @@ TEST(WorldComparison, VariantsOfTheOptionsOfAWorldAreRows) {
   EXPECT_THAT(text, HasSubstr("sim: fidelity"));
   EXPECT_THAT(text, HasSubstr("1Gbps      message"));
   EXPECT_THAT(text, HasSubstr("1Gbps      fluid"));
-  EXPECT_THAT(text, Not(HasSubstr("order")));  // of one algorithm
+  EXPECT_THAT(text, Not(HasSubstr("order")));  // there is only one algorithm
   EXPECT_THAT(world_comparison({pairs[0]}), Not(HasSubstr("fidelity")));
 }
 
@@ -98,7 +98,7 @@ TEST(WorldComparison, WhatBothWorldsSweepIsTheSameInAPair) {
   ASSERT_EQ(pairs.size(), 2u);
   for (const WorldPair& p : pairs) EXPECT_EQ(p.predicted["sweep"], p.measured["sweep"]);
   measured.pop_back();
-  measured[0]["sweep"].erase("/runtime/watchdog");  // nobody swept it there
+  measured[0]["sweep"].erase("/runtime/watchdog");  // it was not swept there
   EXPECT_EQ(pair_up(predicted, measured).size(), 2u);
 }
 

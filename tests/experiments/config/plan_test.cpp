@@ -32,7 +32,7 @@ double planning_s(const char* workload, int runs) {
 
 TEST(Planning, TakesAboutAsLongForModelsAsForProfiles) {
   constexpr int kRuns = 1000;
-  planning_s("vgg16", 1);  // tables that are made once
+  planning_s("vgg16", 1);  // tables that are built once
   EXPECT_LT(planning_s("quadratic", kRuns), 4 * planning_s("vgg16", kRuns));
 }
 

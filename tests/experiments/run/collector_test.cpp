@@ -37,7 +37,7 @@ TEST(Collector, ReducesAStepWhenItsLastRankEndsIt) {
   FakeWorkload a({1}), b({1});
   FakeStream stream;
   collector.finish(0, 0, ended_at(2, 1), a, stream);
-  collector.finish(0, 1, ended_at(3), a, stream);  // an asynchronous rank goes ahead
+  collector.finish(0, 1, ended_at(3), a, stream);  // an asynchronous rank is ahead
   EXPECT_TRUE(recorded.records.empty());
   collector.finish(1, 0, ended_at(4, 5), b, stream);
   ASSERT_EQ(recorded.records.size(), 1u);
@@ -62,7 +62,7 @@ TEST(Collector, CountsWhatHasArrivedWhenTheLastTrainerEndsAStep) {
     collector.finish(0, step, ended_at(2), workload, stream);
     arrived[0].bytes_inter += 100;
     collector.finish(1, step, ended_at(4), workload, stream);
-    arrived[2].bytes_inter += 1000;  // on the way when the trainers end the step
+    arrived[2].bytes_inter += 1000;  // in flight when the workers end the step
     collector.finish(2, step, serves, workload, stream);
   }
   ASSERT_EQ(recorded.records.size(), 2u);
@@ -90,13 +90,14 @@ TEST(Collector, EvaluatesTheWeightsOfThatStep) {
   FakeWorkload a({4}), b({2});
   FakeStream stream;
   collector.finish(0, 0, ended_at(1), a, stream);
-  a.set({100});  // goes ahead before the other rank comes
+  a.set({100});  // continues before the other rank arrives
   collector.finish(1, 0, ended_at(1), b, stream);
   ASSERT_EQ(recorded.records.size(), 1u);
   EXPECT_EQ(recorded.records[0].evaluation->loss, 3) << "FakeWorkload's loss is its first weight";
 }
 
-/// A rank that does not wait is three steps ahead, of which one is evaluated, when the other comes.
+/// A rank that does not wait is three steps ahead when the other rank arrives; one of these steps
+/// is evaluated.
 TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
   for (const bool waits : {false, true}) {
     Recorded recorded;
@@ -114,7 +115,7 @@ TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
   }
 }
 
-/// Where reports come after the run, later steps that ended later are not of the moment.
+/// If reports arrive after the run, later steps that ended later do not belong to that time.
 TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
   Recorded recorded;
   Collector collector({.ranks = 2, .steps = 6, .eval_every = 2, .waits = false}, recorded.sink());
@@ -131,7 +132,7 @@ TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
       << "rank 0 ended step 3 after 8 s, step 5 after 12";
 }
 
-/// Their bytes count, and nothing else of them.
+/// Only their bytes count.
 TEST(Collector, LeavesOutRanksThatOnlyServe) {
   Recorded recorded;
   Collector collector({.ranks = 3, .steps = 1}, recorded.sink());
@@ -164,7 +165,7 @@ TEST(Collector, RanksOfASynchronousAlgorithmWaitForTheEvaluation) {
   b.evaluation_takes(50ms);
   double excluded_first = 0;
   std::thread first([&] { excluded_first = collector.finish(0, 0, ended_at(1), a, stream); });
-  std::this_thread::sleep_for(100ms);  // straggling counts as training, evaluation does not
+  std::this_thread::sleep_for(100ms);  // straggling counts as training time, evaluation does not
   const double excluded_last = collector.finish(1, 0, ended_at(1), b, stream);
   first.join();
   EXPECT_EQ(recorded.records.size(), 1u);

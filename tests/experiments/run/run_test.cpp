@@ -9,7 +9,7 @@
 namespace trigram {
 namespace {
 
-/// Rank 1 waits, after its last step, for a message that nobody sends.
+/// After its last step, rank 1 waits for a message that no rank sends.
 class ForgottenMessage final : public FakeWorkload {
  public:
   ForgottenMessage() : FakeWorkload({1}) {}

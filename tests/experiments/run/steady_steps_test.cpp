@@ -11,16 +11,16 @@ namespace {
 
 constexpr int kRanks = 3;
 
-/// What happens in a run of so many steps, step by step and rank by rank.
+/// The events of a run, step by step and rank by rank.
 struct Course {
   std::function<double(int rank, long step)> seconds = [](int, long) { return 2.0; };
   std::function<std::uint64_t(long step)> bytes = [](long) { return 100; };
   std::function<double(long step)> credit = [](long) { return 0.0; };
-  double at_the_end_s = 0;  // by which the last step is longer
-  long ahead = 1;           // steps by which some rank is ahead when a step ends
+  double at_the_end_s = 0;  // how much longer the last step is
+  long ahead = 1;           // number of steps by which some rank is ahead when a step ends
 };
 
-/// A run that makes its steps for as long as `watch` wants them.
+/// A run that makes steps as long as `watch` requests them.
 struct Made {
   Made(const SteadySteps::Options& options, const Course& course)
       : watch(options, [this, course] { return std::vector{course.credit(steps)}; }) {
@@ -94,7 +94,8 @@ TEST(SteadySteps, AllStepsInTheSumWhateverIsLeftOut) {
 TEST(SteadySteps, StopBeforeAnyRankHasBegunTheLast) {
   for (const long ahead : {0, 1, 2, 7}) {
     const Made made({.steps = 50}, {.ahead = ahead});
-    const long found = made.watch.to_json()["step"];  // when some rank ended found + ahead
+    // some rank had ended step found + ahead by then
+    const long found = made.watch.to_json()["step"];
     EXPECT_EQ(found, 1);
     EXPECT_EQ(made.steps - 1, found + ahead + 2) << "the one after that which it is in";
   }

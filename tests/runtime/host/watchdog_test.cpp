@@ -11,16 +11,16 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Duration = Clock::duration;
 
-/// How often a watcher looks, and how it is kept from it: `pause` after every `on` of looks.
+/// How the watcher is interrupted: `pause` after every `on` of regular checks.
 struct Stalls {
   Duration on, pause;
 };
 
-/// A clock that the test turns.
+/// A clock that the test advances.
 class Turned {
  public:
   Clock::time_point now() const { return now_; }
-  /// Looks every half second for `d`, then does not for `pause`; false if `look` says so.
+  /// Checks every half second for `d`, then not for `pause`; returns false if `look` does.
   template <class StreamSnapshot>
   bool look_for(Duration d, Duration pause, const StreamSnapshot& look) {
     for (Duration on{0}; on < d; on += milliseconds(500)) {
@@ -83,7 +83,7 @@ TEST(AwakeClock, AShortTimeoutIsItsOwnGracePeriod) {
   EXPECT_FALSE(clock.look_for(milliseconds(500), Duration(0), is_quiet));
 }
 
-/// However its watcher stalls, if only it looks now and then.
+/// However the watcher is interrupted, as long as it checks now and then.
 TEST(Timeout, EndsThoughItsProcessStallsAgainAndAgain) {
   for (const Duration timeout : {milliseconds(300), milliseconds(2000), milliseconds(8000),
                                  milliseconds(30'000), milliseconds(600'000)})

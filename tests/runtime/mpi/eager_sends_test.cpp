@@ -1,4 +1,4 @@
-// When a send ends on a network that delays packets by itself. Run as a job of two processes.
+// When a send ends on a network that delays packets by itself. Runs as a job of two processes.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kLatency_s = 1.5;
 
-/// Seconds that rank 0 takes to send a message to another node, whose rank has posted no receive.
+/// The seconds that rank 0 takes to send a message to another node, whose rank has not posted a
+/// receive.
 double send_s(Transport::Protocol protocol) {
   MpiOptions options{.eager = {.latency_s = kLatency_s, .piece_nbytes = 4096}};
   options.transport.protocol = protocol;

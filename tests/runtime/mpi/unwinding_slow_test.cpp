@@ -1,4 +1,4 @@
-// A rank of a world of processes that has failed, and cannot unwind.
+// A rank of a world of processes that has failed and cannot unwind.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace trigram {
 namespace {
 
-/// As what waits for an accelerator that cannot be aborted.
+/// Like an object that waits for an accelerator that cannot be aborted.
 struct NeverDestroyed {
   ~NeverDestroyed() { std::this_thread::sleep_for(std::chrono::hours(1)); }
 };

@@ -1,4 +1,4 @@
-// What a build without SimGrid says. Compiled against runtime/sim/absent.cpp in every build.
+// The error of a build without SimGrid. Compiled against runtime/sim/absent.cpp in every build.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

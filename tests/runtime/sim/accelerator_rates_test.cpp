@@ -1,4 +1,4 @@
-// Rates of their own for codecs, reductions and copies, in the simulator.
+// Separate rates for codecs, reductions and copies, in the simulator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,20 +17,20 @@ namespace {
 constexpr std::size_t kNumel = 1'000'000;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 constexpr double kMemory_Bps = 100e9;   // of round_cluster
-constexpr double kVector = 4 * kNumel;  // bytes
+constexpr double kVector = 4 * kNumel;  // in bytes
 
 struct Sort {
   const char* name;
   double Accelerator::*rate;
   std::function<void(const Context&)> work;
-  double bytes;  // of memory
+  double bytes;  // of memory traffic
   int launches = 1;
 };
 
-/// What each rate is of.
+/// The operations to which each rate applies.
 std::vector<Sort> sorts() {
   const auto vector = [](const Context& ctx) { return ctx.device->empty(kNumel); };
-  const double code = 32 + kNumel;  // a header, and a byte for each number
+  const double code = 32 + kNumel;  // a header, and one byte for each number
   return {
       {"encoding", &Accelerator::codec_Bps,
        [=](const Context& ctx) {
@@ -111,7 +111,7 @@ TEST(AcceleratorRates, LeaveOtherOperationsAlone) {
   EXPECT_EQ(seconds(all, optimizer), seconds(plain(), optimizer));
 }
 
-/// A slow worker's operations are slower at the rates of their own, too.
+/// A slow worker's operations are slower at the separate rates, too.
 TEST(AcceleratorRates, AreDividedByTheFactorOfAWorker) {
   Cluster cluster = round_cluster(1);
   cluster.accelerator.codec_Bps = 7e9;
@@ -128,7 +128,7 @@ TEST(AcceleratorRates, AreDividedByTheFactorOfAWorker) {
 }
 
 /// The reductions of a ring, by messages and as flows: P-1 of three passes over n/P elements, and
-/// one that scales.
+/// one scaling.
 TEST(AcceleratorRates, PriceTheReductionsOfCollectives) {
   constexpr int kRanks = 4;
   using Fidelity = SimOptions::Fidelity;
@@ -153,7 +153,7 @@ TEST(AcceleratorRates, PriceTheReductionsOfCollectives) {
     }
 }
 
-/// Half the rate takes as much longer as the rate takes longer than none.
+/// Halving a rate doubles the time that it adds to a step.
 TEST(AcceleratorRates, AreAPartOfTheTimeOfAStep) {
   const auto run_s = [](double Accelerator::*rate, double Bps) {
     Training training;

@@ -1,4 +1,4 @@
-// Traffic of others in the simulator.
+// Background traffic in the simulator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,12 +19,12 @@ constexpr double kNic_Bps = 1e9;  // of joined_by
 Cluster loaded(double load, double flow_bytes = 1e6, int seed = 1, int nodes = 4) {
   Cluster cluster = joined_by("flat", nodes);
   cluster.inter.background = {load, flow_bytes, seed};
-  // Both ranks of a message see when it has been delivered.
+  // Both ranks notice when a message has been delivered.
   cluster.transport.protocol = Transport::Protocol::rendezvous;
   return cluster;
 }
 
-/// How long one message of so many bytes from every rank to the next takes.
+/// The duration of one message of `bytes` bytes from every rank to the next.
 double shift_s(const Cluster& cluster, double bytes) {
   const auto ends = simulate(cluster, [&](const Context& ctx) {
     const int P = ctx.size();
@@ -37,7 +37,7 @@ double shift_s(const Cluster& cluster, double bytes) {
   return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
 }
 
-/// Time that `count` messages from one node to another take in the mean, with pauses between them.
+/// The mean duration of `count` messages from one node to another, with pauses between them.
 double mean_s(const Cluster& cluster, double bytes, int count, double pause_s) {
   const auto sums = simulate(cluster, [&](const Context& ctx) {
     double sum_s = 0;
@@ -54,23 +54,24 @@ double mean_s(const Cluster& cluster, double bytes, int count, double pause_s) {
   return sums.empty() ? -1 : sums[0] / count;
 }
 
-// All traffic between two nodes shares one NIC: Poisson arrivals, shared evenly, are M/G/1-PS.
+// All traffic between two nodes shares one NIC: Poisson arrivals, shared evenly, form an M/G/1-PS
+// queue.
 
-/// A message that lasts gets what the others leave.
+/// A long message gets the bandwidth that the background traffic leaves.
 TEST(Background, LeavesTheRestToALongMessage) {
   const double bytes = 1e9, flow_bytes = 1e5;
   for (const double load : {0.1, 0.5, 0.7, 0.9}) {
     const double expected_s = bytes / kNic_Bps / (1 - load);
-    // Others bring a compound Poisson process of work, of variance 2 load s t for flows that alone
-    // would take s in the mean.
+    // The background traffic is a compound Poisson process of work, with variance 2 load s t for
+    // flows that would take s on average on an idle link.
     const double deviation = std::sqrt(2 * load * flow_bytes / kNic_Bps / expected_s) / (1 - load);
     EXPECT_NEAR(mean_s(loaded(load, flow_bytes, 1, 2), bytes, 1, 0) / expected_s, 1, 4 * deviation)
         << load;
   }
 }
 
-/// One of n bytes takes n / ((1 - load) bandwidth) in the mean, however short it is (Kleinrock,
-/// Time-shared systems: a theoretical treatment, JACM 14(2), 1967).
+/// A message of n bytes takes n / ((1 - load) bandwidth) on average, however short it is
+/// (Kleinrock, Time-shared systems: a theoretical treatment, JACM 14(2), 1967).
 TEST(Background, SlowsMessagesOfAllLengthsAlike) {
   const double load = 0.5;
   for (const double bytes : {3e4, 3e5, 3e6}) {
@@ -80,8 +81,8 @@ TEST(Background, SlowsMessagesOfAllLengthsAlike) {
 }
 
 TEST(Background, TakesItsLoadOfBothNics) {
-  // At the least a message waits for the load of one of them, at the most for those of both, one
-  // after the other.
+  // A message waits for at least the load of one NIC, and at most for the loads of both, one after
+  // the other.
   const double bytes = 4e9, alone_s = bytes / kNic_Bps;
   double before_s = shift_s(loaded(0), bytes);
   EXPECT_NEAR(before_s, alone_s, 1e-4);
@@ -94,7 +95,7 @@ TEST(Background, TakesItsLoadOfBothNics) {
   }
 }
 
-/// NICs of many nodes are as stable under the load as one is.
+/// The NICs of many nodes are as stable under the load as a single NIC.
 TEST(Background, LetsMessagesEndAtTheHighestLoad) {
   const double bytes = 3e6, alone_s = bytes / kNic_Bps;
   const double time_s = shift_s(loaded(0.9, 1e5, 1, 8), bytes);
@@ -109,7 +110,7 @@ TEST(Background, IsOfPayload) {
 }
 
 TEST(Background, PassesNoSoftwareOfOurs) {
-  // Ten percent of the NIC for us: there is nearly always as much left.
+  // Our message may use ten percent of the NIC: that share is nearly always free.
   for (const bool node : {true, false}) {
     Cluster cluster = loaded(0.5, 1e5, 1, 2);
     (node ? cluster.transport.node_cap_Bps : cluster.transport.connection_cap_Bps) = 0.1 * kNic_Bps;
@@ -132,13 +133,14 @@ TEST(Background, MayAskNoLinkForMoreThanItMoves) {
   EXPECT_EQ(error(load(0.9), {{"kind", "flat"}}), "no error");
   EXPECT_THAT(error(load(0.95), {{"kind", "flat"}}), HasSubstr("/cluster/inter/background/load"));
   Json tiny = load(0.5);
-  tiny["background"]["flow"] = "500B";  // a million a second
+  tiny["background"]["flow"] = "500B";  // a million per second
   EXPECT_EQ(error(tiny, {{"kind", "flat"}}), "no error");
   tiny["background"]["flow"] = "1B";
   EXPECT_THAT(
       error(tiny, {{"kind", "flat"}}),
       HasSubstr("/cluster/inter/background/flow: expected flows of at least 500 B, not 1 B"));
-  // 4 nodes of each leaf send 4/7 of their bytes, and that over one link of four times as much.
+  // The 4 nodes of a leaf send 4/7 of their bytes out of the leaf, over one link of four times the
+  // bandwidth.
   const Json tapered = {{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"taper", 4}};
   EXPECT_EQ(error(load(0.39), tapered), "no error");
   EXPECT_THAT(
@@ -170,7 +172,7 @@ TEST(Background, DoesNotHideThatARunHangs) {
 
 TEST(Background, EndsWithTheRun) {
   Cluster cluster = loaded(0.9);
-  cluster.inter.profile = {{1e9, 1, 2}};  // which is not waited for
+  cluster.inter.profile = {{1e9, 1, 2}};  // the run does not wait for this change
   const auto ends = simulate(cluster, [](const Context& ctx) {
     ctx.stream->sleep_for(1e-3 * (1 + ctx.rank()));
     return ctx.stream->now();

@@ -1,5 +1,5 @@
-// Bagua-Net's published bandwidths of an allreduce, by one description of the transport whose
-// number of streams alone changes.
+// Bagua-Net's published allreduce bandwidths, reproduced by one description of the transport in
+// which only the number of streams changes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 namespace trigram::test {
 namespace {
 
-// The figure does not say on how many machines; those of Bagua-Net's README.
+// The figure does not state the number of machines; these are the ones in Bagua-Net's README.
 constexpr int kNodes = 4, kWorkers = 8, kRanks = kNodes * kWorkers;
 constexpr int kStages = 2 * (kRanks - 1);
-constexpr double kShare = 1.0 / kRanks;  // of the tensor in each message of a ring
+constexpr double kShare = 1.0 / kRanks;  // share of the tensor in each message of a ring
 
-/// Seconds that an allreduce of `bytes` takes.
+/// The duration in seconds of an allreduce of `bytes`.
 struct Point {
   double bytes, one_stream_s, two_streams_s;
 };
@@ -44,11 +44,11 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-/// What a stage costs beside its bytes, and the bytes per second of its messages.
+/// The cost of a stage beside its bytes, and the bandwidth of its messages.
 struct Stage {
   double seconds = 0, Bps = 0;
 };
-/// From 16 MiB on time goes with bytes, and up to 1 MiB it hardly does.
+/// From 16 MiB on the time is proportional to the bytes; up to 1 MiB it hardly depends on them.
 Stage fit(const std::vector<Point>& points, double Point::*time) {
   std::vector<double> bandwidths, rests;
   for (const Point& p : points)
@@ -69,7 +69,7 @@ Cluster described(const std::vector<Point>& points) {
   cluster.transport.message_overhead_s = one.seconds;
   cluster.transport.stream_cap_Bps = one.Bps;
   cluster.transport.stream_overhead_s = (two.seconds - one.seconds) / 2;
-  cluster.transport.node_cap_Bps = two.Bps;  // less than two streams could
+  cluster.transport.node_cap_Bps = two.Bps;  // less than two streams could move
   return cluster;
 }
 
@@ -85,7 +85,7 @@ double allreduce_s(Cluster cluster, int streams, double bytes) {
   return *std::max_element(ends.begin(), ends.end());
 }
 
-/// Where two streams have caught up with one: between two of the sizes.
+/// The index of the first size at which two streams are at least as fast as one.
 template <class OneS, class TwoS>
 std::size_t crossover(std::size_t sizes, OneS one_s, TwoS two_s) {
   std::size_t i = 0;
@@ -107,7 +107,8 @@ TEST(BaguaNet, IsReproduced) {
       largest = std::max(largest, std::abs(std::log(ratio)));
     }
   }
-  // One stream is faster below some size, two above it: that size lies between the same two.
+  // One stream is faster below some size, two streams above it: that size lies between the same two
+  // points.
   const auto simulated = crossover(
       points.size(), [&](std::size_t i) { return one_s[i]; },
       [&](std::size_t i) { return two_s[i]; });
@@ -116,7 +117,8 @@ TEST(BaguaNet, IsReproduced) {
                            points.size(), [&](std::size_t i) { return points[i].one_stream_s; },
                            [&](std::size_t i) { return points[i].two_streams_s; }));
   EXPECT_LT(two_s.back(), one_s.back() / 1.5);
-  // The published curves have steps where NCCL changes its protocol; four numbers have none.
+  // The published curves have steps where NCCL changes its protocol; a model with four numbers has
+  // none.
   EXPECT_LT(std::sqrt(squares / (2 * static_cast<double>(points.size()))), 0.17);
   EXPECT_LT(largest, 0.45);
 }

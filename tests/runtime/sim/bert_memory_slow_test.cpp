@@ -5,7 +5,7 @@
 namespace trigram::test {
 namespace {
 
-/// 1,024 phantom workers run a step of BERT-Large within 1 GiB.
+/// A step of BERT-Large with 1,024 phantom workers fits into 1 GiB.
 TEST(BertMemory, AStepOn1024WorkersFitsIntoOneGibibyte) {
   Training training;
   training.algorithm = {

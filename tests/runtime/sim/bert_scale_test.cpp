@@ -6,7 +6,7 @@
 
 #include "tests/support/training.h"
 
-// What it takes to simulate a step of BERT-Large on many workers.
+// The resources needed to simulate a step of BERT-Large on many workers.
 
 namespace trigram::test {
 namespace {
@@ -28,7 +28,7 @@ std::uint64_t messages(const Trained& trained) {
   return sum;
 }
 
-/// Trains, and prints what the machine needed.
+/// Trains, and prints the time and memory that it took.
 Trained measured(const Training& training) {
   const auto start = std::chrono::steady_clock::now();
   Trained trained = train(training);

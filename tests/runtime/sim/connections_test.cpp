@@ -1,4 +1,4 @@
-// Connections of one pair of ranks by messages: one after another, with windows, and with windows
+// Connections between two ranks, with messages one after another: with windows, and with windows
 // that open slowly.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Cluster nodes_of_one(int nodes, double latency_s) {
   return cluster;
 }
 
-/// When rank 1 has `count` messages of `bytes` that rank 0 sent in a row.
+/// The time at which rank 1 has received `count` messages of `bytes` that rank 0 sent in a row.
 double received_s(const Cluster& cluster, int count, std::size_t bytes) {
   const auto ends = simulate(cluster, [&](const Context& ctx) {
     const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
@@ -47,15 +47,15 @@ TEST(Connections, OfAWindowMoveItOncePerRoundTrip) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 65'536;
   for (const int count : {1, 4}) {
-    // Between bursts that end with the same part of a window, only the round trips differ.
+    // The two bursts end with the same part of a window, so only the number of round trips differs.
     const double shorter_s = received_s(cluster, count, 10 * 65'536);
     const double longer_s = received_s(cluster, count, 50 * 65'536);
     EXPECT_NEAR((longer_s - shorter_s) / (count * 40 * 10e-3), 1, 1e-6) << count;
   }
 }
 
-/// What fits into a window that is open leaves at the rate of the link; what is sent within a round
-/// trip of it waits for its acknowledgement.
+/// Bytes that fit into an open window leave at the link's bandwidth. Bytes that exceed the window
+/// within a round trip wait for its acknowledgement.
 TEST(Connections, SendAtOnceWhatTheWindowHasRoomFor) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 1'000'000;
@@ -75,7 +75,8 @@ TEST(Connections, SendAtOnceWhatTheWindowHasRoomFor) {
   EXPECT_NEAR(ends_s(10e-3), 5e-3 + 10e-3 + 0.6e6 / kInter_Bps, 1e-12);
 }
 
-/// A link that is ten times as wide now has room for ten times as much, which a window may not.
+/// A link with ten times the bandwidth can have ten times as many bytes in flight; the window may
+/// not allow this.
 TEST(Connections, SeeTheirWindowBindWhereLinksHaveBecomeWider) {
   Cluster wide = nodes_of_one(2, 5e-3), widened = wide;
   wide.inter.bandwidth_Bps *= 10;
@@ -84,7 +85,7 @@ TEST(Connections, SeeTheirWindowBindWhereLinksHaveBecomeWider) {
   EXPECT_NEAR(received_s(widened, 1, 100'000'000), received_s(wide, 1, 100'000'000), 1e-9);
 }
 
-/// Slices travel beside one another, each at its stream's window over the round trip.
+/// Slices travel side by side, each at one window of its stream per round trip.
 TEST(Connections, OfSlicesMoveAWindowOfEachStreamOncePerRoundTrip) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 65'536;
@@ -95,7 +96,8 @@ TEST(Connections, OfSlicesMoveAWindowOfEachStreamOncePerRoundTrip) {
   EXPECT_NEAR(received_s(cluster, 1, 8'000'000), 5e-3 + 2e6 / stream_Bps, 1e-9);
 }
 
-/// The state of a window is kept for one stream. Rings have more streams than exchanges with peers.
+/// The state of the window is that of one stream. Rings have more streams than exchanges with
+/// peers.
 TEST(Connections, HaveOneWindowForPatternsOfDifferentChannels) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 1'000'000;
@@ -119,8 +121,9 @@ TEST(Connections, HaveOneWindowForPatternsOfDifferentChannels) {
     EXPECT_NEAR(end_s({first, second}) / end_s({second}), 1, 0.12);
 }
 
-/// Seconds of a burst of n bytes on a connection that opens from w: it pauses after each window
-/// until the acknowledgement of its first bytes, which comes a round trip after they left.
+/// The duration in seconds of a burst of n bytes on a connection whose window opens from w. It
+/// pauses after each window until the acknowledgement of the window's first bytes, one round trip
+/// after they left.
 double burst_s(double n, double w, double Bps, double round_trip_s) {
   double seconds = 0;
   while (n > w && w < Bps * round_trip_s) {
@@ -134,7 +137,7 @@ double burst_s(double n, double w, double Bps, double round_trip_s) {
 TEST(SlowStart, DoublesTheWindowEveryRoundTrip) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp = linux_tcp();
-  cluster.transport.tcp.window_bytes = 1e9;  // does not bind
+  cluster.transport.tcp.window_bytes = 1e9;  // not a limit
   for (const std::size_t bytes : {10'000u, 14'480u, 20'000u, 100'000u, 1'000'000u, 50'000'000u})
     EXPECT_NEAR(received_s(cluster, 1, bytes),
                 burst_s(static_cast<double>(bytes), 14'480, kInter_Bps, 10e-3), 1e-9)
@@ -164,7 +167,7 @@ TEST(SlowStart, EndsWhereTheWindowIsOpenAndBeginsAgainAfterAnIdleTime) {
   EXPECT_NEAR(second_burst_s(0), open_s, 1e-9);
   cluster.transport.tcp.restart_after_idle = true;
   EXPECT_GT(second_burst_s(0), open_s + 10e-3) << "closed by its idle time";
-  // The short one ends while the window still opens.
+  // The short burst ends while the window is still opening.
   for (const std::size_t nbytes : {20'000'000u, 500'000u})
     EXPECT_NEAR(second_burst_s(100, nbytes), received_s(cluster, 1, nbytes), 1e-9) << nbytes;
 }

@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Runs `body` in a child on `cluster` and expects it to end well.
+/// Runs `body` in a child on `cluster` and expects it to succeed.
 void run(const Cluster& cluster, const Task& body) {
   in_child([&] { make_sim_runtime({}, cluster)->launch(cluster.layout(), body); });
 }
@@ -35,7 +35,7 @@ TEST(SimControl, a_message_takes_the_latency_of_its_route) {
 
 TEST(SimControl, messages_of_one_source_stay_in_order) {
   run(round_cluster(2), [](const Context& ctx) {
-    constexpr int kCount = 100;  // more than any heap keeps in order by chance
+    constexpr int kCount = 100;  // more than a heap would keep in order by chance
     if (ctx.rank() == 0)
       for (int i = 0; i < kCount; ++i) ctx.control->post(1, 0, i);
     else
@@ -50,7 +50,7 @@ TEST(SimControl, messages_are_received_in_the_order_of_arrival) {
       for (int i = 0; i < 3; ++i) sources.push_back(ctx.control->receive(0)->source);
       EXPECT_THAT(sources, ElementsAre(2, 1, 0));
     } else {
-      // Rank 2 is last to post, but near; rank 1 posts before rank 0.
+      // Rank 2 is the last to post, but it is near; rank 1 posts before rank 0.
       ctx.stream->compute(ctx.rank() == 2 ? 5e-6 : ctx.rank() == 1 ? 1e-6 : 2e-6);
       ctx.control->post(3, 0, 0);
     }

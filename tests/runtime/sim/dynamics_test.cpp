@@ -1,5 +1,4 @@
-// Simulated links whose bandwidth depends on time: NICs that are shaped, profiles, traffic of
-// others.
+// Simulated links whose bandwidth depends on time: shaped NICs, profiles, background traffic.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +18,8 @@ using testing::HasSubstr;
 constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // of joined_by
 constexpr double kRate_Bps = 0.1e9, kDepth = 1e6;   // of the token buckets
 
-/// Nodes whose messages both ranks see delivered, and which share what links give at any time.
+/// Nodes with messages whose delivery both ranks notice, and which share the bandwidth of links at
+/// all times.
 Cluster joined(int nodes) {
   Cluster cluster = joined_by("flat", nodes);
   cluster.transport.protocol = Transport::Protocol::rendezvous;
@@ -60,10 +60,10 @@ double one_after_the_other_s(const Cluster& cluster, const std::vector<double>& 
 }
 
 TEST(Shaping, OneMessageAfterIdleTime) {
-  // Short of the credit, which itself grows meanwhile: at the bandwidth of the NIC.
+  // Within the credit, which grows meanwhile: at the NIC's bandwidth.
   EXPECT_NEAR(one_after_the_other_s(shaped(2), {0.5e6}), kLatency + 0.5e6 / kNic_Bps, 1e-12);
   EXPECT_NEAR(one_after_the_other_s(shaped(2), {1.1e6}), kLatency + 1.1e6 / kNic_Bps, 1e-12);
-  // Beyond: what the depth does not pay comes in at the rate.
+  // Beyond the credit: bytes that the depth does not cover move at the rate.
   EXPECT_NEAR(one_after_the_other_s(shaped(2), {4e6}), kLatency + (4e6 - kDepth) / kRate_Bps,
               1e-11);
 }
@@ -71,13 +71,13 @@ TEST(Shaping, OneMessageAfterIdleTime) {
 TEST(Shaping, StartsWithTheCreditThatIsSaid) {
   Cluster cluster = shaped(2);
   cluster.inter.shaping.initial_bytes = 0;
-  // The latency, in which nothing passes, earns less credit than is needed to burst again.
+  // During the latency, in which no bytes move, the credit grows by less than another burst needs.
   EXPECT_NEAR(one_after_the_other_s(cluster, {4e6}), kLatency + 4e6 / kRate_Bps,
               1e-3 * kDepth / kRate_Bps);
   EXPECT_GT(one_after_the_other_s(cluster, {4e6}), 4e6 / kRate_Bps - 1e-9);
   cluster.inter.shaping.initial_bytes = kDepth / 4;
   EXPECT_NEAR(one_after_the_other_s(cluster, {4e6}), (4e6 - kDepth / 4) / kRate_Bps, 1e-11);
-  // What is idle from the start on earns as after any other idle time.
+  // A bucket that is idle from the start earns credit like after any other idle time.
   cluster.inter.shaping.initial_bytes = 0;
   const double pause_s = 5e-3, sent_s = simulate(cluster, [&](const Context&ctx) {
                                  ctx.stream->sleep_for(pause_s);
@@ -108,13 +108,13 @@ TEST(Shaping, IdleTimeEarnsCredit) {
   ASSERT_LT(credit, kDepth);
   EXPECT_NEAR(one_after_the_other_s(shaped(2), {4e6, 3e6}, pause_s),
               first_s + pause_s + kLatency + (3e6 - credit) / kRate_Bps, 1e-11);
-  // No more than the depth.
+  // The credit never exceeds the depth.
   EXPECT_NEAR(one_after_the_other_s(shaped(2), {4e6, 3e6}, 1),
               first_s + 1 + kLatency + (3e6 - kDepth) / kRate_Bps, 1e-9);
 }
 
 TEST(Shaping, FlowsShareABucket) {
-  // Out of one NIC, and into one NIC.
+  // Messages that leave one NIC, and messages that enter one NIC.
   for (const bool out : {true, false}) {
     const auto ends = simulate(shaped(3), [&](const Context& ctx) {
       const double bytes = ctx.rank() * 2e6;
@@ -128,7 +128,7 @@ TEST(Shaping, FlowsShareABucket) {
       return ctx.stream->now();
     });
     EXPECT_NEAR(ends[0], kLatency + (2e6 + 4e6 - kDepth) / kRate_Bps, 1e-11);
-    // Half of the bucket each, until the shorter one ends.
+    // Each message gets half of the bucket, until the shorter one ends.
     EXPECT_NEAR(ends[1], kLatency + (2 * 2e6 - kDepth) / kRate_Bps, 1e-11);
   }
 }
@@ -161,7 +161,7 @@ TEST(Shaping, TheLowerBoundKnowsTheCreditAtTheStart) {
 }
 
 TEST(Profile, ChangesBandwidthAndLatency) {
-  // At half of the bandwidth after 1 ms, at a fifth after 3 ms; latency threefold in between.
+  // Half of the bandwidth from 1 ms on, and a fifth from 3 ms on; threefold latency in between.
   const Cluster cluster = changing({{1e-3, 0.5, 3}, {3e-3, 0.2, 1}});
   const double by_1ms = kNic_Bps * (1e-3 - kLatency), by_3ms = by_1ms + 0.5 * kNic_Bps * 2e-3;
   EXPECT_NEAR(one_after_the_other_s(cluster, {0.5e6}), kLatency + 0.5e6 / kNic_Bps, 1e-12);
@@ -175,7 +175,7 @@ TEST(Profile, ChangesBandwidthAndLatency) {
 }
 
 TEST(Profile, ChangesMessagesUnderWay) {
-  // To more than there was when it left, too.
+  // The bandwidth may also rise above its value at the message's start.
   const Cluster cluster = changing({{1e-3, 4, 1}});
   EXPECT_NEAR(one_after_the_other_s(cluster, {3e6}),
               1e-3 + (3e6 - kNic_Bps * (1e-3 - kLatency)) / (4 * kNic_Bps), 1e-12);
@@ -222,7 +222,7 @@ TEST(Profile, TellsTheLowerBound) {
     EXPECT_NEAR(lower_bound(*make_network(cluster), sent), one_after_the_other_s(cluster, {bytes}),
                 1e-11);
   }
-  // Latency may be at its least when a message leaves.
+  // The latency may be at its minimum when a message is sent.
   const std::vector<Traffic> nothing = {{0, 0, 0, 1}, {}};
   EXPECT_NEAR(lower_bound(*make_network(changing({{1e-3, 1, 0.5}})), nothing), kLatency / 2, 1e-15);
 }

@@ -1,4 +1,4 @@
-// How a simulated world ends when something goes wrong: on all ranks, with a message that helps.
+// How a simulated world ends after an error: on all ranks, with a helpful message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(SimFailures, a_task_throws_at_whoever_waits_for_it) {
       }
       EXPECT_EQ(message, "in the task");
       EXPECT_DOUBLE_EQ(ctx.stream->now(), 1);
-      // The stream lives on, and so does the rank.
+      // The stream continues to work, and so does the rank.
       ctx.stream->wait(*agent->submit(ctx, [](const Context&) {}));
     });
   });
@@ -153,7 +153,8 @@ TEST(SimFailures, unequal_sizes_name_both_ranks) {
   EXPECT_THAT(message, HasSubstr("rank 1 expected 101 x u8"));
 }
 
-/// True when nobody writes to this function's frame, where calls before it had theirs.
+/// True if no other code writes to this function's stack frame, where earlier calls had their
+/// frames.
 [[gnu::noinline]] bool stack_stays(const Context& ctx) {
   std::array<volatile unsigned char, 4096> frame;
   for (auto& byte : frame) byte = 0x5a;

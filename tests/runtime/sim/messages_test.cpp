@@ -1,4 +1,4 @@
-// What messages cost in the simulated world, against hand-computed times.
+// The cost of messages in the simulated world, compared with times computed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,9 +42,8 @@ TEST(SimMessages, one_message_takes_latency_plus_bytes_over_bandwidth) {
   }
 }
 
-/// The second message of a connection begins to move when the first has arrived, with less of its
-/// latency left than the route has, or none of it. It shares the receiver's link evenly all the
-/// same.
+/// The second message of a connection begins to move when the first has arrived, with less
+/// remaining latency than the route has, or none. It still shares the receiver's link evenly.
 TEST(SimMessages, messages_that_follow_others_share_links_evenly) {
   constexpr std::size_t kFirst = 5'000, kSecond = 1'000'000, kOther = 10'000'000;
   for (const double later_s : {0.0, 14.9e-6}) {  // none left, and half of it
@@ -123,14 +122,14 @@ TEST(SimMessages, messages_that_share_a_nic_share_its_bandwidth) {
   });
   for (int receiver = 3; receiver < 6; ++receiver)
     EXPECT_NEAR(times[static_cast<std::size_t>(receiver)], 10e-6 + 3e-3, 3e-12);
-  // As fast as can be.
+  // The time equals the lower bound.
   std::vector<Traffic> sent(6);
   for (int rank = 0; rank < 3; ++rank) sent[static_cast<std::size_t>(rank)] = {0, 1'000'000, 0, 1};
   EXPECT_NEAR(times[3], lower_bound(*make_network(round_cluster(2, 3)), sent), 3e-12);
 }
 
 TEST(SimMessages, a_batch_starts_at_once) {
-  // Rank 0 sends 1 MB to each of 6 other nodes: its NIC passes 6 MB, and one latency.
+  // Rank 0 sends 1 MB to each of 6 other nodes: its NIC moves 6 MB, and there is one latency.
   const auto times = simulate(round_cluster(7), [](const Context& ctx) {
     std::vector<Transfer> batch;
     if (ctx.rank() == 0)
@@ -164,7 +163,7 @@ TEST(SimMessages, eager_messages_leave_before_they_are_asked_for) {
   EXPECT_NEAR(rendezvous[0], 1 + flight, 1e-12);
   EXPECT_NEAR(rendezvous[1], 1 + flight, 1e-12);
   const auto eager = simulate(round_cluster(2), late_receiver);
-  EXPECT_EQ(eager[0], 0);  // the transport has taken it
+  EXPECT_EQ(eager[0], 0);  // the transport has buffered it
   EXPECT_NEAR(eager[1], 1, 1e-12);
 }
 
@@ -174,7 +173,7 @@ TEST(SimMessages, values_arrive_as_they_were_when_sent) {
     Tensor mine = ctx.device->empty(1000);
     Tensor x = mine;
     std::iota(x.floats().begin(), x.floats().end(), 1000.f * static_cast<float>(ctx.rank()));
-    // Sent from and received into the same memory.
+    // The same memory is sent and received into.
     ctx.comm->transfer(std::vector<Transfer>{{Transfer::send, x, peer}, {Transfer::recv, x, peer}});
     for (std::size_t i = 0; i < 1000; ++i)
       EXPECT_EQ(x.floats()[i], 1000.f * static_cast<float>(peer) + static_cast<float>(i));

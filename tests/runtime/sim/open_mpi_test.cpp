@@ -1,4 +1,4 @@
-// Long messages of Open MPI over TCP (Transport::Protocol::open_mpi), against closed forms.
+// Long messages of Open MPI over TCP (Transport::Protocol::open_mpi), compared with closed forms.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 constexpr double kBps = 1e9, kLatency = 10e-6;  // of round_cluster
 constexpr std::size_t kLong = 1'000'000, kShort = 60'000;
 constexpr double kTransfer_s = kLong / kBps;
-// Twice what is under way in a round trip.
+// Twice the bytes in flight in a round trip.
 constexpr double kBuffer_s = 2 * 2 * kLatency;
 
 Cluster open_mpi(int nodes, int workers = 1) {
@@ -31,8 +31,8 @@ Transfer from(int peer, std::size_t nbytes) {
   return {Transfer::recv, phantom_bytes(nbytes), peer};
 }
 
-/// Where rank 1 waits until then: in a call, for a byte of rank 2 that takes a latency and 1 ns; or
-/// asleep.
+/// How rank 1 waits until then: in a call, for one byte from rank 2, which takes a latency and 1
+/// ns; or asleep.
 enum class Waits { in_call, asleep };
 
 void begin_late(const Context& ctx, double late_s, Waits waits) {
@@ -44,7 +44,7 @@ void begin_late(const Context& ctx, double late_s, Waits waits) {
   if (ctx.rank() > 0) ctx.comm->transfer(byte);
 }
 
-/// When ranks 0 and 1 are through with `times` exchanges of `nbytes`, if rank 1 begins `late_s`
+/// The times at which ranks 0 and 1 finish `times` exchanges of `nbytes`, if rank 1 begins `late_s`
 /// after rank 0.
 std::vector<double> exchange_s(std::size_t nbytes, double late_s, Waits waits = Waits::in_call,
                                int times = 1) {
@@ -70,7 +70,7 @@ TEST(OpenMpi, ALongMessagePaysThreeLatencies) {
 }
 
 TEST(OpenMpi, BothDirectionsMoveWhereNeitherSideIsLaterThanALatency) {
-  // Each side's announcement comes before it has anything else to send.
+  // Each side's announcement arrives before the other side has anything else to send.
   const double late_s = kLatency / 2;
   const auto ends = exchange_s(kLong, late_s, Waits::asleep);
   EXPECT_NEAR(ends[0], late_s + 3 * kLatency + kTransfer_s, 1e-12);
@@ -80,10 +80,11 @@ TEST(OpenMpi, BothDirectionsMoveWhereNeitherSideIsLaterThanALatency) {
 TEST(OpenMpi, DirectionsTakeTurnsWhereOneSideIsLaterThanALatency) {
   const double late_s = 5 * kLatency;
   const auto ends = exchange_s(kLong, late_s);
-  // Rank 1 asks as it begins, so rank 0 sends its data, and behind that its own request.
+  // Rank 1 requests the data when it begins, so rank 0 sends its data, and after it its own
+  // request.
   const double received_s = late_s + 2 * kLatency + kTransfer_s;
   EXPECT_NEAR(ends[0], received_s + kLatency + kTransfer_s, 1e-12);
-  // Rank 1 goes on when its kernel has its message.
+  // Rank 1 continues when its kernel has the whole message.
   EXPECT_NEAR(ends[1], received_s + kTransfer_s - kBuffer_s, 2e-9);
 }
 
@@ -126,7 +127,7 @@ TEST(OpenMpi, NobodyAsksInsideANode) {
 }
 
 TEST(OpenMpi, MessagesArriveInOrder) {
-  // A short message does not pass a long one that has not been asked for yet.
+  // A short message does not overtake a long one that has not been requested yet.
   const auto wrong = simulate(open_mpi(2), [](const Context& ctx) {
     const std::size_t counts[] = {100, 100'000, 10, 50'000, 20};
     std::vector<Transfer> batch;

@@ -1,4 +1,4 @@
-// Computation that is slower while messages are under way, against closed forms.
+// Computation that is slower while messages are in flight, compared with closed forms.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kCompute_s = 10e-3, kSlowdown = 3;
 constexpr std::size_t kBytes = 1'000'000;
-constexpr double kMessage_s = 10e-6 + 1e-3;  // of round_cluster
+constexpr double kMessage_s = 10e-6 + 1e-3;  // for round_cluster
 
 Cluster slowed() {
   Cluster cluster = round_cluster(3);
@@ -19,8 +19,9 @@ Cluster slowed() {
   return cluster;
 }
 
-/// When each rank has computed, while rank 0 sends messages to rank 1, one of which is ready at
-/// `ready_s`, by default the receiver; rank 2 has none.
+/// The time at which each rank has finished computing, while rank 0 sends messages to rank 1. Rank
+/// `late`, by default the receiver, is ready for one of them only at `ready_s`. Rank 2 has no
+/// messages.
 std::vector<double> ends(const Cluster& cluster, int messages, double ready_s = 0,
                          bool in_pieces = false, int late = 1) {
   return simulate(cluster, [&](const Context& ctx) {

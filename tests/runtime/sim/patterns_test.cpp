@@ -1,4 +1,4 @@
-// Patterns of traffic that networks carry less well than rings, in the simulator.
+// Traffic patterns that networks carry less efficiently than rings, in the simulator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Cluster with(const Efficiency& efficiency, int workers = 1) {
 }
 
 double last_end_s(const Cluster& cluster, const std::function<void(const Context&)>& body) {
-  NullDevice phantoms;  // on which nothing takes time
+  NullDevice phantoms;  // operations on this device take no time
   const auto ends = simulate(cluster, [&](Context ctx) {
     ctx.device = &phantoms;
     body(ctx);
@@ -80,7 +80,8 @@ TEST(Patterns, AreKeptBySubsets) {
               1e-12);
 }
 
-/// The leaders of nodes of two, whose rings go slower; the ring of all workers does not.
+/// The leaders of nodes of two workers: their rings become slower, the ring of all workers does
+/// not.
 TEST(Patterns, OfLeadersAreThoseOfAHierarchy) {
   const Exchange exchange = [](Context ctx, const Tensor& x, Slot) {
     ring_allreduce(ctx, x, Reduce::avg);
@@ -94,11 +95,11 @@ TEST(Patterns, OfLeadersAreThoseOfAHierarchy) {
   EXPECT_NEAR(last_end_s(poor, in_hierarchy) - last_end_s(plain, in_hierarchy),
               sent_s / kPoor - sent_s, 1e-12);
   EXPECT_EQ(last_end_s(poor, ring), last_end_s(plain, ring));
-  // Nodes of one worker have nobody to lead.
+  // Nodes of one worker have no hierarchy.
   EXPECT_EQ(last_end_s(with({.leaders = kPoor}), in_hierarchy), last_end_s(with({}), in_hierarchy));
 }
 
-/// As flows the hierarchy takes as long as by messages.
+/// As flows, the hierarchy takes as long as by messages.
 TEST(Patterns, OfLeadersAreTheSameAsFlows) {
   for (const bool hierarchical : {false, true}) {
     const auto step_s = [&](double leaders, SimOptions::Fidelity fidelity) {
@@ -125,7 +126,7 @@ TEST(Patterns, MatterBetweenNodesAlone) {
   EXPECT_EQ(last_end_s(with({.all_to_all = 0.25}, 2), inside), last_end_s(with({}, 2), inside));
 }
 
-/// Which algorithms are slowed by which pattern, and that what they send is counted as before.
+/// Each pattern slows certain algorithms; the counted traffic does not change.
 TEST(Patterns, AreThoseOfTheAlgorithms) {
   const auto run = [](const char* algorithm, const Efficiency& efficiency) {
     Training training;

@@ -1,5 +1,6 @@
-// Rings and chains whose ranks pass on what they have, by messages and as flows, against the
-// recursion of their longest path, on connections that hold few messages or have windows.
+// Rings and chains whose ranks pass on data as soon as they have it, by messages and as flows,
+// compared with the recursion of their longest path, on connections that buffer few messages or
+// have windows.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -33,11 +34,11 @@ Cluster nodes_of(int ranks, int workers, double latency_s) {
 
 double late_s(int rank, double most_s) { return most_s * ((rank * 7) % 5) / 4; }
 
-/// A connection of which a window leaves in each round trip.
+/// A connection that sends one window per round trip.
 struct Windowed {
   double window, round_trip_s;
   double round_s = -std::numeric_limits<double>::infinity(), used = 0;
-  /// When the last of n bytes leaves that are ready at `at_s`.
+  /// The time at which the last of n bytes that are ready at `at_s` leaves.
   double leave(double at_s, double n) {
     while (n > 0) {
       if (at_s >= round_s + round_trip_s) {
@@ -54,9 +55,9 @@ struct Windowed {
   }
 };
 
-/// When each rank is through `rings` ring allreduces of `bytes`, one after another, to the first of
-/// which rank r comes late, by the recursion: step s of r, which sends chunk r - 1 - s, begins when
-/// that has come from r - 1 and the link of r is free.
+/// The time at which each rank has finished `rings` ring allreduces of `bytes`, one after another,
+/// to the first of which rank r comes late. By the recursion: step s of rank r, which sends chunk r
+/// - 1 - s, begins when that chunk has arrived from r - 1 and the link of r is free.
 std::vector<double> recursion(const Cluster& cluster, double bytes, double most_late_s,
                               std::size_t held, int rings = 1) {
   const int P = cluster.ranks(), workers = static_cast<int>(cluster.workers_per_node);
@@ -90,7 +91,7 @@ std::vector<double> recursion(const Cluster& cluster, double bytes, double most_
   return ready;
 }
 
-/// The same, simulated.
+/// The same in the simulator.
 std::vector<double> ring_ends(const Cluster& cluster, std::size_t bytes, double most_late_s,
                               Fidelity fidelity, int rings = 1) {
   return simulate(cluster,
@@ -136,7 +137,7 @@ TEST_P(RingRecursion, HoldsByMessagesAndAsFlows) {
       }
 }
 
-/// Every fourth chunk is longer, or some are without a period, by more than a thousandth.
+/// Every fourth chunk is longer, or some chunks are, without a period, by more than a thousandth.
 TEST(LongRings, HoldTheRecursionWithUnevenChunks) {
   constexpr int kRanks = 512, kWorkers = 8;
   for (const double latency_s : {0.1e-6, 1e-3})
@@ -172,7 +173,7 @@ TEST(RingsOfFewSlots, WaitForRoom) {
   }
 }
 
-/// Two rings in a row, with windows of one and a half chunks and of six.
+/// Two consecutive rings, with windows of one and a half chunks and of six.
 TEST_P(RingRecursion, HoldsWithWindows) {
   const auto [ranks, workers] = GetParam();
   for (const double window : {1.5e6, 6e6})
@@ -188,7 +189,8 @@ TEST_P(RingRecursion, HoldsWithWindows) {
     }
 }
 
-/// A rank that is through a ring begins the next one; its link may still be busy with the last.
+/// A rank that has finished a ring begins the next one; its link may still be busy with the last
+/// ring.
 TEST(RingsInARow, FindLinksBusyWithTheRingBefore) {
   for (const auto& [ranks, workers] : {std::pair{4, 1}, {8, 2}, {32, 8}})
     for (const double late : {0.0, 0.01}) {
@@ -202,8 +204,8 @@ TEST(RingsInARow, FindLinksBusyWithTheRingBefore) {
     }
 }
 
-/// A ring pays the latency between nodes twice for each node, not for each worker; in lock step it
-/// pays for each worker.
+/// A ring pays the inter-node latency twice for each node, not for each worker; with rendezvous
+/// messages it pays for each worker.
 TEST(Rings, HideLatencyInsideNodesUnlessInLockStep) {
   constexpr double kLatency = 5e-3;
   Cluster cluster = nodes_of(32, 8, kLatency);

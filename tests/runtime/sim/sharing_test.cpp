@@ -10,8 +10,8 @@
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
-// Links are shared max-min fairly, also when messages start together: random messages between
-// workers who share NICs take the time that progressive filling gives.
+// Links are shared max-min fairly, also if messages start at the same time: random messages between
+// workers that share NICs take the time that progressive filling predicts.
 
 namespace trigram::test {
 namespace {
@@ -24,7 +24,7 @@ struct Round {
   std::vector<std::size_t> bytes;        // by sender
 };
 
-/// Messages that every worker sends and receives in one batch, once it is ready.
+/// Messages that every worker sends and receives in one batch, once the worker is ready.
 struct Pattern {
   std::vector<double> ready_s;  // by rank
   std::vector<Round> rounds;
@@ -35,7 +35,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 Round draw_round(std::mt19937& generator) {
   Round round{std::vector<int>(kRanks), std::vector<int>(kRanks), {}};
   std::iota(round.source.begin(), round.source.end(), 0);
-  // One cycle through all ranks (Sattolo), so that nobody sends to itself.
+  // One cycle through all ranks (Sattolo's algorithm), so that no rank sends to itself.
   std::vector<int> order = round.source;
   for (std::size_t i = kRanks - 1; i > 0; --i) std::swap(order[i], order[generator() % i]);
   for (int r = 0; r < kRanks; ++r) {
@@ -46,7 +46,7 @@ Round draw_round(std::mt19937& generator) {
   return round;
 }
 
-/// Ready at one of three dates, so that many messages start together.
+/// Ranks become ready at one of three times, so that many messages start together.
 Pattern draw(std::uint32_t seed, int rounds) {
   std::mt19937 generator(seed);
   Pattern pattern;
@@ -55,7 +55,7 @@ Pattern draw(std::uint32_t seed, int rounds) {
   return pattern;
 }
 
-/// Links: NICs out and in, then ports out and in.
+/// Links in this order: NICs out and in, then ports out and in.
 Flow flow_of(const Cluster& cluster, const Pattern& p, const Round& round, int source) {
   const int destination = round.destination[at(source)];
   const int out = cluster.node_of(source), in = cluster.node_of(destination);
@@ -68,7 +68,7 @@ Flow flow_of(const Cluster& cluster, const Pattern& p, const Round& round, int s
   return flow;
 }
 
-/// The same for any network, over its routes.
+/// The same for any network, along its routes.
 Flow flow_of(const Network& network, const Pattern& p, const Round& round, int source) {
   const int destination = round.destination[at(source)];
   Flow flow;
@@ -82,7 +82,7 @@ Flow flow_of(const Network& network, const Pattern& p, const Round& round, int s
   return flow;
 }
 
-/// When the batch of each rank ends.
+/// The time at which the batch of each rank ends.
 template <class Described>
 std::vector<double> expected_ends(const Described& described, const std::vector<double>& bandwidth,
                                   const Pattern& p) {
@@ -112,7 +112,8 @@ double exchange(const Context& ctx, const Pattern& p) {
   return ctx.stream->now();
 }
 
-/// Of messages that all share links: those of an eager connection follow each other.
+/// With rendezvous messages, which all share links; messages of one eager connection follow each
+/// other.
 void expect_ends(Cluster cluster, const Pattern& p, const std::vector<double>& expected) {
   cluster.transport.protocol = Transport::Protocol::rendezvous;
   const auto ends = simulate(cluster, [&](const Context& ctx) { return exchange(ctx, p); });
@@ -134,17 +135,17 @@ TEST_P(SimSharing, IsMaxMinFair) {
   }
 }
 
-/// Links that carry less than NICs, of every topology that joins sixteen workers.
+/// Links with less bandwidth than NICs, in every topology for sixteen workers.
 std::vector<NamedCluster> narrow_networks() {
   const auto narrow = [](Json topology) {
     topology["bandwidth"] = "300MB/s";
-    topology["latency"] = "30us";  // which flows that share a link do not have in common
+    topology["latency"] = "30us";  // differs from the latencies of other flows on the same links
     return topology;
   };
   Cluster bridged = joined_by("flat", kNodes, kWorkers);
   bridged.intra.kind = IntraKind::pcie;
   Cluster staged =
-      bridged;  // messages inside and between nodes, of unlike latencies, share bridges
+      bridged;  // messages inside and between nodes, with different latencies, share bridges
   staged.intra.gpudirect = false;
   staged.intra.bridge_Bps = 0.7e9;
   Cluster staged_at_once = staged;

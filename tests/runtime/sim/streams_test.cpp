@@ -25,7 +25,7 @@ TEST(SimStreams, time_starts_at_zero_and_without_charges_does_not_pass) {
 }
 
 TEST(SimStreams, a_charge_costs_the_larger_of_memory_and_arithmetic_time) {
-  // 100 GB/s and 1 Tflop/s.
+  // The accelerator has 100 GB/s and 1 Tflop/s.
   EXPECT_DOUBLE_EQ(alone([](const Context& ctx) {
                      ctx.stream->charge({.bytes = 200e9, .flops = 1e12});
                      ctx.stream->charge({.bytes = 100e9, .flops = 3e12});
@@ -52,7 +52,7 @@ TEST(SimStreams, computation_overlaps_with_messages_of_another_stream) {
     ctx.stream->compute(1);
     auto exchange = comm->submit(ctx, [](const Context& c) {
       EXPECT_EQ(c.stream->name(), "comm");
-      EXPECT_DOUBLE_EQ(c.stream->now(), 1);  // not before what was computed first
+      EXPECT_DOUBLE_EQ(c.stream->now(), 1);  // not before the earlier computation
       const int peer = 1 - c.rank();
       c.comm->transfer(std::vector<Transfer>{{Transfer::send, phantom_bytes(2'000'000'000), peer},
                                              {Transfer::recv, phantom_bytes(2'000'000'000), peer}});
@@ -171,7 +171,7 @@ TEST(SimMutex, is_passed_on_in_the_order_of_asking) {
       }
       {
         Lock lock(*mutex);
-        ctx.stream->compute(1);  // held while the others ask
+        ctx.stream->compute(1);  // the lock is held while other streams request it
       }
       for (auto& stream : streams) stream->synchronize();
       EXPECT_DOUBLE_EQ(ctx.stream->now(), 4);
@@ -181,7 +181,8 @@ TEST(SimMutex, is_passed_on_in_the_order_of_asking) {
 }
 
 TEST(SimMutex, is_held_for_the_time_that_its_owner_computes) {
-  // The owner owes a second when it unlocks; the mutex is not free before that second has passed.
+  // The owner has one second of unfinished work when it unlocks; the mutex is not free before that
+  // second has passed.
   alone([](const Context& ctx) {
     auto mutex = ctx.stream->make_mutex();
     auto agent = ctx.stream->fork("agent");

@@ -1,4 +1,4 @@
-// Networks in the simulator, against formulas that count messages per link.
+// Networks in the simulator, compared with formulas that count messages per link.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void expect_all_to_all(const Cluster& cluster, double most_loaded_s) {
   EXPECT_NEAR(all_to_all_s(cluster) / (kLatency + most_loaded_s), 1, 1e-6);
 }
 
-/// Within 2 % of what the bisection takes: traffic is balanced over it, and it is the bottleneck.
+/// Within 2 % of the time of the bisection: traffic is balanced over it, and it is the bottleneck.
 void expect_bisection_limited(const Cluster& cluster) {
   const double bisection_s = bisection_all_to_all_s(
       cluster.ranks(), kBytes, make_network(cluster)->bisection().bandwidth_Bps);
@@ -103,7 +103,7 @@ TEST(AllToAll, OnDragonfliesTakesTheMostLoadedLink) {
 }
 
 TEST(AllToAll, OnDragonfliesIsLimitedByTheBisection) {
-  // An even number of groups: six of them.
+  // An even number of groups: six.
   expect_bisection_limited(dragonfly(2, 5, 1, 4e9, 0.2e9));
 }
 
@@ -111,8 +111,8 @@ TEST(AllToAll, OnAFlatNetworkTakesTheNics) {
   expect_all_to_all(joined_by("flat", 24), 23 * kBytes / kNic_Bps);
 }
 
-// Zahavi 2010: shifts do not collide under D-mod-k, and an exchange with all is one of each shift
-// at once, so that it takes the time of a flat network.
+// Zahavi 2010: shifts do not collide under D-mod-k, and an all-to-all consists of one of each shift
+// at once, so it takes the time of a flat network.
 TEST(AllToAll, OnFatTreesTakesTheNics) {
   constexpr std::size_t kNumel = 100'000;
   for (const int k : {4, 6}) {
@@ -126,7 +126,7 @@ TEST(AllToAll, OnFatTreesTakesTheNics) {
       return ctx.stream->now();
     });
     const int others = cluster.ranks() - 1;
-    const double copy_s = 8.0 * kNumel / 100e9;  // of the own tensor
+    const double copy_s = 8.0 * kNumel / 100e9;  // copy of the own tensor
     for (const double end : ends)
       EXPECT_NEAR(end, kLatency + others * 4.0 * kNumel / kNic_Bps + copy_s, 1e-9);
   }
@@ -181,8 +181,8 @@ TEST_P(Messages, AreNotBelowTheLowerBound) {
   EXPECT_GE(bound_s, static_cast<double>(outside * kBytes) / kNic_Bps);
 }
 
-/// Where links of a topology are narrower than NICs, and a node has its router for itself, the
-/// bound knows them.
+/// If links of a topology have less bandwidth than NICs, and each node has a router of its own, the
+/// bound takes them into account.
 TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
   const auto bound_s = [](const Json& topology, int nodes) {
     const std::vector<Traffic> sent(static_cast<std::size_t>(nodes), {0, 1'000'000, 0, 1});
@@ -194,14 +194,14 @@ TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
                 {"bandwidth", "0.1GB/s"},
                 {"latency", "1us"}};
   };
-  // Two links out of each router of a ring, four of a torus, one of a ring of two.
+  // Each router has two links out in a ring, four in a torus, one in a ring of two.
   EXPECT_NEAR(bound_s(torus({6}), 6), kLatency + 1e-6 + 1e6 / 0.2e9, 1e-12);
   EXPECT_NEAR(bound_s(torus({3, 4}), 12), kLatency + 1e-6 + 1e6 / 0.4e9, 1e-12);
   EXPECT_NEAR(bound_s(torus({2}), 2), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-12);
-  // Leaves of four nodes keep some to themselves, nobody knows how much.
+  // Leaves of four nodes keep an unknown part of the traffic to themselves.
   EXPECT_NEAR(bound_s({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"bandwidth", "0.1GB/s"}}, 8),
               kLatency + 1e6 / kNic_Bps, 1e-12);
-  // One message to the next router takes no longer than that.
+  // One message to the next router takes exactly the bound.
   const Cluster ring = joined_by(torus({2}), 2);
   const auto ends = simulate(ring, [](const Context& ctx) {
     const Transfer batch[] = {{ctx.rank() == 0 ? Transfer::send : Transfer::recv,
@@ -214,7 +214,8 @@ TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
 
 INSTANTIATE_TEST_SUITE_P(Small, Messages, ::testing::ValuesIn(small_networks()), TestName{});
 
-/// Averaged inside the node by a binomial tree, between leaders by a ring, sent back down the tree.
+/// The time of averaging inside the node by a binomial tree, between leaders by a ring, and
+/// broadcasting down the tree.
 double hierarchical_allreduce_s(const Cluster& cluster, std::size_t n) {
   const auto ends = simulate(cluster, [n](const Context& ctx) {
     const auto exchange =
@@ -253,8 +254,8 @@ TEST(HierarchicalAllreduce, TakesTheSumOfItsThreeParts) {
     }
 }
 
-/// The stage inside nodes may be the bottleneck: ports of NVLink, or a host bridge, over which the
-/// messages of one round of the tree go one after the other.
+/// The stage inside nodes may be the bottleneck: with NVLink ports, or with a host bridge, over
+/// which the messages of one round of the tree go one after the other.
 TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
   constexpr int kWorkers = 4, kRounds = 2;
   constexpr std::size_t n = 1'000'000;
@@ -265,7 +266,7 @@ TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
     EXPECT_GT(parts.inside_s, 2 * parts.between_s);
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + parts.between_s), 1, 0.01);
     cluster.intra.kind = IntraKind::pcie;
-    // Of the reduction alone: the root's messages of the broadcast share its port anyway.
+    // Only for the reduction: the root's messages of the broadcast share its port anyway.
     const double more_s = (kWorkers - 1 - kRounds) * 4.0 * n / Bps;
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + more_s + parts.between_s),
                 1, 0.01);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBytes = 1'000'000;
 
-/// A topology and what makes it slower.
+/// A topology, and the changes that make it slower.
 struct Knob {
   std::string name;
   Json topology;
@@ -75,7 +75,7 @@ std::vector<Knob> knobs() {
 
 class TopologyKnobs : public ::testing::TestWithParam<Knob> {};
 
-/// A ring, a tree, all to all at once: every knob moves one of them.
+/// A ring, a tree, and all-to-all at once: every change affects one of them.
 TEST_P(TopologyKnobs, NeverMakeAnythingFaster) {
   const auto seconds = [&](const Json& topology, const std::function<double(Context)>& body) {
     const auto ends = simulate(joined_by(topology, GetParam().nodes), body);
@@ -93,7 +93,7 @@ TEST_P(TopologyKnobs, NeverMakeAnythingFaster) {
   double before_s = 0, after_s = 0;
   for (const auto& body : bodies) {
     const double before = seconds(GetParam().topology, body), after = seconds(turned, body);
-    EXPECT_GE(after, (1 - 1e-9) * before);  // rounding
+    EXPECT_GE(after, (1 - 1e-9) * before);  // allows for rounding
     before_s += before;
     after_s += after;
   }

@@ -1,4 +1,5 @@
-// What protocols and software take of a simulated network between nodes, against closed forms.
+// The cost of protocols and software on a simulated network between nodes, compared with closed
+// forms.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +24,8 @@ Cluster with(const Transport& transport, int nodes = 2, int workers = 1) {
   return cluster;
 }
 
-/// When the last rank has ended that sends `messages` messages at once to the rank `distance` on.
+/// The time at which the last rank has sent `messages` messages at once to the rank `distance`
+/// further on.
 double last_end_s(const Cluster& cluster, int messages, int distance) {
   const auto ends = simulate(cluster, [&](const Context& ctx) {
     const int P = ctx.size();
@@ -54,7 +56,7 @@ TEST(Transport, GoodputIsAShareOfEveryLinkBetweenNodes) {
 }
 
 TEST(Transport, GoodputIsAShareOfLinksBetweenSwitches) {
-  // From pod to pod, over links of a quarter of a NIC; a shift does not collide.
+  // From pod to pod, over links with a quarter of a NIC's bandwidth; a shift does not collide.
   Cluster tree = joined_by({{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "0.25GB/s"}}, 16);
   EXPECT_NEAR(last_end_s(tree, 1, 8), kLatency + kBytes / 0.25e9, 1e-12);
   tree.transport.goodput = 0.8;
@@ -65,7 +67,7 @@ TEST(Transport, GoodputIsAShareOfLinksBetweenSwitches) {
 TEST(Transport, ANodesSoftwareIsSharedByItsNics) {
   Cluster cluster = with({.node_cap_Bps = 1.5e9}, 2, 4);
   cluster.nics = Nics::per_worker;
-  // Four workers of each node send to the other node.
+  // The four workers of each node send to the other node.
   EXPECT_NEAR(last_end_s(cluster, 1, 4), kLatency + 4 * kBytes / 1.5e9, 1e-12);
   cluster.nics = Nics::shared;
   EXPECT_NEAR(last_end_s(cluster, 1, 4), kLatency + 4 * kBytes / kNic_Bps, 1e-12);
@@ -110,15 +112,16 @@ TEST(Transport, CollectivesHaveAllChannelsAndOtherTrafficOne) {
     EXPECT_NEAR(end_s(one), kLatency + kBytes / 0.1e9, 1e-12);
 }
 
-/// Seconds until bytes have arrived of which a window leaves in each round trip, at the rate of the
-/// NIC.
+/// Seconds until `nbytes` bytes have arrived, if one window leaves per round trip, at the NIC's
+/// bandwidth.
 double windowed_s(double nbytes, double window, double latency_s) {
-  const double windows = std::ceil(nbytes / window) - 1;  // before the last
+  const double windows = std::ceil(nbytes / window) - 1;  // windows before the last one
   return latency_s + windows * 2 * latency_s + (nbytes - windows * window) / kNic_Bps;
 }
 
 TEST(Transport, AWindowIsSentOncePerRoundTrip) {
-  // 64 KiB over 20 us are less than the NIC moves; a hundredth of the latency is no limit.
+  // 8 KiB per 20 us are less than the NIC moves; with a hundredth of the latency the window is no
+  // limit.
   Cluster cluster = with({.tcp = {.window_bytes = 8192}}, 2);
   EXPECT_NEAR(last_end_s(cluster, 1, 1), windowed_s(kBytes, 8192, kLatency), 1e-12);
   EXPECT_NEAR(last_end_s(cluster, 2, 1) / windowed_s(2 * kBytes, 8192, kLatency), 1, 0.01);
@@ -133,7 +136,7 @@ TEST(Transport, AWindowWaitsForTheWholeRoute) {
   EXPECT_NEAR(last_end_s(cluster, 1, 1), windowed_s(kBytes, 8192, latency_s), 1e-12);
 }
 
-/// Connections have a window each, in each direction.
+/// Each connection has its own window, in each direction.
 TEST(Transport, ConnectionsHaveWindowsOfTheirOwn) {
   const Cluster cluster = with({.tcp = {.window_bytes = 2000}}, 4);
   const auto ends = simulate(cluster, [](const Context& ctx) {
@@ -156,12 +159,12 @@ TEST(Transport, StreamsMoveMoreTogether) {
   EXPECT_NEAR(last_end_s(cluster, 2, 1), kLatency + 2 * kBytes / 0.3e9, 1e-12);
   cluster.transport.connection_cap_Bps = 0.2e9;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / 0.2e9, 1e-12);
-  // Every stream has a window of its own.
+  // Every stream has its own window.
   const Cluster windows = with({.streams = 3, .tcp = {.window_bytes = 1000}});
   EXPECT_NEAR(last_end_s(windows, 1, 1), windowed_s(kBytes, 3000, kLatency), 1e-12);
 }
 
-/// max(ceil(n / streams), slice) bytes in a slice, as Bagua-Net's `chunk_size`.
+/// A slice has max(ceil(n / streams), slice) bytes, like Bagua-Net's `chunk_size`.
 TEST(Transport, AMessageHasAsManyStreamsAsSlices) {
   constexpr double kMiB = 1 << 20;
   const Transport even{.streams = 4}, sliced{.streams = 4, .slice_bytes = kMiB};
@@ -194,7 +197,8 @@ TEST(Transport, AMessageMovesNoFasterThanItsLongestSlice) {
     }
 }
 
-/// The pointer goes on from one message to the next: so many short ones have a stream each.
+/// The stream index advances from one message to the next, so consecutive short messages use
+/// different streams.
 TEST(Transport, ShortMessagesTakeTheStreamsInTurns) {
   constexpr double kStream_Bps = 0.05e9;
   const Transport transport{
@@ -204,7 +208,7 @@ TEST(Transport, ShortMessagesTakeTheStreamsInTurns) {
   EXPECT_NEAR(last_end_s(with(transport), 8, 1), kLatency + 2 * kBytes / kStream_Bps, 1e-9);
 }
 
-/// The parts of a message of a ring that travel on different channels are sliced by themselves.
+/// The parts of a ring message that travel on different channels are sliced separately.
 TEST(Transport, EveryChannelHasSlicesOfItsOwn) {
   const NodeConnection connection{2, 0, 1, 0, 0};
   const Transport transport{
@@ -213,7 +217,7 @@ TEST(Transport, EveryChannelHasSlicesOfItsOwn) {
     return transport.message_Bps(connection, 0, pattern, nbytes, Rate::burst);
   };
   EXPECT_EQ(Bps(TrafficClass::collective, 1500), 200);  // a slice of 750 bytes on either channel
-  EXPECT_EQ(Bps(TrafficClass::collective, 3000), 300);  // 1,000 and 500 bytes on either
+  EXPECT_EQ(Bps(TrafficClass::collective, 3000), 300);  // 1,000 and 500 bytes on either channel
   EXPECT_EQ(Bps(TrafficClass::collective, 16000), 800);
   EXPECT_EQ(Bps(TrafficClass::point_to_point, 1000), 100);
   EXPECT_EQ(Bps(TrafficClass::point_to_point, 3000), 300);
@@ -221,7 +225,7 @@ TEST(Transport, EveryChannelHasSlicesOfItsOwn) {
 }
 
 TEST(Transport, LossLimitsEveryStream) {
-  // 0.9 / sqrt(0.0004) = 45 segments of 1,000 bytes in a round trip of 20 us would be 2.25 GB/s.
+  // 0.9 / sqrt(0.0004) = 45 segments of 1,000 bytes per round trip of 20 us would be 2.25 GB/s.
   Cluster cluster =
       with({.streams = 1, .loss = 0.0004, .loss_constant = 0.9, .segment_bytes = 1000});
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / kNic_Bps, 1e-12);
@@ -229,7 +233,7 @@ TEST(Transport, LossLimitsEveryStream) {
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / (3000 / (2 * kLatency)), 1e-12);
   cluster.transport.streams = 2;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / (6000 / (2 * kLatency)), 1e-12);
-  // A window that is shorter than what losses leave.
+  // The window is shorter than the limit from losses.
   cluster.transport.tcp.window_bytes = 2000;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), windowed_s(kBytes, 4000, kLatency), 0.01 * kBytes / 200e6);
 }

@@ -1,4 +1,4 @@
-// Threads can fail at any moment: whatever the others are doing, the world ends, and with that
+// Threads can fail at any time: whatever the other threads are doing, the world ends with that
 // error.
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Shaping, ThreadsFailures,
                                                                                 : "cluster";
                          });
 
-/// Messages both ways around a ring, a reduction in place, a control message.
+/// Messages in both directions around a ring, a reduction in place, and a control message.
 void one_round(Context ctx) {
   const int next = (ctx.rank() + 1) % ctx.size();
   const int previous = (ctx.rank() + ctx.size() - 1) % ctx.size();
@@ -103,7 +103,8 @@ TEST_P(ThreadsFailures, BuffersAreLeftAloneOnceTransferHasThrown) {
                           try {
                             ctx.comm->transfer(std::array{Transfer{Transfer::recv, x, 0}});
                           } catch (...) {
-                            ctx.device->fill(x, 2);  // a late copy would be a race, and change this
+                            // a late copy would be a race and would change this
+                            ctx.device->fill(x, 2);
                             for (float value : x.floats()) EXPECT_EQ(value, 2.0f);
                             throw;
                           }

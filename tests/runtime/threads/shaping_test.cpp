@@ -1,5 +1,5 @@
 // The world of threads on an emulated network, in real time: messages are never faster than the
-// network of the cluster, and when the machine has time for them, hardly slower.
+// cluster's network and, if the machine is not busy, hardly slower.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace trigram::test {
 namespace {
 
 constexpr double kBandwidth_Bps = 20e6, kLatency_s = 10e-3;
-constexpr double kSlack = TRIGRAM_SLACK;  // of the fastest attempt
+constexpr double kSlack = TRIGRAM_SLACK;  // allowed for the fastest attempt
 
 Cluster flat(int nodes) {
   Cluster cluster;
@@ -34,16 +34,15 @@ void launch(const Cluster& cluster, const Task& rank_main, double watchdog_s = 3
       ->launch(cluster.layout(), rank_main);
 }
 
-/// What `action` takes from the first rank's begin to the last one's end, in the fastest attempt:
-/// other programs on this machine can only make it slower. There are more attempts until one is
-/// fast enough.
+/// The time of `action` from the first rank's begin to the last rank's end, in the fastest attempt:
+/// other programs on this machine can only make it slower. Repeats until an attempt is fast enough.
 double fastest_s(const Cluster& cluster, const std::function<void(Context)>& action,
                  double enough_s) {
   double fastest = 1e9;
   for (int attempt = 0; attempt < 20 && fastest > enough_s; ++attempt) {
     std::vector<double> begins_s(static_cast<std::size_t>(cluster.ranks())), ends_s = begins_s;
     launch(cluster, [&](Context ctx) {
-      ctx.stream->sleep_for(5e-3);  // until all are there
+      ctx.stream->sleep_for(5e-3);  // until all ranks have started
       const auto rank = static_cast<std::size_t>(ctx.rank());
       begins_s[rank] = ctx.stream->now();
       action(ctx);
@@ -57,7 +56,7 @@ double fastest_s(const Cluster& cluster, const std::function<void(Context)>& act
 void expect_takes(double expected_s, const Cluster& cluster,
                   const std::function<void(Context)>& action) {
   const double seconds = fastest_s(cluster, action, kSlack * expected_s);
-  EXPECT_GE(seconds, 0.97 * expected_s);  // ranks begin within a part of a millisecond
+  EXPECT_GE(seconds, 0.97 * expected_s);  // ranks begin within a fraction of a millisecond
   EXPECT_LE(seconds, kSlack * expected_s);
 }
 
@@ -65,7 +64,7 @@ Tensor bytes(std::size_t n) { return Tensor::phantom(n, DType::u8, n); }
 Transfer to(int peer, const Tensor& x) { return {Transfer::send, x, peer}; }
 Transfer from(int peer, const Tensor& x) { return {Transfer::recv, x, peer}; }
 
-/// Rank 0 sends to rank 1.
+/// Rank 0 sends a message to rank 1.
 std::function<void(Context)> one_message(std::size_t nbytes) {
   return [nbytes](Context ctx) {
     if (ctx.rank() == 0) ctx.comm->transfer(std::array{to(1, bytes(nbytes))});
@@ -98,7 +97,7 @@ TEST(Shaping, TwoMessagesThroughOneNicTakeTwiceAsLong) {
 
 TEST(Shaping, ARingTakesItsClosedForm) {
   constexpr std::size_t kLength = 62'500;
-  // So slow that what the machine computes, with sanitizers, too, is little beside it.
+  // The network is so slow that the machine's own computation, even with sanitizers, is negligible.
   Cluster cluster = flat(4);
   cluster.inter.bandwidth_Bps = kBandwidth_Bps / 8;
   const CostModel costs{.alpha_s = kLatency_s, .beta_s = 1 / cluster.inter.bandwidth_Bps};
@@ -110,7 +109,7 @@ TEST(Shaping, ARingTakesItsClosedForm) {
   });
 }
 
-/// Rank 0 sends messages one by one, and rank 1 receives each when it has the one before.
+/// Rank 0 sends messages one by one; rank 1 receives each when it has received the previous one.
 std::function<void(Context)> one_by_one(int messages, std::size_t nbytes) {
   return [=](Context ctx) {
     for (int i = 0; i < messages; ++i) one_message(nbytes)(ctx);
@@ -188,7 +187,7 @@ TEST(Shaping, AConnectionMovesNoMoreThanItsCap) {
 }
 
 TEST(Shaping, ShortComputationsAddUp) {
-  // Each sleep is some 60 us too long, which would be 6 %.
+  // Each sleep is about 60 us too long, which would add up to 6 %.
   const auto compute = [](Context ctx) {
     for (int i = 0; i < 150; ++i) ctx.stream->compute(1e-3);
   };
@@ -198,8 +197,8 @@ TEST(Shaping, ShortComputationsAddUp) {
 }
 
 TEST(Shaping, AMessageUnderWayIsNotAHang) {
-  constexpr double kWatchdog_s = 0.4;         // longer than a busy machine stands still
-  constexpr std::size_t kBytes = 24'000'000;  // 1.2 s, three times the watchdog's patience
+  constexpr double kWatchdog_s = 0.4;         // longer than pauses of a busy machine
+  constexpr std::size_t kBytes = 24'000'000;  // takes 1.2 s, three times the watchdog's patience
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_NO_THROW(launch(flat(2), one_message(kBytes), kWatchdog_s));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;

@@ -1,4 +1,5 @@
-// Links that an emulated network shares slice by slice: in dates alone, without waiting for them.
+// Links that an emulated network shares slice by slice, tested on computed times alone, without
+// real waiting.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@
 namespace trigram::test {
 namespace {
 
-constexpr double kDepth = 4000;  // bytes
+constexpr double kDepth = 4000;  // in bytes
 constexpr double kMB = 1e6;
 
 struct Sent {
@@ -24,14 +25,14 @@ struct Sent {
   double nbytes = 0;
 };
 
-/// What became of messages on a network.
+/// The result of messages on a network.
 struct Passed {
   std::vector<double> end_s;       // by message
   std::vector<double> carried;     // bytes, by link
-  bool earlier_than_said = false;  // one ended before the date that next() had given
+  bool earlier_than_said = false;  // a message ended before the time that next() had returned
 };
 
-/// Advances only when next() says so, as the emulation does.
+/// Advances only to the times that next() returns, as the emulation does.
 Passed pass(const Cluster& cluster, const std::vector<Sent>& messages) {
   const auto network = make_network(cluster);
   threads::SharedLinks links(*network, kDepth);
@@ -52,7 +53,7 @@ Passed pass(const Cluster& cluster, const std::vector<Sent>& messages) {
   return passed;
 }
 
-/// `nodes` x `workers` on NICs of 1 GB/s and ports of 10 GB/s.
+/// `nodes` x `workers` with NICs of 1 GB/s and ports of 10 GB/s.
 Cluster nodes_of(int nodes, int workers = 1) { return joined_by("flat", nodes, workers); }
 
 TEST(SharedLinks, AMessageAloneIsAsFastAsItsNarrowestLink) {
@@ -65,7 +66,7 @@ TEST(SharedLinks, AMessageAloneIsAsFastAsItsNarrowestLink) {
 }
 
 TEST(SharedLinks, TwoMessagesThroughOneNicTakeTwiceAsLong) {
-  for (const bool out : {true, false}) {  // the NIC that they share is the sender's, the receiver's
+  for (const bool out : {true, false}) {  // the shared NIC is the sender's, or the receiver's
     const std::vector<Sent> alone = {{0, out ? 0 : 1, out ? 1 : 0, kMB}};
     const std::vector<Sent> both = {{0, out ? 0 : 1, out ? 1 : 0, kMB},
                                     {0, out ? 0 : 2, out ? 2 : 0, kMB}};
@@ -82,7 +83,8 @@ TEST(SharedLinks, DirectionsDoNotShare) {
 TEST(SharedLinks, AConnectionMovesNoMoreThanItsCap) {
   Cluster cluster = nodes_of(3);
   cluster.transport.connection_cap_Bps = 0.2e9;
-  // Two messages of one connection share its cap; the NIC has room for another connection beside.
+  // Two messages of one connection share its cap; the NIC has bandwidth left for another
+  // connection.
   const Passed passed = pass(cluster, {{0, 0, 1, kMB}, {0, 0, 1, kMB}, {0, 0, 2, kMB}});
   EXPECT_NEAR(passed.end_s[0], 2 * kMB / 0.2e9, 2e-4);
   EXPECT_NEAR(passed.end_s[1], 2 * kMB / 0.2e9, 2e-4);
@@ -101,7 +103,7 @@ TEST(SharedLinks, AMessageOfNoBytesEndsAtOnce) {
 }
 
 TEST(SharedLinks, IdleTimeIsNotSaved) {
-  // A link that has had nothing to pass for long is no faster for it.
+  // A link that has been idle for long is not faster afterwards.
   const Passed passed = pass(nodes_of(2), {{0, 0, 1, kMB}, {5, 0, 1, kMB}});
   EXPECT_NEAR(passed.end_s[1] - 5, passed.end_s[0], 1e-9);
 }
@@ -112,7 +114,7 @@ TEST(SharedLinks, AShortMessageDoesNotWaitForALongOne) {
   EXPECT_NEAR(passed.end_s[0], 101 * kMB / 1e9, 1e-9);
 }
 
-/// Random messages, which meet on NICs and in the topology.
+/// Random messages that share NICs and links of the topology.
 std::vector<Sent> draw(std::uint32_t seed, int ranks) {
   std::mt19937 generator(seed);
   std::vector<Sent> messages;
@@ -161,7 +163,7 @@ TEST(SharedLinks, SharesAreMaxMinFairOnEveryNetwork) {
       EXPECT_FALSE(passed.earlier_than_said) << name;
       for (std::size_t i = 0; i < messages.size(); ++i) {
         const double expected_s = expected[i] - messages[i].start_s;
-        // As slices go: some of those that share a link are ahead by one.
+        // Up to slices: some messages that share a link are one slice ahead.
         EXPECT_NEAR(passed.end_s[i], expected[i], 0.02 * expected_s + kSlices_s) << name;
       }
     }
@@ -184,7 +186,7 @@ TEST(SharedLinks, EveryLinkCarriesTheBytesOfItsRoutes) {
       EXPECT_NEAR(passed.carried[id], expected[id], 1e-6) << name << ", link " << id;
       for (const double end_s : passed.end_s) EXPECT_GE(end_s, 0) << name;
     }
-    // No link was faster than it is.
+    // No link was faster than its bandwidth.
     const double last_s = *std::max_element(passed.end_s.begin(), passed.end_s.end());
     for (std::size_t id = 0; id < expected.size(); ++id)
       EXPECT_GE(last_s, (1 - 1e-9) * expected[id] / network->links()[id].bandwidth_Bps) << name;

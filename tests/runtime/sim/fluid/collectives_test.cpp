@@ -1,4 +1,4 @@
-// Collectives as coupled flows, against closed forms and against all their messages.
+// Collectives as coupled flows, compared with closed forms and with all their messages.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -34,8 +34,8 @@ TEST_P(FluidClosedForms, HoldAsForMessages) {
     expect_closed_forms(timed_collectives(kCoupled), costs, GetParam(), lengths, 1e-9, fluid);
     expect_closed_forms(timed_collectives({"pipelined_broadcast"}), costs, GetParam(), lengths,
                         1e-9, fluid);
-    // Each rank works as long on every segment as on the longest; where some are empty, no work is
-    // left for those.
+    // In the flow, each rank works on every segment as long as on the longest one; empty segments
+    // then have no work.
     expect_closed_forms(timed_collectives({"pipelined_reduce"}), costs, GetParam(),
                         {0, 1000, 100'003, 25'000'000}, 2e-4, fluid);
   }
@@ -44,7 +44,7 @@ TEST_P(FluidClosedForms, HoldAsForMessages) {
 INSTANTIATE_TEST_SUITE_P(Ranks, FluidClosedForms, ::testing::Values(2, 3, 4, 7, 16, 64, 256),
                          ::testing::PrintToStringParamName());
 
-/// A collective of the first `ranks` ranks, one of which comes late.
+/// A collective of the first `ranks` ranks, one of which is late.
 struct Slot {
   std::string name;
   std::function<void(Context, std::size_t)> run;
@@ -64,8 +64,8 @@ void alltoall(Context ctx, std::size_t n) {
   direct_alltoall(ctx, parts, parts);
 }
 
-/// Every rank's tensor goes to all; that of the rank after the late one is ten times as long as
-/// those of others, and has come some of the way round before the late one comes.
+/// Every rank's tensor goes to all ranks. The tensor of the rank after the late one is ten times as
+/// long as the others, and has travelled part of the way round before the late rank arrives.
 void unlike_allgather(Context ctx, std::size_t n) {
   std::vector<Tensor> parts(static_cast<std::size_t>(ctx.size()), ctx.device->empty(n / 10));
   parts[static_cast<std::size_t>((ctx.size() / 2 + 1) % ctx.size())] = ctx.device->empty(n);
@@ -93,8 +93,8 @@ std::vector<Slot> slots(int most_ranks) {
   return slots;
 }
 
-/// What the slots took, from the common start to the last end; at the end, how often flows and
-/// messages were used.
+/// The duration of each slot, from the common start to the last end; then the number of flows, and
+/// the number of collectives by messages.
 std::vector<double> seconds(const Cluster& cluster, const std::vector<Slot>& slots,
                             Fidelity fidelity) {
   return values_from_child<double>(
@@ -126,7 +126,7 @@ std::vector<double> seconds(const Cluster& cluster, const std::vector<Slot>& slo
 }
 
 /// A chain is a flow shop of equal machines: each hop takes the tensors in order, and the longest
-/// holds up every hop after the first once. Its transport holds all tensors.
+/// tensor delays every hop after the first one once. The transport can buffer all tensors.
 TEST(FluidChains, PassUnlikeTensorsOn) {
   const std::vector<std::size_t> lengths = {1'000'000, 10, 250'000, 40'000, 1'000'000, 3, 500'000};
   const auto tensors = [&lengths](Context ctx) {
@@ -149,14 +149,14 @@ TEST(FluidChains, PassUnlikeTensorsOn) {
     const int hops = ranks - 1;
     EXPECT_NEAR(fluid_s[0], 4e-9 * (all + (hops - 1) * longest) + 10e-6 * hops, 1e-9) << ranks;
     EXPECT_NEAR(messages_s[0], fluid_s[0], 1e-9) << ranks;
-    // A fluid reduce works as long on every tensor as on the longest.
+    // As a flow, a reduce works on every tensor as long as on the longest one.
     EXPECT_NEAR(messages_s[1], fluid_s[1], 0.1 * fluid_s[1]) << ranks;
     for (std::size_t i = 0; i < chains.size(); ++i)
       EXPECT_EQ(messages_s[i], automatic_s[i]) << ranks << chains[i].name;
   }
 }
 
-/// A preset, or one of small_networks().
+/// A preset, or a network of small_networks().
 Cluster network_of(const std::string& name) {
   for (const NamedCluster& network : small_networks())
     if (network.name == name) return network.cluster;
@@ -183,7 +183,8 @@ TEST_P(FluidAgainstMessages, AgreeWhereAutoTakesFlows) {
   }
   fmt::print(stderr, "{}: {} of {} collectives as flows, at most {:.2e} off\n", GetParam(),
              automatic[cases.size()], cases.size(), worst);
-  // On every preset the rings of two ranks, in nodes of their own or not, but a group's first.
+  // On every preset, the rings of two ranks, whether in nodes of their own or not, except the first
+  // ring of a group.
   EXPECT_GE(automatic[cases.size()], 23);
   EXPECT_EQ(automatic[cases.size()] + automatic[cases.size() + 1],
             static_cast<double>(cases.size()));
@@ -206,8 +207,8 @@ TEST(FluidAuto, TakesFlowsForRingsAndMessagesForChainsAndUnlikeTensors) {
   EXPECT_EQ(automatic[cases.size() + 1], static_cast<double>(others + 1)) << "a group's first";
 }
 
-/// Of four ranks, the one before the late one holds the long tensor back: its transport holds two
-/// short ones until the late one has come. Everything else is then in time before that is.
+/// Of four ranks, the one before the late rank is delayed by the long tensor: the transport buffers
+/// two short tensors until the late rank arrives. Everything else has arrived before that.
 TEST(FluidAuto, UnlikeTensorsTakeAsLongAsByMessages) {
   constexpr double kLate_s = 0.1;
   const std::vector<Slot> late = {{"unlike_allgather", unlike_allgather, 4, 1'000'000, kLate_s}};
@@ -217,8 +218,8 @@ TEST(FluidAuto, UnlikeTensorsTakeAsLongAsByMessages) {
     EXPECT_NEAR(seconds(cluster, late, fidelity).at(0), kLate_s + long_s, 1e-9);
 }
 
-/// Groups with a member in each node, which share all NICs, come one after the other: none has met
-/// another yet when the first begins.
+/// Groups with one member in each node, which share all NICs, run one after the other: when the
+/// first begins, the simulator has not seen the others yet.
 TEST(FluidAuto, GroupsThatMayShareLinksTakeAsLongAsByMessages) {
   const auto in_groups = [](Context c, std::size_t n) {
     const int first = c.rank() % 4;
@@ -238,7 +239,7 @@ TEST(FluidAuto, GroupsThatMayShareLinksTakeAsLongAsByMessages) {
   }
 }
 
-/// A ring allreduce of `numel` on the forked stream `name`, begun at `start_s`.
+/// A ring allreduce of `numel` bytes on the forked stream `name`, begun at `start_s`.
 std::shared_ptr<Work> ring_at(Context ctx, Stream& stream, double start_s, std::size_t numel) {
   return stream.submit(ctx, [=](const Context& c) {
     c.stream->sleep_for(start_s - c.stream->now());
@@ -246,7 +247,7 @@ std::shared_ptr<Work> ring_at(Context ctx, Stream& stream, double start_s, std::
   });
 }
 
-/// When two rings that overlap have both ended.
+/// The time at which two overlapping rings have both ended.
 double concurrent_s(Fidelity fidelity, double second_start_s, std::size_t second_bytes) {
   const auto ends = simulate(round_cluster(8),
                              [&](const Context& raw) {
@@ -265,11 +266,11 @@ double concurrent_s(Fidelity fidelity, double second_start_s, std::size_t second
 }
 
 TEST(FluidConcurrent, RingsShareTheirLinks) {
-  // Two alike: twice as long, but for latencies that flows have once.
+  // Two equal rings: twice as long, except for latencies, which flows have only once.
   const double two_s = concurrent_s(Fidelity::fluid, 0.001, 8'000'000) - 0.001;
   const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, sums_s = 7 * 3e6 / 100e9;
   EXPECT_NEAR(two_s, 2 * bytes_s + latencies_s + sums_s, 1e-9);
-  // The later one is smaller: all bytes of both pass each link once.
+  // The later ring is smaller: all bytes of both cross each link once.
   const double later_s = concurrent_s(Fidelity::fluid, 0.005, 4'000'000) - 0.001;
   EXPECT_NEAR(later_s, 1.5 * bytes_s + latencies_s + sums_s, 1e-9);
 }

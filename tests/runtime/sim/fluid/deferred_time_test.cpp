@@ -1,4 +1,4 @@
-// Dates of the simulation that are not known yet.
+// Simulated times that are not known yet.
 #include "runtime/sim/fluid/deferred_time.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace trigram::sim {
 namespace {
 
-/// The date of the later of `a` and `b`, once the events have been reached.
+/// Expects the later of the times `a` and `b`, once both events have been reached.
 void expect_later(const DeferredTime& a, const DeferredTime& b, SimEvent& first, double first_s,
                   SimEvent& second, double second_s, double expected_s) {
   const DeferredTime one = DeferredTime::later(a, b), other = DeferredTime::later(b, a);

@@ -1,4 +1,4 @@
-// Pushes and pulls of parameter servers as one coupled flow, against all their messages.
+// Pushes and pulls of parameter servers as one coupled flow, compared with all their messages.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Fidelity = SimOptions::Fidelity;
 
-/// Without acknowledgements, exchanges come one after another on a single stream.
+/// Without acknowledgements, exchanges run one after another on a single stream.
 Training servers(const char* workload, int nodes, const Json& options) {
   Training training;
   training.algorithm = {{"name", "parameter_server"}, {"bucket", "0B"}, {"acknowledged", false}};
@@ -23,7 +23,7 @@ Training servers(const char* workload, int nodes, const Json& options) {
   return training;
 }
 
-/// By messages, and off by which part as flows.
+/// Compares the run by messages with the run by flows, within a relative `tolerance`.
 void expect_as_by_messages(Training training, double tolerance) {
   const Trained by_messages = train(training);
   training.sim.fidelity = Fidelity::fluid;
@@ -40,8 +40,8 @@ void expect_as_by_messages(Training training, double tolerance) {
              training.cluster.nodes, error);
 }
 
-/// One server's link is the fullest from the first byte to the last. Flows of exchanges come one
-/// after another, a latency apart; by messages, workers push ahead.
+/// The link of the only server is the bottleneck from the first byte to the last. Flows of
+/// exchanges follow one another, one latency apart; by messages, workers push ahead.
 TEST(FluidServers, TakeAsLongAsByMessagesWhereOneServes) {
   for (const int nodes : {2, 3, 8})
     for (const Json& more : {Json::object(), Json{{"placement", "beside"}}}) {
@@ -51,8 +51,8 @@ TEST(FluidServers, TakeAsLongAsByMessagesWhereOneServes) {
     }
 }
 
-/// All ranks are through a flow at the same time; by messages, those that have theirs go on, and
-/// their next messages are in the way of the others.
+/// All ranks finish a flow at the same time; by messages, ranks that have finished continue, and
+/// their next messages delay those of the other ranks.
 TEST(FluidServers, TakeNearlyAsLongAsByMessagesWhereManyServe) {
   for (const char* assignment : {"round_robin", "djb2"})
     for (const char* priority : {"ready", "need"})
@@ -63,7 +63,7 @@ TEST(FluidServers, TakeNearlyAsLongAsByMessagesWhereManyServe) {
   expect_as_by_messages(servers("bert_large", 4, {{"assignment", "djb2"}}), 0.05);
 }
 
-/// Acknowledged, the stages of a partition have one-way channels, which messages pass always.
+/// If acknowledged, the stages of a partition have one-way channels, which always use messages.
 TEST(FluidServers, GoByMessagesByStages) {
   for (const char* priority : {"ready", "need"}) {
     Training training = servers("vgg16", 4, {{"acknowledged", true}, {"priority", priority}});
@@ -74,7 +74,7 @@ TEST(FluidServers, GoByMessagesByStages) {
   }
 }
 
-/// Limits of connections, shares of the bandwidth, software, token buckets.
+/// Limits of connections, shares of the bandwidth, software overhead, token buckets.
 TEST(FluidServers, KeepToTheTransport) {
   for (const int nodes : {2, 6}) {
     Training training = servers("vgg16", nodes, {{"assignment", "djb2"}});
@@ -93,7 +93,7 @@ TEST(FluidServers, KeepToTheTransport) {
   }
 }
 
-/// Windows that open by slow start, and bind.
+/// Windows that open by slow start, and that are a limit.
 TEST(FluidServers, KeepToWindows) {
   for (const int nodes : {2, 6})
     for (const double latency_s : {1e-3, 10e-3}) {
@@ -104,7 +104,7 @@ TEST(FluidServers, KeepToWindows) {
     }
 }
 
-/// Ranks of a node reach each other by other links than their NIC.
+/// Ranks of a node reach each other over links other than their NIC.
 TEST(FluidServers, KeepToLinksInsideNodes) {
   Training training = servers("vgg16", 2, {{"servers", 2}, {"assignment", "djb2"}});
   training.cluster.workers_per_node = 2;
@@ -122,8 +122,8 @@ TEST(FluidServers, GoByMessagesAtAuto) {
   EXPECT_EQ(Json::parse(automatic.notes).at("collectives_fluid"), 0);
 }
 
-/// By hand: rank 0 sends 4 MB to rank 1 and 1 MB to rank 2, which sends 2 MB to rank 1; so 6 MB
-/// come in at rank 1.
+/// By hand: rank 0 sends 4 MB to rank 1 and 1 MB to rank 2, and rank 2 sends 2 MB to rank 1; so
+/// rank 1 receives 6 MB.
 TEST(HRelations, TakeTheFullestLink) {
   Cluster cluster = small_cluster(3);
   const auto network = make_network(cluster);
@@ -138,7 +138,7 @@ TEST(HRelations, TakeTheFullestLink) {
                               TrafficClass::server, all, 0);
   const auto [links, bytes] = relation.flow(pattern);
   EXPECT_DOUBLE_EQ(bytes / links.bandwidth(), 6e6 / cluster.inter.bandwidth_Bps);
-  // Of 6 MB in 128 parts: 5 and 2 MB on links out, 6 and 1 on links in, no less.
+  // 6 MB in 128 parts: 5 and 2 MB on links out, 6 and 1 MB on links in, and no fewer parts.
   EXPECT_EQ(links.links().size(), 107u + 43 + 128 + 22);
   const auto no_windows = [](int, int, bool) -> TcpWindow& {
     throw std::logic_error("the network has no windows");

@@ -31,14 +31,14 @@ Cluster shaped(const Step& step) {
   return cluster;
 }
 
-/// All to all, as much to each as a ring's rounds have.
+/// All-to-all, with as many bytes per peer as the rounds of a ring have.
 void rotate(const Context& ctx, std::size_t bytes) {
   const auto P = static_cast<std::size_t>(ctx.size());
   const std::vector<Tensor> send(P, phantom_bytes(bytes / P)), recv(P, phantom_bytes(bytes / P));
   direct_alltoall(ctx, send, recv);
 }
 
-/// When rank 0 has made so many steps, each of a pause and a ring of all workers.
+/// The time at which rank 0 has made `steps` steps, each of a pause and a ring of all workers.
 double end_s(const Step& step, Fidelity fidelity, int steps, double efficiency = 0) {
   Cluster cluster = shaped(step);
   if (efficiency > 0) cluster.transport.efficiency.all_to_all = efficiency;
@@ -73,7 +73,8 @@ class FluidShaping : public ::testing::TestWithParam<Step> {};
 TEST_P(FluidShaping, TakesAsLongAsByMessages) {
   const auto fluid = step_s(GetParam(), Fidelity::fluid),
              by_messages = step_s(GetParam(), Fidelity::message);
-  // By messages, workers of a node pause one after another, and their NIC pauses for less long.
+  // By messages, workers of a node pause one after another, and their NIC pauses for a shorter
+  // time.
   const double tolerance = GetParam().workers > 1 ? 0.1 : 0.01;
   for (std::size_t i = 0; i < fluid.size(); ++i)
     EXPECT_NEAR(fluid[i], by_messages[i], tolerance * by_messages[i]) << "step " << i;
@@ -83,10 +84,10 @@ TEST_P(FluidShaping, InTheLongRunWhatCreditPaysFor) {
   const Step& step = GetParam();
   const auto fluid = step_s(step, Fidelity::fluid);
   const int ranks = step.nodes * step.workers;
-  // What passes a NIC in a step, in either direction.
+  // The bytes that cross a NIC in a step, in either direction.
   const double bytes = 2.0 * (ranks - 1) / ranks * static_cast<double>(step.bytes);
   const double saved = std::min(step.depth_bytes, kIdle_s * kRate_Bps);
-  // While the bucket is full again it spends nothing that it could not have saved.
+  // While the bucket is full, idle time earns no further credit.
   const double at_least_s =
       std::max(kIdle_s + bytes / kBurst_Bps, kIdle_s + (bytes - saved) / kRate_Bps);
   EXPECT_GE(fluid.back(), at_least_s * (1 - 1e-9));
@@ -96,8 +97,8 @@ TEST_P(FluidShaping, InTheLongRunWhatCreditPaysFor) {
 INSTANTIATE_TEST_SUITE_P(
     Rings, FluidShaping,
     ::testing::Values(Step{8, 1, 0, 4'000'000},            // a strict rate
-                      Step{8, 1, 1'000'000, 4'000'000},    // credit for a part
-                      Step{8, 1, 100'000'000, 1'000'000},  // credit for all
+                      Step{8, 1, 1'000'000, 4'000'000},    // credit for a part of the bytes
+                      Step{8, 1, 100'000'000, 1'000'000},  // credit for all bytes
                       Step{4, 4, 1'000'000, 4'000'000}),   // through nodes of several workers
     [](const auto& step) {
       return std::to_string(step.param.nodes) + "x" + std::to_string(step.param.workers) + "_" +
@@ -105,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
                                                         : 0);
     });
 
-/// With one connection for each pair where rings have two.
+/// One connection for each pair, where rings have two.
 TEST(FluidShapingChannels, AreThoseOfMessages) {
   for (const int channels : {1, 2}) {
     Cluster cluster = joined_by("flat", 4);
@@ -125,14 +126,14 @@ TEST(FluidShapingChannels, AreThoseOfMessages) {
     };
     const double latency_s = cluster.inter.latency_s;
     for (const Fidelity fidelity : {Fidelity::message, Fidelity::fluid}) {
-      // With what the copy of its own part takes.
+      // Includes the copy of the rank's own part.
       EXPECT_NEAR(end_s(fidelity, true), latency_s + 1e6 / 0.1e9, 1e-4);
       EXPECT_NEAR(end_s(fidelity, false), 6 * (latency_s + 1e6 / (channels * 0.1e9)), 1e-3);
     }
   }
 }
 
-/// What an exchange of a pattern that networks carry badly takes of the credit.
+/// How much credit an exchange uses whose pattern the network carries inefficiently.
 TEST(FluidShapingEfficiency, IsThatOfMessages) {
   const Step step{8, 1, 0, 4'000'000};
   const double fluid_s = end_s(step, Fidelity::fluid, 2, 0.5);
@@ -142,7 +143,8 @@ TEST(FluidShapingEfficiency, IsThatOfMessages) {
   EXPECT_NEAR(fluid_s, 2 * step_s, 1e-9);
 }
 
-/// Several workers of a node send at once in most rounds of a rotation, and in the first only one.
+/// In most rounds of a rotation several workers of a node send at once; in the first round only one
+/// does.
 TEST(FluidShapingRotation, SpendsTheCreditOfAllWorkersOfANode) {
   const Step step{3, 4, 1'000'000, 0};
   constexpr std::size_t kBytes = 12'000'000;  // of every worker, for all of them
@@ -162,7 +164,7 @@ TEST(FluidShapingRotation, SpendsTheCreditOfAllWorkersOfANode) {
   EXPECT_NEAR(fluid_s, end_s(Fidelity::message), 0.15 * fluid_s);
 }
 
-/// What limits a flow is not only what its links have.
+/// The rate of a flow has other limits than its links.
 TEST(FluidShapingConnections, KeepToTheirLimits) {
   constexpr double kCap_Bps = 0.3e9;
   const auto ends_s = [&](Fidelity fidelity) {

@@ -1,4 +1,4 @@
-// Training runs whose collectives are coupled flows, against those by all their messages.
+// Training runs whose collectives are coupled flows, compared with runs that simulate all messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using Fidelity = SimOptions::Fidelity;
 
-/// What is common to a run at any fidelity.
+/// The results that do not depend on the fidelity.
 void expect_same_result(const Trained& a, const Trained& b) {
   ASSERT_FALSE(a.weights.empty());
   EXPECT_EQ(a.weights, b.weights);
@@ -50,7 +50,7 @@ TEST_P(FluidTraining, GivesTheSameWeightsAndTraffic) {
   }
 }
 
-/// What a rank's streams did, in the order of time.
+/// The events of a rank's streams, in the order of time.
 std::vector<std::tuple<double, double, int, std::string>> trace(std::vector<Event> events) {
   std::vector<std::tuple<double, double, int, std::string>> all;
   for (const Event& e : events) all.push_back({e.begin_s, e.end_s, e.kind, e.stream});
@@ -58,7 +58,7 @@ std::vector<std::tuple<double, double, int, std::string>> trace(std::vector<Even
   return all;
 }
 
-/// Those that decide by time as well.
+/// Includes algorithms whose decisions depend on time.
 class FluidPhantoms : public FluidTraining {};
 
 TEST_P(FluidPhantoms, TakeAsLongAsByMessagesWhereAutoTakesFlows) {
@@ -90,14 +90,15 @@ TEST_P(FluidPhantoms, DoTheSameAsValuesAtTheSameTime) {
 INSTANTIATE_TEST_SUITE_P(Algorithms, FluidPhantoms, ::testing::ValuesIn(every_algorithm()),
                          TestName{});
 
-/// Seconds of each rank: when it ended, what it waited for, what it computed.
+/// The times of each rank in seconds: its end, its exposed communication, its computation.
 std::vector<double> spent(const Trained& trained) {
   std::vector<double> all = trained.ended_s;
   for (const Counters& c : trained.counters) all.insert(all.end(), {c.exposed_s, c.compute_s});
   return all;
 }
 
-/// Rings of leaders and of all, with other stragglers in every step: rank by rank as by messages.
+/// Rings of leaders and of all ranks, with other stragglers in every step: each rank's times equal
+/// those by messages.
 class FluidStragglers : public ::testing::TestWithParam<NamedAlgorithm> {};
 
 TEST_P(FluidStragglers, TakeAsLongOnEveryRank) {
@@ -118,9 +119,10 @@ TEST_P(FluidStragglers, TakeAsLongOnEveryRank) {
     for (std::size_t i = 0; i < seen.size(); ++i)
       EXPECT_NEAR(seen[i], expected[i], 1e-6 * by_messages.seconds()) << i;
     const Json notes = Json::parse(automatic.notes);
-    const long first = workers_per_node > 1;  // of leaders: of messages, as any group's
+    // the first ring of leaders goes by messages, like that of any group
+    const long first = workers_per_node > 1;
     const long buckets = training.steps * std::ssize(automatic.buckets);
-    // A rotation goes by messages, the ring of codes after it as a flow.
+    // A rotation goes by messages; the ring of codes after it is a flow.
     const long rotations = GetParam().name == "bytegrad" ? buckets : 0;
     const Json expected_notes = {{"collectives_fluid", buckets - (rotations > 0 ? 0 : first)},
                                  {"collectives_by_messages", rotations > 0 ? rotations : first},
