@@ -5,8 +5,6 @@
 #include "algorithms/execution/control_tag.h"
 
 namespace trigram {
-namespace {}  // namespace
-
 ClockBound::ClockBound(const Context& ctx, long bound)
     : self_(static_cast<std::size_t>(ctx.world_rank)),
       bound_(bound),
