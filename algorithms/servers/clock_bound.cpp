@@ -5,6 +5,7 @@
 #include "algorithms/execution/control_tag.h"
 
 namespace trigram {
+
 ClockBound::ClockBound(const Context& ctx, long bound)
     : self_(static_cast<std::size_t>(ctx.world_rank)),
       bound_(bound),
