@@ -61,11 +61,12 @@ Workers all_ranks(const Layout& layout);
 
 /// The schedule of an algorithm that exchanges in every step or, if Options has a member
 /// `sync_every`, once in that many steps. A synchronous algorithm repeats itself after each
-/// exchange.
+/// exchange, from the end of its warm-up on if Options has a member `warmup_steps`.
 template <class Options>
 ExchangeSchedule default_schedule(const Trigram& trigram, const Options& options) {
   ExchangeSchedule schedule;
   if constexpr (requires { options.sync_every; }) schedule.every = options.sync_every;
+  if constexpr (requires { options.warmup_steps; }) schedule.cycle->from = options.warmup_steps;
   if (trigram.synchrony == Trigram::Synchrony::sync) schedule.cycle->steps = schedule.every;
   else schedule.cycle.reset();
   return schedule;

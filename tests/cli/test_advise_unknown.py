@@ -87,7 +87,7 @@ class Unknown(CommandTest):
             {"/algorithm": SIGNS, "/optimizer": momentum},
             {"/algorithm": AVERAGE, "/optimizer": {"name": "sgd", "lr": 0.02}},
         ]
-        options = ("--range", "32", "--target", "accuracy=0.5")
+        options = ("--range", "128", "--target", "accuracy=0.5")
         arguments = self.arguments("20Gbps", *options, candidates={"zip": rows})
         advice = self.advise(arguments)
         self.assertEqual([c["algorithm"] for c in advice["candidates"]], [SIGNS, ASYNC])
