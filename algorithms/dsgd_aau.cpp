@@ -54,14 +54,16 @@ void train(Context ctx, Run& run, const Options& options) {
 AlgorithmEntry dsgd_aau_entry() {
   return algorithm_entry(
       {.name = "dsgd_aau",
-       .doc = "Workers average with neighbours that wait, and wait until that connects new ones",
+       .doc = "Workers average with waiting neighbours once that connects workers that were not "
+              "connected",
        .trigram = kAsyncFullDecentralised,
        .execution_options = "",
        .source = "DSGD-AAU, arXiv 2306.06559",
        .waits_across_steps = true},
       train,
-      FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
-                                  "Who may average with whom; undirected and fixed"),
+      FieldTable<Options>{}.field(
+          "graph", &Options::graph, peer_graph_kind(),
+          "Peer graph of workers that may average; must be undirected and fixed"),
       {.check = check_graph<Options>("dsgd_aau", {.undirected = true, .fixed = true})});
 }
 

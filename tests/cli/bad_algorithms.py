@@ -38,7 +38,7 @@ CASES = {
             }
         ),
         "/algorithm/allreduce/channels",
-        "only rings and nccl have options",
+        "only ring and nccl have options",
     ),
     "a ring's option of nccl": (
         experiment(
@@ -115,7 +115,7 @@ CASES = {
     "sides of a grid beside their number": (
         experiment(algorithm={"name": "moshpit", "grid": [2, 2], "dimensions": 2}),
         "/algorithm/dimensions",
-        "the grid has its sides",
+        "`grid` already gives the number of dimensions",
     ),
     "too small a grid": (
         experiment(algorithm={"name": "moshpit", "grid": [1]}),
@@ -169,7 +169,7 @@ CASES = {
             },
         ),
         "/algorithm/hierarchical",
-        'expected servers "among" them',
+        'expected "placement": "among"',
     ),
     "more servers than leaders": (
         experiment(
@@ -186,7 +186,7 @@ CASES = {
     "a first bucket of weights": (
         experiment(algorithm={"name": "wagma", "first_bucket": "1MiB"}),
         "/algorithm/first_bucket",
-        "wagma has no first bucket of its own",
+        "wagma has no separate first bucket",
     ),
     "servers beside nobody": (
         experiment(
@@ -203,7 +203,7 @@ CASES = {
             }
         ),
         "/algorithm/allreduce/channels",
-        "only rings and nccl have options",
+        "only ring and nccl have options",
     ),
     "allreduce that codes replace": (
         experiment(
