@@ -60,7 +60,7 @@ void level(std::vector<Samples>& shards, std::size_t length, std::span<const std
 OptionType<std::optional<Sharding>> sharding_kind() {
   return optional(nested(FieldTable<Sharding>{}.required(
       "dirichlet", &Sharding::dirichlet, number(1e-3, 1e6),
-      "alpha of the split of each class over the workers: the smaller, the more uneven")));
+      "alpha of the Dirichlet split of each class over the workers; smaller is more uneven")));
 }
 
 std::vector<Samples> dirichlet_shards(std::span<const std::uint8_t> labels, double alpha, int ranks,
