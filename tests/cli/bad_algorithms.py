@@ -215,7 +215,7 @@ CASES = {
     "allreduce of a mode without": (
         experiment(algorithm={"name": "decentralized", "mode": "ring", "allreduce": "ring"}),
         "/algorithm/allreduce",
-        "only mode all",
+        'applies only to "mode": "all"',
     ),
     "two intervals": (
         experiment(
@@ -236,7 +236,7 @@ CASES = {
             algorithm={"name": "dropcompute", "threshold": "1s", "profile_steps": 5}
         ),
         "/algorithm/profile_steps",
-        "a threshold is given",
+        "has no effect beside a threshold",
     ),
     "a threshold of no time": (
         experiment(algorithm={"name": "dropcompute", "threshold": "0s"}),

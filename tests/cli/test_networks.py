@@ -75,7 +75,7 @@ CASES = {
     "fat tree of another size": (
         cluster(8, {"kind": "fat_tree", "k": 4}),
         "/topology/k",
-        "k^3/4 = 16 nodes; expected one for the cluster's 8",
+        "k^3/4 = 16 nodes; expected a k for the cluster's 8",
     ),
     "fat tree of no size": (cluster(8, {"kind": "fat_tree"}), "/topology/nodes_per_leaf", "missing"),
     "fat tree of two sorts": (
