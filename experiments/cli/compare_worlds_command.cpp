@@ -190,23 +190,28 @@ int compare(const Options& options, bool quiet) {
 void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "compare-worlds", "Run an experiment in several worlds: what one predicts, others measure");
+      "compare-worlds",
+      "Run an experiment in several worlds: one world predicts, the others measure");
   command->add_option("config", options->config, "The experiment")->required();
   command
       ->add_option("--worlds", options->worlds,
-                   "The one that predicts, then those that measure; sim,threads by default; mpi is "
-                   "on a network of the kernel, as by trigram emulate")
+                   "The world that predicts, then the worlds that measure; default: sim,threads; "
+                   "mpi runs on a network of the kernel, as with trigram emulate")
       ->delimiter(',');
   command->add_option_function<std::string>(
       "--against", [options](const std::string& folder) { options->against = folder; },
-      "Results of the same experiment in other worlds, such as those of an mpirun");
+      "Folder with results of the same experiment in other worlds, such as results of an mpirun");
   command->add_option("-o,--output", options->runner.output, "Folder for results")
       ->capture_default_str();
-  command->add_option("-j,--jobs", options->runner.jobs, "Simulations at a time; 0: one per core")
+  command
+      ->add_option("-j,--jobs", options->runner.jobs,
+                   "Number of concurrent simulations; 0: one per core")
       ->check(CLI::Range(0, 4096));
-  command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
+  command
+      ->add_option("--set", options->settings,
+                   "Set /json/pointer=value, instead of the file's value")
       ->allow_extra_args(false);
-  command->add_flag("-f,--force", options->runner.force, "Make finished runs again too");
+  command->add_flag("-f,--force", options->runner.force, "Repeat finished runs, too");
   command->callback([options, &global, &action] {
     action = [options, &global] { return compare(*options, global.quiet); };
   });

@@ -166,7 +166,7 @@ class Emulation(NamespaceTest):
              "/cluster/inter/bandwidth: "),
             ((self.config(cluster={**CLUSTER, "transport": {"window": "4MiB"}}),),
              "/cluster/transport/window: "),
-            ((self.config(), *threads), "--set /runtime: trigram emulate makes runs in the world mpi"),
+            ((self.config(), *threads), "--set /runtime: trigram emulate runs the world mpi"),
             ((self.config(runtime={"name": "mpi", "emulated": "nothing"}),), "/runtime/emulated: "),
             ((self.config(), "--set", "/runtime/fidelity=fluid"), "/runtime/fidelity: "),
         ]
