@@ -81,7 +81,7 @@ SizeRange ladder_of(const Options& options, bool simulated) {
   ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
   ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
   if (ladder.max_bytes < ladder.min_bytes)
-    throw ConfigError("--max-bytes", "expected at least as many as --min-bytes");
+    throw ConfigError("--max-bytes", "expected at least --min-bytes");
   ladder.factor = options.factor;
   // Simulated times do not vary.
   ladder.iterations = options.iterations > 0 ? options.iterations : simulated ? 1 : 20;

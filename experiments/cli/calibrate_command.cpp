@@ -46,9 +46,9 @@ std::shared_ptr<const WorkloadFactory> make_workload(const Json& resolved, int r
   if (resolved.is_null()) return nullptr;
   std::shared_ptr<const WorkloadFactory> workload = make_workload_factory(resolved, "--workload");
   if (!workload->has_values())
-    throw ConfigError("--workload",
-                      "has no values to compute with; expected one that has, such as "
-                      "fashion_mnist");
+    throw ConfigError(
+        "--workload",
+        "has no values to compute with; expected a workload with values, such as fashion_mnist");
   workload->check_ranks(ranks);
   return workload;
 }
@@ -119,10 +119,10 @@ ResolvedOptions resolve(const Options& options) {
   const Json workload = resolved_workload(options.workload);
   const CalibrationOptions wanted = calibration_options(options, place.cluster.ranks(), workload);
   if (place.cluster.workers_per_node > 1 && !options.place.cluster.empty())
-    throw ConfigError("--cluster",
-                      fmt::format("expected nodes of one worker, as every rank is taken "
-                                  "for a node, not of {}",
-                                  place.cluster.workers_per_node));
+    throw ConfigError(
+        "--cluster",
+        fmt::format("expected nodes of one worker, because every rank counts as a node, not of {}",
+                    place.cluster.workers_per_node));
   check_writable(options.output);
   return {std::move(place), workload, wanted};
 }

@@ -43,13 +43,13 @@ std::vector<std::string> worlds_of(const Options& options) {
   for (const std::string& name : names) {
     find_component(worlds(), "world", Json(name), "--worlds");
     if (!seen.insert(name).second)
-      throw ConfigError("--worlds", fmt::format("{} is given twice; expected worlds to compare, "
-                                                "as in sim,threads",
-                                                name));
+      throw ConfigError(
+          "--worlds",
+          fmt::format("{} is given twice; expected different worlds, as in sim,threads", name));
   }
   if (names.size() == 1 && !options.against)
-    throw ConfigError("--worlds", fmt::format("expected a world to compare {0} with, as in "
-                                              "{0},threads, or results of one by --against",
+    throw ConfigError("--worlds", fmt::format("expected a second world to compare {0} with, as in "
+                                              "{0},threads, or its results with --against",
                                               names[0]));
   return names;
 }
@@ -90,8 +90,8 @@ class Side {
     const World& found = find_component(worlds(), "world", Json(world), "--worlds");
     if (found.processes)
       throw ConfigError("--worlds",
-                        fmt::format("{} is a world of processes, which a launcher starts; expected "
-                                    "the folder of its results by --against",
+                        fmt::format("{} is a world of processes, which a launcher starts; give the "
+                                    "folder of its results with --against",
                                     world));
     plan_ = make_plan(options.config, settings, {.world = world_of(world)});
   }
@@ -138,16 +138,17 @@ ByWorld results_below(const fs::path& root, const Plan& plan, const std::string&
     if (stored.manifest["world"] == predicts || !wanted.contains(key)) continue;
     const auto [same, is_new] = first.try_emplace(key + runtime.dump(), folder);
     if (!is_new)
-      throw ConfigError("--against",
-                        fmt::format("{} and {} are results of the same run; expected a folder "
-                                    "with one of them",
-                                    same->second.string(), folder.string()));
+      throw ConfigError(
+          "--against",
+          fmt::format(
+              "{} and {} are results of the same run; expected a folder with only one of them",
+              same->second.string(), folder.string()));
     found[stored.manifest["world"]].push_back(stored.manifest);
   }
   if (found.empty())
-    throw ConfigError("--against", fmt::format("{} has no results of this experiment in another "
-                                               "world than {}",
-                                               root.string(), predicts));
+    throw ConfigError("--against",
+                      fmt::format("{} has no results of this experiment in a world other than {}",
+                                  root.string(), predicts));
   return found;
 }
 
@@ -158,7 +159,7 @@ void print_comparison(const Plan& plan, const std::string& predicts, const std::
   std::set<Json> paired;
   for (const WorldPair& pair : pairs) paired.insert(pair.predicted["experiment"]);
   if (paired.size() < plan.runs.size())
-    print_error(fmt::format("{} of {} runs are not there in both {} and {}",
+    print_error(fmt::format("{} of {} runs are missing in {} or {}",
                             plan.runs.size() - paired.size(), plan.runs.size(), predicts,
                             measures));
 }

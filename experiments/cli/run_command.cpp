@@ -40,7 +40,7 @@ int run(const Options& options, bool quiet) {
                       "log.txt in its results folder is the log of all ranks");
   const auto make = [&options](bool in_job) {
     if (in_job)
-      begin_in_job(options.rank_logs, "finished runs are kept, the same command goes on\n");
+      begin_in_job(options.rank_logs, "finished runs are kept, and the same command continues\n");
     Plan plan = make_plan(options.config, options.settings, {.world = options.world});
     if (!options.only.empty()) keep_only(plan, options.only);
     if (!options.shard.empty()) keep_shard(plan, shard_from(options.shard));
@@ -52,7 +52,7 @@ int run(const Options& options, bool quiet) {
   SweepRunner runner(plan, options.runner, quiet);
   if (rank_in_job() != 0) return options.dry_run ? kOk : runner.run_in_job();
   if (plan.runs.empty()) {
-    fmt::print("shard {} has no runs: there are fewer than shards\n", options.shard);
+    fmt::print("shard {} has no runs: the sweep has fewer runs than shards\n", options.shard);
     return kOk;
   }
   if (options.dry_run || options.no_table)  // there is no table that would print them

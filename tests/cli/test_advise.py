@@ -237,7 +237,7 @@ class Advise(CommandTest):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
-        self.assertIn("the same command goes on", err)
+        self.assertIn("and the same command continues", err)
         kept = self.runs()
         self.assertGreaterEqual(len(kept), 3)
         times = {id: self.finished(id) for id in kept if id in self.default_runs()}

@@ -189,7 +189,7 @@ class Emulation(NamespaceTest):
                    str(self.write(config))]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("/runtime/emulated: is set by trigram emulate", done.stderr)
+        self.assertIn("/runtime/emulated: is set only by trigram emulate", done.stderr)
 
 
 @unittest.skipUnless(shutil.which("mpirun"), "no mpirun here: apt-get install openmpi-bin")

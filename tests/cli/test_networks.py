@@ -179,11 +179,11 @@ class Networks(NetworkTest):
     def test_links_that_change_and_flows_or_simgrids_tcp(self) -> None:
         if not worlds()["sim"]:
             self.skipTest("there is no simulator")
-        tcp = ("network_model", "tcp", 'expected "alpha_beta" where links have shaping, a profile or '
+        tcp = ("network_model", "tcp", 'expected "alpha_beta" if links have shaping, a profile or '
                "background")
-        fluid = ("fidelity", "fluid", 'expected "message" or "auto" where links have a profile or '
-                 'background, the accelerator an overlap_slowdown, or the transport slices or another '
-                 'protocol than "eager"')
+        fluid = ("fidelity", "fluid", 'expected "message" or "auto" if links have a profile or '
+                 'background, the accelerator has an overlap_slowdown, or the transport has slices or '
+                 'a protocol other than "eager"')
         for change, refusals in (
             ({"shaping": {"rate": "1Gbps"}}, [tcp]),
             ({"profile": [{"at": "1s", "bandwidth": 0.5}]}, [tcp, fluid]),
