@@ -263,7 +263,7 @@ class Advise(CommandTest):
             names(self.advise("--only", "sync,full", *range_)), {"gradient_allreduce"}
         )
         err = self.trigram(*self.arguments(), "--only", "async,low", code=2).stderr
-        self.assertIn("--only: no candidate is all of this", err)
+        self.assertIn("--only: no candidate has all of these properties", err)
 
     def test_what_a_cluster_is_not_for_is_left_out(self) -> None:
         wagma = {"name": "wagma", "group_size": 16}
@@ -350,7 +350,7 @@ class Advise(CommandTest):
             ({"range": "1"}, "--range"),
             ({"range": "nan"}, "--range: expected a number from 1.1 to 1000000, not nan"),
             ({"range": "inf"}, "--range: expected a number"),
-            ({"candidates": "real.json"}, "/runtime: advice is from simulations"),
+            ({"candidates": "real.json"}, "/runtime: advice is based on simulations"),
         ]
         for changes, expected in cases:
             with self.subTest(expected):

@@ -76,7 +76,8 @@ class PricedInThreads(CommandTest):
     def test_a_profile_that_is_skipped_is_said_too(self) -> None:
         skipped = SHAPED | {"modelled_compute": "skipped"}
         config = self.write(priced(runtime=skipped, workload="profile:model.csv"))
-        self.assertIn("profile: this world does not spend the computation time of model", self.trigram("validate", config).stderr)
+        self.assertIn("profile: this world does not spend the computation time of model",
+                      self.trigram("validate", config).stderr)
 
 
 class Rates(CommandTest):
