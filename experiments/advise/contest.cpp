@@ -136,7 +136,7 @@ Contest::Contest(const Question& question)
   leave_out_unlisted(unfit);
   if (!candidates_.empty()) return;
   if (question.relaxations.empty())
-    throw ConfigError("--algorithms", fmt::format("no candidate is for the cluster; {}",
+    throw ConfigError("--algorithms", fmt::format("no candidate can run on the cluster; {}",
                                                   fmt::join(left_out_, "; ")));
   throw ConfigError("--only", "no candidate has all of these properties; expected fewer words");
 }
@@ -235,7 +235,7 @@ void Contest::leave_out_doubles(const Plan& plan) {
     for (const char* of_nodes : kOfNodes) key["algorithm"].erase(of_nodes);
     const auto [same, is_new] = first.try_emplace(key.dump(), label(*candidate));
     if (is_new) continue;
-    left_out_.push_back(fmt::format("{}: the same as {} where nodes have one worker",
+    left_out_.push_back(fmt::format("{}: the same as {} if nodes have one worker",
                                     label(*candidate), same->second));
     candidates_.erase(candidate);
   }
@@ -263,7 +263,7 @@ void Contest::plan_alike(const Json& at, long steps, long eval_every,
     return candidate != candidates.end() && planned.insert(*candidate).second;
   });
   if (!unfit.empty())
-    throw ConfigError("/sweep", fmt::format("{} is not for the cluster at {}",
+    throw ConfigError("/sweep", fmt::format("{} cannot run on the cluster at {}",
                                             describe(unfit.front().coordinates), describe(at)));
   for (PlannedRun& run : plan.runs) {
     const std::size_t candidate = *which(run.coordinates);

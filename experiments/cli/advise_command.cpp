@@ -44,16 +44,18 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
   auto options = std::make_shared<Options>();
   Question& question = options->question;
   CLI::App* command = app.add_subcommand(
-      "advise", "Say which algorithm is best on a network, and what would change the answer");
+      "advise", "Say which algorithm is best on a network and what would change the answer");
   command
       ->add_option("--cluster", question.cluster,
                    "File that describes the cluster, or name of a preset")
       ->required();
   command
       ->add_option("--profile", question.profile,
-                   "The model: a profile, as in trigram list workloads, or profile:PATH")
+                   "Model: a profile from trigram list workloads, or profile:PATH")
       ->required();
-  command->add_option("--target", options->target, "throughput, or an accuracy: accuracy=0.8")
+  command
+      ->add_option("--target", options->target,
+                   "What to compare: throughput, or time to an accuracy, as in accuracy=0.8")
       ->capture_default_str();
   command->add_option("--step-time", options->step_time,
                       "Measured time of a forward and a backward pass on the cluster's "

@@ -105,8 +105,7 @@ void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& ac
 
 void add_init_command(CLI::App& app, Action& action) {
   auto file = std::make_shared<std::string>("experiment.json");
-  CLI::App* command =
-      app.add_subcommand("init", "Write an experiment to start from, with comments");
+  CLI::App* command = app.add_subcommand("init", "Write a commented experiment to start from");
   command->add_option("file", *file, "File to write; - for stdout")->capture_default_str();
   command->callback([file, &action] { action = [file] { return init(*file); }; });
 }

@@ -130,7 +130,8 @@ int EmulatedRuns::make() {
   const bool netem = kernel_has_netem();
   const Json world = emulated_world(netem);
   if (!netem) {
-    spdlog::info("this kernel has no netem: it emulates bandwidth, and the ranks add the latency");
+    spdlog::info(
+        "this kernel has no netem: it emulates the bandwidth, and the ranks add the latency");
     plan_ = plan_in(world, options_);
   }
   const SweepRunner runner(*plan_, options_.runner, quiet_);

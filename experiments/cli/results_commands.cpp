@@ -99,7 +99,8 @@ int analyse(const std::string& folder, const std::vector<std::string>& command) 
 CLI::App* add_analysis(CLI::App& app, const std::string& name, const std::string& help,
                        std::string& folder) {
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("results", folder, "results, results/NAME or results/NAME/ID")->required();
+  command->add_option("results", folder, "Results folder: results, results/NAME or results/NAME/ID")
+      ->required();
   return command;
 }
 
@@ -125,7 +126,8 @@ CLI::App* add_written(CLI::App& app, Action& action, const std::string& name,
 void add_status_command(CLI::App& app, Action& action) {
   auto folder = std::make_shared<std::string>("results");
   CLI::App* command = app.add_subcommand("status", "Say which runs are done, failed or stale");
-  command->add_option("results", *folder, "results, results/NAME or results/NAME/ID")
+  command
+      ->add_option("results", *folder, "Results folder: results, results/NAME or results/NAME/ID")
       ->capture_default_str();
   command->callback([folder, &action] { action = [folder] { return status(*folder); }; });
 }

@@ -45,7 +45,7 @@ void print_summary(const Cluster& cluster, const NetworkSummary& s) {
           cluster.intra.staged()
               ? fmt::format("by port and host bridge, {}, shared with messages inside the node",
                             short_bandwidth(cluster.intra.bridge_bandwidth()))
-              : "beside the host bridge (GPUDirect)");
+              : "bypasses the host bridge (GPUDirect)");
   print("diameter", fmt::format("{} links{}", s.diameter, of));
   print("largest latency", short_time(s.longest_latency_s) + of);
 }

@@ -272,7 +272,7 @@ class Advise(CommandTest):
         advice = self.advise("--range", "1.5")
         self.assertEqual(len(advice["candidates"]), 1)
         left_out = "\n".join(advice["left_out"])
-        self.assertIn("where nodes have one worker", left_out)
+        self.assertIn("if nodes have one worker", left_out)
         self.assertIn("algorithm=wagma group_size=16: /algorithm/group_size", left_out)
 
     def test_regions_of_the_world(self) -> None:
