@@ -100,7 +100,7 @@ CASES = {
         f"few levels in {name}": (
             experiment(algorithm={"name": name, "codec": {"name": "qsgd", "levels": 3}}),
             "/algorithm/codec",
-            "loses less than all",
+            "whose error is smaller than its input",
         )
         for name in (
             "choco_sgd",
@@ -229,7 +229,7 @@ CASES = {
             algorithm={"name": "onebit_sgd", "codec": {"name": "sign", "scale": "one"}}
         ),
         "/algorithm/codec",
-        "loses less than all",
+        "whose error is smaller than its input",
     ),
     "a threshold that is given and found": (
         experiment(

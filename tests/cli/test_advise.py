@@ -344,7 +344,7 @@ class Advise(CommandTest):
             ({"target": "accuracy"}, "--target: expected an accuracy above 0"),
             ({"target": "accuracy=2"}, "--target: expected an accuracy above 0"),
             ({"candidates": "gone.json"}, "gone.json"),
-            ({"candidates": "seeds.json"}, "/sweep/~1seed: candidates differ in /algorithm"),
+            ({"candidates": "seeds.json"}, "/sweep/~1seed: candidates may differ only in /algorithm"),
             ({"algorithms": "bytgrad"}, '--algorithms: unknown candidate "bytgrad"'),
             ({"only": "asink"}, 'did you mean "async"?'),
             ({"range": "1"}, "--range"),

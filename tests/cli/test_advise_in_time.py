@@ -41,7 +41,7 @@ class InTime(CommandTest):
         out, step_s = self.advise(BURST)
         self.assertAlmostEqual(step_s, SLOW_S, delta=0.05 * SLOW_S)
         self.assertIn("assumed: token buckets start without saved credit", out)
-        self.assertIn("--set /cluster/inter/shaping/initial=10GB begins with it\n", out)
+        self.assertIn("--set /cluster/inter/shaping/initial=10GB starts with it\n", out)
         self.assertNotIn("warning:", out)
 
     def test_credit_that_is_asked_for_is_a_warning(self) -> None:

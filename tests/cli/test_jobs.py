@@ -104,7 +104,7 @@ class Jobs(JobTest):
         path = self.write(experiment(runtime="mpi"))
         cases = [
             (3, ["run", path], "/cluster: expected as many workers as processes"),
-            (2, ["run", path, "--set", "/runtime=threads"], "/runtime: a launcher has started 2"),
+            (2, ["run", path, "--set", "/runtime=threads"], "/runtime: a launcher started 2"),
             (2, ["run", path, "--set", "/stepz=3"], '/stepz: unknown key "stepz"'),
         ]
         for ranks, arguments, message in cases:

@@ -156,7 +156,7 @@ CASES = {
             inter={**CLUSTER["inter"], "background": {"load": 0.6}},
         ),
         "/inter/background/load",
-        "expected at most 0.39, not 0.6: that asks for 1.37 of what the link leaf",
+        "expected at most 0.39, not 0.6: background traffic would ask for 1.37 of the bandwidth of the link leaf",
     ),
     "unknown sharing": (cluster(4, "flat", nics="share"), "/nics", 'did you mean "shared"?'),
 }
