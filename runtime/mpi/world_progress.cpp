@@ -46,8 +46,8 @@ void MpiWorld::guard() noexcept {
   while (!ending_.wait_until_stopped(Ending::Seconds(0.5))) {
     if (failed() && !unwinding) unwinding.emplace(unwinding_s);
     if (unwinding && unwinding->is_over())
-      session_.abort(fmt::format("the world has failed, and rank {} has not ended for {} s",
-                                 rank(), unwinding_s),
+      session_.abort(fmt::format("the world has failed, and rank {} has not ended for {} s", rank(),
+                                 unwinding_s),
                      host::kWatchdogExit);
     if (const std::uint64_t iterations = iterations_; iterations != seen) {
       seen = iterations;
