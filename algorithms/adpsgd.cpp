@@ -94,11 +94,12 @@ AlgorithmEntry adpsgd_entry() {
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("interval_steps", &Options::interval_steps, integer(1),
-                 "An active worker begins an average every so many steps")
+                 "Steps of an active worker between the pair averages that it starts")
           .field("graph", &Options::graph, peer_graph_kind(),
-                 "Who averages with whom; undirected and bipartite")
+                 "Peer graph of the averages; must be undirected and bipartite")
           .field("codec", &Options::codec, optional_codec_kind(),
-                 "Code of how far models are from the pair's reference"),
+                 "Codec of the difference between a model and the pair's reference; none: full "
+                 "precision"),
       {.schedule = schedule,
        .check = check_graph<Options>("adpsgd", {.undirected = true, .bipartite = true})});
 }

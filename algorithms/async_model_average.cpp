@@ -100,9 +100,9 @@ AlgorithmEntry async_model_average_entry() {
           .field("interval", &Options::interval_s, quantity(Dimension::duration, true),
                  "Pause between the end of an average and the start of the next")
           .only_where([](const Options& options) { return options.interval_steps == 0; },
-                      "averages come every interval_steps steps; expected one of the two")
+                      "has no effect beside interval_steps; remove one of the two")
           .field("interval_steps", &Options::interval_steps, integer(0),
-                 "Average every so many steps instead; 0: by time")
+                 "Steps between averages; 0: averages are `interval` apart instead")
           .field("warmup_steps", &Options::warmup_steps, integer(0),
                  "Steps of synchronous gradient averaging at the start")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"),

@@ -56,7 +56,7 @@ void train(Context ctx, Run& run, const Options& options) {
 AlgorithmEntry async_parameter_server_entry() {
   return algorithm_entry(
       {.name = "async_parameter_server",
-       .doc = "Servers apply each worker's update as it comes; low precision with a codec",
+       .doc = "Servers apply each worker's update as it arrives; low precision with a codec",
        .trigram = kAsyncFullCentralised,
        .trigram_with_codec = kAsyncLowCentralised,
        .execution_options = "",

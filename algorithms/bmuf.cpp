@@ -49,21 +49,22 @@ void train(Context ctx, Run& run, const Options& options) {
 AlgorithmEntry bmuf_entry() {
   return algorithm_entry(
       {.name = "bmuf",
-       .doc = "Local SGD with a momentum of blocks of steps",
+       .doc = "Local SGD with momentum over blocks of steps",
        .trigram = kSyncFullCentralised,
        .execution_options = "FH",
        .source = "Chen and Huo, Blockwise Model-Update Filtering, ICASSP 2016",
        .exchanges_weights = true},
       train,
       FieldTable<Options>{}
-          .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
+          .field("sync_every", &Options::sync_every, integer(1), "Steps between averages")
           .field("block_momentum", &Options::block_momentum, optional(number(0, 1, Open::above)),
                  "eta: share of the last update kept; null: 1 - 1/P")
           .field("block_lr", &Options::block_lr, number(0, 1e3), "zeta: block learning rate")
           .field("momentum", &Options::momentum,
                  one_of<Momentum>(
                      {{"classical", Momentum::classical}, {"nesterov", Momentum::nesterov}}),
-                 "Whether a block begins where the last one ended, or eta d further")
+                 "Where a block of steps begins: classical: at the result of the last block; "
+                 "nesterov: eta d beyond it, where d is the last update")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
 }
 

@@ -56,16 +56,16 @@ void train(Context ctx, Run& run, const Options& options) {
 AlgorithmEntry choco_sgd_entry() {
   return algorithm_entry(
       {.name = "choco_sgd",
-       .doc = "Decentralised SGD whose gossip steps work on replicas that coded differences update",
+       .doc = "Decentralised SGD that gossips on replicas, which coded differences update",
        .trigram = kSyncLowDecentralised,
        .execution_options = "H",
        .source = "Koloskova et al., arXiv 1902.00340, 1907.09356"},
       train,
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(),
-                 "Who averages with whom; undirected and fixed")
+                 "Peer graph of the averages; must be undirected and fixed")
           .field("codec", &Options::codec, contraction_kind(),
-                 "Code of the differences on the wire")
+                 "Codec of the differences on the wire")
           .field("gamma", &Options::gamma, number(0, 1, Open::below), "Step size of the gossip"),
       {.check = check_graph<Options>("choco_sgd", {.undirected = true, .fixed = true})});
 }

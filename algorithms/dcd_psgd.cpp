@@ -79,11 +79,11 @@ AlgorithmEntry dcd_psgd_entry() {
       train,
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(),
-                 "Who averages with whom; undirected and fixed")
+                 "Peer graph of the averages; must be undirected and fixed")
           .field("codec", &Options::codec, contraction_kind(),
-                 "Code of the differences on the wire")
+                 "Codec of the differences on the wire")
           .field("communication_interval", &Options::communication_interval, integer(1),
-                 "k: exchange after steps 0, k, 2k, ...; the others are local"),
+                 "k: exchange after steps 0, k, 2k, ...; the other steps are local"),
       {.schedule = schedule,
        .check = check_graph<Options>("dcd_psgd", {.undirected = true, .fixed = true})});
 }

@@ -86,15 +86,15 @@ AlgorithmEntry decentralized_entry() {
           .field("mode", &Options::mode,
                  one_of<Mode>(
                      {{"all", Mode::all}, {"shift_one", Mode::shift_one}, {"ring", Mode::ring}}),
-                 "Whom a worker averages with: all, one partner that changes every step, or two "
-                 "neighbours")
+                 "Peers that a worker averages with: all workers, one partner that changes at "
+                 "every exchange, or two neighbours")
           .field("communication_interval", &Options::communication_interval, integer(1),
-                 "k: exchange in steps 0, k, 2k, ...; the others are local. Partners change from "
-                 "exchange to exchange")
+                 "k: exchange in steps 0, k, 2k, ...; the other steps are local. Partners change "
+                 "at every exchange")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Algorithm of the allreduce in mode all")
           .only_where([](const Options& options) { return options.mode == Mode::all; },
-                      "only mode all has an allreduce; expected none here"),
+                      "applies only to \"mode\": \"all\"; remove it"),
       {.schedule = schedule, .check = check});
 }
 

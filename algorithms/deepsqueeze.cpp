@@ -67,8 +67,9 @@ AlgorithmEntry deepsqueeze_entry() {
        .source = "Tang et al., DeepSqueeze, arXiv 1907.07346"},
       train,
       FieldTable<Options>{}
-          .field("graph", &Options::graph, peer_graph_kind(), "Who averages with whom; undirected")
-          .field("codec", &Options::codec, contraction_kind(), "Code of the models on the wire")
+          .field("graph", &Options::graph, peer_graph_kind(),
+                 "Peer graph of the averages; must be undirected")
+          .field("codec", &Options::codec, contraction_kind(), "Codec of the models on the wire")
           .field("gamma", &Options::gamma, number(0, 1, Open::below), "Step size of the gossip"),
       {.schedule = schedule_of_graph<Options>,
        .check = check_graph<Options>("deepsqueeze", {.undirected = true})});

@@ -106,14 +106,15 @@ AlgorithmEntry dgc_entry() {
        .source = "Lin et al., Deep Gradient Compression, arXiv 1712.01887"},
       train,
       FieldTable<Options>{}
-          .field("density", &Options::density, number(1e-9, 1), "Share of elements that travel")
+          .field("density", &Options::density, number(1e-9, 1),
+                 "Share of the elements that are sent")
           .field("momentum", &Options::momentum, number(0, 1, Open::above), "mu")
-          .field("nesterov", &Options::nesterov, boolean(), "Nesterov's momentum")
+          .field("nesterov", &Options::nesterov, boolean(), "Use Nesterov momentum")
           .field("clip", &Options::clip, optional(number(0, 1e6, Open::below)),
-                 "Each worker scales a bucket's gradient down to a norm of this over sqrt(P); "
-                 "null: none")
+                 "Each worker scales a bucket's gradient down to a norm of at most `clip` / "
+                 "sqrt(P); null: no clipping")
           .field("warmup_every", &Options::warmup_every, integer(0),
-                 "Steps per stage of the warm-up of the density; 0: no warm-up"),
+                 "Steps per stage of the density warm-up; 0: no warm-up"),
       {.schedule = schedule});
 }
 

@@ -46,7 +46,7 @@ AlgorithmEntry diloco_entry() {
        .exchanges_weights = true},
       train,
       FieldTable<Options>{}
-          .field("sync_every", &Options::sync_every, integer(1), "H: steps from average to average")
+          .field("sync_every", &Options::sync_every, integer(1), "H: steps between averages")
           .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
           .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
                  "mu: share of the outer momentum kept")

@@ -57,7 +57,8 @@ AlgorithmEntry dpsgd_entry() {
       train,
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
-          .field("graph", &Options::graph, peer_graph_kind(), "Who averages with whom; undirected"),
+          .field("graph", &Options::graph, peer_graph_kind(),
+                 "Peer graph of the averages; must be undirected"),
       {.schedule = schedule_of_graph<Options>,
        .check = check_graph<Options>("dpsgd", {.undirected = true})});
 }

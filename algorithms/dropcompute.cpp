@@ -97,23 +97,26 @@ ExchangeSchedule schedule(const Options& options, const Layout&) {
 AlgorithmEntry dropcompute_entry() {
   return algorithm_entry(
       {.name = "dropcompute",
-       .doc = "Synchronous SGD whose workers leave out micro-batches when a step takes too long",
+       .doc = "Synchronous SGD whose workers drop micro-batches when a step takes too long",
        .trigram = kSyncFullCentralised,
        .execution_options = "FH",
        .source = "Giladi et al., DropCompute, arXiv 2306.10598"},
       train,
       FieldTable<Options>{}
           .field("micro_batches", &Options::micro_batches, integer(1, 1 << 20),
-                 "M: mini-batches of the workload in a step, as long as time allows")
+                 "M: mini-batches of the workload per step; fewer if the threshold passes")
           .field("threshold", &Options::threshold_s, optional(quantity(Dimension::duration, true)),
-                 "Time after the last step at which workers stop; null: found automatically")
-          .field("profile_steps", &Options::profile_steps, integer(0, 1 << 20),
-                 "I: steps without drops that an automatic threshold is taken of; 0: never drop")
+                 "Time since its last optimizer step after which a worker stops computing; null: "
+                 "chosen automatically")
+          .field(
+              "profile_steps", &Options::profile_steps, integer(0, 1 << 20),
+              "I: steps without drops from which the automatic threshold is chosen; 0: never drop")
           .only_where([](const Options& o) { return !o.threshold_s; },
-                      "a threshold is given; expected none, or no threshold")
+                      "has no effect beside a threshold; remove one of the two")
           .field("divisor", &Options::divisor,
                  one_of<Divisor>({{"all", Divisor::all}, {"done", Divisor::done}}),
-                 "What sums of gradients are divided by: M, or what the worker has done")
+                 "Divisor of the sums of gradients. all: M; done: the number of micro-batches that "
+                 "the worker has done")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"),
       {.schedule = schedule});
 }

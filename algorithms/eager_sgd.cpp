@@ -94,11 +94,12 @@ AlgorithmEntry eager_sgd_entry() {
        .source = "Li et al., arXiv 1908.04207"},
       train,
       FieldTable<Options>{}
-          .field("mode", &Options::mode,
-                 one_of<Mode>({{"solo", Mode::solo}, {"majority", Mode::majority}}),
-                 "Who starts a sum: the first worker to arrive, or one drawn anew for each")
+          .field(
+              "mode", &Options::mode,
+              one_of<Mode>({{"solo", Mode::solo}, {"majority", Mode::majority}}),
+              "Worker that starts a sum: the first to arrive, or one drawn at random for each sum")
           .field("sync_every", &Options::sync_every, integer(0),
-                 "Average the models every so many steps; 0: never")
+                 "Steps between averages of the models; 0: models are never averaged")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Algorithm of the partial allreduce and of the averages"),
       {.schedule = schedule});

@@ -63,10 +63,9 @@ AlgorithmEntry easgd_entry() {
        .exchanges_weights = true},
       train,
       FieldTable<Options>{}
-          .field("sync_every", &Options::sync_every, integer(1),
-                 "tau: steps from exchange to exchange")
+          .field("sync_every", &Options::sync_every, integer(1), "tau: steps between exchanges")
           .field("beta", &Options::beta, number(0, 1, Open::below),
-                 "How far the centre goes towards the mean of the workers at an exchange")
+                 "Share of its distance to the workers' mean that the centre moves in an exchange")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
 }
 

@@ -62,9 +62,9 @@ AlgorithmEntry ecd_psgd_entry() {
       train,
       FieldTable<Options>{}
           .field("graph", &Options::graph, peer_graph_kind(),
-                 "Who averages with whom; undirected and fixed")
+                 "Peer graph of the averages; must be undirected and fixed")
           .field("codec", &Options::codec, codec_kind(),
-                 "Code of the extrapolations on the wire; best one without bias"),
+                 "Codec of the extrapolations on the wire; should be unbiased"),
       {.check = check_graph<Options>("ecd_psgd", {.undirected = true, .fixed = true})});
 }
 

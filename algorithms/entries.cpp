@@ -30,16 +30,15 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
             "bucket", &Execution::model_bucket_bytes, optional(byte_size()),
             "F: exchange weights in buckets of this size, one after another; 0B: every tensor by "
             "itself; null: the whole model at once")
-        .refuse("first_bucket",
-                fmt::format("{} has no first bucket of its own; expected \"bucket\" "
-                            "alone",
-                            card.name));
+        .refuse(
+            "first_bucket",
+            fmt::format("{} has no separate first bucket; expected \"bucket\" alone", card.name));
   else if (has(card, 'F'))
     fields
         .field("bucket", &Execution::bucket_bytes, byte_size(),
                "F: fuse tensors into buckets of this size; 0B sends every tensor by itself")
         .field("first_bucket", &Execution::first_bucket_bytes, optional(byte_size()),
-               "F: size of the first bucket, if it is not that of the others");
+               "F: size of the first bucket; null: the same as `bucket`");
   else
     for (const char* field : {"bucket", "first_bucket"})
       fields.refuse(field, refusal("buckets", 'F'));
@@ -49,17 +48,18 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
         .field("hierarchical", &Execution::hierarchical, boolean(),
                "H: average inside the node, exchange between node leaders")
         .field("segment", &Execution::segment_bytes, byte_size(),
-               "Inside a node, reduce and broadcast longer tensors in pieces of this size, from "
-               "worker to worker, as NCCL does; 0B: all by binomial trees")
+               "Inside a node, longer tensors are reduced and broadcast in pieces of this size "
+               "along a chain of workers, as in NCCL; 0B: all tensors use binomial trees")
         .only_where(in_nodes, "has no effect here; expected \"hierarchical\": true beside it");
   else fields.refuse("hierarchical", refusal("hierarchy", 'H'));
   if (has(card, 'H') && card.synchronizes)
     fields.field("synchronize", &Execution::synchronize, boolean(),
-                 "Have the host wait for every exchange before it launches the next, as BAGUA's "
+                 "Make the host wait for every exchange before it launches the next, as BAGUA's "
                  "communication worker does");
   else
-    fields.refuse("synchronize",
-                  fmt::format("the host never waits for exchanges of {}; leave it out", card.name));
+    fields.refuse(
+        "synchronize",
+        fmt::format("the host never waits for exchanges of {}; remove this option", card.name));
   return fields;
 }
 

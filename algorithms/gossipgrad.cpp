@@ -44,7 +44,7 @@ AlgorithmEntry gossipgrad_entry() {
        .source = "Daily et al., GossipGraD, arXiv 1803.05880"},
       train,
       FieldTable<Options>{}.field("graph", &Options::graph, peer_graph_kind(),
-                                  "Who averages gradients with whom"),
+                                  "Peer graph along which gradients are averaged"),
       {.schedule = schedule_of_graph<Options>, .check = check_graph<Options>("gossipgrad")});
 }
 

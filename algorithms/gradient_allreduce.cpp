@@ -52,12 +52,13 @@ AlgorithmEntry gradient_allreduce_entry() {
       FieldTable<Options>{}
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
           .field("fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
-                 "Fuse buckets that are ready, in cycles in which the ranks agree, as Horovod does")
+                 "Fuse ready buckets in cycles; in each cycle the ranks agree on what is ready, as "
+                 "in Horovod")
           .field("broadcast_buffers", &Options::broadcast_buffers, boolean(),
                  "Broadcast rank 0's buffers of the model before each forward pass, as PyTorch's "
                  "DDP does")
           .only_where([](const Options& options) { return !options.fusion_buffer; },
-                      "Horovod does not broadcast buffers; expected none beside fusion_buffer"));
+                      "Horovod does not broadcast buffers; remove this option or fusion_buffer"));
 }
 
 }  // namespace trigram

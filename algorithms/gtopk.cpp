@@ -52,7 +52,7 @@ AlgorithmEntry gtopk_entry() {
        .source = "Shi et al., gTop-k S-SGD, arXiv 1901.04359"},
       train,
       FieldTable<Options>{}.field("density", &Options::density, density_kind(),
-                                  "Share of elements that are chosen, k over their number"));
+                                  "Share of the elements that are chosen: k / number of elements"));
 }
 
 }  // namespace trigram

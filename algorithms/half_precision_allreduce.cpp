@@ -53,9 +53,9 @@ AlgorithmEntry half_precision_allreduce_entry() {
                  one_of<DType>({{"fp16", DType::f16}, {"bf16", DType::bf16}}),
                  "Sixteen-bit format of the gradients on the wire and in sums")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
-          .field(
-              "fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
-              "Fuse buckets that are ready, in cycles in which the ranks agree, as Horovod does"));
+          .field("fusion_buffer", &Options::fusion_buffer, fusion_buffer_kind(),
+                 "Fuse ready buckets in cycles; in each cycle the ranks agree on what is ready, as "
+                 "in Horovod"));
 }
 
 }  // namespace trigram

@@ -51,7 +51,7 @@ AlgorithmEntry local_sgd_entry() {
       train,
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
-          .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
+          .field("sync_every", &Options::sync_every, integer(1), "Steps between averages")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
 }
 

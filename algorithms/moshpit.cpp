@@ -71,9 +71,10 @@ void check(const Options& options, const Layout& layout, const std::string& poin
   for (const std::int64_t side : options.grid)
     if (places < who.count) places *= side;
   if (places < who.count)
-    throw ConfigError(child(pointer, "grid"),
-                      fmt::format("{} {} too few for {} {}", places,
-                                  places == 1 ? "place is" : "places are", who.count, who.noun));
+    throw ConfigError(
+        child(pointer, "grid"),
+        fmt::format("{0} {1} too few for {2} {3}; expected sides whose product is at least {2}",
+                    places, places == 1 ? "place is" : "places are", who.count, who.noun));
 }
 
 }  // namespace
@@ -89,16 +90,19 @@ AlgorithmEntry moshpit_entry() {
       train,
       FieldTable<Options>{}
           .field("grid", &Options::grid, list_of(integer(1, 1 << 20)),
-                 "Sides of the grid, which workers need not fill; none: as `dimensions` says")
+                 "Lengths of the grid's axes; their product must be at least the number of "
+                 "workers. Empty: derived from `dimensions`")
           .field("dimensions", &Options::dimensions, integer(1, 16),
-                 "d: into so many nearly equal factors the number of workers is cut")
-          .only_where([](const Options& options) { return options.grid.empty(); },
-                      "the grid has its sides; expected none beside a grid")
-          .field("sync_every", &Options::sync_every, integer(1), "H: steps from average to average")
+                 "d: number of axes; without `grid`, the sides are d nearly equal factors of the "
+                 "number of workers (nodes, if hierarchical)")
+          .only_where(
+              [](const Options& options) { return options.grid.empty(); },
+              "`grid` already gives the number of dimensions; remove `dimensions` or `grid`")
+          .field("sync_every", &Options::sync_every, integer(1), "H: steps between averages")
           .field("rounds", &Options::rounds, integer(1, 64),
-                 "Axes that an average goes along, one after the other")
+                 "Rounds per average; each round averages along the next axis, cyclically")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
-                 "Algorithm of the averages in groups"),
+                 "Allreduce algorithm used within a group"),
       {.schedule = schedule, .check = check});
 }
 

@@ -53,13 +53,13 @@ ExchangeSchedule schedule(const Options& options, const Layout&) {
 FieldTable<Regional> regional_fields() {
   return FieldTable<Regional>{}
       .field("density", &Regional::density, density_kind(),
-             "Share of elements that are chosen, k over their number")
+             "Share of the elements that are chosen: k / number of elements")
       .field("slack", &Regional::slack, number(1, 1024),
-             "Room in a message for a region's elements, in shares k/P")
+             "Capacity of a message for one region, in units of k/P elements")
       .field("threshold_every", &Regional::threshold_every, integer(1),
-             "Steps until thresholds are found exactly anew")
+             "Steps between exact computations of the thresholds")
       .field("rebalance_every", &Regional::rebalance_every, integer(1),
-             "Steps until regions are cut anew");
+             "Steps between rebalances of the regions");
 }
 
 }  // namespace

@@ -26,14 +26,17 @@ OptionType<std::size_t> segment_kind() {
 FieldTable<Rings> ring_fields() {
   return FieldTable<Rings>{}
       .field("channels", &Rings::channels, integer(1, 64),
-             "Rings at once, each over its part of the vector; they leave nodes by other workers")
+             "Number of concurrent rings, each over its part of the vector; each leaves a node "
+             "from a different worker")
       .refuse("in_flight",
-              "is gone: a rank passes chunks on as soon as it has them; what a network holds of a "
-              "connection is said by its transport, /cluster/transport/buffer")
+              "no longer exists: a rank passes chunks on as soon as it has them; "
+              "/cluster/transport/buffer sets how much the network buffers")
       .field("slice", &Rings::slice_bytes, byte_size(),
-             "Longest message: a chunk travels in slices, together; 0B: whole")
-      .field("segment", &Rings::segment_bytes, segment_kind(),
-             "Longest part of the vector that goes round at a time; 0B: all of it");
+             "Longest message; a longer chunk is sent as several slices at once; 0B: chunks are "
+             "not sliced")
+      .field(
+          "segment", &Rings::segment_bytes, segment_kind(),
+          "Longest part of the vector that goes around the ring at a time; 0B: the whole vector");
 }
 
 FieldTable<NcclOptions> nccl_fields() {
@@ -41,7 +44,7 @@ FieldTable<NcclOptions> nccl_fields() {
       .field("nic", &NcclOptions::nic_Bps, optional(quantity(Dimension::bandwidth, true)),
              "Speed of a NIC as NCCL reads it from the system; null: the cluster's bandwidth")
       .field("compute_capability", &NcclOptions::compute_capability, integer(30, 200),
-             "Ten times that of the GPUs: 70 for V100, 80 for A100");
+             "Ten times the GPUs' compute capability: 70 for V100, 80 for A100");
 }
 
 /// The schema of a table's fields together with a fixed name.
@@ -54,8 +57,9 @@ Json named_schema(Json schema, const char* name) {
 /// Rejects options of an algorithm that has none.
 void refuse_options(const Json& options, const std::string& name, const std::string& pointer) {
   if (options.empty()) return;
-  throw ConfigError(child(pointer, options.begin().key()),
-                    fmt::format("only rings and nccl have options; expected none for {}", name));
+  throw ConfigError(
+      child(pointer, options.begin().key()),
+      fmt::format("only ring and nccl have options; expected {} without options", name));
 }
 
 /// Parses "name", or {"name": "ring" or "nccl", options}. Dumps the name alone if all options have
@@ -116,11 +120,12 @@ OptionType<SecondPhase> second_phase_kind() {
 void require_contraction(const CodecSpec& codec, const std::string& pointer) {
   if (!contracts(codec))
     throw ConfigError(
-        pointer, fmt::format("what {} loses with these options can be more than what it is given, "
-                             "and is coded again (error feedback); expected a code that loses less "
-                             "than all, such as randk with \"unbiased\": false, or qsgd with more "
-                             "levels or smaller buckets",
-                             codec.name));
+        pointer,
+        fmt::format(
+            "with these options the error of {} can be larger than its input, and error feedback "
+            "adds it to the next input; expected a codec whose error is smaller than its input, "
+            "such as randk with \"unbiased\": false, or qsgd with more levels or smaller buckets",
+            codec.name));
 }
 
 OptionType<CodecSpec> contraction_kind() {

@@ -35,9 +35,9 @@ OptionType<std::optional<CodecSpec>> optional_codec_kind();
 template <class Options>
 FieldTable<Options> coding_fields(const std::string& coded) {
   return FieldTable<Options>{}
-      .field("codec", &Options::codec, codec_kind(), "Code of the " + coded + " on the wire")
+      .field("codec", &Options::codec, codec_kind(), "Codec of the " + coded + " on the wire")
       .field("error_feedback", &Options::error_feedback, boolean(),
-             "Add what a code has lost to what is coded next");
+             "Add the coding error to the codec's next input");
 }
 
 /// The check of `coding_fields`: error feedback needs a contraction.
@@ -51,7 +51,7 @@ template <class Options>
 FieldTable<Options> scatter_reduce_fields(const std::string& coded) {
   return coding_fields<Options>(coded).field(
       "phase2", &Options::phase2, second_phase_kind(),
-      "How coded means go from their owners to all: to everybody at once, or around a ring");
+      "How coded means get from their owners to all workers: sent directly, or around a ring");
 }
 
 /// The fields of an Options that has `std::int64_t servers` and `std::optional<CodecSpec> codec`,
@@ -60,9 +60,9 @@ template <class Options>
 FieldTable<Options> shard_fields() {
   return FieldTable<Options>{}
       .field("servers", &Options::servers, servers_kind(),
-             "How many of the workers serve a shard of the model each; all: every one")
+             "Number of workers that each serve a shard of the model; \"all\": every worker")
       .field("codec", &Options::codec, optional_codec_kind(),
-             "Code of pushes and pulls on the wire; none: full precision");
+             "Codec of pushes and pulls on the wire; none: full precision");
 }
 
 /// The check of `shard_fields`.
@@ -77,8 +77,8 @@ template <class Options>
 FieldTable<Options> moment_fields() {
   return scatter_reduce_fields<Options>("moments")
       .field("warmup_steps", &Options::warmup_steps, integer(0),
-             "Steps of the optimizer on gradients of full precision, before its variance is frozen "
-             "and its moment exchanged")
+             "Optimizer steps on gradients of full precision before its variance is frozen and its "
+             "moment is exchanged")
       .field("allreduce", &Options::allreduce, allreduce_kind(),
              "Algorithm of the allreduce in the warm-up");
 }

@@ -80,16 +80,17 @@ ExchangeSchedule schedule(const Options& options, const Layout& layout) {
 AlgorithmEntry osgp_entry() {
   return algorithm_entry(
       {.name = "osgp",
-       .doc = "Stochastic gradient push, whose pushes are under way during the next steps",
+       .doc = "Stochastic gradient push whose pushes are in flight during the next steps",
        .trigram = kSyncFullDecentralised,
        .execution_options = "F",
        .source = "Assran et al., arXiv 1811.10792",
        .exchanges_weights = true},
       train,
       FieldTable<Options>{}
-          .field("graph", &Options::graph, peer_graph_kind(), "Who sends to whom; directed or not")
+          .field("graph", &Options::graph, peer_graph_kind(),
+                 "Peer graph of the pushes; may be directed")
           .field("overlap_steps", &Options::overlap_steps, integer(1, 64),
-                 "tau: steps from push to push, which is added so many steps later"),
+                 "tau: steps between pushes; a push is added tau steps later"),
       {.schedule = schedule, .check = check_graph<Options>("osgp")});
 }
 

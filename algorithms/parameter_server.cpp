@@ -77,7 +77,8 @@ void train(Context ctx, Run& run, const Options& options) {
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   if (options.execution.hierarchical && options.placement == Placement::beside)
-    throw ConfigError(pointer + "/hierarchical", "leaders serve; expected servers \"among\" them");
+    throw ConfigError(pointer + "/hierarchical",
+                      "the node leaders are the servers; expected \"placement\": \"among\"");
   check_servers(options.servers, layout_of(options, layout), pointer, options.placement);
 }
 
@@ -86,7 +87,7 @@ void check(const Options& options, const Layout& layout, const std::string& poin
 AlgorithmEntry parameter_server_entry() {
   return algorithm_entry(
       {.name = "parameter_server",
-       .doc = "Synchronous SGD on the mean gradient, which sharded servers form",
+       .doc = "Synchronous SGD on the mean gradient, computed by sharded servers",
        .trigram = kSyncFullCentralised,
        .execution_options = "OFH",
        .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020",
@@ -94,21 +95,24 @@ AlgorithmEntry parameter_server_entry() {
       train,
       FieldTable<Options>{}
           .field("servers", &Options::servers, servers_kind(),
-                 "How many ranks serve a share of the model each; all: every one")
+                 "Number of ranks that each serve a share of the model; \"all\": every rank")
           .field("placement", &Options::placement, placement_kind(),
-                 "Whether the servers are among the workers, or ranks that only serve")
+                 "among: servers are also workers; beside: servers are ranks that only serve")
           .field("partition", &Options::partition_bytes, partition_kind(),
                  "Largest piece of a bucket that a server handles at once")
           .field("priority", &Options::by_need, one_of<bool>({{"ready", false}, {"need", true}}),
-                 "What travels first: what is ready, or what the next forward pass needs")
+                 "Partition that is sent first: the first that is ready, or the first that the "
+                 "next forward pass needs")
           .field("early", &Options::early, number(0, 1),
-                 "Share of the partitions, the first ready, that nothing overtakes by need")
+                 "Share of the partitions, those that are ready first, that are sent in the order "
+                 "in which they are ready")
           .only_where([](const Options& options) { return options.by_need; },
                       "has no effect here; expected \"priority\": \"need\" beside it")
           .field("through_host", &Options::through_host, boolean(),
-                 "Exchange by way of the host, at host_bandwidth in simulated time, as BytePS")
+                 "Exchange through the host, at host_bandwidth in simulated time, as in BytePS")
           .field("assignment", &Options::assignment, assignment_kind(),
-                 "Which server has a partition: each in turn, or by a hash of its key, as BytePS")
+                 "How partitions are assigned to servers: in turn, or by a hash of the key as in "
+                 "BytePS")
           .field("acknowledged", &Options::acknowledged, boolean(),
                  "Workers ask for a mean once their push is acknowledged, as in BytePS"),
       {.check = check, .workers = workers});

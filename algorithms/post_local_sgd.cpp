@@ -53,9 +53,9 @@ AlgorithmEntry post_local_sgd_entry() {
       train,
       FieldTable<Options>{}
           .field("switch_step", &Options::switch_step, integer(0),
-                 "t_0: steps on mean gradients, before workers step alone; where lr decays first")
-          .field("sync_every", &Options::sync_every, integer(1),
-                 "H: steps from average to average, later")
+                 "t_0: synchronous steps before workers step alone; by convention, the step of the "
+                 "first learning-rate decay")
+          .field("sync_every", &Options::sync_every, integer(1), "H: steps between averages, later")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"),
       {.schedule = schedule});
 }

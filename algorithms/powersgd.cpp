@@ -37,11 +37,11 @@ void train(Context ctx, Run& run, const Options& options) {
 FieldTable<LowRank> low_rank_fields() {
   return FieldTable<LowRank>{}
       .field("rank", &LowRank::rank, integer(1, 1024),
-             "Columns of the factors; the paper has 1 to 4")
+             "Number of columns of the factors; the paper uses 1 to 4")
       .field("error_feedback", &LowRank::error_feedback, boolean(),
-             "Add what an approximation has lost to what is approximated next")
+             "Add the approximation's error to the next gradient")
       .field("warm_start", &LowRank::warm_start, boolean(),
-             "Keep the factor Q from step to step, instead of drawing it anew")
+             "Reuse the factor Q of the last step instead of drawing a new one")
       .field("allreduce", &LowRank::allreduce, allreduce_kind(), "Algorithm of the allreduces");
 }
 
@@ -49,7 +49,7 @@ FieldTable<LowRank> low_rank_fields() {
 
 AlgorithmEntry powersgd_entry() {
   return algorithm_entry({.name = "powersgd",
-                          .doc = "Synchronous SGD on approximations of low rank of the gradients",
+                          .doc = "Synchronous SGD on low-rank approximations of the gradients",
                           .trigram = kSyncLowCentralised,
                           .execution_options = "OFH",
                           .source = "Vogels et al., PowerSGD, arXiv 1905.13727"},

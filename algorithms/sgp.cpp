@@ -78,7 +78,8 @@ AlgorithmEntry sgp_entry() {
       train,
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
-          .field("graph", &Options::graph, peer_graph_kind(), "Who sends to whom; directed or not"),
+          .field("graph", &Options::graph, peer_graph_kind(),
+                 "Peer graph of the pushes; may be directed"),
       {.schedule = schedule_of_graph<Options>, .check = check_graph<Options>("sgp")});
 }
 

@@ -31,14 +31,14 @@ struct Options {
 AlgorithmEntry signsgd_majority_entry() {
   return algorithm_entry(
       {.name = "signsgd_majority",
-       .doc = "Synchronous SGD on the signs that most workers' gradients have",
+       .doc = "Synchronous SGD on a majority vote of the workers' gradient signs",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Bernstein et al., signSGD, arXiv 1802.04434, 1810.05291"},
       train_on_coded_gradients<Options, coded_average>,
       FieldTable<Options>{}.field("phase2", &Options::phase2, second_phase_kind(),
-                                  "How votes go from those who count them to all: to everybody at "
-                                  "once, or around a ring"));
+                                  "How counted votes get from the ranks that count them to all "
+                                  "workers: sent directly, or around a ring"));
 }
 
 }  // namespace trigram

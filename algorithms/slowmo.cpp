@@ -62,7 +62,7 @@ AlgorithmEntry slowmo_entry() {
        .exchanges_weights = true},
       train,
       FieldTable<Options>{}
-          .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
+          .field("sync_every", &Options::sync_every, integer(1), "Steps between averages")
           .field("slow_momentum", &Options::slow_momentum, number(0, 1, Open::above),
                  "beta: share of the slow momentum kept")
           .field("slow_lr", &Options::slow_lr, number(0, 1e3), "alpha: slow learning rate")

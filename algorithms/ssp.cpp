@@ -92,7 +92,7 @@ ExchangeSchedule schedule(const Options&, const Layout&) {
 AlgorithmEntry ssp_entry() {
   return algorithm_entry(
       {.name = "ssp",
-       .doc = "Servers apply updates as they come; no worker is far ahead of the slowest",
+       .doc = "Servers apply updates as they arrive; no worker is far ahead of the slowest",
        .trigram = kAsyncFullCentralised,
        .trigram_with_codec = kAsyncLowCentralised,
        .execution_options = "",
@@ -100,7 +100,7 @@ AlgorithmEntry ssp_entry() {
       train,
       shard_fields<Options>().field(
           "staleness", &Options::staleness, integer(0),
-          "s: steps by which a worker that begins one may be ahead of the slowest"),
+          "s: number of steps by which a worker may be ahead of the slowest when it begins a step"),
       {.schedule = schedule, .check = check_shards<Options>});
 }
 

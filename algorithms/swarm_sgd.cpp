@@ -102,12 +102,13 @@ AlgorithmEntry swarm_sgd_entry() {
       FieldTable<Options>{}
           .field("mode", &Options::mode,
                  one_of<Mode>({{"blocking", Mode::blocking}, {"non_blocking", Mode::non_blocking}}),
-                 "Whether workers wait for their partner, or go on while models are averaged")
+                 "Whether workers wait for their partner, or continue while models are averaged")
           .field("local_steps", &Options::local_steps, integer(1, 1 << 30),
-                 "H: steps from meeting to meeting, or their mean")
-          .field("interval", &Options::interval,
-                 one_of<Interval>({{"fixed", Interval::fixed}, {"geometric", Interval::geometric}}),
-                 "Whether there are always H steps between meetings, or a geometric number"),
+                 "H: steps between averages; their mean if `interval` is geometric")
+          .field(
+              "interval", &Options::interval,
+              one_of<Interval>({{"fixed", Interval::fixed}, {"geometric", Interval::geometric}}),
+              "Number of steps between averages: always H, or drawn from a geometric distribution"),
       {.schedule = schedule});
 }
 

@@ -67,7 +67,7 @@ AlgorithmEntry terngrad_entry() {
       train,
       FieldTable<Options>{}.field(
           "clip", &Options::clip, optional(number(0, 1e6, Open::below)),
-          "c: elements beyond so many sigma of their bucket are cut off; null: none"));
+          "c: elements are clipped to c standard deviations of their bucket; null: no clipping"));
 }
 
 }  // namespace trigram

@@ -100,18 +100,19 @@ AlgorithmEntry wagma_entry() {
       train,
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
-          .field("tau", &Options::tau, integer(1), "Steps from one average over all to the next")
+          .field("tau", &Options::tau, integer(1), "Steps between averages over all workers")
           .field("group_size", &Options::group_size, integer(0),
-                 "Workers in a group, a power of two; 0: the square root of their number")
+                 "Workers per group, a power of two; 0: about the square root of their number")
           .field("grouping", &Options::dynamic, one_of<bool>({{"dynamic", true}, {"fixed", false}}),
-                 "Whether groups change every step")
+                 "dynamic: groups change in every step; fixed: groups stay the same")
           .field("group_allreduce", &Options::group_allreduce, group_allreduce_kind(),
                  "Algorithm of the sums in groups")
           .only_where([](const Options& options) { return !options.codec; },
-                      "codes travel by an allgather; expected none beside a codec")
+                      "has no effect beside a codec, whose codes are exchanged by an allgather; "
+                      "remove one of the two")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the averages")
           .field("codec", &Options::codec, optional_codec_kind(),
-                 "Code of how far models in groups are from the last average"),
+                 "Codec of the difference between a model and the last average"),
       {.schedule = schedule,
        .check = [](const Options& options, const Layout& layout, const std::string& pointer) {
          check_butterfly_groups(options.group_size, layout.ranks(), pointer);

@@ -85,7 +85,7 @@ ExchangeSchedule schedule(const Options& options, const Layout&) {
 AlgorithmEntry zeroone_adam_entry() {
   return algorithm_entry(
       {.name = "zeroone_adam",
-       .doc = "Adam on signs, whose variance is updated ever less often, then with local steps",
+       .doc = "Adam on signs: the variance is updated less and less often, then local steps begin",
        .trigram = kSyncLowCentralised,
        .execution_options = "OFH",
        .source = "Lu et al., 0/1 Adam, arXiv 2202.06009",
@@ -93,7 +93,7 @@ AlgorithmEntry zeroone_adam_entry() {
       train,
       scatter_reduce_fields<Options>("gradients and sums of moments")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
-                 "Algorithm of the allreduce where the variance is updated")
+                 "Algorithm of the allreduce in steps that update the variance")
           .field("freeze_step", &Options::freeze_step, integer(1, 1 << 30),
                  "Steps before the variance is frozen and local steps begin")
           .field("variance_doubling", &Options::variance_doubling, integer(1, 1 << 30),

@@ -4,6 +4,7 @@
 
 namespace trigram {
 
-using Json = nlohmann::json;  // keys are kept sorted, so equal values have equal texts
+/// Object keys are sorted, so the order of insertion does not change the dumped text.
+using Json = nlohmann::json;
 
 }  // namespace trigram

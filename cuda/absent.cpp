@@ -6,8 +6,7 @@ namespace trigram {
 
 std::string cuda_absent_reason() {
   return "this build has no CUDA; install NVIDIA's CUDA toolkit 12 or newer and NCCL 2.18 or "
-         "newer, "
-         "and configure again";
+         "newer, and configure again";
 }
 
 std::string cuda_unavailable_reason() { return cuda_absent_reason(); }

@@ -18,8 +18,7 @@ namespace {
 // and at most half.
 constexpr double kShareLeft = 0.1, kLeft = 3 * 1024.0 * 1024 * 1024;
 constexpr const char* kEnlarge =
-    "give the runtime's option \"memory\" more, or let fewer ranks "
-    "share a GPU";
+    "increase the runtime's option \"memory\", or let fewer ranks share a GPU";
 
 int device_count() {
   int count = 0;
@@ -61,7 +60,7 @@ std::string cuda_absent_reason() { return ""; }
 std::string cuda_unavailable_reason() {
   cuda::prepare_environment();
   if (device_count() > 0) return "";
-  return "no GPU, or no driver for one, is here: cudaGetDeviceCount finds none";
+  return "this machine has no GPU or no driver for it: cudaGetDeviceCount finds none";
 }
 
 std::unique_ptr<AcceleratorBackend> make_cuda_accelerator(const CudaOptions& options,

@@ -65,12 +65,11 @@ int device_of(const Placement& placement, int ranks_per_gpu, int devices) {
   throw ConfigError(
       "/runtime",
       fmt::format(
-          "{} ranks of a machine see the same {} GPU{}; start at most {} there, or, where the "
-          "machine has more, let each rank see all of them, or one of its own: "
-          "CUDA_VISIBLE_DEVICES unset, with Slurm --gpu-bind=none{}",
+          "{} ranks of a machine see the same {} GPU{}; start at most {} ranks there or, if the "
+          "machine has more GPUs, let each rank see all of them (CUDA_VISIBLE_DEVICES unset; with "
+          "Slurm, --gpu-bind=none) or a different one each{}",
           placement.count, devices, devices == 1 ? "" : "s", devices * ranks_per_gpu,
-          ranks_per_gpu == 1 ? "; or, for tests alone, let some share a GPU: "
-                               "--ranks-per-gpu N"
+          ranks_per_gpu == 1 ? "; or, only for tests, let ranks share a GPU: --ranks-per-gpu N"
                              : ""));
 }
 

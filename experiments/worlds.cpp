@@ -35,7 +35,7 @@ World sim() {
 
 World threads() {
   auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
-      "threads", "Real time: a thread of this machine for each rank, messages are copies in memory",
+      "threads", "Real time: a thread of this machine for each rank; messages are copies in memory",
       threads_fields(),
       [](const ThreadsOptions& options, const Cluster& cluster, const WorkloadFactory&) {
         return make_threads_runtime(options, cluster);
@@ -47,7 +47,8 @@ World threads() {
 
 World mpi() {
   auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
-      "mpi", "Real time: a process for each rank, started by mpirun or srun, messages are MPI's",
+      "mpi",
+      "Real time: a process for each rank, started by mpirun or srun; messages are sent by MPI",
       mpi_fields(), [](const MpiOptions& options, const Cluster& cluster, const WorkloadFactory&) {
         MpiOptions all = options;
         all.transport = cluster.transport;
@@ -77,8 +78,8 @@ World nccl() {
                           .include(&NcclOptions::cuda, cuda_fields());
   auto runtime = component<Runtime, const Cluster&, const WorkloadFactory&>(
       "nccl",
-      "Real time: a process and a GPU for each rank, started by mpirun or srun, messages are "
-      "NCCL's",
+      "Real time: a process and a GPU for each rank, started by mpirun or srun; messages are sent "
+      "by NCCL",
       fields, [](const NcclOptions& options, const Cluster&, const WorkloadFactory&) {
         CudaOptions cuda = options.cuda;
         cuda.padded = options.job.padded;

@@ -47,7 +47,7 @@ void check_flows(const Cluster& cluster, const std::string& pointer) {
   if (flows_per_s <= kMostFlowsPerSecond) return;
   throw ConfigError(pointer,
                     fmt::format("expected flows of at least {:.0f} B, not {:.6g} B: a NIC would "
-                                "send {:.3g} of them a second, and {:.0g} are the most",
+                                "send {:.3g} flows per second, and {:.0g} is the limit",
                                 std::ceil(asked_Bps / kMostFlowsPerSecond), background.flow_bytes,
                                 flows_per_s, kMostFlowsPerSecond));
 }
@@ -61,9 +61,9 @@ void check_background(const Cluster& cluster, const std::string& pointer) {
   const std::string at_load = child(pointer, "load");
   const auto nics = cluster.nics == Nics::shared ? cluster.nodes : cluster.ranks();
   if (nics > kMostNics)
-    throw ConfigError(at_load, fmt::format("expected at most {} NICs where others have traffic, "
-                                           "not {}",
-                                           kMostNics, nics));
+    throw ConfigError(
+        at_load,
+        fmt::format("expected at most {} NICs with background traffic, not {}", kMostNics, nics));
   const auto network = make_network(cluster);
   double least_factor = 1;
   for (const LinkChange& change : network->profile())
@@ -79,8 +79,8 @@ void check_background(const Cluster& cluster, const std::string& pointer) {
   }
   if (most <= kMostBackground * (1 + 1e-9)) return;
   throw ConfigError(
-      at_load, fmt::format("expected at most {}, not {}: that asks for {:.3g} of what the link {} "
-                           "moves, and {} is the most",
+      at_load, fmt::format("expected at most {}, not {}: background traffic would ask for {:.3g} "
+                           "of the bandwidth of the link {}, and {} is the limit",
                            std::floor(100 * load * kMostBackground / most + 1e-9) / 100, load, most,
                            network->name(where), kMostBackground));
 }

@@ -23,7 +23,7 @@ FieldTable<LinkSpec> link_fields() {
                 "end-to-end latency, such as \"50us\"")
       .field("shaping", &LinkSpec::shaping,
              written_where(nested(shaping_fields()), [](const Shaping& s) { return s.exists(); }),
-             "token bucket at each direction of each NIC, whose bandwidth is that of bursts")
+             "token bucket in each direction of each NIC; `bandwidth` is then the rate of bursts")
       .field("profile", &LinkSpec::profile,
              written_where(list_of(nested(link_change_fields())),
                            [](const auto& all) { return !all.empty(); }),
@@ -31,7 +31,7 @@ FieldTable<LinkSpec> link_fields() {
       .field("background", &LinkSpec::background,
              written_where(nested(background_fields()),
                            [](const Background& b) { return b.load > 0; }),
-             "traffic of others between nodes");
+             "background traffic of other jobs between nodes");
 }
 
 /// A bandwidth that is not dumped if it has no value of its own.
@@ -45,90 +45,87 @@ FieldTable<IntraSpec> intra_fields() {
                 "bandwidth of each direction of each worker's port, such as \"150GB/s\"")
       .required("latency", &IntraSpec::latency_s, quantity(Dimension::duration),
                 "end-to-end latency, such as \"5us\"")
-      .field(
-          "kind", &IntraSpec::kind,
-          one_of<IntraKind>({{"nvlink", IntraKind::nvlink}, {"pcie", IntraKind::pcie}}),
-          "\"nvlink\": a crossbar that is never narrow; \"pcie\": a host bridge that all messages "
-          "inside the node share")
-      .field(
-          "bridge_bandwidth", &IntraSpec::bridge_Bps, bandwidth_if_given(),
-          "bandwidth of the host bridge, all workers and directions together; that of a port when "
-          "it is not given")
+      .field("kind", &IntraSpec::kind,
+             one_of<IntraKind>({{"nvlink", IntraKind::nvlink}, {"pcie", IntraKind::pcie}}),
+             "\"nvlink\": a crossbar that is never a bottleneck; \"pcie\": a host bridge that all "
+             "messages inside the node share")
+      .field("bridge_bandwidth", &IntraSpec::bridge_Bps, bandwidth_if_given(),
+             "total bandwidth of the host bridge over all workers and both directions; defaults to "
+             "the bandwidth of a port")
       .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
-                  "applies only to \"kind\": \"pcie\"")
-      .field(
-          "gpudirect", &IntraSpec::gpudirect,
-          written_where(boolean(), [](bool direct) { return !direct; }),
-          "whether NICs reach the workers' memory by themselves (GPUDirect RDMA); if not, messages "
-          "between nodes pass the worker's port and the host bridge of both nodes, too")
+                  "applies only to \"kind\": \"pcie\"; remove it")
+      .field("gpudirect", &IntraSpec::gpudirect,
+             written_where(boolean(), [](bool direct) { return !direct; }),
+             "whether NICs access the workers' memory directly (GPUDirect RDMA); if not, messages "
+             "between nodes also pass the worker's port and the host bridge of both nodes")
       .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
-                  "applies only to \"kind\": \"pcie\"");
+                  "applies only to \"kind\": \"pcie\"; remove it");
 }
 
 FieldTable<Accelerator> accelerator_fields() {
   return FieldTable<Accelerator>{}
       .field("name", &Accelerator::name,
              written_where(text(), [](const std::string& name) { return !name.empty(); }),
-             "name of the accelerator; without one, and without rates, it is taken to be a V100")
+             "name of the accelerator; without a name and without rates, a V100 is assumed")
       .field(
           "flops", &Accelerator::flops_per_s,
           written_where(quantity(Dimension::flop_rate, true), [](double rate) { return rate > 0; }),
-          "rate of arithmetic, such as \"15.7TFLOP/s\"; that of a V100 when it is not given")
+          "rate of arithmetic, such as \"15.7TFLOP/s\"; defaults to a V100's")
       .field("memory_bandwidth", &Accelerator::memory_Bps, bandwidth_if_given(),
-             "bandwidth of its memory, such as \"900GB/s\"; that of a V100 when it is not given")
+             "bandwidth of its memory, such as \"900GB/s\"; defaults to a V100's")
       .field("launch_overhead", &Accelerator::launch_overhead_s, quantity(Dimension::duration),
-             "time that every operation takes besides its work")
+             "time that every operation takes in addition to its work")
       .field("synchronize_overhead", &Accelerator::synchronize_overhead_s,
              written_where(quantity(Dimension::duration), [](double s) { return s >= 0; }),
-             "time that the host takes to go on when it has waited for an operation; that of a "
-             "launch when it is not given")
+             "time that the host needs to continue after it has waited for an operation; defaults "
+             "to launch_overhead")
       .field("codec_bandwidth", &Accelerator::codec_Bps, bandwidth_if_given(),
-             "memory traffic at which tensors are encoded and decoded; by default as "
-             "memory_bandwidth and flops say")
+             "rate of memory traffic at which tensors are encoded and decoded; by default, "
+             "memory_bandwidth and flops apply")
       .field("reduction_bandwidth", &Accelerator::reduction_Bps, bandwidth_if_given(),
-             "memory traffic at which vectors are summed, scaled and compared; by default as "
-             "memory_bandwidth and flops say")
+             "rate of memory traffic at which vectors are summed, scaled and compared; by default, "
+             "memory_bandwidth and flops apply")
       .field("copy_bandwidth", &Accelerator::copy_Bps, bandwidth_if_given(),
-             "memory traffic at which tensors are copied; by default as memory_bandwidth says")
+             "rate of memory traffic at which tensors are copied; by default, memory_bandwidth "
+             "applies")
       .field("host_bandwidth", &Accelerator::host_Bps, bandwidth_if_given(),
-             "tensors that algorithms exchange through the host pass it at this rate: copies to it "
-             "and back, sums; by default as memory_bandwidth says")
+             "rate at which tensors that are exchanged through the host pass it: copies to it and "
+             "back, and sums; by default, memory_bandwidth applies")
       .field("overlap_slowdown", &Accelerator::overlap_slowdown, number(1, 1e6),
-             "computation takes this many times as long while a message of its worker is under "
-             "way");
+             "factor on computation time while a message of the worker is in flight");
 }
 
 FieldTable<SlowWorker> slow_worker_fields() {
   return FieldTable<SlowWorker>{}
       .required("rank", &SlowWorker::rank, integer(0), "rank of the worker")
-      .required("factor", &SlowWorker::factor, number(1, 1e6),
-                "its computation takes this many times as long");
+      .required("factor", &SlowWorker::factor, number(1, 1e6), "factor on its computation time");
 }
 
 FieldTable<Stragglers> straggler_fields() {
   const auto some = [](const Stragglers& s) { return s.count > 0; };
   const char* const why_not = "has no effect here; expected a \"count\" above 0 beside it";
   return FieldTable<Stragglers>{}
-      .field("count", &Stragglers::count, integer(0), "workers that are held up in every step")
+      .field("count", &Stragglers::count, integer(0),
+             "number of workers that are delayed in every step")
       .field("delay", &Stragglers::delay_s, quantity(Dimension::duration),
              "delay of each straggler before the step")
       .only_where(some, why_not)
-      .field("seed", &Stragglers::seed, integer(0), "seed of the draw of workers")
+      .field("seed", &Stragglers::seed, integer(0), "seed of the draws of workers")
       .only_where(some, why_not)
       .field("independent", &Stragglers::independent, boolean(),
-             "every worker makes `count` draws of its own of one among all workers, and is held up "
-             "where it draws itself: sometimes nobody is, sometimes more than `count` are")
+             "every worker draws one of all workers `count` times and is delayed if it draws "
+             "itself: in some steps no worker is delayed, in others more than `count` are")
       .only_where(some, why_not);
 }
 
 FieldTable<Skew> skew_fields() {
   return FieldTable<Skew>{}
       .field("smallest", &Skew::smallest_s, quantity(Dimension::duration),
-             "delay of the worker that is held up least")
+             "smallest delay of a worker")
       .required("largest", &Skew::largest_s, quantity(Dimension::duration),
-                "delay of the worker that is held up most")
+                "largest delay of a worker")
       .field("rotates", &Skew::rotates, boolean(),
-             "whether every worker has the next one's delay in the next step");
+             "whether every worker takes over the next worker's delay in the next step");
 }
 
 double jittered(double bandwidth, const Cluster& cluster, int index, bool nic) {
@@ -181,12 +178,12 @@ FieldTable<Cluster> cluster_fields() {
              "network between nodes: the full-duplex NIC")
       .field("nics", &Cluster::nics,
              one_of<Nics>({{"shared", Nics::shared}, {"per_worker", Nics::per_worker}}),
-             "whether the workers of a node share one NIC, or have one each")
-      .field(
-          "topology", &Cluster::topology, topology_kind(),
-          "how nodes are joined beyond their NICs, by default by one switch that is never narrow")
+             "whether the workers of a node share one NIC or each have their own")
+      .field("topology", &Cluster::topology, topology_kind(),
+             "how the NICs of nodes are connected; by default, by one switch that is never a "
+             "bottleneck")
       .field("transport", &Cluster::transport, nested(transport_fields()),
-             "what protocols and software take of the network between nodes")
+             "limits and overheads of protocols and software between nodes")
       .field("accelerator", &Cluster::accelerator, nested(accelerator_fields()),
              "rates that price computation (roofline model)")
       .field("worker_variation", &Cluster::worker_variation, number(0, 2),
@@ -195,15 +192,15 @@ FieldTable<Cluster> cluster_fields() {
       .field("slow_workers", &Cluster::slow_workers, list_of(nested(slow_worker_fields())),
              "workers that compute more slowly than the others")
       .field("stragglers", &Cluster::stragglers, nested(straggler_fields()),
-             "workers, drawn anew for every step, that are held up before it")
+             "workers, drawn for every step, that are delayed before it")
       .field("skew", &Cluster::skew, nested(skew_fields()),
              "delays before every step that grow evenly from one worker to the next")
       .field("run_times", &Cluster::run_times, nested(run_times_fields()),
              "how the time of a step's computation varies among workers and steps")
       .field("bandwidth_jitter", &Cluster::bandwidth_jitter, number(0, 0.99),
-             "each NIC and port is faster or slower by up to this fraction, drawn evenly")
+             "each NIC and port is faster or slower by up to this fraction, drawn uniformly")
       .field("jitter_seed", &Cluster::jitter_seed, integer(0),
-             "seed of the draw for bandwidth_jitter");
+             "seed of the draws for bandwidth_jitter");
 }
 
 Cluster parse_cluster(const Json& j, const std::string& pointer) {
@@ -217,13 +214,14 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
       .check(cluster.topology.options, cluster.attached_nodes(), child(pointer, "topology"));
   if (const Transport& t = cluster.transport;
       t.variation > 0 && !std::isfinite(t.connection_cap_Bps) && !std::isfinite(t.node_cap_Bps))
-    throw ConfigError(child(child(pointer, "transport"), "variation"),
-                      "expected connection_cap or node_cap beside it, which it varies");
+    throw ConfigError(
+        child(child(pointer, "transport"), "variation"),
+        "has no effect here; expected connection_cap or node_cap, which it varies, beside it");
   const std::string inter = child(pointer, "inter");
   check_profile(cluster.inter.profile, child(inter, "profile"));
   if (cluster.inter.shaping.exists() && !cluster.inter.profile.empty())
     throw ConfigError(child(inter, "profile"),
-                      "expected links that change with time, or shaping, not both");
+                      "expected a profile of links that change with time, or shaping, not both");
   check_background(cluster, child(inter, "background"));
   if (cluster.stragglers.count > cluster.ranks())
     throw ConfigError(child(child(pointer, "stragglers"), "count"),
@@ -234,7 +232,7 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
                       "expected a delay above 0 for the stragglers");
   if (cluster.skew.largest_s < cluster.skew.smallest_s)
     throw ConfigError(child(child(pointer, "skew"), "largest"),
-                      "expected no smaller a delay than the smallest one");
+                      "expected a delay of at least `smallest`");
   if (j.contains("run_times")) parse_run_times(j.at("run_times"), child(pointer, "run_times"));
   std::vector<bool> seen(static_cast<std::size_t>(cluster.ranks()));
   for (std::size_t i = 0; i < cluster.slow_workers.size(); ++i) {

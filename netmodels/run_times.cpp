@@ -49,8 +49,10 @@ const RunTimes& resolved(const RunTimes& times) {
 
 FieldTable<Quantile> quantile_fields() {
   return FieldTable<Quantile>{}
-      .required("share", &Quantile::share, number(0, 1), "share of the steps that take less time")
-      .required("time", &Quantile::seconds, quantity(Dimension::duration), "that time");
+      .required("share", &Quantile::share, number(0, 1),
+                "share of the steps that take less than `time`")
+      .required("time", &Quantile::seconds, quantity(Dimension::duration),
+                "time that this share of the steps stays below");
 }
 
 auto of(Shape kind) {
@@ -86,7 +88,7 @@ FieldTable<RunTimes> run_times_fields() {
                 "shape of the distribution")
       .field("seed", &RunTimes::seed, integer(0), "seed of the draws")
       .only_where([](const RunTimes& times) { return times.kind != Shape::constant; },
-                  "has no effect here; constant times are not drawn")
+                  "has no effect here, because constant times are not drawn; remove it")
       .field("variation", &RunTimes::variation, number(0, 10),
              "standard deviation over mean (lognormal)")
       .only_where(of(Shape::lognormal), "is an option of the kind lognormal")
@@ -100,8 +102,8 @@ FieldTable<RunTimes> run_times_fields() {
              "standard deviation of the time of a step (bounded)")
       .only_where(of(Shape::bounded), "is an option of the kind bounded")
       .field("quantiles", &RunTimes::quantiles, list_of(nested(quantile_fields())),
-             "points of the distribution from share 0 to share 1, linear in between; nothing "
-             "lies between the times of two that have one share")
+             "points of the distribution from share 0 to share 1, linear in between; no step takes "
+             "a time between those of two points with the same share")
       .only_where(of(Shape::quantiles), "is an option of the kind quantiles")
       .field("shortest_length", &RunTimes::shortest, number(0, 1e9), "shortest sequence, in tokens")
       .only_where(of(Shape::sequences), "is an option of the kind sequences")
@@ -113,13 +115,13 @@ FieldTable<RunTimes> run_times_fields() {
              "standard deviation of the length of a sequence")
       .only_where(of(Shape::sequences), "is an option of the kind sequences")
       .field("sequences", &RunTimes::batch, integer(1, 65536),
-             "sequences in a worker's batch, the longest of which decides")
+             "sequences in a worker's batch; the longest one determines the time")
       .only_where(of(Shape::sequences), "is an option of the kind sequences")
       .field("fixed_share", &RunTimes::fixed_share, number(0, 1),
              "share of the mean time that does not depend on the lengths")
       .only_where(of(Shape::sequences), "is an option of the kind sequences")
       .field("name", &RunTimes::name, one_of<std::string>(std::move(names)),
-             "which measured distribution")
+             "name of a measured distribution")
       .only_where(of(Shape::published), "is an option of the kind published");
 }
 
@@ -157,7 +159,7 @@ RunTimes parse_run_times(const Json& j, const std::string& pointer) {
     }
     case Shape::published:
       if (times.name.empty())
-        throw ConfigError(child(pointer, "name"), "missing; which measured distribution");
+        throw ConfigError(child(pointer, "name"), "missing; name of a measured distribution");
   }
   return times;
 }

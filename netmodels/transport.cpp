@@ -23,12 +23,13 @@ FieldTable<Efficiency> efficiency_fields() {
   const OptionType<double> share = number(0, 1, Open::below);
   return FieldTable<Efficiency>{}
       .field("leaders", &Efficiency::leaders, share,
-             "of rings and trees among one worker of each node, the leader of several")
+             "share that rings and trees among the leaders of nodes with several workers get")
       .field("all_to_all", &Efficiency::all_to_all, share,
-             "of exchanges of every worker with every other")
+             "share that exchanges of every worker with every other get")
       .field("point_to_point", &Efficiency::point_to_point, share,
-             "of exchanges with peers of a graph, and of pairs")
-      .field("server", &Efficiency::server, share, "of exchanges with parameter servers");
+             "share that exchanges with peers of a graph and in pairs get")
+      .field("server", &Efficiency::server, share,
+             "share that exchanges with parameter servers get");
 }
 
 }  // namespace
@@ -128,52 +129,52 @@ FieldTable<Transport> transport_fields() {
   const auto open_mpi = [](const Transport& t) { return t.protocol == Protocol::open_mpi; };
   const auto shared = [](const Transport& t) { return t.protocol != Protocol::open_mpi; };
   const std::string one_socket =
-      "has no place here: with \"protocol\": \"open_mpi\" two ranks share one socket; expected it "
-      "without";
+      "does not apply to \"protocol\": \"open_mpi\", with which two ranks share one socket; remove "
+      "it";
   const auto lossy = [](const Transport& t) { return t.loss > 0; };
   return FieldTable<Transport>{}
       .field("protocol", &Transport::protocol,
              one_of<Protocol>({{"eager", Protocol::eager},
                                {"rendezvous", Protocol::rendezvous},
                                {"open_mpi", Protocol::open_mpi}}),
-             "when a send is over. eager: when the transport has taken the message, as NCCL over "
-             "sockets; rendezvous: when it has been delivered, as MPI's long messages; open_mpi: "
-             "when the kernel has taken it, which Open MPI over TCP hands a long message when the "
-             "receiver has asked for it")
+             "when a send completes. eager: when the transport has accepted the message, as in "
+             "NCCL over sockets; rendezvous: when the message is delivered, as for MPI's long "
+             "messages; open_mpi: when the kernel has accepted it; Open MPI over TCP hands a long "
+             "message to the kernel once the receiver has asked for it")
       .field("buffer", &Transport::buffer_bytes, quantity(Dimension::bytes, true),
-             "bytes that an eager transport holds of a connection and channel")
+             "bytes that an eager transport buffers per connection and channel")
       .only_where(eager, "applies only to \"protocol\": \"eager\"; remove it")
       .field("slots", &Transport::slots, integer(0, 1 << 20),
-             "messages that an eager transport holds of a connection; 0: any number")
+             "messages that an eager transport buffers per connection; 0: no limit")
       .only_where(eager, "applies only to \"protocol\": \"eager\"; remove it")
       .field("eager_limit", &Transport::eager_limit_bytes, quantity(Dimension::bytes),
-             "longest message that Open MPI sends without being asked for, with its header of 56 "
-             "bytes (btl_tcp_eager_limit)")
-      .only_where(open_mpi, "is of Open MPI; expected it with \"protocol\": \"open_mpi\"")
+             "longest message, with its header of 56 bytes, that Open MPI sends before the "
+             "receiver asks for it (btl_tcp_eager_limit)")
+      .only_where(open_mpi, "applies only to \"protocol\": \"open_mpi\"; remove it")
       .field("tcp", &Transport::tcp, tcp_kind(),
              "windows of the streams between nodes: \"none\", \"linux\" with its defaults, or an "
-             "object that says what is different from them")
-      .refuse("window", "is of TCP; expected \"tcp\": {\"window\": ...} in its place")
+             "object with the options that differ from them")
+      .refuse("window", "belongs to TCP; expected \"tcp\": {\"window\": ...} instead")
       .field("goodput", &Transport::goodput, number(0, 1, Open::below),
-             "share of a link's bandwidth that is left after headers")
+             "share of a link's bandwidth that is left for payload")
       .field("node_cap", &Transport::node_cap_Bps, limit(Dimension::bandwidth),
-             "what the software of a node moves at most, in each direction")
+             "largest rate of the software of a node, in each direction")
       .field("connection_cap", &Transport::connection_cap_Bps, limit(Dimension::bandwidth),
-             "what all messages from one worker to another move at most")
+             "largest total rate of the messages from one worker to another")
       .field("streams", &Transport::streams, integer(1, 1024),
              "streams (sockets) of a connection, over which every message is split evenly")
       .only_where(shared, one_socket)
       .field(
           "slice", &Transport::slice_bytes,
           written_where(quantity(Dimension::bytes, true), [](double bytes) { return bytes > 0; }),
-          "streams take slices of messages in turns, none shorter than this: a shorter message "
-          "travels on one stream; by default messages are split evenly, however short")
+          "shortest slice: streams take slices of messages in turn, and a shorter message travels "
+          "on one stream; by default, messages are split evenly, however short")
       .field("channels", &Transport::channels, integer(1, 1024),
              "connections between two workers over which messages of rings and trees are split "
              "evenly; other traffic uses one")
       .only_where(shared, one_socket)
       .field("stream_cap", &Transport::stream_cap_Bps, limit(Dimension::bandwidth),
-             "what one stream moves at most")
+             "largest rate of one stream")
       .field(
           "variation", &Transport::variation, number(0, 2),
           "variation of the throughput limits of connections and of nodes: standard deviation of "
@@ -182,7 +183,8 @@ FieldTable<Transport> transport_fields() {
              "share of packets that are lost: a stream moves at most loss_constant / sqrt(loss) "
              "segments per round-trip time")
       .field("loss_constant", &Transport::loss_constant, number(0, 10, Open::below),
-             "constant of that formula, by how losses come and packets are acknowledged")
+             "constant in the formula of `loss`; depends on the pattern of losses and on how "
+             "packets are acknowledged")
       .only_where(lossy, "has no effect here; expected a loss above 0 beside it")
       .field("segment", &Transport::segment_bytes, quantity(Dimension::bytes, true),
              "payload of a packet (maximum segment size)")
@@ -190,11 +192,11 @@ FieldTable<Transport> transport_fields() {
       .field("message_overhead", &Transport::message_overhead_s, quantity(Dimension::duration),
              "time that a connection spends on each message before its bytes leave")
       .field("stream_overhead", &Transport::stream_overhead_s, quantity(Dimension::duration),
-             "time that it spends on each part of a message that is split over streams")
+             "time that a connection spends on each part of a message that is split over streams")
       .field("stage_overhead", &Transport::stage_overhead_s, quantity(Dimension::duration),
              "time that the sender spends on each batch of messages, a stage of a collective")
       .field("efficiency", &Transport::efficiency, nested(efficiency_fields()),
-             "share of the bandwidth that patterns of traffic get, relative to rings");
+             "shares of the bandwidth that patterns of traffic get, relative to rings");
 }
 
 }  // namespace trigram

@@ -72,12 +72,12 @@ OptionType<std::optional<FusionCycle>> fusion_buffer_kind() {
   return optional(nested(
       FieldTable<FusionCycle>{}
           .field("size", &FusionCycle::buffer_bytes, byte_size(),
-                 "Fused exchanges are no longer than this, but for a single longer bucket")
+                 "Longest fused exchange; a bucket that is longer is exchanged alone")
           .field("cycle", &FusionCycle::cycle_s, quantity(Dimension::duration),
-                 "Least time from the start of a cycle to that of the next; 0s: a cycle begins as "
-                 "soon as a bucket is ready")
+                 "Shortest time between the starts of two cycles; 0s: a cycle starts as soon as a "
+                 "bucket is ready")
           .field("negotiations", &FusionCycle::negotiations, integer(1, 2),
-                 "Small allreduces by which the ranks agree in a cycle, one after the other")));
+                 "Number of successive small allreduces by which the ranks agree in each cycle")));
 }
 
 /// State shared by the tasks. The main stream uses it between iterations, and the negotiation

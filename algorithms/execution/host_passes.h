@@ -10,8 +10,8 @@ namespace trigram {
 
 /// The documentation of the option `through_host` of algorithms that average models.
 inline constexpr const char* kThroughHost =
-    "Average models on the host: the worker waits while they pass it, at the accelerator's "
-    "host_bandwidth in simulated time";
+    "Average models on the host: the worker waits while they pass through the host, at the "
+    "accelerator's host_bandwidth in simulated time";
 
 /// The work of a rank's host if models are averaged there (`through_host`): it copies them out of
 /// the framework, adds those of other ranks, and copies the result back. An exchange counts the

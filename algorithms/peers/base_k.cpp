@@ -153,10 +153,10 @@ class BaseK final : public PeerGraph {
 PeerGraphEntry base_k_graph() {
   return component<PeerGraph, std::uint64_t>(
       "base_k",
-      "At most k peers in a step, and the exact mean after a few, of any number of ranks: the "
+      "At most k peers per step, and the exact mean after a few steps for any number of ranks: the "
       "Base-(k+1) graph (arXiv 2305.11420)",
       FieldTable<Options>{}.field("peers", &Options::peers, integer(1, 64),
-                                  "k, peers of a rank in a step at most"),
+                                  "k: largest number of peers of a rank per step"),
       [](const Options& options, std::uint64_t) { return std::make_unique<BaseK>(options); });
 }
 

@@ -53,10 +53,10 @@ class Bipartite final : public PeerGraph {
 PeerGraphEntry bipartite_graph() {
   return component<PeerGraph, std::uint64_t>(
       "bipartite",
-      "One partner: even ranks meet odd ranks, an odd number of hops away, weights 1/2",
+      "One partner: even ranks average with odd ranks an odd number of hops away, weights 1/2",
       FieldTable<Options>{}.field(
           "hop", &Options::hop, one_of<Hop>({{"rotating", Hop::rotating}, {"random", Hop::random}}),
-          "How far away: 1, 3, 5, ... in turn, or drawn anew in every step"),
+          "Distance of the partner: 1, 3, 5, ... in turn, or drawn at random in every step"),
       [](const Options& options, std::uint64_t seed) {
         return std::make_unique<Bipartite>(options, seed);
       });

@@ -64,7 +64,7 @@ PeerGraphEntry butterfly_graph() {
   return component<PeerGraph, std::uint64_t>(
       "butterfly", "Changing groups of S, weights 1/S: the groups of WAGMA-SGD (arXiv 2005.00124)",
       FieldTable<Options>{}.field("group", &Options::group, group_kind(),
-                                  "S, a power of two; 0 stands for about sqrt(P)"),
+                                  "S: group size, a power of two; 0: about sqrt(P)"),
       [](const Options& options, std::uint64_t) { return std::make_unique<Butterfly>(options); });
 }
 

@@ -18,7 +18,7 @@ class Complete final : public PeerGraph {
 }  // namespace
 
 PeerGraphEntry complete_graph() {
-  return plain_graph<Complete>("complete", "Everybody with everybody, weights 1/P");
+  return plain_graph<Complete>("complete", "Every rank averages with all ranks, weights 1/P");
 }
 
 }  // namespace trigram

@@ -108,11 +108,12 @@ PeerGraphEntry n_peer_exponential_graph() {
       "n_peer_exponential",
       "Directed: to d ranks, j (d+1)^i ahead for j = 1..d and i in turn (arXiv 1811.10792)",
       FieldTable<SeveralPeers>{}
-          .field("peers", &SeveralPeers::peers, integer(1, 64), "d, ranks to send to in a step")
+          .field("peers", &SeveralPeers::peers, integer(1, 64),
+                 "d: number of ranks to send to per step")
           .field("hops", &SeveralPeers::hops,
                  one_of<Hops>({{"multiples", Hops::multiples}, {"powers", Hops::powers}}),
-                 "How far ahead: multiples of a power of d+1, or d successive powers of two, from "
-                 "the next one on in the next step (released code of WAGMA-SGD)"),
+                 "Distances ahead: multiples of a power of d+1, or d successive powers of two, "
+                 "starting one power higher in each step (released code of WAGMA-SGD)"),
       [](const SeveralPeers& options, std::uint64_t) -> std::unique_ptr<PeerGraph> {
         if (options.hops == Hops::powers) return std::make_unique<SuccessivePowers>(options.peers);
         return std::make_unique<NPeerExponential>(options.peers);

@@ -14,7 +14,7 @@ struct Participants {
 
 inline Participants participants(const Execution& execution, const Layout& layout) {
   if (execution.hierarchical)
-    return {static_cast<int>(layout.nodes().size()), "nodes (it is hierarchical)"};
+    return {static_cast<int>(layout.nodes().size()), "nodes (execution is hierarchical)"};
   return {layout.ranks(), "workers"};
 }
 

@@ -59,10 +59,10 @@ void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::strin
                                            "the same ones in every step; choose a fixed graph",
                                            spec.name, algorithm));
   if (needs.bipartite && !is_bipartite(*graph, who.count))
-    throw ConfigError(pointer, fmt::format("{} of {} {} has a circle of an odd number of them, and "
-                                           "{} needs two sides that only meet each other; choose "
-                                           "bipartite, grid, star or a ring of an even number",
-                                           spec.name, who.count, who.noun, algorithm));
+    throw ConfigError(pointer,
+                      fmt::format("{} of {} {} has an odd cycle, and {} needs a bipartite graph; "
+                                  "choose bipartite, grid, star or a ring of an even number",
+                                  spec.name, who.count, who.noun, algorithm));
 }
 
 }  // namespace trigram

@@ -26,8 +26,9 @@ class ShiftOne final : public PeerGraph {
 }  // namespace
 
 PeerGraphEntry shift_one_graph() {
-  return plain_graph<ShiftOne>(
-      "shift_one", "One partner: the lower half meets the upper, shifted by one more every step");
+  return plain_graph<ShiftOne>("shift_one",
+                               "One partner: the lower half of the ranks pairs with the upper "
+                               "half, shifted by one more in every step");
 }
 
 }  // namespace trigram

@@ -57,13 +57,13 @@ class ShuffledExponential final : public PeerGraph {
 PeerGraphEntry shuffled_exponential_graph() {
   return component<PeerGraph, std::uint64_t>(
       "shuffled_exponential",
-      "One peer, 1, 2, 4, ... places away in an order shuffled anew after each round, weights 1/2 "
+      "One peer, 1, 2, 4, ... places away in an order reshuffled after each round, weights 1/2 "
       "(GossipGraD, arXiv 1803.05880)",
       FieldTable<Options>{}.field(
           "topology", &Options::topology,
           one_of<Topology>({{"dissemination", Topology::dissemination}, {"cube", Topology::cube}}),
-          "dissemination: to the one ahead, from the one behind; cube: with the one whose place "
-          "differs in one bit"),
+          "dissemination: send to the peer ahead and receive from the peer behind; cube: exchange "
+          "with the peer whose place differs in one bit"),
       [](const Options& options, std::uint64_t seed) {
         return std::make_unique<ShuffledExponential>(options, seed);
       });

@@ -21,7 +21,7 @@ class Star final : public PeerGraph {
 }  // namespace
 
 PeerGraphEntry star_graph() {
-  return plain_graph<Star>("star", "Rank 0 with everybody else, weights 1/P (BlueFog)");
+  return plain_graph<Star>("star", "Rank 0 averages with every other rank, weights 1/P (BlueFog)");
 }
 
 }  // namespace trigram

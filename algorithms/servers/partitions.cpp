@@ -78,16 +78,16 @@ void check_servers(std::int64_t servers, const Layout& layout, const std::string
   const bool beside = placement == Placement::beside;
   if (beside && layout.ranks() == 1)
     throw ConfigError(pointer + "/placement",
-                      "one rank alone has nobody beside it; expected \"among\"");
+                      "a single rank cannot have servers beside it; expected \"among\"");
   if (beside && (servers == 0 || servers >= layout.ranks()))
     throw ConfigError(
         pointer + "/servers",
-        fmt::format("the servers are beside the workers, of {0} ranks; expected from 1 to {1}, not "
-                    "{2}",
-                    layout.ranks(), layout.ranks() - 1, servers_kind().dump(servers).dump()));
+        fmt::format(
+            "{0} ranks, servers beside the workers: expected from 1 to {1} servers, not {2}",
+            layout.ranks(), layout.ranks() - 1, servers_kind().dump(servers).dump()));
   if (servers > layout.ranks())
     throw ConfigError(pointer + "/servers",
-                      fmt::format("the servers are among the workers; expected at most {}, not {}",
+                      fmt::format("servers among the workers: expected at most {} servers, not {}",
                                   layout.ranks(), servers));
 }
 

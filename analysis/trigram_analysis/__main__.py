@@ -48,10 +48,10 @@ def _parser() -> argparse.ArgumentParser:
         if name == "table":
             sub.add_argument("--csv", action="store_true", help="plain numbers in base units")
         else:
-            sub.add_argument("-o", "--output", type=Path, help="where to write")
+            sub.add_argument("-o", "--output", type=Path, help="file or folder to write to")
         if name == "report":
             sub.add_argument("--check", action="store_true",
-                             help="print what was published beside it; exit code 3 where it is missed")
+                             help="print published results beside these results; exit code 3 if a claim is missed")
     return parser
 
 

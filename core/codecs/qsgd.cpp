@@ -16,19 +16,20 @@ namespace trigram {
 FieldTable<qsgd::Options> qsgd::option_fields() {
   return FieldTable<Options>{}
       .field("levels", &Options::levels, integer(1, 127),
-             "Levels s beside zero, of either sign: ceil(log2(2s + 1)) bits per element (127: 8 "
-             "bits, 7: 4 bits, 1: 2 bits)")
-      .field("bucket", &Options::bucket, integer(1, 1 << 24), "Elements per norm")
+             "s: number of levels of each sign besides zero, which take ceil(log2(2s + 1)) bits "
+             "per element (127: 8 bits, 7: 4 bits, 1: 2 bits)")
+      .field("bucket", &Options::bucket, integer(1, 1 << 24),
+             "Number of elements that share a norm")
       .field("norm", &Options::norm, one_of<Norm>({{"l2", Norm::l2}, {"max", Norm::max}}),
-             "What is divided into levels: the Euclidean norm, or the largest magnitude, whose "
-             "error is smaller")
-      .field(
-          "coding", &Options::coding,
-          one_of<Coding>({{"fixed", Coding::fixed}, {"elias", Coding::elias}}),
-          "What codes count as on the wire: as they are, of fixed length, or the bound of the mean "
-          "length of Elias codes")
+             "Norm that is divided into levels: the Euclidean norm, or the largest magnitude, "
+             "whose error is smaller")
+      .field("coding", &Options::coding,
+             one_of<Coding>({{"fixed", Coding::fixed}, {"elias", Coding::elias}}),
+             "Length that codes count as on the wire: their own fixed length, or the bound on the "
+             "mean length of Elias codes")
       .only_where([](const Options& o) { return o.norm == Norm::l2 || o.coding == Coding::fixed; },
-                  "Elias codes have a bound for the Euclidean norm only");
+                  "the bound on Elias codes holds only for the Euclidean norm; expected \"norm\": "
+                  "\"l2\" or \"coding\": \"fixed\"");
 }
 
 qsgd::Format qsgd::format_of(const Options& options) {

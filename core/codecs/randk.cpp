@@ -19,9 +19,10 @@ namespace trigram {
 FieldTable<randk::Options> randk::option_fields() {
   return FieldTable<Options>{}
       .field("density", &Options::density, density_kind(),
-             "Part of the elements that travels, rounded up, at least one")
+             "Share of the elements that is sent, rounded up to at least one element")
       .field("unbiased", &Options::unbiased, boolean(),
-             "Scale them by n/k, so that the mean is right; false for use with error feedback");
+             "Scale the chosen elements by n/k, so that their expectation is exact; false for use "
+             "with error feedback");
 }
 
 namespace {

@@ -19,7 +19,7 @@ FieldTable<sign::Options> sign::option_fields() {
                      {"l1_mean", Scale::l1_mean},
                      {"one", Scale::one},
                      {"means", Scale::means}}),
-      "Magnitude of what is decoded: l2 is ||x||_2 / sqrt(n), l1_mean is ||x||_1 / n, one is 1, "
+      "Magnitude of decoded elements: l2 is ||x||_2 / sqrt(n), l1_mean is ||x||_1 / n, one is 1, "
       "means are the means of the non-negative and of the negative elements");
 }
 

@@ -17,8 +17,9 @@
 namespace trigram {
 
 FieldTable<topk::Options> topk::option_fields() {
-  return FieldTable<Options>{}.field("density", &Options::density, density_kind(),
-                                     "Part of the elements that travels, rounded up, at least one");
+  return FieldTable<Options>{}.field(
+      "density", &Options::density, density_kind(),
+      "Share of the elements that is sent, rounded up to at least one element");
 }
 
 std::vector<std::uint32_t> topk::indices_on(std::span<const std::byte> wire) {

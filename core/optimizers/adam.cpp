@@ -10,8 +10,8 @@ FieldTable<AdamOptions> adam_fields() {
       .field("beta2", &AdamOptions::beta2, number(0, kBelowOne), "decay of the mean of squares")
       .field("eps", &AdamOptions::eps, number(0, 1), "added to the root of the mean square")
       .field("weight_decay", &AdamOptions::weight_decay, number(0, 1e6),
-             "adam: this times the weight is added to its gradient; adamw: each step shrinks the "
-             "weight by lr times this")
+             "adam: weight_decay times the weight is added to its gradient; adamw: each step also "
+             "shrinks the weight by lr * weight_decay of its value")
       .include(&AdamOptions::schedule, schedule_fields());
 }
 

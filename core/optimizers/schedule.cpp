@@ -24,9 +24,10 @@ FieldTable<Schedule> schedule_fields() {
                          {"cosine", Decay::cosine}}),
           "how the learning rate falls after the warm-up; linear and cosine end at 0 with the run")
       .field("decay_every", &Schedule::decay_every, integer(1),
-             "decay step: the rate is multiplied by decay_factor every so many steps")
+             "decay step: number of steps after which the rate is multiplied by decay_factor")
       .only_where(in_steps, why_not)
-      .field("decay_factor", &Schedule::decay_factor, number(0, 1), "see decay_every")
+      .field("decay_factor", &Schedule::decay_factor, number(0, 1),
+             "decay step: factor on the learning rate after every decay_every steps")
       .only_where(in_steps, why_not)
       .field("lr_scaling", &Schedule::lr_scaling,
              one_of<Scaling>(

@@ -5,9 +5,10 @@ namespace trigram {
 FieldTable<SgdOptions> sgd_fields() {
   return FieldTable<SgdOptions>{}
       .field("lr", &SgdOptions::lr, number(0, 1e6), "learning rate")
-      .field("momentum", &SgdOptions::momentum, number(0, 1), "share of the last update kept")
+      .field("momentum", &SgdOptions::momentum, number(0, 1),
+             "share of the previous update that is kept")
       .field("weight_decay", &SgdOptions::weight_decay, number(0, 1e6),
-             "this times the weight is added to its gradient")
+             "weight_decay times the weight is added to its gradient")
       .include(&SgdOptions::schedule, schedule_fields());
 }
 

@@ -92,10 +92,10 @@ ScaledTimes scaled_to(Profile profile, const AcceleratorRates& to) {
 std::string assumption(const ScaledTimes& now, const Profile& before, const AcceleratorRates& to) {
   const auto ms = [](const Profile& p) { return 1e3 * (p.forward_s() + p.backward_s()); };
   return fmt::format(
-      "layers of {} were measured on {}; on {} a step is taken to compute for {:.4g} ms in place "
-      "of {:.4g} ms: arithmetic goes with FLOP/s, the rest of the time with memory bandwidth; "
-      "{:.4g} to {:.4g} ms if all went with one of both; give a measured step_time to say "
-      "otherwise",
+      "layer times of {} were measured on {}; on {} a step's computation is taken to last {:.4g} "
+      "ms instead of {:.4g} ms: arithmetic scales with FLOP/s, the rest of the time with memory "
+      "bandwidth; {:.4g} to {:.4g} ms if all of it scaled with one of the two; give a measured "
+      "step_time to say otherwise",
       before.name, text_of(before.measured_on), text_of(to), ms(now.profile), ms(before),
       1e3 * now.least_s, 1e3 * now.most_s);
 }

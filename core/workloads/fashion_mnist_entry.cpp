@@ -30,7 +30,7 @@ FieldTable<Options> make_fields() {
              "mlp: dense layers; cnn: two 3x3 convolutions of 8 and 16 filters, each with 2x2 "
              "max-pooling, before the dense layers")
       .field("hidden", &Options::hidden, optional(counts(1, 1 << 16)),
-             "width of each hidden dense layer; 64 for mlp, none for cnn unless given")
+             "widths of the hidden dense layers; default: one layer of 64 for mlp, none for cnn")
       .field("batch", &Options::batch, count(1, 1 << 20), "samples per worker and step")
       .field("sharding", &Options::sharding, sharding_kind(),
              "shards of uneven classes, one per worker, such as {\"dirichlet\": 0.1}; absent: all "

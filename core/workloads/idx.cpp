@@ -61,18 +61,18 @@ class Reader {
 
 }  // namespace
 
-IdxArray read_idx(const std::filesystem::path& file, std::size_t rank) {
-  constexpr std::size_t kLargest = std::size_t{1}
-                                   << 36;  // a damaged header must not exhaust memory
+IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions) {
+  // A damaged header must not exhaust memory.
+  constexpr std::size_t kLargest = std::size_t{1} << 36;
   Reader reader(file);
-  const auto expected = static_cast<std::uint32_t>(0x800 + rank);
+  const auto expected = static_cast<std::uint32_t>(0x800 + dimensions);
   if (const std::uint32_t magic = reader.big_endian(); magic != expected)
     reader.fail(
         fmt::format("expected the magic number {:#010x} (bytes in {} dimension{}), not {:#010x}",
-                    expected, rank, rank == 1 ? "" : "s", magic));
+                    expected, dimensions, dimensions == 1 ? "" : "s", magic));
   IdxArray array;
   std::size_t size = 1;
-  for (std::size_t i = 0; i < rank; ++i) {
+  for (std::size_t i = 0; i < dimensions; ++i) {
     array.dimensions.push_back(reader.big_endian());
     if (array.dimensions[i] == 0 || array.dimensions[i] > kLargest / size)
       reader.fail(fmt::format("dimension {} is {}", i, array.dimensions[i]));

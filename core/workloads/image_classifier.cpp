@@ -60,14 +60,14 @@ Quality ImageClassifier::evaluate(std::span<const float> weights, std::size_t mo
 }
 
 Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
-              std::span<const float> weights, std::size_t most) {
+              std::span<const float> weights, std::size_t max_samples) {
   constexpr std::size_t kBatch = 250;  // so that activations of these networks stay in the cache
   HostDevice host;
   const Tensor flat = host.empty(weights.size());
   std::ranges::copy(weights, flat.floats().begin());
   double loss = 0;
   std::size_t correct = 0;
-  const std::size_t size = std::min(set.size(), most);
+  const std::size_t size = std::min(set.size(), max_samples);
   for (std::size_t begin = 0; begin < size;) {
     const std::size_t batch = std::min(kBatch, size - begin);
     NeuralNetwork network(host, architecture, batch);  // cheap, because memory is pooled

@@ -14,7 +14,8 @@ namespace trigram {
 /// A network trained on a data set, as one rank sees it.
 class ImageClassifier final : public Model {
  public:
-  /// `data` is shared by the ranks, read-only.
+  /// `data` is shared by the ranks, read-only. Without `sharding`, ranks draw from all samples,
+  /// reshuffled in every epoch.
   ImageClassifier(Device& device, std::shared_ptr<const ImageData> data,
                   const Architecture& architecture, std::size_t batch,
                   const std::optional<Sharding>& sharding, const ModelPlace& place);
@@ -39,9 +40,9 @@ class ImageClassifier final : public Model {
   Sampler sampler_;
 };
 
-/// Mean loss and fraction correct of a network with `weights` on the first `most` images of `set`,
+/// Mean loss and accuracy of a network with `weights` on the first `max_samples` images of `set`,
 /// computed on the host.
 Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
-              std::span<const float> weights, std::size_t most);
+              std::span<const float> weights, std::size_t max_samples);
 
 }  // namespace trigram

@@ -110,14 +110,15 @@ class ProfileFactory final : public WorkloadFactory {
 FieldTable<Pricing> pricing_fields() {
   return FieldTable<Pricing>{}
       .field("priced_as", &Pricing::priced_as, optional(profile_reference()),
-             "profile whose message sizes and compute times stand for the model's own")
+             "profile whose message sizes and compute times replace the model's own")
       .field("priced_with", &Pricing::priced_with,
              written_where(
                  nested(adaptation_fields()),
                  [](const ProfileOptions& o) { return o.step_s || o.batch || o.accelerator; }),
-             "what step_time, batch and accelerator are to a profile, of that of priced_as")
+             "step_time, batch and accelerator, as a workload that is a profile has them, for the "
+             "profile of priced_as")
       .only_where([](const Pricing& pricing) { return pricing.priced_as.has_value(); },
-                  "adapts a profile; expected priced_as beside it")
+                  "adapts the profile of priced_as; expected priced_as beside it")
       .field("values", &Pricing::values, boolean(),
              "false: tensors are phantoms of the same sizes, so only times are simulated");
 }

@@ -24,29 +24,34 @@ struct Document {
 
 FieldTable<AcceleratorRates> accelerator_fields() {
   return FieldTable<AcceleratorRates>{}
-      .field("accelerator", &AcceleratorRates::name, text(), "where the times were measured")
+      .field("accelerator", &AcceleratorRates::name, text(),
+             "accelerator on which the times were measured")
       .field("flops", &AcceleratorRates::flops_per_s, quantity(Dimension::flop_rate, true),
-             "its peak rate of arithmetic, at the precision of the measurement")
+             "the accelerator's peak rate of arithmetic at the precision of the measurement")
       .field("memory_bandwidth", &AcceleratorRates::memory_Bps,
-             quantity(Dimension::bandwidth, true), "the peak bandwidth of its memory");
+             quantity(Dimension::bandwidth, true), "the accelerator's peak memory bandwidth");
 }
 
 FieldTable<Document> document_fields() {
-  auto row = FieldTable<ProfileTensor>{}
-                 .required("tensor", &ProfileTensor::tensor, text(), "name of the tensor")
-                 .required("numel", &ProfileTensor::numel, count(1), "number of elements")
-                 .required("forward_s", &ProfileTensor::forward_s, seconds(), "seconds")
-                 .required("backward_s", &ProfileTensor::backward_s, seconds(), "seconds")
-                 .field("forward_flops", &ProfileTensor::forward_flops, flops(),
-                        "floating-point operations of its matrix products")
-                 .field("backward_flops", &ProfileTensor::backward_flops, flops(),
-                        "those of the backward pass");
+  auto row =
+      FieldTable<ProfileTensor>{}
+          .required("tensor", &ProfileTensor::tensor, text(), "name of the tensor")
+          .required("numel", &ProfileTensor::numel, count(1), "number of elements")
+          .required("forward_s", &ProfileTensor::forward_s, seconds(),
+                    "time of its layer's forward pass, in seconds")
+          .required("backward_s", &ProfileTensor::backward_s, seconds(),
+                    "time of its layer's backward pass, in seconds")
+          .field("forward_flops", &ProfileTensor::forward_flops, flops(),
+                 "floating-point operations of the layer's matrix products in the forward pass")
+          .field("backward_flops", &ProfileTensor::backward_flops, flops(),
+                 "floating-point operations of the layer's matrix products in the backward pass");
   return FieldTable<Document>{}
       .field("name", &Document::name, text(), "name of the model")
       .include(&Document::measured_on, accelerator_fields())
       .field("batch", &Document::batch, count(1), "samples per worker and step")
       .field("buffers", &Document::buffers, byte_size(),
-             "what the model keeps beside its parameters, such as batch normalisation's statistics")
+             "size of the model's state besides its parameters, such as the statistics of batch "
+             "normalisation")
       .field("forward_s", &Document::forward_s, optional(seconds()), "sum over the tensors")
       .field("backward_s", &Document::backward_s, optional(seconds()), "sum over the tensors")
       .field("sources", &Document::sources, list_of(text()), "where the numbers come from")

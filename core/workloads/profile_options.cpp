@@ -13,9 +13,9 @@ namespace {
 
 FieldTable<TensorRange> range_fields() {
   return FieldTable<TensorRange>{}
-      .required(
-          "first", &TensorRange::first, integer(0),
-          "the first tensor, counted from 0 in the order in which backward completes gradients")
+      .required("first", &TensorRange::first, integer(0),
+                "the first tensor, counted from 0 in the order in which the backward pass "
+                "completes gradients")
       .required("last", &TensorRange::last, integer(0), "the last tensor");
 }
 
@@ -36,11 +36,11 @@ OptionType<TensorGroup> group_kind() {
 
 FieldTable<AcceleratorRates> rates_fields() {
   return FieldTable<AcceleratorRates>{}
-      .required("name", &AcceleratorRates::name, text(), "its name")
+      .required("name", &AcceleratorRates::name, text(), "name of the accelerator")
       .required("flops", &AcceleratorRates::flops_per_s, quantity(Dimension::flop_rate, true),
-                "its peak rate of arithmetic, at the precision that is trained in")
+                "its peak rate of arithmetic at the precision of training")
       .required("memory_bandwidth", &AcceleratorRates::memory_Bps,
-                quantity(Dimension::bandwidth, true), "the peak bandwidth of its memory");
+                quantity(Dimension::bandwidth, true), "its peak memory bandwidth");
 }
 
 OptionType<TargetAccelerator> other_accelerator() {
@@ -87,8 +87,8 @@ ScaledTimes adaptation(Profile profile, const ProfileOptions& options) {
     scale_times(profile, static_cast<double>(batch) / static_cast<double>(measured));
   if (proportional && !options.step_s)
     profile.assumed.push_back(fmt::format(
-        "layers take {} / {} of the profile's times for a batch of {}, in proportion to "
-        "its samples; give a measured step_time beside batch to say otherwise",
+        "layers take {} / {} of the profile's times for a batch of {}, in proportion to the number "
+        "of samples; give a measured step_time beside batch to say otherwise",
         batch, measured, batch));
   ScaledTimes now{profile, 0, 0};
   const auto seconds = [&now] { return now.profile.forward_s() + now.profile.backward_s(); };
@@ -111,7 +111,7 @@ class Grouping {
   std::size_t take(const TensorGroup& group, const std::string& pointer) {
     const std::size_t before = next_;
     if (const auto* names = std::get_if<std::vector<std::string>>(&group)) {
-      if (names->empty()) throw ConfigError(pointer, "expected a tensor at least");
+      if (names->empty()) throw ConfigError(pointer, "expected at least one tensor");
       for (std::size_t i = 0; i < names->size(); ++i)
         take((*names)[i], child(pointer, std::to_string(i)));
     } else {
@@ -141,9 +141,10 @@ class Grouping {
     if (found - names_.begin() < static_cast<std::ptrdiff_t>(next_))
       throw ConfigError(pointer,
                         fmt::format("\"{}\" is in a bucket already; {}", name, expected()));
-    throw ConfigError(pointer, fmt::format("\"{}\" is out of the order in which backward completes "
-                                           "gradients; {}",
-                                           name, expected()));
+    throw ConfigError(
+        pointer,
+        fmt::format("\"{}\" is not in the order in which the backward pass completes gradients; {}",
+                    name, expected()));
   }
 
   void take(const TensorRange& range, const std::string& pointer) {
@@ -174,20 +175,20 @@ FieldTable<ProfileOptions> adaptation_fields() {
              "measured time of a forward and a backward pass over the batch on one worker, without "
              "the optimizer's step and communication: scales all layers by one factor")
       .field("batch", &ProfileOptions::batch, optional(count(1)),
-             "samples per worker and step; without step_time layers take as many times as long, "
-             "which is assumed")
+             "samples per worker and step; without step_time, layer times are assumed to scale in "
+             "proportion")
       .field("accelerator", &ProfileOptions::accelerator, optional(other_accelerator()),
-             "the machine on which layers take their time, where it is not the profile's: "
-             "\"cluster\" or its rates; FLOPs and memory traffic of each layer scale its time, "
-             "which is assumed");
+             "accelerator to scale layer times to, if not the profile's own: \"cluster\", or an "
+             "object with its rates; each layer's time is assumed to scale with its FLOPs and "
+             "memory traffic");
 }
 
 FieldTable<ProfileOptions> profile_option_fields() {
   return adaptation_fields().field(
       "buckets", &ProfileOptions::buckets,
       written_where(list_of(group_kind()), [](const auto& all) { return !all.empty(); }),
-      "tensors that are exchanged as one message, in place of the algorithm's bucket sizes: "
-      "lists of names, or {\"first\", \"last\"}, in the order in which backward completes "
+      "buckets of tensors that are exchanged as one message, instead of the algorithm's bucket "
+      "sizes: lists of names, or {\"first\", \"last\"}, in the order in which backward completes "
       "gradients");
 }
 

@@ -8,17 +8,18 @@ namespace trigram {
 
 struct QuadraticOptions {
   std::size_t dimension = 64;
-  double condition = 10;     // ratio of the largest to the smallest eigenvalue of the Hessian
-  double noise = 0;          // standard deviation of each gradient element
-  double heterogeneity = 0;  // distance between the ranks' optima
-  std::size_t tensors = 4;   // number of tensors that the vector is cut into
+  double condition = 10;  // ratio of the largest to the smallest eigenvalue of the Hessian
+  double noise = 0;       // standard deviation of the noise added to each gradient element
+  // Standard deviation of the elements of b_r - A w*; 0: all ranks have the same objective.
+  double heterogeneity = 0;
+  std::size_t tensors = 4;  // number of tensors that the weights are split into
 };
 
 /// Least squares with a known optimum, for property tests. Rank r minimises |A w - b_r|^2 / 2 from
 /// w = 0, where A^T A has eigenvalues spaced evenly from 1/condition to 1 and b_r = A w* +
-/// heterogeneity * z_r. Ranks come in pairs with opposite z (an odd last rank has z = 0), so that
-/// the mean of the objectives has its minimum at w*. Gradients carry fresh noise of mean 0, keyed
-/// by (seed, rank, step).
+/// heterogeneity * z_r with standard normal elements of z_r. Ranks come in pairs with opposite z (a
+/// last rank without a partner has z = 0), so that w* is the minimiser of the mean objective.
+/// Gradients carry fresh noise of mean 0, keyed by (seed, rank, step).
 class Quadratic final : public Model {
  public:
   Quadratic(Device& device, const QuadraticOptions& options, const ModelPlace& place);
@@ -33,7 +34,7 @@ class Quadratic final : public Model {
   Quality evaluate(std::span<const float> weights, std::size_t most) const override;
   std::size_t batch() const override { return 1; }
 
-  /// w*, the minimum of the mean objective.
+  /// w*, the minimiser of the mean objective.
   std::span<const float> optimum() const { return optimum_; }
 
  private:

@@ -19,10 +19,13 @@ FieldTable<Options> make_fields() {
       FieldTable<Q>{}
           .field("dimension", &Q::dimension, count(1, 4096), "number of weights")
           .field("condition", &Q::condition, number(1, 1e6), "condition number of the Hessian")
-          .field("noise", &Q::noise, number(0, 1e6), "standard deviation of a gradient's elements")
+          .field("noise", &Q::noise, number(0, 1e6),
+                 "standard deviation of the noise that is added to each element of a gradient")
           .field("heterogeneity", &Q::heterogeneity, number(0, 1e6),
-                 "how far the optima of the ranks lie apart")
-          .field("tensors", &Q::tensors, count(1, 4096), "pieces that the weights are cut into");
+                 "standard deviation of the elements of b_r - A w*, in which the objectives |A w - "
+                 "b_r|^2 / 2 of the ranks differ; 0: all ranks have the same objective")
+          .field("tensors", &Q::tensors, count(1, 4096),
+                 "number of tensors that the weights are split into");
   return FieldTable<Options>{}
       .include(&Options::problem, problem)
       .include(&Options::pricing, pricing_fields());

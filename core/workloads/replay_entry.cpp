@@ -24,10 +24,10 @@ FieldTable<Options> fields() {
   return FieldTable<Options>{}
       .required("profile", &Options::profile, profile_reference(), "the profile to replay")
       .field("batch", &Options::batch, optional(count(1, 1 << 20)),
-             "samples per worker and step, in place of the profile's; work grows in proportion")
+             "samples per worker and step, instead of the profile's; work scales in proportion")
       .field("rate", &Options::rate, std::move(rate),
-             "for a profile without FLOPs: the rate at which its accelerator is taken to have "
-             "worked; FLOPs are its times at this rate")
+             "for a profile without FLOPs: the rate at which its accelerator is assumed to have "
+             "worked; a layer's FLOPs are its time at this rate")
       .field("buffer", &Options::buffer, byte_size(),
              "size of each of the three buffers that all activations share")
       .field("values", &Options::values, boolean(),
@@ -41,13 +41,13 @@ std::int64_t flops_of(double seconds, double rate) { return 2 * std::llround(sec
 Profile prepared(Profile profile, const Options& options, const std::string& pointer) {
   if (!profile.has_flops() && !options.rate)
     throw ConfigError(child(pointer, "rate"),
-                      fmt::format("missing: the profile \"{}\" says no FLOPs; expected the rate of "
-                                  "its accelerator, such as 10TFLOP/s",
+                      fmt::format("missing: the profile \"{}\" does not give FLOPs; expected the "
+                                  "rate of its accelerator, such as 10TFLOP/s",
                                   profile.name));
   if (profile.has_flops() && options.rate)
     throw ConfigError(
         child(pointer, "rate"),
-        fmt::format("has no effect: the profile \"{}\" says its FLOPs", profile.name));
+        fmt::format("has no effect: the profile \"{}\" gives its FLOPs; remove it", profile.name));
   const std::size_t batch = options.batch.value_or(profile.batch);
   const double times = static_cast<double>(batch) / static_cast<double>(profile.batch);
   for (ProfileTensor& row : profile.tensors) {
@@ -90,8 +90,8 @@ class ReplayFactory final : public WorkloadFactory {
 WorkloadEntry replay_entry() {
   return component<WorkloadFactory, const std::string&>(
       "replay",
-      "a profile's layers as matrix products of the same FLOPs, on weights and gradients of the "
-      "true sizes",
+      "a profile's layers as matrix products of the same FLOPs, with weights and gradients of the "
+      "original sizes",
       fields(), [](const Options& options, const std::string& pointer) {
         return std::make_unique<ReplayFactory>(options, pointer);
       });

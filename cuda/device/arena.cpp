@@ -27,8 +27,9 @@ std::byte* allocated(std::size_t nbytes) {
     static_cast<void>(cudaGetLastError());  // clears the error, which is handled here
     std::size_t free = 0, total = 0;
     cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    throw CudaMemoryError(fmt::format("the GPU has no {} bytes for tensors: {} of its {} are free",
-                                      nbytes, free, total));
+    throw CudaMemoryError(
+        fmt::format("the GPU does not have {} bytes for tensors: {} of its {} bytes are free",
+                    nbytes, free, total));
   }
   cuda::check(code, "cudaMalloc");
   return memory;
@@ -206,8 +207,7 @@ std::string CudaArena::exhausted(std::size_t size) const {
   const std::lock_guard lock(mutex_);
   return fmt::format(
       "a tensor of {} bytes does not fit into the {} bytes for tensors on the GPU, of which {} are "
-      "in "
-      "use; {}",
+      "in use; {}",
       size, nbytes_, used_, enlarge_);
 }
 

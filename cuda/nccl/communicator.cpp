@@ -120,7 +120,7 @@ void NcclCommunicator::connect(const ncclUniqueId& id) {
   std::shared_ptr<AcceleratorEvent> connected;
   place_.issuer.run_slowly(
       place_.waiter, {.kind = Wait::connection, .name = place_.stream_name},
-      fmt::format("to connect rank {} with the others for stream {}", place_.rank,
+      fmt::format("connecting rank {} with the other ranks for stream {}", place_.rank,
                   place_.stream_name),
       [handle = handle_, queue = place_.queue, id, ranks = place_.size, rank = place_.rank,
        halves = std::move(everyone)] {

@@ -26,7 +26,7 @@ void check_nccl_version() {
   int version = 0;
   check(ncclGetVersion(&version), "ncclGetVersion");
   if (version >= kOldest) return;
-  throw NcclError(fmt::format("NCCL {} is loaded, and {} or newer is needed", version_text(version),
+  throw NcclError(fmt::format("NCCL {} is loaded, but {} or newer is needed", version_text(version),
                               version_text(kOldest)),
                   ncclInvalidUsage);
 }

@@ -52,6 +52,6 @@ AlgorithmEntry proximal_sgd_entry() {
        .source = "Li et al., FedProx, arXiv 1812.06127"},
       train,
       FieldTable<Options>{}
-          .field("sync_every", &Options::sync_every, integer(1), "Steps from average to average")
+          .field("sync_every", &Options::sync_every, integer(1), "Steps between averages")
           .field("mu", &Options::mu, number(0, 1e3), "How strongly steps are pulled back"));
 }

@@ -49,8 +49,8 @@ void check_coordinates(const Json& coordinates) {
   for (const auto& [pointer, value] : coordinates.items())
     if (!pointer.starts_with("/algorithm") && !pointer.starts_with("/optimizer"))
       throw ConfigError(child("/sweep", pointer),
-                        "candidates differ in /algorithm and /optimizer alone; expected this one "
-                        "not swept");
+                        "candidates may differ only in /algorithm and /optimizer; remove this key "
+                        "from the sweep");
 }
 
 std::string settings_label(const Json& coordinates) {
@@ -113,11 +113,11 @@ Contest::Contest(const Question& question)
   const PlannedRun& first = plan.runs.front();
   cluster_ = first.resolved.at("cluster");
   if (first.experiment.cluster.ranks() == 1)
-    throw ConfigError("--cluster",
-                      "has one worker, which communicates with nobody: there is nothing to advise "
-                      "on; expected two workers or more");
+    throw ConfigError(
+        "--cluster",
+        "has one worker, which has no peer to communicate with; expected at least two workers");
   if (!first.experiment.world().simulated)
-    throw ConfigError("/runtime", "advice is from simulations; expected \"sim\"");
+    throw ConfigError("/runtime", "advice is based on simulations; expected \"sim\"");
   if (target().accuracy) trained_ = first.resolved.at("workload").at("name");
   times_ = first.workload->layer_times().value_or(LayerTimes{});
   warnings_ = with_flags(first.warnings);
@@ -136,9 +136,9 @@ Contest::Contest(const Question& question)
   leave_out_unlisted(unfit);
   if (!candidates_.empty()) return;
   if (question.relaxations.empty())
-    throw ConfigError("--algorithms", fmt::format("no candidate is for the cluster; {}",
+    throw ConfigError("--algorithms", fmt::format("no candidate can run on the cluster; {}",
                                                   fmt::join(left_out_, "; ")));
-  throw ConfigError("--only", "no candidate is all of this; expected fewer words");
+  throw ConfigError("--only", "no candidate has all of these properties; expected fewer words");
 }
 
 /// Replaces options that take a measured step time by the flag of `trigram advise`.
@@ -213,8 +213,9 @@ void Contest::leave_out_unlisted(const std::vector<UnfitRun>& unfit) {
   for (const UnfitRun& run : unfit) listed.insert(name_in(run.coordinates));
   for (const AlgorithmEntry& entry : algorithms())
     if (!listed.contains(entry.name))
-      left_out_.push_back(fmt::format("{}: not in {}; expected a list with it as --candidates",
-                                      entry.name, config_.string()));
+      left_out_.push_back(
+          fmt::format("{}: not in {}; give a list that contains it with --candidates", entry.name,
+                      config_.string()));
 }
 
 std::string Contest::step_time_pointer() const {
@@ -234,7 +235,7 @@ void Contest::leave_out_doubles(const Plan& plan) {
     for (const char* of_nodes : kOfNodes) key["algorithm"].erase(of_nodes);
     const auto [same, is_new] = first.try_emplace(key.dump(), label(*candidate));
     if (is_new) continue;
-    left_out_.push_back(fmt::format("{}: the same as {} where nodes have one worker",
+    left_out_.push_back(fmt::format("{}: the same as {} if nodes have one worker",
                                     label(*candidate), same->second));
     candidates_.erase(candidate);
   }
@@ -262,7 +263,7 @@ void Contest::plan_alike(const Json& at, long steps, long eval_every,
     return candidate != candidates.end() && planned.insert(*candidate).second;
   });
   if (!unfit.empty())
-    throw ConfigError("/sweep", fmt::format("{} is not for the cluster at {}",
+    throw ConfigError("/sweep", fmt::format("{} cannot run on the cluster at {}",
                                             describe(unfit.front().coordinates), describe(at)));
   for (PlannedRun& run : plan.runs) {
     const std::size_t candidate = *which(run.coordinates);
@@ -272,7 +273,7 @@ void Contest::plan_alike(const Json& at, long steps, long eval_every,
 
 std::string Contest::ignored() const {
   if (!target().accuracy) return "how much is learned in a step is ignored";
-  return fmt::format("what {} learns may differ from what your model does", trained_);
+  return fmt::format("{} may learn differently from your model", trained_);
 }
 
 Plan Contest::plan(const Json& at, const std::vector<std::size_t>& candidates,

@@ -33,7 +33,7 @@ std::string without_credit(Json& shaping) {
   const Json was = shaping.value("initial", shaping.value("depth", Json("0B")));
   shaping["initial"] = "0B";
   return fmt::format(
-      "token buckets begin without saved credit, as in the long run; --set /cluster{}={} begins "
+      "token buckets start without saved credit, as in the long run; --set /cluster{}={} starts "
       "with it",
       kCredit, label_of(was));
 }
@@ -114,14 +114,14 @@ std::vector<std::string> kept_change_warnings(const Cluster& cluster, KeptChange
   const Shaping& shaping = cluster.inter.shaping;
   if (kept.credit && std::min(shaping.initial_bytes, shaping.depth_bytes) > 0)
     notes.push_back(fmt::format(
-        "token buckets begin with {} of credit: a row is of the time until its own run ends, which "
-        "may be before or after the credit is used up; --set /steps=N makes runs longer",
+        "token buckets start with {} of credit: each row covers the time until its own run ends, "
+        "which may be before or after the credit is used up; --set /steps=N makes runs longer",
         format_quantity(std::min(shaping.initial_bytes, shaping.depth_bytes), Dimension::bytes)));
   if (kept.changes && !cluster.inter.profile.empty() && cluster.inter.profile.back().at_s > 0)
-    notes.push_back(fmt::format(
-        "links between nodes change until {}: a row is of the time until its own run ends, which "
-        "may be before or after that; --set /steps=N makes runs longer",
-        format_quantity(cluster.inter.profile.back().at_s, Dimension::duration)));
+    notes.push_back(
+        fmt::format("links between nodes change until {}: each row covers the time until its own "
+                    "run ends, which may be before or after that; --set /steps=N makes runs longer",
+                    format_quantity(cluster.inter.profile.back().at_s, Dimension::duration)));
   return notes;
 }
 

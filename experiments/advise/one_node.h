@@ -19,7 +19,7 @@ bool remove_hierarchy(SweepPoint& point);
 
 /// The sentence that reports this change.
 constexpr const char* kComparedPlain =
-    "the cluster has one node, where hierarchical=true has nobody to exchange with but the node's "
-    "own leader: candidates are compared without it";
+    "the cluster has one node, whose leader has no other leader to exchange with under "
+    "hierarchical=true: candidates are compared without it";
 
 }  // namespace trigram

@@ -40,8 +40,8 @@ std::string why_not_compared(const Target& target, const Experiment& e, const Js
   const Json& summary = manifest.at("summary");
   if (summary.value("worker_done", Json()) == true && !summary.at("target").at("time_s").is_null())
     return fmt::format(
-        "had a worker that made all of its {} steps before the accuracy was reached, and learned "
-        "no more",
+        "had a worker that made all of its {} steps before the accuracy was reached and then "
+        "stopped learning",
         e.steps);
   return missing_exchanges(manifest, Compared::accuracy);
 }

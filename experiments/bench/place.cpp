@@ -39,8 +39,7 @@ Cluster cluster_of(const PlaceOptions& options, const World& world) {
   const int started = world.processes ? mpi_process().size : 0;
   const int ranks = started > 0 ? started : options.ranks;
   if (started > 0 && options.ranks > 0 && options.ranks != started)
-    throw ConfigError("--ranks", fmt::format("expected as many as processes have been started, {}, "
-                                             "not {}",
+    throw ConfigError("--ranks", fmt::format("expected the number of started processes, {}, not {}",
                                              started, options.ranks));
   if (options.cluster.empty()) {
     constexpr int kFewest = 2;
@@ -62,9 +61,10 @@ BenchPlace find_place(const PlaceOptions& options) {
     throw ConfigError("--runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
                                                world.unavailable));
   if (has_other_processes() && !world.processes)
-    throw ConfigError("--runtime", fmt::format("a launcher has started {} processes; expected a "
-                                               "world of processes, not {}",
-                                               mpi_process().size, world.name));
+    throw ConfigError(
+        "--runtime",
+        fmt::format("a launcher started {} processes; expected a world of processes, not {}",
+                    mpi_process().size, world.name));
   return {&world, resolve_component(worlds(), "world", runtime, "--runtime"),
           cluster_of(options, world)};
 }

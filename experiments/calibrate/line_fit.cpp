@@ -15,7 +15,7 @@ struct Sums {
 Sums sums_of(std::span<const Sample> samples) {
   Sums sums;
   for (const Sample& s : samples) {
-    if (!(s.seconds > 0)) throw std::runtime_error("a time to fit is not above zero");
+    if (!(s.seconds > 0)) throw std::runtime_error("a measured time is not above zero");
     const double u = 1 / s.seconds, v = s.size / s.seconds;
     sums.uu += u * u;
     sums.uv += u * v;
@@ -33,13 +33,13 @@ LineFit fit_line(std::span<const Sample> samples) {
       std::minmax_element(samples.begin(), samples.end(),
                           [](const Sample& a, const Sample& b) { return a.size < b.size; });
   if (samples.size() < 2 || least->size == most->size)
-    throw std::runtime_error("a line needs times of two sizes at least");
+    throw std::runtime_error("a line fit needs the times of at least two sizes");
   const Sums s = sums_of(samples);
   const double determinant = s.uu * s.vv - s.uv * s.uv;
   LineFit fit{(s.u * s.vv - s.v * s.uv) / determinant, (s.v * s.uu - s.u * s.uv) / determinant};
   if (fit.overhead_s < 0) fit = {0, s.v / s.vv};
   if (!(fit.seconds_per_unit > 0))
-    throw std::runtime_error("the times to fit do not grow with the size");
+    throw std::runtime_error("the measured times do not grow with the size");
   return fit;
 }
 

@@ -44,52 +44,54 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
   auto options = std::make_shared<Options>();
   Question& question = options->question;
   CLI::App* command = app.add_subcommand(
-      "advise", "Say which algorithm is best on a network, and what would change the answer");
+      "advise", "Say which algorithm is best on a network and what would change the answer");
   command
       ->add_option("--cluster", question.cluster,
-                   "A file that describes the cluster, or the name of a preset")
+                   "File that describes the cluster, or name of a preset")
       ->required();
   command
       ->add_option("--profile", question.profile,
-                   "The model: a profile, as in trigram list workloads, or profile:PATH")
+                   "Model: a profile from trigram list workloads, or profile:PATH")
       ->required();
-  command->add_option("--target", options->target, "throughput, or an accuracy: accuracy=0.8")
+  command
+      ->add_option("--target", options->target,
+                   "What to compare: throughput, or time to an accuracy, as in accuracy=0.8")
       ->capture_default_str();
   command->add_option("--step-time", options->step_time,
-                      "Time of a forward and a backward pass as measured on the cluster's "
-                      "accelerator, such as 51ms; without it, the profile's is scaled");
+                      "Measured time of a forward and a backward pass on the cluster's "
+                      "accelerator, such as 51ms; by default, the profile's time is scaled");
   command
       ->add_option_function<std::size_t>(
           "--batch", [options](std::size_t batch) { options->question.batch = batch; },
-          "Samples per worker and step, in place of the profile's")
+          "Samples per worker and step, instead of the profile's")
       ->check(CLI::PositiveNumber);
   command->add_option("--candidates", question.candidates,
                       "An experiment that sweeps over the algorithms to compare, such as a copy of "
                       "configs/advise.json");
-  command->add_option("--algorithms", question.algorithms, "Of the candidates, only these")
+  command->add_option("--algorithms", question.algorithms, "Compare only these candidates")
       ->delimiter(',');
   command
       ->add_option("--only", question.relaxations,
-                   "Only candidates that are all of this: sync or async, full or low, centralised "
-                   "or decentralised")
+                   "Compare only candidates with all of these properties: sync or async, full or "
+                   "low, centralised or decentralised")
       ->delimiter(',');
   command
       ->add_option("--range", options->advisor.range,
-                   "Up to which factor bandwidth and latency are changed")
+                   "Largest factor by which bandwidth and latency are changed")
       ->check(finite_between(1.1, 1e6))
       ->capture_default_str();
   command->add_option("-o,--output", options->advisor.runner.output, "Folder for results")
       ->capture_default_str();
   command
       ->add_option("-j,--jobs", options->advisor.runner.max_parallel,
-                   "Simulations at a time; 0: one per core")
+                   "Number of concurrent simulations; 0: one per core")
       ->check(CLI::Range(0, 4096));
   command
       ->add_option("--set", question.settings,
-                   "/json/pointer=value, in place of the candidates' and the cluster's")
+                   "Set /json/pointer=value in the candidates' experiments and in the cluster")
       ->allow_extra_args(false);
-  command->add_flag("-f,--force", options->advisor.runner.force, "Make finished runs again too");
-  command->add_flag("--json", options->as_json, "As JSON");
+  command->add_flag("-f,--force", options->advisor.runner.force, "Repeat finished runs, too");
+  command->add_flag("--json", options->as_json, "Print JSON");
   command->callback([options, &global, &action] {
     action = [options, &global] { return advise(*options, global.quiet); };
   });

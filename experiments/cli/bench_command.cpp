@@ -81,7 +81,7 @@ SizeRange ladder_of(const Options& options, bool simulated) {
   ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
   ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
   if (ladder.max_bytes < ladder.min_bytes)
-    throw ConfigError("--max-bytes", "expected at least as many as --min-bytes");
+    throw ConfigError("--max-bytes", "expected at least --min-bytes");
   ladder.factor = options.factor;
   // Simulated times do not vary.
   ladder.iterations = options.iterations > 0 ? options.iterations : simulated ? 1 : 20;
@@ -178,41 +178,50 @@ int bench(const Options& options) {
 
 void add_runtime_options(CLI::App& command, PlaceOptions& place) {
   command.add_option("--runtime", place.runtime,
-                     "The world, a name or an object in JSON; mpi in a job, else threads");
-  command.add_option("--ranks", place.ranks, "How many, unless a launcher or a cluster says it")
+                     "World: a name, or an object in JSON; by default mpi in a job, else threads");
+  command
+      .add_option("--ranks", place.ranks,
+                  "Number of ranks, unless a launcher or a cluster determines it")
       ->check(CLI::Range(1, 4096));
 }
 
 void add_bench_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("bench", "Measure collectives and codecs, in the columns of nccl-tests");
+  CLI::App* command = app.add_subcommand(
+      "bench", "Measure collectives and codecs; prints the columns of nccl-tests");
   command->add_option(
       "operation", options->operations,
-      "Which: allreduce, ..., pingpong, encode, decode; all collectives by default");
-  command->add_option("--algorithm", options->algorithms, "Only these: ring, native, ...; codecs")
+      "Operations: allreduce, ..., pingpong, encode, decode; by default all collectives");
+  command
+      ->add_option("--algorithm", options->algorithms,
+                   "Measure only these algorithms (ring, native, ...) or codecs")
       ->allow_extra_args(false);
   add_runtime_options(*command, options->place);
   command->add_option("--cluster", options->place.cluster,
-                      "File or preset that describes the cluster");
-  command->add_option("--min-bytes", options->min_bytes, "The smallest size, as in 8B")
+                      "File that describes the cluster, or name of a preset");
+  command->add_option("--min-bytes", options->min_bytes, "Smallest size, as in 8B")
       ->capture_default_str();
-  command->add_option("--max-bytes", options->max_bytes, "The largest, as in 16MiB")
+  command->add_option("--max-bytes", options->max_bytes, "Largest size, as in 16MiB")
       ->capture_default_str();
-  command->add_option("--factor", options->factor, "From one size to the next")
+  command->add_option("--factor", options->factor, "Factor from one size to the next")
       ->check(CLI::Range(2, 1 << 20))
       ->capture_default_str();
-  command->add_option("--iters", options->iterations, "Timed runs: 20, simulated 1")
+  command
+      ->add_option("--iters", options->iterations,
+                   "Timed iterations; default 20, or 1 in simulated time")
       ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--warmup", options->warm_up, "Runs before those: 5, simulated 0")
+  command
+      ->add_option("--warmup", options->warm_up,
+                   "Warm-up iterations before them; default 5, or 0 in simulated time")
       ->check(CLI::Range(0, 1 << 20));
   command
-      ->add_option("--chain", options->chain,
-                   "Bytes that each rank waits for from the rank before it, before a row begins")
+      ->add_option(
+          "--chain", options->chain,
+          "Size of a message that each rank awaits from the rank before it before a row begins")
       ->capture_default_str();
   command->add_flag("--no-check", options->no_check,
-                    "Check no results; simulated tensors then have no values");
-  command->add_flag("--json", options->json, "One JSON document");
+                    "Do not check results; simulated tensors then have no values");
+  command->add_flag("--json", options->json, "Print one JSON document");
   command->callback([options, &action] { action = [options] { return bench(*options); }; });
 }
 

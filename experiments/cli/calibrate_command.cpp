@@ -46,9 +46,9 @@ std::shared_ptr<const WorkloadFactory> make_workload(const Json& resolved, int r
   if (resolved.is_null()) return nullptr;
   std::shared_ptr<const WorkloadFactory> workload = make_workload_factory(resolved, "--workload");
   if (!workload->has_values())
-    throw ConfigError("--workload",
-                      "has no values to compute with; expected one that has, such as "
-                      "fashion_mnist");
+    throw ConfigError(
+        "--workload",
+        "has no values to compute with; expected a workload with values, such as fashion_mnist");
   workload->check_ranks(ranks);
   return workload;
 }
@@ -119,10 +119,10 @@ ResolvedOptions resolve(const Options& options) {
   const Json workload = resolved_workload(options.workload);
   const CalibrationOptions wanted = calibration_options(options, place.cluster.ranks(), workload);
   if (place.cluster.workers_per_node > 1 && !options.place.cluster.empty())
-    throw ConfigError("--cluster",
-                      fmt::format("expected nodes of one worker, as every rank is taken "
-                                  "for a node, not of {}",
-                                  place.cluster.workers_per_node));
+    throw ConfigError(
+        "--cluster",
+        fmt::format("expected nodes of one worker, because every rank counts as a node, not of {}",
+                    place.cluster.workers_per_node));
   check_writable(options.output);
   return {std::move(place), workload, wanted};
 }
@@ -171,20 +171,26 @@ void add_calibrate_command(CLI::App& app, Action& action) {
       "calibrate", "Measure a world in real time and describe it as a cluster for the simulator");
   add_runtime_options(*command, options->place);
   command->add_option("--cluster", options->place.cluster,
-                      "File or preset of the network that the world emulates, if it does");
-  command->add_option("-o,--output", options->output, "Where the description goes");
-  command->add_option("--workload", options->workload,
-                      "A workload with values, whose training steps fix the rate of arithmetic");
-  command->add_option("--min-bytes", options->min_bytes, "The shortest message")
+                      "File or preset that describes the network the world emulates, if any");
+  command->add_option("-o,--output", options->output, "File to write the description to");
+  command->add_option(
+      "--workload", options->workload,
+      "Workload with values, whose training steps determine the rate of arithmetic");
+  command->add_option("--min-bytes", options->min_bytes, "Size of the shortest message")
       ->capture_default_str();
-  command->add_option("--max-bytes", options->max_bytes, "The longest, such as those of training")
+  command
+      ->add_option("--max-bytes", options->max_bytes,
+                   "Size of the longest message, such as messages of the training")
       ->capture_default_str();
-  command->add_option("--iters", options->iterations, "Runs of each, of which a quantile counts")
+  command
+      ->add_option("--iters", options->iterations,
+                   "Measurements per value, of which a quantile is used")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   command
-      ->add_option("--quantile", options->quantile,
-                   "Which one: 0.5 the median; less on a machine that others use, too")
+      ->add_option(
+          "--quantile", options->quantile,
+          "The quantile: 0.5 is the median; use less on a machine that is shared with other users")
       ->check(finite_between(0, 1))
       ->capture_default_str();
   command->callback(

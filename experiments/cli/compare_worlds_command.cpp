@@ -43,13 +43,13 @@ std::vector<std::string> worlds_of(const Options& options) {
   for (const std::string& name : names) {
     find_component(worlds(), "world", Json(name), "--worlds");
     if (!seen.insert(name).second)
-      throw ConfigError("--worlds", fmt::format("{} is given twice; expected worlds to compare, "
-                                                "as in sim,threads",
-                                                name));
+      throw ConfigError(
+          "--worlds",
+          fmt::format("{} is given twice; expected different worlds, as in sim,threads", name));
   }
   if (names.size() == 1 && !options.against)
-    throw ConfigError("--worlds", fmt::format("expected a world to compare {0} with, as in "
-                                              "{0},threads, or results of one by --against",
+    throw ConfigError("--worlds", fmt::format("expected a second world to compare {0} with, as in "
+                                              "{0},threads, or its results with --against",
                                               names[0]));
   return names;
 }
@@ -90,8 +90,8 @@ class Side {
     const World& found = find_component(worlds(), "world", Json(world), "--worlds");
     if (found.processes)
       throw ConfigError("--worlds",
-                        fmt::format("{} is a world of processes, which a launcher starts; expected "
-                                    "the folder of its results by --against",
+                        fmt::format("{} is a world of processes, which a launcher starts; give the "
+                                    "folder of its results with --against",
                                     world));
     plan_ = make_plan(options.config, settings, {.world = world_of(world)});
   }
@@ -138,16 +138,17 @@ ByWorld results_below(const fs::path& root, const Plan& plan, const std::string&
     if (stored.manifest["world"] == predicts || !wanted.contains(key)) continue;
     const auto [same, is_new] = first.try_emplace(key + runtime.dump(), folder);
     if (!is_new)
-      throw ConfigError("--against",
-                        fmt::format("{} and {} are results of the same run; expected a folder "
-                                    "with one of them",
-                                    same->second.string(), folder.string()));
+      throw ConfigError(
+          "--against",
+          fmt::format(
+              "{} and {} are results of the same run; expected a folder with only one of them",
+              same->second.string(), folder.string()));
     found[stored.manifest["world"]].push_back(stored.manifest);
   }
   if (found.empty())
-    throw ConfigError("--against", fmt::format("{} has no results of this experiment in another "
-                                               "world than {}",
-                                               root.string(), predicts));
+    throw ConfigError("--against",
+                      fmt::format("{} has no results of this experiment in a world other than {}",
+                                  root.string(), predicts));
   return found;
 }
 
@@ -158,7 +159,7 @@ void print_comparison(const Plan& plan, const std::string& predicts, const std::
   std::set<Json> paired;
   for (const WorldPair& pair : pairs) paired.insert(pair.predicted["experiment"]);
   if (paired.size() < plan.runs.size())
-    print_error(fmt::format("{} of {} runs are not there in both {} and {}",
+    print_error(fmt::format("{} of {} runs are missing in {} or {}",
                             plan.runs.size() - paired.size(), plan.runs.size(), predicts,
                             measures));
 }
@@ -190,25 +191,28 @@ int compare(const Options& options, bool quiet) {
 void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "compare-worlds", "Run an experiment in several worlds: what one predicts, others measure");
+      "compare-worlds",
+      "Run an experiment in several worlds: one world predicts, the others measure");
   command->add_option("config", options->config, "The experiment")->required();
   command
       ->add_option("--worlds", options->worlds,
-                   "The one that predicts, then those that measure; sim,threads by default; mpi is "
-                   "on a network of the kernel, as by trigram emulate")
+                   "The world that predicts, then the worlds that measure; default: sim,threads; "
+                   "mpi runs on a network of the kernel, as with trigram emulate")
       ->delimiter(',');
   command->add_option_function<std::string>(
       "--against", [options](const std::string& folder) { options->against = folder; },
-      "Results of the same experiment in other worlds, such as those of an mpirun");
+      "Folder with results of the same experiment in other worlds, such as results of an mpirun");
   command->add_option("-o,--output", options->runner.output, "Folder for results")
       ->capture_default_str();
   command
       ->add_option("-j,--jobs", options->runner.max_parallel,
-                   "Simulations at a time; 0: one per core")
+                   "Number of concurrent simulations; 0: one per core")
       ->check(CLI::Range(0, 4096));
-  command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
+  command
+      ->add_option("--set", options->settings,
+                   "Set /json/pointer=value, instead of the file's value")
       ->allow_extra_args(false);
-  command->add_flag("-f,--force", options->runner.force, "Make finished runs again too");
+  command->add_flag("-f,--force", options->runner.force, "Repeat finished runs, too");
   command->callback([options, &global, &action] {
     action = [options, &global] { return compare(*options, global.quiet); };
   });

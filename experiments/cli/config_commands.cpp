@@ -81,7 +81,7 @@ int init(const std::string& file) {
     return kOk;
   }
   if (std::error_code ignored; std::filesystem::exists(file, ignored))
-    throw ConfigError(file, "is there already; expected a new name");
+    throw ConfigError(file, "exists already; expected a new name");
   std::ofstream out(file);
   if (!(out << starting_config()) || !out.flush())
     throw ConfigError(shortened(file), "cannot be written");
@@ -94,9 +94,9 @@ int init(const std::string& file) {
 void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& action) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto settings = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand("validate", "Check experiments, input files included");
+  CLI::App* command = app.add_subcommand("validate", "Check experiments and their input files");
   command->add_option("config", *files, "The experiments")->required();
-  command->add_option("--set", *settings, "/json/pointer=value, in place of the file's")
+  command->add_option("--set", *settings, "Set /json/pointer=value, instead of the file's value")
       ->allow_extra_args(false);
   command->callback([=, &global, &action] {
     action = [=, &global] { return validate(*files, *settings, global.quiet); };
@@ -105,9 +105,8 @@ void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& ac
 
 void add_init_command(CLI::App& app, Action& action) {
   auto file = std::make_shared<std::string>("experiment.json");
-  CLI::App* command =
-      app.add_subcommand("init", "Write an experiment to start from, with comments");
-  command->add_option("file", *file, "Where to; - for stdout")->capture_default_str();
+  CLI::App* command = app.add_subcommand("init", "Write a commented experiment to start from");
+  command->add_option("file", *file, "File to write; - for stdout")->capture_default_str();
   command->callback([file, &action] { action = [file] { return init(*file); }; });
 }
 

@@ -22,11 +22,10 @@ void check_settings(const std::vector<std::string>& settings) {
     if (setting.pointer != "/runtime") continue;
     const std::string name = component_name(setting.value, "--set /runtime");
     if (name != "mpi")
-      throw ConfigError(
-          "--set /runtime",
-          fmt::format("trigram emulate makes runs in the world mpi; expected \"mpi\", "
-                      "or trigram run for the world \"{}\"",
-                      name));
+      throw ConfigError("--set /runtime",
+                        fmt::format("trigram emulate runs the world mpi; expected \"mpi\", or "
+                                    "trigram run for the world \"{}\"",
+                                    name));
   }
 }
 
@@ -50,20 +49,20 @@ void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& act
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "emulate",
-      "Make the runs of an experiment in the world mpi, on a network that the kernel "
-      "emulates; needs root");
+      "Run an experiment in the world mpi on a network that the kernel emulates; needs root");
   command->add_option("config", options->config, "The experiment");
   command->add_option("-o,--output", options->runner.output, "Folder for results")
       ->capture_default_str();
-  command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
+  command
+      ->add_option("--set", options->settings,
+                   "Set /json/pointer=value, instead of the file's value")
       ->allow_extra_args(false);
   command->add_flag("-f,--force", options->runner.force,
-                    "Make finished runs again too, such as those of another version");
+                    "Repeat finished runs, too, such as runs of another version");
   command->add_option("--program", options->program,
-                      "In place of the experiment: a command for a shell that every worker runs, "
-                      "once on each of its networks");
-  command->add_flag("--clean", options->clean,
-                    "Only remove what runs that were killed have left behind");
+                      "Instead of the experiment: a shell command that every worker runs once on "
+                      "each of its networks");
+  command->add_flag("--clean", options->clean, "Only remove what killed runs have left behind");
   command->add_option("mpirun", options->launcher, "After --: options for mpirun");
   command->callback([options, &global, &action] {
     if (options->config.empty() && !options->clean) throw CLI::RequiredError("config");

@@ -49,8 +49,7 @@ Plan plan_in(const Json& world, const EmulatedRuns::Options& options) {
   for (const PlannedRun& run : plan.runs) {
     if (run.experiment.runtime.at("emulated") != world["emulated"])
       throw ConfigError("/runtime/emulated",
-                        "is what trigram emulate says of the network that it makes; expected it "
-                        "left out");
+                        "is set by trigram emulate for the network that it makes; remove it");
     emulated_network(run.experiment);
   }
   return plan;
@@ -104,8 +103,8 @@ std::vector<std::string> run_command(const EmulatedRuns::Options& options, const
 void check_for_namespaces() {
   if (geteuid() != 0)
     throw ConfigError("emulate",
-                      "network namespaces need root; start it as root, as by sudo, or take the "
-                      "world threads, which emulates networks without");
+                      "network namespaces need root; start it as root, for example with sudo, or "
+                      "use the world threads, which emulates networks without root");
   require_tool("ip", "iproute2");
   require_tool("tc", "iproute2");
   require_tool("unshare", "util-linux");
@@ -113,12 +112,12 @@ void check_for_namespaces() {
 
 void sweep_leftovers() {
   if (const int swept = sweep_namespaces(); swept > 0)
-    spdlog::warn("{} namespaces of runs that had been killed were removed", swept);
+    spdlog::warn("removed {} network namespaces of killed runs", swept);
 }
 
 EmulatedRuns::EmulatedRuns(Options options, bool quiet)
     : options_(std::move(options)), quiet_(quiet) {
-  if (in_a_job()) throw ConfigError("emulate", "starts mpirun itself; expected it without one");
+  if (in_a_job()) throw ConfigError("emulate", "starts mpirun itself; run it without a launcher");
   plan_ = plan_in(emulated_world(true), options_);
   check_for_namespaces();
   require_tool("mpirun", "openmpi-bin");
@@ -131,7 +130,8 @@ int EmulatedRuns::make() {
   const bool netem = kernel_has_netem();
   const Json world = emulated_world(netem);
   if (!netem) {
-    spdlog::info("this kernel has no netem: it emulates bandwidth, and the ranks add the latency");
+    spdlog::info(
+        "this kernel has no netem: it emulates the bandwidth, and the ranks add the latency");
     plan_ = plan_in(world, options_);
   }
   const SweepRunner runner(*plan_, options_.runner, quiet_);

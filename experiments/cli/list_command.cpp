@@ -165,12 +165,13 @@ int list(const std::string& only, bool as_json) {
 
 void add_list_command(CLI::App& app, Action& action) {
   auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("list", "Print what experiments can choose from");
+  CLI::App* command =
+      app.add_subcommand("list", "Print the names that experiments can choose from");
   auto only = std::make_shared<std::string>();
   std::vector<std::string> names;
   for (const auto& [kind, entries] : kinds()) names.push_back(kind);
-  command->add_option("kind", *only, "Only these")->check(CLI::IsMember(names));
-  command->add_flag("--json", *as_json, "As JSON, with the schema of each one's options");
+  command->add_option("kind", *only, "Print only this kind of entry")->check(CLI::IsMember(names));
+  command->add_flag("--json", *as_json, "Print JSON, with the schema of the options of each entry");
   command->callback(
       [only, as_json, &action] { action = [only, as_json] { return list(*only, *as_json); }; });
 }

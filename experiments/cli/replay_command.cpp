@@ -83,9 +83,11 @@ int replay(const Options& options) {
     Plan plan = make_plan(options.config, options.settings);
     if (in_job) check_for_job(plan);
     if (plan.runs.size() != 1)
-      throw ConfigError("/sweep", fmt::format("expected one run to replay, not {}; --set replaces "
-                                              "what is swept",
-                                              plan.runs.size()));
+      throw ConfigError(
+          "/sweep",
+          fmt::format(
+              "expected one run to replay, not {}; set what is swept to one value with --set",
+              plan.runs.size()));
     return plan;
   };
   const Plan plan = plan_here_or_in_job({"replay", {{"--steps", options.steps}}}, make).plan;
@@ -110,17 +112,19 @@ int replay(const Options& options) {
 
 void add_replay_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
-      "replay",
-      "Print what each layer of a replayed profile takes here, beside the profile's times");
+  CLI::App* command = app.add_subcommand("replay",
+                                         "Print the times of the layers of a replayed profile on "
+                                         "this machine beside the profile's times");
   command->add_option("config", options->config, "An experiment whose workload is a replay")
       ->required();
-  command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
+  command
+      ->add_option("--set", options->settings,
+                   "Set /json/pointer=value, instead of the file's value")
       ->allow_extra_args(false);
-  command->add_option("--steps", options->steps, "Repetitions, after one to warm up")
+  command->add_option("--steps", options->steps, "Number of repetitions after one warm-up")
       ->check(CLI::Range(1L, 1'000'000L))
       ->capture_default_str();
-  command->add_flag("--json", options->as_json, "As JSON");
+  command->add_flag("--json", options->as_json, "Print JSON");
   command->callback([options, &action] { action = [options] { return replay(*options); }; });
 }
 

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 void check_folder(const std::string& folder) {
   if (std::error_code ignored; !fs::is_directory(folder, ignored))
-    throw ConfigError(shortened(folder), "expected a folder of results; there is none here");
+    throw ConfigError(shortened(folder), "expected a folder of results; found none here");
 }
 
 std::string first_line(const std::string& text) {
@@ -99,7 +99,8 @@ int analyse(const std::string& folder, const std::vector<std::string>& command) 
 CLI::App* add_analysis(CLI::App& app, const std::string& name, const std::string& help,
                        std::string& folder) {
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("results", folder, "results, results/NAME or results/NAME/ID")->required();
+  command->add_option("results", folder, "Results folder: results, results/NAME or results/NAME/ID")
+      ->required();
   return command;
 }
 
@@ -108,7 +109,7 @@ CLI::App* add_written(CLI::App& app, Action& action, const std::string& name,
   auto folder = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   CLI::App* command = add_analysis(app, name, help, *folder);
-  command->add_option("-o,--output", *output, "Where to write");
+  command->add_option("-o,--output", *output, "File or folder to write to");
   command->callback([=, &action] {
     action = [=] {
       std::vector<std::string> words = {name};
@@ -125,7 +126,8 @@ CLI::App* add_written(CLI::App& app, Action& action, const std::string& name,
 void add_status_command(CLI::App& app, Action& action) {
   auto folder = std::make_shared<std::string>("results");
   CLI::App* command = app.add_subcommand("status", "Say which runs are done, failed or stale");
-  command->add_option("results", *folder, "results, results/NAME or results/NAME/ID")
+  command
+      ->add_option("results", *folder, "Results folder: results, results/NAME or results/NAME/ID")
       ->capture_default_str();
   command->callback([folder, &action] { action = [folder] { return status(*folder); }; });
 }
@@ -134,12 +136,12 @@ void add_report_command(CLI::App& app, Action& action) {
   auto check = std::make_shared<bool>(false);
   add_written(app, action, "report", "Write report.html from results", check)
       ->add_flag("--check", *check,
-                 "Print what was published beside what came out; exit code 3 where it is missed");
+                 "Print published results beside these results; exit code 3 if a claim is missed");
   add_written(app, action, "plot", "Write figures for papers from results: PNG, SVG and PDF");
   auto folder = std::make_shared<std::string>();
   auto csv = std::make_shared<bool>(false);
   CLI::App* command = add_analysis(app, "table", "Print the comparison of results", *folder);
-  command->add_flag("--csv", *csv, "Plain numbers in base units");
+  command->add_flag("--csv", *csv, "Print plain numbers in base units, as CSV");
   command->callback([=, &action] {
     action = [=] {
       return analyse(*folder, *csv ? std::vector<std::string>{"table", "--csv"}

@@ -40,7 +40,7 @@ int run(const Options& options, bool quiet) {
                       "log.txt in its results folder is the log of all ranks");
   const auto make = [&options](bool in_job) {
     if (in_job)
-      begin_in_job(options.rank_logs, "finished runs are kept, the same command goes on\n");
+      begin_in_job(options.rank_logs, "finished runs are kept, and the same command continues\n");
     Plan plan = make_plan(options.config, options.settings, {.world = options.world});
     if (!options.only.empty()) keep_only(plan, options.only);
     if (!options.shard.empty()) keep_shard(plan, shard_from(options.shard));
@@ -52,7 +52,7 @@ int run(const Options& options, bool quiet) {
   SweepRunner runner(plan, options.runner, quiet);
   if (rank_in_job() != 0) return options.dry_run ? kOk : runner.run_in_job();
   if (plan.runs.empty()) {
-    fmt::print("shard {} has no runs: there are fewer than shards\n", options.shard);
+    fmt::print("shard {} has no runs: the sweep has fewer runs than shards\n", options.shard);
     return kOk;
   }
   if (options.dry_run || options.no_table)  // there is no table that would print them
@@ -70,21 +70,23 @@ int run(const Options& options, bool quiet) {
 
 void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("run", "Make the runs of an experiment that are missing");
+  CLI::App* command = app.add_subcommand("run", "Make the missing runs of an experiment");
   command->add_option("config", options->config, "The experiment")->required();
   command->add_option("-o,--output", options->runner.output, "Folder for results")
       ->capture_default_str();
   command
       ->add_option("-j,--jobs", options->runner.max_parallel,
-                   "Simulations at a time; 0: one per core")
+                   "Number of concurrent simulations; 0: one per core")
       ->check(CLI::Range(0, 4096));
-  command->add_option("--set", options->settings, "/json/pointer=value, in place of the file's")
+  command
+      ->add_option("--set", options->settings,
+                   "Set /json/pointer=value, instead of the file's value")
       ->allow_extra_args(false);
   command
       ->add_option_function<std::string>(
           "--world", [options](const std::string& text) { options->world = parse_value(text); },
-          "Make the runs in this world, a name or {\"name\": ..., options}; what the file says of "
-          "others is left out; the last one counts")
+          "Run in this world: a name, or {\"name\": ..., options}; options of other worlds in the "
+          "file are ignored; the last --world counts")
       ->take_last();  // a script may already give one
   command
       ->add_option_function<std::int64_t>(
@@ -92,18 +94,19 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
           [options](std::int64_t ranks) {
             options->settings.push_back(fmt::format("/runtime/ranks_per_gpu={}", ranks));
           },
-          "For tests, in the world nccl: so many ranks share each GPU")
+          "For tests in the world nccl: number of ranks that share each GPU")
       ->check(CLI::Range(1, 64));
-  command->add_flag("-n,--dry-run", options->dry_run, "Check, and list the runs, but make none");
-  command->add_flag("--no-table", options->no_table, "Print no table of the results");
+  command->add_flag("-n,--dry-run", options->dry_run,
+                    "Check the experiment and list its runs, but do not make them");
+  command->add_flag("--no-table", options->no_table, "Do not print a table of the results");
   command->add_flag("-f,--force", options->runner.force,
-                    "Make finished runs again too, such as those of another version");
+                    "Repeat finished runs, too, such as runs of another version");
   command->add_option("--shard", options->shard,
-                      "I/N: of the sweep's runs, only the I-th of N parts; I from 1");
-  command->add_option("--only", options->only, "Of the sweep's runs, only those with these ids")
+                      "I/N: make only the I-th of N parts of the sweep's runs; I starts at 1");
+  command->add_option("--only", options->only, "Make only the runs of the sweep with these ids")
       ->allow_extra_args(false);
   command->add_option("--rank-logs", options->rank_logs,
-                      "In a job, folder for a log of each process: rank-R.log");
+                      "In a job: folder for the log of each process, rank-R.log");
   command->callback([options, &global, &action] {
     action = [options, &global] { return run(*options, global.quiet); };
   });

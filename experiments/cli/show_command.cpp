@@ -45,7 +45,7 @@ void print_summary(const Cluster& cluster, const NetworkSummary& s) {
           cluster.intra.staged()
               ? fmt::format("by port and host bridge, {}, shared with messages inside the node",
                             short_bandwidth(cluster.intra.bridge_bandwidth()))
-              : "beside the host bridge (GPUDirect)");
+              : "bypasses the host bridge (GPUDirect)");
   print("diameter", fmt::format("{} links{}", s.diameter, of));
   print("largest latency", short_time(s.longest_latency_s) + of);
 }
@@ -117,12 +117,11 @@ void add_show_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("show", "Print and draw what a configuration describes");
   command->require_subcommand(1);
   CLI::App* network =
-      command->add_subcommand("network", "Its network: parts, bandwidths, bisection, diameter");
+      command->add_subcommand("network", "The network: parts, bandwidths, bisection, diameter");
   auto config = std::make_shared<std::string>();
   auto picture = std::make_shared<std::string>();
-  network->add_option("config", *config, "An experiment, a cluster, or the name of a preset")
-      ->required();
-  network->add_option("-o,--output", *picture, "Draw it into this file, as SVG");
+  network->add_option("config", *config, "Experiment, cluster, or name of a preset")->required();
+  network->add_option("-o,--output", *picture, "Draw the network into this SVG file");
   network->callback([config, picture, &action] {
     action = [config, picture] { return show_network(*config, *picture); };
   });

@@ -50,9 +50,8 @@ void check_is_for_jobs(const std::string& command) {
   const auto of_jobs = {"run", "replay", "bench", "calibrate"};
   if (!has_other_processes() || std::find(of_jobs.begin(), of_jobs.end(), command) != of_jobs.end())
     return;
-  const std::string error =
-      fmt::format("is the work of one process; expected it without a launcher, or {}",
-                  fmt::join(of_jobs, ", "));
+  const std::string error = fmt::format("runs in one process; run it without a launcher, or {}",
+                                        fmt::join(of_jobs, ", "));
   agree_on_error(fmt::format("{}: {}", command, error), command);
   throw ConfigError(command, error);
 }

@@ -27,9 +27,10 @@ void inline_file(Json& config, const std::string& key, const std::filesystem::pa
   if (!config.contains(key) || !config[key].is_string()) return;
   const std::filesystem::path path = base / config[key].get<std::string>();
   if (std::error_code ignored; !std::filesystem::exists(path, ignored))
-    throw ConfigError("/" + key, fmt::format("expected a description or the path of one; there is "
-                                             "no file {}",
-                                             shortened(path.string())));
+    throw ConfigError(
+        "/" + key,
+        fmt::format("expected a description or the path of a description; there is no file {}",
+                    shortened(path.string())));
   Json content = read_config_file(path);
   if (content.is_object()) content.erase("$schema");
   config[key] = std::move(content);

@@ -59,10 +59,9 @@ OptionType<std::string> folder_name() {
 
 FieldTable<TimelineOptions> timeline_fields() {
   return FieldTable<TimelineOptions>{}
-      .field(
-          "step", &TimelineOptions::step, optional(integer(0)),
-          "The step to draw; the last one when there are fewer. By default one after the warm-up, "
-          "at whose end workers exchange.")
+      .field("step", &TimelineOptions::step, optional(integer(0)),
+             "The step to draw; the last step if the run is shorter. By default, a step after the "
+             "warm-up at whose end workers exchange.")
       .field("ranks", &TimelineOptions::ranks, integer(0, 1024), "How many ranks to draw.");
 }
 
@@ -100,7 +99,7 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
   using E = Experiment;
   return FieldTable<E>{}
       .field("name", &E::name, folder_name(),
-             "Name of the folder that the results go to; the file's own name by default.")
+             "Name of the results folder; by default, the name of this file.")
       .field("description", &E::description, text(), "What the experiment is for.")
       .field("runtime", &E::runtime, reference(worlds(), "world"),
              "The world to run in: \"sim\" (virtual time, the default) or one in real time.")
@@ -114,17 +113,17 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
              "The update rule, \"sgd\" by default.")
       .required("steps", &E::steps, integer(1, 100'000'000), "Training iterations of each worker.")
       .field("until_steady", &E::until_steady, boolean(),
-             "Simulate steps of a profile only until they repeat themselves; the rest of `steps` "
-             "counts like the last of them.")
+             "Simulate steps of a profile only until they repeat; the left-out steps count like "
+             "the last cycle of simulated steps.")
       .field("seed", &E::seed, integer(0),
              "Key of all random numbers. A list of seeds gives means and spreads.")
       .field("eval_every", &E::eval_every, integer(0),
              "Steps between evaluations of the mean model; 0 evaluates after the last step only.")
       .field("target_accuracy", &E::target_accuracy, optional(number(0, 1, Open::below)),
-             "End at the first evaluation of the mean model that is as accurate, if one is before "
-             "the last of `steps`.")
+             "End at the first evaluation at which the mean model reaches this accuracy; if none "
+             "does, after `steps`.")
       .only_where([](const E& e) { return e.eval_every > 0; },
-                  "is looked for where the model is evaluated; expected eval_every beside it")
+                  "is checked when the model is evaluated; expected eval_every above 0 beside it")
       .field("timeline", &E::timeline, nested(timeline_fields()),
              "The step that trace.json shows.");
 }
@@ -132,7 +131,8 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
 Json config_schema() {
   Json schema = experiment_fields(".").schema();
   Json& properties = schema["properties"];
-  Json path = {{"type", "string"}, {"description", "Path of a description, from this file."}};
+  Json path = {{"type", "string"},
+               {"description", "Path of a description, relative to this file."}};
   properties["cluster"] = {{"anyOf", {properties["cluster"], path}}};
   path["pattern"] = "\\.json$";
   properties["algorithm"] = {{"anyOf", {properties["algorithm"], path}}};
@@ -141,9 +141,10 @@ Json config_schema() {
   properties["sweep"] = sweep_schema();
   properties["zip"] = zip_schema();
   properties["sweep"]["description"] =
-      "JSON pointers to lists of values; one run for each combination.";
+      "JSON pointers to lists of values; one run is made for each combination.";
   properties["zip"]["description"] =
-      "JSON pointers to lists of one length, which advance together; or the list of such rows.";
+      "JSON pointers to lists of the same length, which advance together; or a list of rows, each "
+      "an object of JSON pointers to values.";
   properties["$schema"] = {{"type", "string"},
                            {"description", "Path of this schema, for editors."}};
   for (const Json& field : schema["required"]) schema["allOf"].push_back(given_or_swept(field));

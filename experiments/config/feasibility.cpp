@@ -21,8 +21,8 @@ void check_moment(const Experiment& e, const AlgorithmEntry& algorithm) {
                                   algorithm.name, optimizer.name));
   if (optimizer.has_variance && algorithm.traits(e.algorithm).warmup_steps == 0)
     throw ConfigError("/algorithm/warmup_steps",
-                      fmt::format("{} freezes the variance of {} after the warm-up, and it is 0 at "
-                                  "first; expected at least 1",
+                      fmt::format("{} freezes the variance of {} after the warm-up, and the "
+                                  "variance starts at 0; expected at least 1",
                                   algorithm.name, optimizer.name));
 }
 
@@ -36,18 +36,19 @@ void check_native(const Experiment& e) {
   std::vector<std::string> having;
   for (const World& world : worlds())
     if (world.native) having.push_back(world.name);
-  throw ConfigError("/algorithm/allreduce",
-                    fmt::format("the world \"{}\" has no collectives of its own; expected ring, "
-                                "recursive_doubling, rabenseifner, double_tree or nccl there, or a "
-                                "world that has: {}",
-                                e.world().name, fmt::join(having, ", ")));
+  throw ConfigError(
+      "/algorithm/allreduce",
+      fmt::format(
+          "the world \"{}\" has no collectives of its own; expected ring, recursive_doubling, "
+          "rabenseifner, double_tree or nccl, or a world with native collectives: {}",
+          e.world().name, fmt::join(having, ", ")));
 }
 
 /// A double tree needs at least one edge, so at least two ranks.
 void check_tree(const Experiment& e) {
   if (e.cluster.ranks() > 1 || allreduce_of(e) != AllreduceAlgorithm::double_tree) return;
   throw ConfigError("/algorithm/allreduce",
-                    "\"double_tree\" joins several ranks, and this cluster has one; expected "
+                    "\"double_tree\" needs at least two ranks, and this cluster has one; expected "
                     "another allreduce, such as ring or nccl, or more nodes or workers_per_node");
 }
 
@@ -59,7 +60,8 @@ void check_emulated(const Experiment& e) {
   const Transport& transport = e.cluster.transport;
   const auto refuse = [&](const char* pointer, bool given) {
     if (given)
-      throw ConfigError(pointer, "is for the simulated world; emulated networks have none of it");
+      throw ConfigError(pointer,
+                        "applies only to the simulated world; emulated networks do not have it");
   };
   refuse("/cluster/inter/shaping", nics.shaping.exists());
   refuse("/cluster/inter/profile", !nics.profile.empty());
@@ -78,14 +80,13 @@ void check_changing(const Experiment& e) {
   if (e.runtime.at("fidelity") == "fluid" && !can_couple(e.cluster))
     throw ConfigError(
         "/runtime/fidelity",
-        "expected \"message\" or \"auto\" where links have a profile or background, "
-        "the accelerator an overlap_slowdown, or the transport slices or another protocol than "
-        "\"eager\"");
+        "expected \"message\" or \"auto\" if links have a profile or background, the accelerator "
+        "has an overlap_slowdown, or the transport has slices or a protocol other than \"eager\"");
   if (e.runtime.at("network_model") != "tcp") return;
   const LinkSpec& nics = e.cluster.inter;
   if (nics.shaping.exists() || !nics.profile.empty() || nics.background.load > 0)
     throw ConfigError("/runtime/network_model",
-                      "expected \"alpha_beta\" where links have shaping, a profile or background");
+                      "expected \"alpha_beta\" if links have shaping, a profile or background");
 }
 
 /// Only steps in simulated time repeat exactly; and a workload that learns has to make all its
@@ -110,20 +111,20 @@ void check_target(const Experiment& e, const WorkloadFactory& workload) {
   if (!e.target_accuracy) return;
   if (workload.samples() == 0 || !workload.learns())
     throw ConfigError("/target_accuracy",
-                      "only a classifier has an accuracy; expected none, or a workload that "
-                      "learns from samples, such as fashion_mnist");
+                      "only a classifier has an accuracy; remove it, or use a workload that learns "
+                      "from samples, such as fashion_mnist");
   if (e.world().one_order && !e.synchronous())
     throw ConfigError("/target_accuracy",
-                      fmt::format("in the world \"{}\" it is for synchronous algorithms; expected "
-                                  "none, or another world or algorithm",
+                      fmt::format("in the world \"{}\" only synchronous algorithms support it; "
+                                  "remove it, or use another world or algorithm",
                                   e.world().name));
   if (e.world().processes && e.algorithm_entry().waits_across_steps)
     throw ConfigError(
         "/target_accuracy",
-        fmt::format("in the world \"{}\" all workers come together at evaluations, and "
-                    "those of {} may wait for each other's later steps; expected none, "
-                    "or another world or algorithm",
-                    e.world().name, e.algorithm_entry().name));
+        fmt::format(
+            "in the world \"{}\" all workers synchronise at evaluations, but workers of {} may "
+            "wait for each other's later steps; remove it, or use another world or algorithm",
+            e.world().name, e.algorithm_entry().name));
 }
 
 /// Why the world is not available where the run will be made; empty if it is.
@@ -141,8 +142,8 @@ void check_values(const Experiment& e, const WorkloadFactory& workload) {
   const AlgorithmEntry& entry = e.algorithm_entry();
   if (!workload.has_values() && entry.needs_values)
     throw ConfigError("/workload",
-                      fmt::format("\"{}\" decides by the values of tensors; expected a workload "
-                                  "with values, such as fashion_mnist",
+                      fmt::format("\"{}\" makes decisions based on the values of tensors; expected "
+                                  "a workload with values, such as fashion_mnist",
                                   entry.name));
 }
 

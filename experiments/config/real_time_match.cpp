@@ -23,7 +23,7 @@ std::string network_warning(const Experiment& experiment, const Json& coordinate
       remedy(world));
   for (const auto& [pointer, value] : coordinates.items())
     if (pointer.starts_with("/cluster/inter") || pointer.starts_with("/cluster/intra"))
-      text += fmt::format("; the sweep of {} changes nothing", pointer);
+      text += fmt::format("; the sweep of {} has no effect", pointer);
   return text;
 }
 
@@ -59,16 +59,16 @@ std::vector<std::string> profile_warnings(const Experiment& experiment,
   std::vector<std::string> warnings;
   if (!computes_layers(experiment))
     warnings.push_back(
-        fmt::format("{}: the computation time of {} is not made in this world; --set "
-                    "/runtime/modelled_compute=slept makes it",
+        fmt::format("{}: this world does not spend the computation time of {}; --set "
+                    "/runtime/modelled_compute=slept makes it sleep for that time",
                     who, times->profile));
   if (!sends_priced_sizes(experiment))
     warnings.push_back(
-        fmt::format("{}: the message sizes of {} are not made in this world; --set "
-                    "/runtime/padded=true makes them",
+        fmt::format("{}: messages in this world do not have the sizes of {}; --set "
+                    "/runtime/padded=true pads them",
                     who, times->profile));
   if (priced && !warnings.empty())
-    warnings.back() += "; samples/s counts samples of the model that is trained";
+    warnings.back() += "; samples/s counts samples of the trained model";
   return warnings;
 }
 

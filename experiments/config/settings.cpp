@@ -16,7 +16,8 @@ using Pointer = Json::json_pointer;
 
 Pointer parse_pointer(const std::string& text, const std::string& reported_at) {
   try {
-    if (text.empty() || text == "/") throw ConfigError(reported_at, "the pointer leads nowhere");
+    if (text.empty() || text == "/")
+      throw ConfigError(reported_at, "the JSON pointer does not lead to a setting");
     return Pointer(text);
   } catch (const nlohmann::json::exception&) {
     throw ConfigError(reported_at, fmt::format("expected a JSON pointer, as in \"/cluster/nodes\", "

@@ -40,8 +40,9 @@ void check_transport(const Transport& transport) {
   const std::string pointer = "/cluster/transport";
   const auto refuse = [&](const char* option, bool given) {
     if (given)
-      throw ConfigError(child(pointer, option),
-                        "the kernel does not emulate it; expected goodput, node_cap and tcp alone");
+      throw ConfigError(
+          child(pointer, option),
+          "the kernel does not emulate it; only goodput, node_cap and tcp are supported");
   };
   refuse("connection_cap", std::isfinite(transport.connection_cap_Bps));
   refuse("message_overhead", transport.message_overhead_s > 0);
@@ -54,7 +55,7 @@ void check_transport(const Transport& transport) {
   if (transport.tcp.exists() && transport.tcp.slow_start &&
       transport.tcp.initial_window_bytes != Tcp{}.initial_window_bytes)
     throw ConfigError(pointer + "/tcp/initial_window",
-                      "the kernel does not emulate it; expected Linux's own, ten segments");
+                      "the kernel does not emulate it; expected Linux's default, ten segments");
 }
 
 void check_cluster(const Cluster& cluster) {
@@ -68,9 +69,10 @@ void check_cluster(const Cluster& cluster) {
                       "expected \"shared\": a node of the emulated network has one NIC; describe "
                       "workers with NICs of their own as nodes");
   if (cluster.nodes > kMostNodes)
-    throw ConfigError("/cluster/nodes", fmt::format("expected at most {} nodes, as a bridge has no "
-                                                    "more ports, not {}",
-                                                    kMostNodes, cluster.nodes));
+    throw ConfigError(
+        "/cluster/nodes",
+        fmt::format("expected at most {} nodes, the number of ports of a bridge, not {}",
+                    kMostNodes, cluster.nodes));
   check_transport(cluster.transport);
 }
 
@@ -85,14 +87,14 @@ void check_rates(const EmulatedNetwork& network) {
     const double Bps = network.nic_Bps[static_cast<std::size_t>(node)];
     if (8 * Bps < kSlowest_bps || 8 * Bps > kFastest_bps)
       throw ConfigError("/cluster/inter/bandwidth",
-                        fmt::format("expected NICs of 1 kbit/s to 1 Tbit/s, which the kernel "
-                                    "emulates; that of node {} would move {:.4g} bit/s",
+                        fmt::format("expected NICs of 1 kbit/s to 1 Tbit/s, which the kernel can "
+                                    "emulate; the NIC of node {} would move {:.4g} bit/s",
                                     node, 8 * Bps));
     const double queued = network.nodes * window_bytes(network, Bps);
     if (network.latency_s > 0 && queued > kMostQueued)
       throw ConfigError("/cluster/inter/latency",
-                        fmt::format("expected a shorter one: at {:.4g} bit/s the kernel would hold "
-                                    "{:.3g} B for {} nodes, and {:.0g} B are the most",
+                        fmt::format("expected a shorter latency: at {:.4g} bit/s the kernel would "
+                                    "hold {:.3g} B for {} nodes, and {:.0g} B is the limit",
                                     8 * Bps, queued, network.nodes, kMostQueued));
   }
 }
@@ -209,11 +211,11 @@ EmulatedNetwork emulated_network(const Experiment& e) {
       e.algorithm_entry().traits(e.algorithm).allreduce == AllreduceAlgorithm::native)
     throw ConfigError("/algorithm/allreduce",
                       "this kernel has no netem, and MPI's own collectives cannot be delayed "
-                      "otherwise; expected another, or a latency of 0");
+                      "otherwise; expected another allreduce, or a latency of 0");
   if (!by_kernel && cluster.inter.latency_s > 0 && cluster.transport.tcp.exists())
     throw ConfigError("/cluster/transport/tcp",
-                      "this kernel has no netem, and TCP sees no latency that ranks add; expected "
-                      "none, or a latency of 0");
+                      "this kernel has no netem, and TCP does not see the latency that ranks add; "
+                      "remove it, or set a latency of 0");
   EmulatedNetwork network{.nodes = static_cast<int>(cluster.nodes),
                           .workers_per_node = static_cast<int>(cluster.workers_per_node),
                           .nic_Bps = nic_bandwidths(cluster),

@@ -109,7 +109,7 @@ void begin_in_job(const std::filesystem::path& folder, const std::string& partin
     rank_log::print("trigram {}, rank {} of {}, process {} on {}", version().git, process.rank,
                     process.size, getpid(), host.data());
   }
-  signal_message::set(fmt::format("rank {} prepares what it is to do", process.rank));
+  signal_message::set(fmt::format("rank {} prepares its runs", process.rank));
   signal_message::end_on_signals(fmt::format("trigram: rank {}", process.rank),
                                  process.rank == 0 ? parting : "", kInterrupted, file);
 }
@@ -120,17 +120,17 @@ void check_for_job(const Plan& plan) {
     const World& world = run.experiment.world();
     if (!world.processes)
       throw ConfigError("/runtime",
-                        fmt::format("a launcher has started {} processes, each of which would run "
-                                    "the whole world \"{}\"; expected a world of processes: mpi",
+                        fmt::format("a launcher started {} processes, each of which would run the "
+                                    "whole world \"{}\"; expected a world of processes: mpi",
                                     processes, world.name));
     if (run.experiment.emulates() && std::getenv(kEmulationVariable) == nullptr)
-      throw ConfigError("/runtime/emulated",
-                        "is set by trigram emulate alone, which makes the network; expected "
-                        "\"nothing\"");
+      throw ConfigError(
+          "/runtime/emulated",
+          "is set only by trigram emulate, which makes the network; expected \"nothing\"");
     if (run.experiment.cluster.ranks() != processes)
       throw ConfigError(
-          "/cluster", fmt::format("expected as many workers as processes have been started, {}, "
-                                  "not {}; start {}: mpirun -n {} ...",
+          "/cluster", fmt::format("expected as many workers as processes were started, {}, not {}; "
+                                  "start {}: mpirun -n {} ...",
                                   processes, run.experiment.cluster.ranks(),
                                   run.experiment.cluster.ranks(), run.experiment.cluster.ranks()));
   }

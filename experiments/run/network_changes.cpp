@@ -58,13 +58,13 @@ std::string NetworkChanges::of_credit() const {
       gigabytes(initial));
   if (*lowest < kUsedUp * links_.shaping.depth_bytes)
     return began + fmt::format(
-                       "which was used up in step {} of {}; steps after it are slower, and "
-                       "means per step are over both",
+                       "which was used up in step {} of {}; later steps are slower, and means per "
+                       "step cover both",
                        step, steps);
   if (2 * step <= steps) return "";  // links save as much credit as they use
   return began + fmt::format(
-                     "of which {} was left after the last of {} steps; steps are slower "
-                     "once it is used up, which a longer run shows",
+                     "of which {} was left after the last of {} steps; steps are slower once it is "
+                     "used up, as a longer run shows",
                      gigabytes(least_credits_.back()), steps);
 }
 
@@ -78,8 +78,8 @@ std::string NetworkChanges::of_profile() const {
   std::string text;
   if (during > 0)
     text = fmt::format(
-        "{} of the changes of /cluster/inter/profile came during the run, the last "
-        "at {:.4g} s of {:.4g} s, and means per step are over all of it",
+        "{} of the changes of /cluster/inter/profile came during the run, the last at {:.4g} s of "
+        "{:.4g} s, and means per step cover the whole run",
         during, links_.profile[static_cast<std::size_t>(begun) - 1].at_s, end_s_);
   if (begun < std::ssize(links_.profile))
     text += fmt::format(

@@ -117,10 +117,10 @@ Outcome take_outcome(const std::filesystem::path& folder, int wait_status) {
   if (WIFSIGNALED(wait_status)) return {.error = signal_error(folder, WTERMSIG(wait_status))};
   if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == kOutOfMemory)
     return {.error =
-                "out of memory; fewer simulations at a time (--jobs), or a smaller workload or "
-                "cluster, need less"};
+                "out of memory; run fewer simulations at a time (--jobs), or use a smaller "
+                "workload or cluster"};
   if (!j.is_object())
-    return {.error = fmt::format("the process ended with code {} and without a result",
+    return {.error = fmt::format("the process ended with code {} without a result",
                                  WEXITSTATUS(wait_status))};
   return {j["summary"], j["error"].get<std::string>(), j["hang"].get<bool>(),
           j["refused"].get<bool>()};

@@ -64,8 +64,8 @@ Json worker_done(const Experiment& e, const Json& summary, const TargetAccuracy*
 
 std::string stopped_learning(const Json& summary) {
   if (summary.at("worker_done") != true) return "";
-  return "a worker had made all of its steps before the others and stopped learning: accuracies "
-         "reached later would be reached earlier in a run with more steps";
+  return "a worker made all of its steps before the other workers and stopped learning: in a run "
+         "with more steps, later accuracies would be reached earlier";
 }
 
 }  // namespace

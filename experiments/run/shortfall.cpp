@@ -31,8 +31,8 @@ std::string without_exchange(const Experiment& e, const ExchangeSchedule& schedu
   const auto sent = [&](const char* key) { return summary.at(key).get<double>() > 0; };
   const long steps = summary.at("steps");
   if (leader_has_no_peer(e))
-    return "was hierarchical on one node, so that its own exchange, among leaders of nodes, never "
-           "happened; set hierarchical to false";
+    return "was hierarchical on one node, so the exchange among leaders of nodes never happened; "
+           "set hierarchical to false";
   if (e.cluster.nodes > 1 && !sent("bytes_inter"))
     return fmt::format("sent nothing between its nodes in {} steps", steps);
   if (!sent("bytes_intra") && !sent("bytes_inter"))
@@ -41,7 +41,7 @@ std::string without_exchange(const Experiment& e, const ExchangeSchedule& schedu
     return fmt::format("completed no average in {} steps", steps);
   if (completed_averages(e, schedule, summary) <= 1)
     return fmt::format(
-        "completed no average in {} steps but the one that begins with the run, of equal models",
+        "completed no average in {} steps except the one at the start of the run, of equal models",
         steps);
   return "";
 }

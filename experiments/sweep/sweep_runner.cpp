@@ -74,7 +74,7 @@ bool SweepRunner::wanted(const PlannedRun& run) {
   const StoredRun existing = stored(run);
   if (existing.state == StoredRun::stale) {
     ++stale_;
-    print_error(fmt::format("stale: {} ({}) {}; --force makes it again", run.id,
+    print_error(fmt::format("stale: {} ({}) {}; --force repeats it", run.id,
                             describe(run.coordinates), printable(existing.stale_as)));
   }
   if (existing.state == StoredRun::done &&
@@ -136,7 +136,7 @@ void SweepRunner::begin_progress(std::vector<long> steps, bool quiet) {
   const std::size_t finished = plan_.runs.size() - steps.size() - static_cast<std::size_t>(stale_);
   progress_ = std::make_unique<Progress>(std::move(steps), quiet);
   if (finished > 0)
-    progress_->note(fmt::format("{} of {} runs are there already", finished, plan_.runs.size()));
+    progress_->note(fmt::format("{} of {} runs are done already", finished, plan_.runs.size()));
 }
 
 int SweepRunner::exit_code() const {
@@ -160,7 +160,7 @@ int SweepRunner::run() {
   active_.clear();  // removes unfinished folders
   if (!completed) {
     progress_->clear();
-    print_error("interrupted; finished runs are kept, the same command goes on");
+    print_error("interrupted; finished runs are kept, and the same command continues");
     return kInterrupted;
   }
   progress_->finish();

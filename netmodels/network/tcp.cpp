@@ -18,14 +18,17 @@ FieldTable<Tcp> tcp_fields() {
       .field("window", &Tcp::window_bytes,
              written_where(quantity(Dimension::bytes, true),
                            [](double bytes) { return std::isfinite(bytes); }),
-             "bytes of a stream under way: it moves at most this over the round-trip time")
+             "largest number of bytes in flight in a stream; its rate is at most this over the "
+             "round-trip time")
       .field("slow_start", &Tcp::slow_start, boolean(), "whether windows open by slow start")
       .field("initial_window", &Tcp::initial_window_bytes, quantity(Dimension::bytes, true),
-             "window of a stream that begins")
-      .only_where(opens, "is where slow start begins; expected it with \"slow_start\": true")
+             "window of a new stream")
+      .only_where(
+          opens,
+          "is the window in which slow start begins; expected \"slow_start\": true beside it")
       .field("restart_after_idle", &Tcp::restart_after_idle, boolean(),
              "whether a window closes again while its stream is idle")
-      .only_where(opens, "is of windows that open; expected it with \"slow_start\": true");
+      .only_where(opens, "applies only to slow start; expected \"slow_start\": true beside it");
 }
 
 /// The schema of the object form; absent fields default to Linux's values.

@@ -24,11 +24,13 @@ FieldTable<DragonflyOptions> fields() {
   using D = DragonflyOptions;
   const auto count = integer(1, 1 << 20);
   return FieldTable<D>{}
-      .required("groups", &D::groups, count, "g, groups of routers; at most a h + 1")
-      .required("routers_per_group", &D::routers_per_group, count, "a, all joined to one another")
-      .required("nodes_per_router", &D::nodes_per_router, count, "p, so that there are p a g nodes")
+      .required("groups", &D::groups, count, "g: number of groups of routers, at most a h + 1")
+      .required("routers_per_group", &D::routers_per_group, count,
+                "a: routers per group, all connected to one another")
+      .required("nodes_per_router", &D::nodes_per_router, count,
+                "p: nodes per router; the cluster has p a g nodes")
       .required("global_links_per_router", &D::global_links_per_router, count,
-                "h, links from each router to other groups")
+                "h: links from each router to other groups")
       .include(&D::local, switch_link_fields("", "links inside groups"))
       .include(&D::global, switch_link_fields("global_", "links between groups"));
 }
@@ -45,9 +47,10 @@ void check(const DragonflyOptions& o, const AttachedNodes& attached, const std::
                       fmt::format("expected at most {} links in all, not {} x {} x ({} + {})",
                                   kMostLinks, a, o.groups, a, h));
   if (a * o.groups > attached.count || o.nodes_per_router * a * o.groups != attached.count)
-    throw ConfigError(pointer, fmt::format("{} groups of {} routers of {} nodes do not have the "
-                                           "cluster's {} nodes",
-                                           o.groups, a, o.nodes_per_router, attached.count));
+    throw ConfigError(
+        pointer,
+        fmt::format("{} groups of {} routers of {} nodes do not have the cluster's {} nodes",
+                    o.groups, a, o.nodes_per_router, attached.count));
 }
 
 class Dragonfly final : public Topology {
@@ -147,7 +150,7 @@ class Dragonfly final : public Topology {
 
 TopologyEntry dragonfly_entry() {
   return topology_entry<Dragonfly>(
-      "dragonfly", "groups of routers, each group joined to all others", fields(), check);
+      "dragonfly", "groups of routers, each group connected to all others", fields(), check);
 }
 
 }  // namespace trigram

@@ -31,15 +31,17 @@ FieldTable<FatTreeOptions> fields() {
   constexpr std::int64_t kMost = 1 << 20;
   return FieldTable<FatTreeOptions>{}
       .field("k", &FatTreeOptions::k, count_if_given(2, 160),
-             "ports of each switch of three levels; for k^3/4 nodes")
+             "ports of each switch of a tree of three levels, which has k^3/4 nodes")
       .field("nodes_per_leaf", &FatTreeOptions::nodes_per_leaf, count_if_given(1, kMost),
-             "nodes at each leaf of two levels")
+             "nodes per leaf switch of a tree of two levels")
+      .only_where(
+          [](const FatTreeOptions& o) { return o.k == 0; },
+          "is for trees of two levels, and k for trees of three levels; expected one of them")
+      .field(
+          "taper", &FatTreeOptions::taper, integer(1, kMost),
+          "links from a leaf switch down to nodes per link up to a spine switch; 1: non-blocking")
       .only_where([](const FatTreeOptions& o) { return o.k == 0; },
-                  "is of two levels, and k asks for three; expected one of them")
-      .field("taper", &FatTreeOptions::taper, integer(1, kMost),
-             "links from a leaf down to nodes, for each link up to a spine: 1 does not block")
-      .only_where([](const FatTreeOptions& o) { return o.k == 0; },
-                  "is for trees of two levels, and k asks for three")
+                  "is for trees of two levels, and k for trees of three levels; remove it")
       .include(&FatTreeOptions::link, switch_link_fields("", "links between switches"));
 }
 
@@ -49,14 +51,15 @@ void check(const FatTreeOptions& o, const AttachedNodes& attached, const std::st
       throw ConfigError(child(pointer, "k"), fmt::format("expected an even number, not {}", o.k));
     const std::int64_t nodes = o.k * o.k * o.k / 4;
     if (nodes != attached.count)
-      throw ConfigError(child(pointer, "k"),
-                        fmt::format("{} is for k^3/4 = {} nodes; expected one for the cluster's {}",
-                                    o.k, nodes, attached.count));
+      throw ConfigError(
+          child(pointer, "k"),
+          fmt::format("{} is for k^3/4 = {} nodes; expected a k for the cluster's {} nodes", o.k,
+                      nodes, attached.count));
     return;
   }
   const std::string at = child(pointer, "nodes_per_leaf");
   if (o.nodes_per_leaf == 0)
-    throw ConfigError(at, "missing; expected it, for two levels, or k, for three");
+    throw ConfigError(at, "missing; expected nodes_per_leaf for two levels, or k for three");
   if (attached.count % o.nodes_per_leaf != 0)
     throw ConfigError(at, fmt::format("expected a divisor of the number of nodes, {}, not {}",
                                       attached.count, o.nodes_per_leaf));
@@ -191,8 +194,8 @@ class FatTree final : public Topology {
 
 TopologyEntry fat_tree_entry() {
   TopologyEntry entry = topology_entry<FatTree<TwoLevels>>(
-      "fat_tree", "switches in two or three levels, as many links up as down or fewer", fields(),
-      check);
+      "fat_tree", "switches in two or three levels, with at most as many links up as down",
+      fields(), check);
   entry.make = [two = entry.make](const Json& resolved, const AttachedNodes& attached,
                                   Graph& graph) -> std::unique_ptr<Topology> {
     const FatTreeOptions o = fields().parse(resolved, "");

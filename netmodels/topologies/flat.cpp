@@ -28,7 +28,8 @@ class Flat final : public Topology {
 }  // namespace
 
 TopologyEntry flat_entry() {
-  return topology_entry<Flat>("flat", "one switch that is never narrow", FieldTable<FlatOptions>{},
+  return topology_entry<Flat>("flat", "one switch that is never a bottleneck",
+                              FieldTable<FlatOptions>{},
                               [](const FlatOptions&, const AttachedNodes&, const std::string&) {});
 }
 

@@ -26,8 +26,8 @@ FieldTable<HammingMeshOptions> fields() {
   using H = HammingMeshOptions;
   const auto pair = list_of(integer(1, 1 << 20));
   return FieldTable<H>{}
-      .required("board", &H::board, pair, "[a, b], rows and columns of accelerators on a board")
-      .required("boards", &H::boards, pair, "[x, y], rows and columns of boards")
+      .required("board", &H::board, pair, "[a, b]: rows and columns of accelerators on a board")
+      .required("boards", &H::boards, pair, "[x, y]: rows and columns of boards")
       .include(&H::mesh, switch_link_fields("", "links of the boards"))
       .include(&H::tree, switch_link_fields("tree_", "links between boards and trees"));
 }
@@ -170,8 +170,9 @@ class HammingMesh final : public Topology {
 
 TopologyEntry hammingmesh_entry() {
   return topology_entry<HammingMesh>(
-      "hammingmesh", "boards of accelerators in meshes, their rows and columns joined by trees",
-      fields(), check);
+      "hammingmesh",
+      "boards with meshes of accelerators; trees connect the rows and columns of boards", fields(),
+      check);
 }
 
 }  // namespace trigram

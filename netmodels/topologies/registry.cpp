@@ -12,7 +12,7 @@ std::string kind_of(const Json& j, const std::string& pointer) {
   if (j.is_string()) return j.get<std::string>();
   if (!j.is_object()) wrong_type(pointer, "a kind, or an object with \"kind\" and options", j);
   const std::string at = child(pointer, "kind");
-  if (!j.contains("kind")) throw ConfigError(at, "missing; which topology is meant");
+  if (!j.contains("kind")) throw ConfigError(at, "missing; expected the kind of the topology");
   if (!j.at("kind").is_string()) wrong_type(at, "a kind", j.at("kind"));
   return j.at("kind").get<std::string>();
 }

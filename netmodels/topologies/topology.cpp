@@ -19,9 +19,9 @@ OptionType<double> bandwidth_or_that_of_nics() {
 FieldTable<SwitchLink> switch_link_fields(const std::string& prefix, const std::string& which) {
   return FieldTable<SwitchLink>{}
       .field(prefix + "bandwidth", &SwitchLink::bandwidth_Bps, bandwidth_or_that_of_nics(),
-             "bandwidth of each direction of " + which + "; that of a NIC when it is not given")
+             "bandwidth of each direction of " + which + "; defaults to the bandwidth of a NIC")
       .field(prefix + "latency", &SwitchLink::latency_s, quantity(Dimension::duration),
-             "latency of " + which + ", beside that of inter");
+             "latency of " + which + ", added to the end-to-end latency of `inter`");
 }
 
 Bisection least_cut(int nodes, int switches, int per_switch, double node_Bps,

@@ -21,7 +21,8 @@ struct TorusOptions {
 FieldTable<TorusOptions> fields() {
   return FieldTable<TorusOptions>{}
       .required("dimensions", &TorusOptions::dimensions, list_of(integer(1, 1 << 20)),
-                "nodes along each dimension, such as [4, 4, 2]; the last one counts fastest")
+                "nodes along each dimension, such as [4, 4, 2]; node numbers count fastest along "
+                "the last one")
       .include(&TorusOptions::link, switch_link_fields("", "links between routers"));
 }
 

@@ -46,18 +46,19 @@ FieldTable<WanOptions> fields() {
       FieldTable<Region>{}
           .required("name", &Region::name, text(), "name of the region")
           .required("nodes", &Region::nodes, integer(1, 1 << 20),
-                    "nodes in it; the cluster's nodes are counted region by region");
+                    "nodes in the region; the cluster's nodes are numbered region by region");
   return FieldTable<WanOptions>{}
       .required("regions", &WanOptions::regions, list_of(nested(region)), "the regions")
       .required(
           "delay_is", &WanOptions::delay_is,
           one_of<DelayIs>({{"one_way", DelayIs::one_way}, {"round_trip", DelayIs::round_trip}}),
-          "whether delay is of one way, or of both together: then half of it is taken")
+          "whether `delay` is of one way or of a round trip, half of which is then used")
       .required("delay", &WanOptions::delay_s, matrix(Dimension::duration, false),
-                "delay from the region of the row to that of the column, beside the latency of "
-                "inter; null on the diagonal")
-      .required("bandwidth", &WanOptions::bandwidth_Bps, matrix(Dimension::bandwidth, true),
-                "bandwidth from the region of the row to that of the column; null on the diagonal");
+                "delay from the region of the row to the region of the column, added to the "
+                "latency of `inter`; null on the diagonal")
+      .required(
+          "bandwidth", &WanOptions::bandwidth_Bps, matrix(Dimension::bandwidth, true),
+          "bandwidth from the region of the row to the region of the column; null on the diagonal");
 }
 
 /// Throws ConfigError unless the matrix is square, with values everywhere but on the diagonal.
@@ -185,7 +186,7 @@ class Wan final : public Topology {
 }  // namespace
 
 TopologyEntry wan_entry() {
-  return topology_entry<Wan>("wan", "regions, with a delay and a bandwidth between any two",
+  return topology_entry<Wan>("wan", "regions with a delay and a bandwidth between any two",
                              fields(), check);
 }
 

@@ -19,10 +19,10 @@ class MpiRuntime final : public Runtime {
     mpi::Session& session =
         mpi::Session::get(mpi::RankWatch::longest_silence_s(options_.watchdog_s));
     if (session.size() != layout.ranks())
-      throw ConfigError("/cluster",
-                        fmt::format("the cluster has {0} workers, but {1} processes were started; "
-                                    "start {0}: mpirun -n {0} ...",
-                                    layout.ranks(), session.size()));
+      throw ConfigError(
+          "/cluster", fmt::format("the cluster has {0} workers, but {1} processes were started; "
+                                  "start one process per worker: mpirun -n {0} trigram run CONFIG",
+                                  layout.ranks(), session.size()));
     const bool sleeps = options_.modelled_compute != ModelledCompute::skipped;
     mpi::MpiWorld(session, layout, sleeps, options_).run(rank_main, make_accelerator_);
   }
@@ -39,7 +39,7 @@ std::string mpi_absent_reason() { return ""; }
 std::string mpi_unavailable_reason() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
     if (std::getenv(name)) return "";
-  return "no launcher has started this process; use mpirun -n RANKS trigram run CONFIG";
+  return "this process was not started by an MPI launcher; run: mpirun -n RANKS trigram run CONFIG";
 }
 
 std::vector<std::string> mpi_exchange(const std::string& mine, double watchdog_s) {

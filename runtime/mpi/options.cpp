@@ -18,14 +18,13 @@ FieldTable<MpiOptions> mpi_job_fields() {
       .field("watchdog", &MpiOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress, or a rank be silent, before the "
              "run ends as hung")
-      .field(
-          "modelled_compute", &MpiOptions::modelled_compute, modelled_compute_kind(),
-          "How computation with only a modelled duration runs, such as that of a profile. slept: "
-          "sleep for that time, minus what a real model took in its place (priced_as); skipped: "
-          "take no time")
+      .field("modelled_compute", &MpiOptions::modelled_compute, modelled_compute_kind(),
+             "How computation runs that has only a modelled duration, such as a profile's. slept: "
+             "sleep for that duration, minus the time of the real model that it replaces "
+             "(priced_as); skipped: take no time")
       .field("padded", &MpiOptions::padded, boolean(),
-             "Whether filler is sent with tensors that are priced larger than their values are, "
-             "phantoms included");
+             "Send filler with tensors whose priced size exceeds that of their values, phantoms "
+             "included");
 }
 
 FieldTable<MpiOptions> mpi_fields() {
@@ -34,19 +33,19 @@ FieldTable<MpiOptions> mpi_fields() {
              one_of<Emulated>({{"nothing", Emulated::nothing},
                                {"bandwidth", Emulated::bandwidth},
                                {"bandwidth_and_latency", Emulated::bandwidth_and_latency}}),
-             "Which properties of the inter-node network the kernel emulates; set by `trigram "
-             "emulate` alone. With \"bandwidth\" the ranks add the latency themselves")
+             "Which properties of the inter-node network the kernel emulates; set only by `trigram "
+             "emulate`. With \"bandwidth\" the ranks add the latency themselves")
       .field("sends", &MpiOptions::sends,
              one_of<MpiSends>({{"auto", MpiSends::automatic},
                                {"buffered", MpiSends::buffered},
                                {"synchronous", MpiSends::synchronous}}),
-             "When a send is over. buffered: when the message has been copied, for which the "
-             "cluster's transport has to have room; synchronous: when it is received; auto: "
-             "buffered between nodes, synchronous inside")
+             "When a send completes. buffered: when the message is copied, which needs room in the "
+             "buffers of the cluster's transport; synchronous: when it is received; auto: buffered "
+             "between nodes, synchronous inside nodes")
       .field("loss", &MpiOptions::loss, number(0, 0.5),
              "Share of packets between nodes that the emulated network drops")
       .only_where([](const MpiOptions& o) { return o.emulated != Emulated::nothing; },
-                  "is of an emulated network; expected it with `trigram emulate` alone");
+                  "applies only to an emulated network; use `trigram emulate`, or remove it");
 }
 
 // Reads the variables of Open MPI, of PMI (MPICH), and of Slurm with PMIx.

@@ -112,7 +112,7 @@ Session::Session(double timeout_s) {
                       timeout_s),
           host::kWatchdogExit);
   check(MPI_Comm_set_errhandler(base_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  rank_log::print("MPI is there: rank {} of {}", rank_, size_);
+  rank_log::print("MPI has started: rank {} of {}", rank_, size_);
 }
 
 MPI_Comm Session::duplicate(double timeout_s) const {

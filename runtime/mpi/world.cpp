@@ -81,7 +81,7 @@ void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_acceler
   }
   main.endpoint().set_state(host::Endpoint::State::ended);
   host::this_endpoint() = outer;
-  rank_log::print("this rank's part has {}; waits for the others", failed() ? "failed" : "ended");
+  rank_log::print("this rank has {}; waits for the other ranks", failed() ? "failed" : "ended");
   await_the_others();
   deliverer.join();
   guardian.join();

@@ -80,7 +80,7 @@ void MpiWorld::update_signal_message(const host::StreamSnapshot& mine) {
   const bool stands = !mine.running && mine.waits_ended == noted_.waits_ended;
   if (stands && noted_.blocked.empty() && !mine.blocked.empty()) {
     noted_.blocked = mine.blocked;
-    rank_log::print("nothing has moved for {:.3} s:\n{}", watch_.interval().count(), status(mine));
+    rank_log::print("no progress for {:.3} s:\n{}", watch_.interval().count(), status(mine));
   } else if (!stands) {
     if (!noted_.blocked.empty()) rank_log::write("progress resumed");
     noted_ = {.running = mine.running, .waits_ended = mine.waits_ended, .blocked = {}};

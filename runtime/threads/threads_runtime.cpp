@@ -34,18 +34,19 @@ FieldTable<ThreadsOptions> threads_fields() {
   return FieldTable<ThreadsOptions>{}
       .field("shaping", &ThreadsOptions::shaping,
              one_of<Mode>({{"none", Mode::none}, {"cluster", Mode::cluster}}),
-             "none: messages travel as fast as memory allows; cluster: as on the cluster's network")
+             "none: messages travel as fast as memory allows; cluster: messages take as long as on "
+             "the cluster's network")
       .field("bucket_depth", &ThreadsOptions::bucket_depth, byte_size(),
-             "Bytes that a shaped link passes at a time, before it turns to another message")
+             "Number of bytes of a message that a shaped link sends before it switches to another "
+             "message")
       .only_where([](const ThreadsOptions& o) { return o.shaping == Mode::cluster; },
-                  "links have buckets where they are shaped; expected \"shaping\": \"cluster\"")
+                  "has no effect here; expected \"shaping\": \"cluster\" beside it")
       .field("watchdog", &ThreadsOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress before the run ends as hung")
-      .field(
-          "modelled_compute", &ThreadsOptions::modelled_compute, modelled_compute_kind(),
-          "How computation with only a modelled duration runs, such as that of a profile. slept: "
-          "sleep for that time, minus what a real model took in its place (priced_as); skipped: "
-          "take no time");
+      .field("modelled_compute", &ThreadsOptions::modelled_compute, modelled_compute_kind(),
+             "How computation runs that has only a modelled duration, such as a profile's. slept: "
+             "sleep for that duration, minus the time of the real model that it replaces "
+             "(priced_as); skipped: take no time");
 }
 
 std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options,

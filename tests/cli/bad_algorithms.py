@@ -28,7 +28,7 @@ CASES = {
             cluster={"nodes": 1, "workers_per_node": 1},
         ),
         "/algorithm/allreduce",
-        '"double_tree" joins several ranks, and this cluster has one; expected',
+        '"double_tree" needs at least two ranks, and this cluster has one;',
     ),
     "options of a tree": (
         experiment(
@@ -38,7 +38,7 @@ CASES = {
             }
         ),
         "/algorithm/allreduce/channels",
-        "only rings and nccl have options",
+        "only ring and nccl have options",
     ),
     "a ring's option of nccl": (
         experiment(
@@ -100,7 +100,7 @@ CASES = {
         f"few levels in {name}": (
             experiment(algorithm={"name": name, "codec": {"name": "qsgd", "levels": 3}}),
             "/algorithm/codec",
-            "loses less than all",
+            "whose error is smaller than its input",
         )
         for name in (
             "choco_sgd",
@@ -115,7 +115,7 @@ CASES = {
     "sides of a grid beside their number": (
         experiment(algorithm={"name": "moshpit", "grid": [2, 2], "dimensions": 2}),
         "/algorithm/dimensions",
-        "the grid has its sides",
+        "`grid` already gives the number of dimensions",
     ),
     "too small a grid": (
         experiment(algorithm={"name": "moshpit", "grid": [1]}),
@@ -169,7 +169,7 @@ CASES = {
             },
         ),
         "/algorithm/hierarchical",
-        'expected servers "among" them',
+        'expected "placement": "among"',
     ),
     "more servers than leaders": (
         experiment(
@@ -186,7 +186,7 @@ CASES = {
     "a first bucket of weights": (
         experiment(algorithm={"name": "wagma", "first_bucket": "1MiB"}),
         "/algorithm/first_bucket",
-        "wagma has no first bucket of its own",
+        "wagma has no separate first bucket",
     ),
     "servers beside nobody": (
         experiment(
@@ -203,7 +203,7 @@ CASES = {
             }
         ),
         "/algorithm/allreduce/channels",
-        "only rings and nccl have options",
+        "only ring and nccl have options",
     ),
     "allreduce that codes replace": (
         experiment(
@@ -215,7 +215,7 @@ CASES = {
     "allreduce of a mode without": (
         experiment(algorithm={"name": "decentralized", "mode": "ring", "allreduce": "ring"}),
         "/algorithm/allreduce",
-        "only mode all",
+        'applies only to "mode": "all"',
     ),
     "two intervals": (
         experiment(
@@ -229,14 +229,14 @@ CASES = {
             algorithm={"name": "onebit_sgd", "codec": {"name": "sign", "scale": "one"}}
         ),
         "/algorithm/codec",
-        "loses less than all",
+        "whose error is smaller than its input",
     ),
     "a threshold that is given and found": (
         experiment(
             algorithm={"name": "dropcompute", "threshold": "1s", "profile_steps": 5}
         ),
         "/algorithm/profile_steps",
-        "a threshold is given",
+        "has no effect beside a threshold",
     ),
     "a threshold of no time": (
         experiment(algorithm={"name": "dropcompute", "threshold": "0s"}),

@@ -237,7 +237,7 @@ class Advise(CommandTest):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, err)
-        self.assertIn("the same command goes on", err)
+        self.assertIn("and the same command continues", err)
         kept = self.runs()
         self.assertGreaterEqual(len(kept), 3)
         times = {id: self.finished(id) for id in kept if id in self.default_runs()}
@@ -263,7 +263,7 @@ class Advise(CommandTest):
             names(self.advise("--only", "sync,full", *range_)), {"gradient_allreduce"}
         )
         err = self.trigram(*self.arguments(), "--only", "async,low", code=2).stderr
-        self.assertIn("--only: no candidate is all of this", err)
+        self.assertIn("--only: no candidate has all of these properties", err)
 
     def test_what_a_cluster_is_not_for_is_left_out(self) -> None:
         wagma = {"name": "wagma", "group_size": 16}
@@ -272,7 +272,7 @@ class Advise(CommandTest):
         advice = self.advise("--range", "1.5")
         self.assertEqual(len(advice["candidates"]), 1)
         left_out = "\n".join(advice["left_out"])
-        self.assertIn("where nodes have one worker", left_out)
+        self.assertIn("if nodes have one worker", left_out)
         self.assertIn("algorithm=wagma group_size=16: /algorithm/group_size", left_out)
 
     def test_regions_of_the_world(self) -> None:
@@ -344,13 +344,13 @@ class Advise(CommandTest):
             ({"target": "accuracy"}, "--target: expected an accuracy above 0"),
             ({"target": "accuracy=2"}, "--target: expected an accuracy above 0"),
             ({"candidates": "gone.json"}, "gone.json"),
-            ({"candidates": "seeds.json"}, "/sweep/~1seed: candidates differ in /algorithm"),
+            ({"candidates": "seeds.json"}, "/sweep/~1seed: candidates may differ only in /algorithm"),
             ({"algorithms": "bytgrad"}, '--algorithms: unknown candidate "bytgrad"'),
             ({"only": "asink"}, 'did you mean "async"?'),
             ({"range": "1"}, "--range"),
             ({"range": "nan"}, "--range: expected a number from 1.1 to 1000000, not nan"),
             ({"range": "inf"}, "--range: expected a number"),
-            ({"candidates": "real.json"}, "/runtime: advice is from simulations"),
+            ({"candidates": "real.json"}, "/runtime: advice is based on simulations"),
         ]
         for changes, expected in cases:
             with self.subTest(expected):

@@ -81,7 +81,7 @@ class TargetAccelerator(CommandTest):
         self.assertEqual(there["warnings"], [])
         (said,) = there["assumed"]
         self.assertIn("measured on P100 (10 TFLOP/s, 500 GB/s); on A100", said)
-        self.assertIn("for 18 ms in place of 60 ms", said)
+        self.assertIn("to last 18 ms instead of 60 ms", said)
         self.assertIn("6 to 30 ms", said)
         self.assertIn("give --step-time to say otherwise", said)
 
@@ -235,7 +235,7 @@ class TargetAccelerator(CommandTest):
         like_v100 = {"name": "GV", "flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s"}
         config = self.experiment(accelerator="cluster") | {"cluster": CLUSTER | {"accelerator": like_v100}}
         out = self.trigram("run", self.write(config)).stdout
-        self.assertIn("assumed: layers of one were measured on P100 (10 TFLOP/s, 500 GB/s); on GV", out)
+        self.assertIn("assumed: layer times of one were measured on P100 (10 TFLOP/s, 500 GB/s); on GV", out)
         self.assertNotIn("does not say", out)
 
     def test_scaling_that_is_asked_for_in_vain_is_said_for_accelerators_without_a_name(self) -> None:
@@ -256,7 +256,7 @@ class TargetAccelerator(CommandTest):
     def test_a_run_is_scaled_when_it_says_so(self) -> None:
         out = self.trigram("run", self.write(self.experiment(accelerator="cluster"))).stdout
         self.assertNotIn("warning", out)
-        self.assertIn("assumed: layers of one were measured on P100", out)
+        self.assertIn("assumed: layer times of one were measured on P100", out)
         (manifest,) = self.manifests()
         self.assertEqual(manifest["experiment"]["workload"]["accelerator"]["name"], "A100")
         self.assertEqual(manifest["warnings"], [])

@@ -103,7 +103,7 @@ class Candidates(CommandTest):
     def test_one_worker_needs_no_advice(self) -> None:
         self.write({"nodes": 1, "workers_per_node": 1}, "two.json")
         err = self.trigram(*self.arguments(), code=2).stderr
-        self.assertIn("--cluster: has one worker, which communicates with nobody", err)
+        self.assertIn("--cluster: has one worker, which has no peer to communicate with", err)
 
     def test_who_never_communicates_never_wins(self) -> None:
         chosen = self.candidates("gradient_allreduce", NEVER)

@@ -57,7 +57,7 @@ class Chance(CommandTest):
 
     def test_times_to_an_accuracy_are_of_one_seed(self) -> None:
         target = ("--target", "accuracy=0.1", "--set", "/seed=7")
-        self.assertIn("warning: times to an accuracy are of seed 7 alone", self.advise({}, {}, *target))
+        self.assertIn("warning: times to an accuracy are those of seed 7 only", self.advise({}, {}, *target))
 
     def test_runs_whose_fast_workers_end_early_are_made_longer(self) -> None:
         """While the slow worker makes one step, the other would make a hundred, and a run has ten."""

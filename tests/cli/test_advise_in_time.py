@@ -40,14 +40,14 @@ class InTime(CommandTest):
     def test_buckets_begin_without_saved_credit(self) -> None:
         out, step_s = self.advise(BURST)
         self.assertAlmostEqual(step_s, SLOW_S, delta=0.05 * SLOW_S)
-        self.assertIn("assumed: token buckets begin without saved credit", out)
-        self.assertIn("--set /cluster/inter/shaping/initial=10GB begins with it\n", out)
+        self.assertIn("assumed: token buckets start without saved credit", out)
+        self.assertIn("--set /cluster/inter/shaping/initial=10GB starts with it\n", out)
         self.assertNotIn("warning:", out)
 
     def test_credit_that_is_asked_for_is_a_warning(self) -> None:
         out, step_s = self.advise(BURST, "--set", "/cluster/inter/shaping/initial=10GB")
         self.assertLess(step_s, 0.2 * SLOW_S)
-        self.assertIn("warning: token buckets begin with 10GB of credit: a row is of the time until", out)
+        self.assertIn("warning: token buckets start with 10GB of credit: each row covers the time until", out)
         self.assertNotIn("assumed: token", out)
 
     def test_links_are_as_after_their_last_change(self) -> None:
@@ -60,7 +60,7 @@ class InTime(CommandTest):
         profile = json.dumps(LATER["profile"])
         out, step_s = self.advise(LATER, "--set", f"/cluster/inter/profile={profile}")
         self.assertLess(step_s, 0.2 * SLOW_S)
-        self.assertIn("warning: links between nodes change until 1s: a row is of the time until", out)
+        self.assertIn("warning: links between nodes change until 1s: each row covers the time until", out)
 
     def test_what_does_not_change_is_not_spoken_of(self) -> None:
         for inter in ({}, {"shaping": {"rate": "1Gbps"}}, {"profile": [{"at": "0s", "bandwidth": 0.1}]}):

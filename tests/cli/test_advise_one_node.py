@@ -44,7 +44,7 @@ class OneNode(CommandTest):
             for m in map(json.loads, (p.read_text() for p in self.folder.glob("results/*[!h]/*/manifest.json")))
         }
         self.assertLess(sent["bytegrad"], 0.3 * sent["gradient_allreduce"])
-        self.assertIn("assumed: the cluster has one node, where hierarchical=true has nobody", out)
+        self.assertIn("assumed: the cluster has one node, whose leader has no other leader to exchange with", out)
 
     def test_a_candidate_that_is_listed_without_it_too_is_one(self) -> None:
         for plain in ({"name": "bytegrad", "hierarchical": False}, {"name": "bytegrad", "bucket": "10MiB"}, "bytegrad"):

@@ -24,7 +24,7 @@ AVERAGE = {"name": ASYNC, "interval": "1us"}
 NAME = f"{ASYNC} interval=1us"
 CANDIDATES = {"cluster": "two.json", "workload": "bert_large", "steps": 40, "until_steady": True}
 BOTH = {"sweep": {"/algorithm": [FULL, AVERAGE]}}
-NEVER_AVERAGED = "completed no average in 5000 steps but the one that begins with the run, of equal models"
+NEVER_AVERAGED = "completed no average in 5000 steps except the one at the start of the run, of equal models"
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")

@@ -104,7 +104,7 @@ class Bench(CommandTest):
             (["--runtime", "{"], "--runtime", "expected a name or an object"),
             (["--cluster", missing], "--cluster", "expected a file that describes a cluster"),
             (["--min-bytes", "4"], "--min-bytes", "4"),
-            (["--min-bytes", "4kB", "--max-bytes", "1kB"], "--max-bytes", "at least as many"),
+            (["--min-bytes", "4kB", "--max-bytes", "1kB"], "--max-bytes", "at least --min-bytes"),
             (["--max-bytes", "1B", "--min-bytes", "1B"], "--max-bytes",
              "expected at least 8 B, one f32 element for each of 2 ranks, not 1 B"),
             (["--min-bytes", "3B", "--max-bytes", "5B"], "--max-bytes", "at least 8 B"),

@@ -58,8 +58,8 @@ class BenchJobs(JobTest):
     def test_what_is_the_work_of_one_process_is_refused(self) -> None:
         for command in ("list worlds", "report results", "status missing.json"):
             line = self.refused(3, command)
-            self.assertIn(f"{command.split()[0]}: is the work of one process; expected it without a "
-                          "launcher, or run, replay, bench, calibrate", line)
+            self.assertIn(f"{command.split()[0]}: runs in one process; run it without a launcher, "
+                          "or run, replay, bench, calibrate", line)
         line = self.refused(3, "bench allreduce", {2: "report results"})
         self.assertIn("rank 0 1: trigram bench; rank 2: trigram report", line)
 

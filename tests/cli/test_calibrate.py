@@ -28,7 +28,7 @@ def per_second(rate: str) -> float:
     return float(number) * 1e3 ** " KMGT".index(prefix.upper() or " ") / (8 if unit == "bps" else 1)
 
 
-NOISE = "the times to fit do not grow with the size", "its memory traffic and overheads alone would take"
+NOISE = "the measured times do not grow with the size", "its memory traffic and overheads alone would take"
 
 
 class Calibrate(CommandTest):

@@ -38,11 +38,11 @@ class ChangingNetworks(CommandTest):
         shaping = {"rate": "1Gbps", "depth": "10GB"}
         (warning,) = self.said(12, shaping=shaping)
         self.assertRegex(warning, "began with 10 GB of saved credit, of which 8\\.\\d+ GB was left after the last of 12 "
-                                  "steps; steps are slower once it is used up, which a longer run shows")
+                                  "steps; steps are slower once it is used up, as a longer run shows")
 
     def test_saved_credit_that_is_used_up_is_said(self) -> None:
         (warning,) = self.said(40, shaping={"rate": "1Gbps", "depth": "1GB"})
-        self.assertRegex(warning, "began with 1 GB of saved credit, which was used up in step \\d of 40; steps after it")
+        self.assertRegex(warning, "began with 1 GB of saved credit, which was used up in step \\d of 40; later steps")
 
     def test_credit_that_comes_in_as_it_is_used_is_not(self) -> None:
         for shaping in ({"rate": "9Gbps", "depth": "1GB"}, {"rate": "1Gbps"},

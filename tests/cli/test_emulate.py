@@ -166,7 +166,7 @@ class Emulation(NamespaceTest):
              "/cluster/inter/bandwidth: "),
             ((self.config(cluster={**CLUSTER, "transport": {"window": "4MiB"}}),),
              "/cluster/transport/window: "),
-            ((self.config(), *threads), "--set /runtime: trigram emulate makes runs in the world mpi"),
+            ((self.config(), *threads), "--set /runtime: trigram emulate runs the world mpi"),
             ((self.config(runtime={"name": "mpi", "emulated": "nothing"}),), "/runtime/emulated: "),
             ((self.config(), "--set", "/runtime/fidelity=fluid"), "/runtime/fidelity: "),
         ]
@@ -189,7 +189,7 @@ class Emulation(NamespaceTest):
                    str(self.write(config))]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("/runtime/emulated: is set by trigram emulate", done.stderr)
+        self.assertIn("/runtime/emulated: is set only by trigram emulate", done.stderr)
 
 
 @unittest.skipUnless(shutil.which("mpirun"), "no mpirun here: apt-get install openmpi-bin")

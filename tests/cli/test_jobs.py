@@ -35,7 +35,7 @@ class Jobs(JobTest):
             self.assertIn("traceEvents", (run / "trace.json").read_text())
 
         _, err = self.job(4, "run", path)
-        self.assertIn("5 of 5 runs are there already", err)
+        self.assertIn("5 of 5 runs are done already", err)
 
         shutil.rmtree(self.results)
         self.trigram("run", path, "--set", "/runtime=threads")
@@ -104,7 +104,7 @@ class Jobs(JobTest):
         path = self.write(experiment(runtime="mpi"))
         cases = [
             (3, ["run", path], "/cluster: expected as many workers as processes"),
-            (2, ["run", path, "--set", "/runtime=threads"], "/runtime: a launcher has started 2"),
+            (2, ["run", path, "--set", "/runtime=threads"], "/runtime: a launcher started 2"),
             (2, ["run", path, "--set", "/stepz=3"], '/stepz: unknown key "stepz"'),
         ]
         for ranks, arguments, message in cases:
@@ -130,7 +130,7 @@ class Jobs(JobTest):
                 break
         self.assertEqual(job.returncode, 1, err)
         self.assertEqual(re.findall("^trigram: .*", err, re.M),
-                         ["trigram: the times to fit do not grow with the size"])
+                         ["trigram: the measured times do not grow with the size"])
 
     def test_without_a_launcher_it_says_what_to_do(self) -> None:
         err = self.trigram("run", self.write(experiment(runtime="mpi")), code=2).stderr
@@ -209,7 +209,7 @@ class Jobs(JobTest):
         self.assertEqual(len(self.done()), 1)
 
         _, err = self.job(4, "run", path)
-        self.assertIn("1 of 2 runs are there already", err)
+        self.assertIn("1 of 2 runs are done already", err)
         self.assertEqual(len(self.done()), 2)
         self.assertEqual(list(self.results.glob("*.tmp.*")), [])
 
@@ -220,11 +220,11 @@ class Jobs(JobTest):
         job.send_signal(signal.SIGINT)
         _, err = job.communicate(timeout=60)
         self.assertEqual(job.returncode, 1, "mpirun's own code, whatever its processes end with")
-        self.assertIn("finished runs are kept, the same command goes on", err)
+        self.assertIn("finished runs are kept, and the same command continues", err)
         self.assertEqual(len(self.done()), 1)
         path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, 4]}))
         _, err = self.job(2, "run", path, "--set", "/cluster/nodes=1")
-        self.assertIn("1 of 2 runs are there already", err)
+        self.assertIn("1 of 2 runs are done already", err)
         self.assertEqual(len(self.done()), 2)
 
     def test_a_process_that_is_told_to_end_ends_with_130(self) -> None:

@@ -75,7 +75,7 @@ CASES = {
     "fat tree of another size": (
         cluster(8, {"kind": "fat_tree", "k": 4}),
         "/topology/k",
-        "k^3/4 = 16 nodes; expected one for the cluster's 8",
+        "k^3/4 = 16 nodes; expected a k for the cluster's 8",
     ),
     "fat tree of no size": (cluster(8, {"kind": "fat_tree"}), "/topology/nodes_per_leaf", "missing"),
     "fat tree of two sorts": (
@@ -156,7 +156,7 @@ CASES = {
             inter={**CLUSTER["inter"], "background": {"load": 0.6}},
         ),
         "/inter/background/load",
-        "expected at most 0.39, not 0.6: that asks for 1.37 of what the link leaf",
+        "expected at most 0.39, not 0.6: background traffic would ask for 1.37 of the bandwidth of the link leaf",
     ),
     "unknown sharing": (cluster(4, "flat", nics="share"), "/nics", 'did you mean "shared"?'),
 }
@@ -179,11 +179,11 @@ class Networks(NetworkTest):
     def test_links_that_change_and_flows_or_simgrids_tcp(self) -> None:
         if not worlds()["sim"]:
             self.skipTest("there is no simulator")
-        tcp = ("network_model", "tcp", 'expected "alpha_beta" where links have shaping, a profile or '
+        tcp = ("network_model", "tcp", 'expected "alpha_beta" if links have shaping, a profile or '
                "background")
-        fluid = ("fidelity", "fluid", 'expected "message" or "auto" where links have a profile or '
-                 'background, the accelerator an overlap_slowdown, or the transport slices or another '
-                 'protocol than "eager"')
+        fluid = ("fidelity", "fluid", 'expected "message" or "auto" if links have a profile or '
+                 'background, the accelerator has an overlap_slowdown, or the transport has slices or '
+                 'a protocol other than "eager"')
         for change, refusals in (
             ({"shaping": {"rate": "1Gbps"}}, [tcp]),
             ({"profile": [{"at": "1s", "bandwidth": 0.5}]}, [tcp, fluid]),

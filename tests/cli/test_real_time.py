@@ -55,9 +55,9 @@ class PricedInThreads(CommandTest):
     def test_what_is_skipped_is_said_and_not_counted(self) -> None:
         skipped = SHAPED | {"modelled_compute": "skipped"}
         out = self.trigram("run", self.write(priced(runtime=skipped))).stdout
-        warning = "warning: priced_as: the computation time of model is not made in this world"
+        warning = "warning: priced_as: this world does not spend the computation time of model"
         self.assertIn(warning, out)
-        self.assertIn("samples/s counts samples of the model that is trained", out)
+        self.assertIn("samples/s counts samples of the trained model", out)
         self.assertIn(warning, self.trigram("table", self.results).stdout)
         (manifest,) = self.manifests()
         summary = manifest["summary"]
@@ -76,7 +76,8 @@ class PricedInThreads(CommandTest):
     def test_a_profile_that_is_skipped_is_said_too(self) -> None:
         skipped = SHAPED | {"modelled_compute": "skipped"}
         config = self.write(priced(runtime=skipped, workload="profile:model.csv"))
-        self.assertIn("profile: the computation time of model is not made", self.trigram("validate", config).stderr)
+        self.assertIn("profile: this world does not spend the computation time of model",
+                      self.trigram("validate", config).stderr)
 
 
 class Rates(CommandTest):

@@ -20,7 +20,7 @@ class PricedInMpi(JobTest):
                 name = f"padded{padded}"
                 config = self.write(priced(name=name, runtime={"name": "mpi", "padded": padded}))
                 out, _ = self.job(2, "run", config)
-                warning = "priced_as: the message sizes of model are not made in this world"
+                warning = "priced_as: messages in this world do not have the sizes of model"
                 self.assertEqual(warning in out, not padded)
                 (path,) = (self.folder / "results" / name).glob("*/manifest.json")
                 summary = json.loads(path.read_text())["summary"]

@@ -72,7 +72,7 @@ class Runs(CommandTest):
         self.assertEqual([m["experiment"]["seed"] for m in self.sorted_by_seed()], [1, 2, 3, 4, 5])
         times = self.times()
         done = self.trigram("run", path)
-        self.assertIn("5 of 5 runs are there already", done.stderr)
+        self.assertIn("5 of 5 runs are done already", done.stderr)
         self.assertEqual(self.times(), times)
         listed = self.trigram("run", path, "--dry-run", "--shard", "2/3").stdout
         self.assertEqual([line.split()[-1] for line in listed.splitlines()], ["seed=2", "seed=5"])

@@ -237,7 +237,7 @@ class InTheSimulator(TargetTest):
     def test_is_for_what_has_an_accuracy_and_is_evaluated(self) -> None:
         path = self.write(self.config(target_accuracy=TARGET))
         for setting, message in (
-            ("/eval_every=0", "/target_accuracy: is looked for where the model is evaluated"),
+            ("/eval_every=0", "/target_accuracy: is checked when the model is evaluated"),
             ("/workload=bert_large", "/target_accuracy: only a classifier has an accuracy"),
             ("/workload=quadratic", "/target_accuracy: only a classifier has an accuracy"),
             ("/workload/values=false", "/target_accuracy: only a classifier"),

@@ -157,7 +157,7 @@ class WholeCycles(CommandTest):
         average = {"name": "async_model_average", "interval": "60s"}
         found = self.summary(average, 20)["shortfall"]
         self.assertEqual(found["of"], "run")
-        self.assertIn("completed no average in 20 steps but the one that begins with the run", found["why"])
+        self.assertIn("completed no average in 20 steps except the one at the start of the run", found["why"])
 
     def test_few_averages_that_slow_computation_down_are_too_few(self) -> None:
         """A few averages can be up to one more than their share of a long run, and their traffic slows steps down."""

@@ -232,7 +232,8 @@ TEST(PeerMethodsRefuse, WhatTheirGraphsCannotServe) {
   EXPECT_NE(refusal({{"name", "osgp"}, {"graph", "shift_one"}}, odd).find("even"),
             std::string::npos);
   EXPECT_EQ(refusal({{"name", "moshpit"}, {"grid", {2, 2}}}, odd),
-            "/algorithm/grid: 4 places are too few for 5 workers");
+            "/algorithm/grid: 4 places are too few for 5 workers; expected sides whose product is "
+            "at least 5");
   EXPECT_EQ(refusal({{"name", "moshpit"}, {"grid", {2, 3}}}, odd), "");
   EXPECT_EQ(refusal({{"name", "moshpit"}, {"grid", {3}}, {"hierarchical", true}}, pairs), "");
   EXPECT_EQ(refusal("moshpit", odd), "");

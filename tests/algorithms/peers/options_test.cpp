@@ -42,11 +42,9 @@ TEST(PeerGraphOptions, RefuseWhatTheAlgorithmCannotUse) {
             "/graph: static_exponential is directed, and dpsgd needs a symmetric mixing matrix; "
             "choose an undirected graph, or sgp");
   EXPECT_NE(refuse({"random_matching"}, {.fixed = true}), "no error");
-  EXPECT_EQ(
-      refuse({"complete"}, {.bipartite = true}),
-      "/graph: complete of 8 workers has a circle of an odd number of them, and dpsgd needs "
-      "two sides that only meet each other; choose bipartite, grid, star or a ring of an even "
-      "number");
+  EXPECT_EQ(refuse({"complete"}, {.bipartite = true}),
+            "/graph: complete of 8 workers has an odd cycle, and dpsgd needs a bipartite graph; "
+            "choose bipartite, grid, star or a ring of an even number");
   EXPECT_EQ(refuse({"ring"}, {.bipartite = true}), "no error");
   EXPECT_EQ(refuse({"ring"}, {.undirected = true, .fixed = true}), "no error");
 }

@@ -118,7 +118,7 @@ TEST(ParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
   EXPECT_EQ(error_of(with("servers", 4), four), "");
   EXPECT_EQ(error_of(with("servers", "all"), four), "");
   EXPECT_EQ(error_of(with("servers", 5), four),
-            "/algorithm/servers: the servers are among the workers; expected at most 4, not 5");
+            "/algorithm/servers: servers among the workers: expected at most 4 servers, not 5");
   EXPECT_EQ(error_of(with("servers", 0), four),
             "/algorithm/servers: expected an integer of at least 1, not 0");
   const auto beside = [](const Json& servers) -> Json {
@@ -128,11 +128,12 @@ TEST(ParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
   EXPECT_EQ(error_of(beside(3), four), "");
   for (const Json& servers : {Json(4), Json(5), Json("all")})
     EXPECT_EQ(error_of(beside(servers), four),
-              "/algorithm/servers: the servers are beside the workers, of 4 ranks; expected from 1 "
-              "to 3, not " +
+              "/algorithm/servers: 4 ranks, servers beside the workers: expected from 1 to 3 "
+              "servers, not " +
                   servers.dump());
-  EXPECT_EQ(error_of(beside(1), Layout(1, 1)),
-            "/algorithm/placement: one rank alone has nobody beside it; expected \"among\"");
+  EXPECT_EQ(
+      error_of(beside(1), Layout(1, 1)),
+      "/algorithm/placement: a single rank cannot have servers beside it; expected \"among\"");
   EXPECT_NE(error_of(with("placement", "besides"), four).find("did you mean \"beside\"?"),
             std::string::npos);
   EXPECT_NE(error_of(with("assignment", "djb"), four).find("did you mean \"djb2\"?"),
@@ -157,7 +158,7 @@ TEST(AsyncParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
   EXPECT_NE(error_of(with("codec", "None"), four).find("expected one of none, minmax_uint8, "),
             std::string::npos);
   EXPECT_EQ(error_of(with("servers", 5), four),
-            "/algorithm/servers: the servers are among the workers; expected at most 4, not 5");
+            "/algorithm/servers: servers among the workers: expected at most 4 servers, not 5");
   EXPECT_EQ(error_of(with("servers", 0), four),
             "/algorithm/servers: expected an integer of at least 1, not 0");
 }

@@ -65,7 +65,8 @@ TEST(AcceleratorScaling, IsAnAssumptionThatAMeasuredStepReplaces) {
   ProfileOptions options{
       .step_s = {}, .batch = {}, .accelerator = TargetAccelerator{kNew}, .buckets = {}};
   const Profile scaled = adapted(measured(), options);
-  EXPECT_THAT(scaled.assumed, ElementsAre(HasSubstr("1000 to 5000 ms if all went with one")));
+  EXPECT_THAT(scaled.assumed,
+              ElementsAre(HasSubstr("1000 to 5000 ms if all of it scaled with one")));
   LayerTimes times = layer_times(measured(), options);
   EXPECT_EQ(times.times_for.name, kNew.name);
   EXPECT_DOUBLE_EQ(times.step_s, 3.4);

@@ -137,7 +137,7 @@ TEST(GroupsOfTensors, HoldEveryTensorOnceInOrder) {
        R"(/buckets/0/0: unknown tensor "third.wieght"; expected "third.weight" (number 0) next; )"
        R"(did you mean "third.weight"?)"},
       {R"([["third.weight", "second.weight"]])",
-       R"(/buckets/0/1: "second.weight" is out of the order in which backward completes gradients; )"
+       R"(/buckets/0/1: "second.weight" is not in the order in which the backward pass completes gradients; )"
        R"(expected "second.bias" (number 1) next)"},
       {R"([["third.weight"], ["third.weight"]])",
        R"(/buckets/1/0: "third.weight" is in a bucket already; expected "second.bias" (number 1) )"
@@ -150,7 +150,7 @@ TEST(GroupsOfTensors, HoldEveryTensorOnceInOrder) {
       {R"([{"first": 0, "last": 5}])", R"(/buckets/0/last: expected a tensor from 0 to 4, not 5)"},
       {R"([{"first": 0, "last": 4}, ["first.weight"]])",
        R"(/buckets/1/0: "first.weight" is in a bucket already; expected no more buckets)"},
-      {R"([[]])", "/buckets/0: expected a tensor at least"},
+      {R"([[]])", "/buckets/0: expected at least one tensor"},
       {R"([3])", "/buckets/0: expected a list of tensors' names"},
       {R"("all")", "/buckets: expected a list"},
   };

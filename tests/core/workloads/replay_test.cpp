@@ -189,8 +189,9 @@ TEST(Replay, WithoutFlopsAProfilesTimesNeedARate) {
   tiny["profile"] = std::string("profile:") + TRIGRAM_TEST_DATA + "/tiny_profile.csv";
   tiny["rate"] = "2GFLOP/s";
   EXPECT_NEAR(flops_of(tiny), 2e9 * (3.7e-4 + 7.2e-4), 10);
-  EXPECT_THAT(error_of({{"name", "replay"}, {"profile", "vgg16"}, {"rate", "2GFLOP/s"}}),
-              HasSubstr("/workload/rate: has no effect: the profile \"vgg16\" says its FLOPs"));
+  EXPECT_THAT(
+      error_of({{"name", "replay"}, {"profile", "vgg16"}, {"rate", "2GFLOP/s"}}),
+      HasSubstr("/workload/rate: has no effect: the profile \"vgg16\" gives its FLOPs; remove it"));
   EXPECT_THAT(error_of({{"name", "replay"}, {"profile", "vgg61"}}), HasSubstr("vgg16"));
   EXPECT_THAT(error_of({{"name", "replay"}}), HasSubstr("/workload/profile: missing"));
 }

@@ -153,7 +153,7 @@ class Slurm(unittest.TestCase):
         self.assert_completed(
             self.submit(SCRIPTS / "cpu.sbatch", self.write(sweep={"/steps": [3, 4]}))
         )
-        self.assertIn("1 of 2 runs are there already", self.output())
+        self.assertIn("1 of 2 runs are done already", self.output())
         self.assertEqual(self.done(), 2)
         self.assertEqual(list(self.results.glob("*.tmp.*")), [])
 

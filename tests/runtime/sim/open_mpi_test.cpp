@@ -173,7 +173,7 @@ TEST(OpenMpi, RefusesWhatContradictsIt) {
     EXPECT_THAT(error({{option, value}}),
                 HasSubstr(std::string("/cluster/transport/") + option + ": "));
   EXPECT_THAT(error({{"protocol", "eager"}, {"eager_limit", "64KiB"}}),
-              HasSubstr("/cluster/transport/eager_limit: is of Open MPI"));
+              HasSubstr("/cluster/transport/eager_limit: applies only to"));
   EXPECT_EQ(error({{"eager_limit", "64KiB"}, {"tcp", "linux"}}), "no error");
 }
 
