@@ -193,7 +193,7 @@ CASES = {
             algorithm={"name": "parameter_server", "servers": 4, "placement": "beside"},
         ),
         "/algorithm/servers",
-        "expected from 1 to 3, not 4",
+        "expected from 1 to 3 servers, not 4",
     ),
     "channels of no ring": (
         experiment(
