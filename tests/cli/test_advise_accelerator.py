@@ -260,7 +260,7 @@ class TargetAccelerator(CommandTest):
         (manifest,) = self.manifests()
         self.assertEqual(manifest["experiment"]["workload"]["accelerator"]["name"], "A100")
         self.assertEqual(manifest["warnings"], [])
-        self.assertIn("assumed: layers of one", self.trigram("table", "results/test").stdout)
+        self.assertIn("assumed: layer times of one were measured", self.trigram("table", "results/test").stdout)
 
     def test_so_is_what_is_priced_as_a_profile(self) -> None:
         priced = {"name": "fashion_mnist", "priced_as": "profile:one.json", "values": False}

@@ -153,7 +153,8 @@ TEST(Variation, ErrorsNameThePlace) {
   EXPECT_THAT(error_of(R"({"transport": {"variation": 3}})"),
               HasSubstr("/cluster/transport/variation"));
   EXPECT_THAT(error_of(R"({"transport": {"variation": 0.3, "stream_cap": "1GB/s"}})"),
-              HasSubstr("/cluster/transport/variation: expected connection_cap or node_cap"));
+              HasSubstr("/cluster/transport/variation: has no effect here; expected "
+                        "connection_cap or node_cap"));
 }
 
 }  // namespace

@@ -185,7 +185,8 @@ std::string error_of(const Json& workload) {
 
 TEST(Replay, WithoutFlopsAProfilesTimesNeedARate) {
   Json tiny = {{"name", "replay"}, {"profile", "profile:tiny_profile.csv"}, {"values", false}};
-  EXPECT_THAT(error_of(tiny), HasSubstr("/workload/rate: missing: the profile \"tiny\" says no"));
+  EXPECT_THAT(error_of(tiny),
+              HasSubstr("/workload/rate: missing: the profile \"tiny\" does not give FLOPs"));
   tiny["profile"] = std::string("profile:") + TRIGRAM_TEST_DATA + "/tiny_profile.csv";
   tiny["rate"] = "2GFLOP/s";
   EXPECT_NEAR(flops_of(tiny), 2e9 * (3.7e-4 + 7.2e-4), 10);
