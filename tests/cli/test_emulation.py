@@ -119,7 +119,7 @@ class Emulation(CommandTest):
             config = self.write(shaped(cluster={**NETWORK, "transport": transport}))
             refused = self.trigram("run", config, code=2)
             (term,) = transport
-            self.assertIn(f"/cluster/transport/{term}: is for the simulated world", refused.stderr)
+            self.assertIn(f"/cluster/transport/{term}: applies only to the simulated world", refused.stderr)
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
