@@ -90,7 +90,7 @@ class Gpus(JobTest):
         path = self.write(experiment(runtime=RUNTIME))
         self.environment = {**ENVIRONMENT, "TRIGRAM_EMULATED_NCCL": "21703"}
         _, err = self.job(4, "run", path, code=1)
-        self.assertIn("NCCL 2.17.3 is loaded, and 2.18.0 or newer is needed", err)
+        self.assertIn("NCCL 2.17.3 is loaded, but 2.18.0 or newer is needed", err)
         self.assertFalse(self.done())
 
     def test_memory_that_does_not_suffice_is_said(self) -> None:
