@@ -19,7 +19,7 @@ struct Trigram {
 };
 std::string to_string(const Trigram& trigram);  // "sync, low, centralised"
 
-/// What the rest of the program needs to know about an algorithm with its options.
+/// Properties of an algorithm with given options, for the rest of the program.
 struct AlgorithmTraits {
   Trigram trigram;
   Execution execution;  // options that do not apply to the algorithm have their neutral value

@@ -9,8 +9,8 @@
 
 namespace trigram {
 
-/// What a blocked stream waits for. Every runtime reports its waits in this form, so that a hang
-/// reads the same in all worlds.
+/// The event that a blocked stream waits for. Every runtime reports its waits in this form, so that
+/// a hang reads the same in all worlds.
 struct Wait {
   enum Kind : unsigned char {
     none,         // not blocked

@@ -15,7 +15,7 @@ from . import units
 
 SCHEMA = Path(__file__).resolve().parents[2] / "configs" / "schema.json"
 Difference = tuple[str, Any]  # JSON pointer, the resolved value
-# What the program uses if a whole component is left out: schema.json has defaults only for options.
+# The components that the program uses by default; schema.json has defaults only for options.
 _COMPONENTS = {"/runtime": "sim", "/optimizer": "sgd"}
 _HIDDEN = {"mlp": [64], "cnn": []}  # default of /workload/hidden; it depends on the model, so schema.json has none
 

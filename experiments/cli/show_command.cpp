@@ -79,7 +79,7 @@ void print_connections(const Cluster& cluster, const Network& network) {
           line(false, TrafficClass::collective));
 }
 
-/// What the runs of an experiment do not take into account. Empty for a cluster description, and
+/// Lists the effects that the runs of an experiment ignore. Empty for a cluster description, and
 /// for an experiment that cannot be planned, because `run` reports that.
 std::vector<std::string> warnings_of(const std::string& name) {
   if (std::error_code ignored; !std::filesystem::exists(name, ignored)) return {};  // a preset

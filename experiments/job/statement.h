@@ -7,7 +7,8 @@
 
 namespace trigram {
 
-/// What a process of a job is about to do. Processes exchange statements before they begin.
+/// The command that a process of a job is about to run. Processes exchange statements before they
+/// begin.
 struct Statement {
   std::string command;            // such as "bench"; empty if the command line could not be parsed
   Json options = Json::object();  // resolved, by name: {"--iters": 3}

@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// What a rank that is a separate process reports about a run.
+/// The report of a run from a rank that is a separate process.
 struct RankReport {
   long first = 0;                              // number of the first step in `steps`
   std::vector<RankStep> steps;                 // steps that have not been reported yet

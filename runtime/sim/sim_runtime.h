@@ -28,7 +28,7 @@ void check_sim_options(const SimOptions& options, const std::string& pointer);
 
 /// False in a build without SimGrid.
 bool sim_available();
-/// What is missing and what to install; empty if nothing is missing.
+/// Names the missing library and how to install it; empty if the world is available.
 std::string sim_unavailable_reason();
 
 /// A simulated world that also exposes the state of its network during a launch.

@@ -63,7 +63,7 @@ std::string pixels_without_ties() {
   return data;
 }
 
-/// What the host computes instead of the GPU; then the results must not differ.
+/// Lists the operations that the host computes instead of the GPU; the results must not differ.
 enum class ByHost { nothing, gradients, products };
 
 /// Sets a variable in the environment of this process for its lifetime.
