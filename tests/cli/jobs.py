@@ -122,7 +122,8 @@ class JobTest(CommandTest):
             "rank 2 has not been heard of for 5 s|rank [013] timed out after [35] s waiting for ranks: 2"
             "|no call of MPI has returned on rank",
         )
-        self.assertRegex(err, "rank [013] waits for ")
+        if "waiting for ranks: 2" not in err:  # then the others wait in the run, and say where
+            self.assertRegex(err, "rank [013] waits for ")
         # mpirun continues the stopped process before it ends it.
         self.assertNotRegex(err, "rank [013] has not been heard of|waiting for ranks: [013]")
         self.assertEqual(len(self.done()), 1)
