@@ -40,13 +40,15 @@ if(TRIGRAM_SANITIZE)
   target_link_options(trigram_options INTERFACE -fsanitize=${TRIGRAM_SANITIZE})
 endif()
 
-# trigram_library(NAME SOURCES... LIBS...): the static library trigram::NAME, which is installed.
+# trigram_library(NAME SOURCES... LIBS... [PRECOMPILED HEADERS...]): the static library trigram::NAME, which is
+# installed.
 function(trigram_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;PRIVATE_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;PRIVATE_LIBS;PRECOMPILED" ${ARGN})
   add_library(trigram_${name} STATIC ${ARG_SOURCES})
   add_library(trigram::${name} ALIAS trigram_${name})
   set_target_properties(trigram_${name} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY TRIGRAM_LIBRARIES trigram_${name})
   target_link_libraries(trigram_${name} PUBLIC trigram_options ${ARG_LIBS} PRIVATE ${ARG_PRIVATE_LIBS})
-  trigram_precompile(trigram_${name} trigram_headers)
+  trigram_precompile(trigram_${name} trigram_headers ${ARG_PRECOMPILED})
+  trigram_unity(trigram_${name} ${ARG_SOURCES})
 endfunction()

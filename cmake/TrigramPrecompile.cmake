@@ -3,6 +3,7 @@
 # so that a change rebuilds only the files that include it.
 
 option(TRIGRAM_PRECOMPILE "Precompile the headers of libraries" ON)
+option(TRIGRAM_UNITY "Compile the sources of a folder together, which halves the time of a first build" ON)
 
 set(trigram_precompiled
   <algorithm> <array> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional> <limits> <map>
@@ -21,11 +22,28 @@ function(trigram_precompiled_headers name)
   target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
 endfunction()
 
-# trigram_precompile(TARGET FROM): TARGET's files begin with the headers of the library FROM.
+# trigram_precompile(TARGET FROM [HEADERS...]): TARGET's files begin with the headers of the library FROM. If
+# HEADERS are given, which most of the files must include, they begin with trigram_precompiled and these.
 function(trigram_precompile target from)
-  if(TRIGRAM_PRECOMPILE)
+  if(TRIGRAM_PRECOMPILE AND ARGN)
+    target_precompile_headers(${target} PRIVATE ${trigram_precompiled} ${ARGN})
+  elseif(TRIGRAM_PRECOMPILE)
     target_precompile_headers(${target} REUSE_FROM ${from})
   endif()
+endfunction()
+
+# trigram_unity(TARGET SOURCES...): compiles the sources of each folder together. Sources with options of their
+# own, or with the property SKIP_UNITY_BUILD_INCLUSION, are compiled alone.
+function(trigram_unity target)
+  if(NOT TRIGRAM_UNITY)
+    return()
+  endif()
+  foreach(source IN LISTS ARGN)
+    get_filename_component(folder ${source} DIRECTORY)
+    string(MAKE_C_IDENTIFIER "of_${folder}" group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
 if(TRIGRAM_PRECOMPILE)

@@ -33,6 +33,7 @@ function(trigram_test_program name)
   target_compile_options(${name} PRIVATE ${trigram_test_optimisation})
   set_target_properties(${name} PROPERTIES TRIGRAM_GPUS "${tested_gpus}")
   trigram_precompile(${name} trigram_test_headers)
+  trigram_unity(${name} ${ARG_FILES})
 endfunction()
 
 # trigram_tests_read_data(FILES...): defines TRIGRAM_TEST_DATA and TRIGRAM_GOLDEN, the folders of

@@ -11,7 +11,7 @@ namespace trigram {
 namespace {
 
 /// Above this number of nodes, only some nodes are used as sources.
-constexpr int kMostSources = 2048, kSampledSources = 64;
+constexpr int kMostLimitedSources = 2048, kSampledLimitedSources = 64;
 
 struct Limit {
   double Bps;
@@ -92,7 +92,7 @@ std::vector<ConnectionLimit> connection_limits(const Cluster& cluster, const Net
         limit_of(cluster, network, source, destination, route, traffic), network.latency(route));
   };
   if (per_node > 1) follow(0, 1);
-  const int step = nodes > kMostSources ? nodes / kSampledSources : 1;
+  const int step = nodes > kMostLimitedSources ? nodes / kSampledLimitedSources : 1;
   for (int from = 0; from < nodes; from += step)
     for (int to = 0; to < nodes; ++to)
       if (from != to) follow(from * per_node, to * per_node);

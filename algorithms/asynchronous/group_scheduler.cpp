@@ -11,15 +11,15 @@ namespace trigram {
 namespace {
 
 // To rank 0: kFinished and kFinishedLast, a step or the last step is finished. From rank 0, passed
-// on to the worker: kPeer, a peer in the next group; kGroup, the group is complete; kEnd, there are
-// no more groups.
-enum Subject : std::int64_t { kFinished, kFinishedLast, kPeer, kGroup, kEnd };
+// on to the worker: kPeer, a peer in the next group; kGroup, the group is complete; kNoMoreGroups,
+// there are no more groups.
+enum GroupMessage : std::int64_t { kFinished, kFinishedLast, kPeer, kGroup, kNoMoreGroups };
 
 /// The worker's next group; empty if there are no more groups, or if the world is ending.
 std::optional<Peers> next_group(Context ctx) {
   std::vector<Peers::Source> edges;
   while (const auto m = ctx.control->receive(kGroupTag)) {
-    if (m->a == kEnd) break;
+    if (m->a == kNoMoreGroups) break;
     if (m->a == kGroup) return undirected(ctx.world_rank, edges);
     const auto most = static_cast<float>(m->b % ctx.world_size);  // larger number of peers
     edges.push_back({static_cast<int>(m->b / ctx.world_size), 1 / (1 + most)});
@@ -38,13 +38,14 @@ struct GroupScheduler::Agent {
       const bool last = m->a == kFinishedLast;
       if (m->a != kFinished && !last) {
         main->post(c.world_rank, kGroupTag, m->a, m->b);
-        if (m->a == kEnd) return;
+        if (m->a == kNoMoreGroups) return;
       } else if (c.world_rank != 0) {
         c.control->post(0, kGroupTag, m->a);  // from the own worker
       } else {
         announce(c, last ? search.finish_last(m->source) : search.finish(m->source));
         if (last && --working == 0)
-          for (int rank = 0; rank < c.world_size; ++rank) c.control->post(rank, kGroupTag, kEnd);
+          for (int rank = 0; rank < c.world_size; ++rank)
+            c.control->post(rank, kGroupTag, kNoMoreGroups);
       }
     }
   }

@@ -5,24 +5,24 @@
 namespace trigram {
 namespace {
 
-enum Wish : std::int64_t { kMeet, kEnd };  // what a request asks for
+enum Request : std::int64_t { kAverage, kNoMoreRequests };  // what a request asks for
 
 }  // namespace
 
 void request_pair(Context c, int partner, const PairAction& action) {
-  c.control->post(partner, kRequestTag, kMeet);
+  c.control->post(partner, kRequestTag, kAverage);
   if (c.control->receive(kGrantTag)) action(c, partner);
 }
 
 void end_requests(Context c, const std::vector<int>& partners) {
-  for (const int partner : partners) c.control->post(partner, kRequestTag, kEnd);
+  for (const int partner : partners) c.control->post(partner, kRequestTag, kNoMoreRequests);
 }
 
 void grant_requests(Context c, const std::vector<int>& partners, const PairAction& action) {
   for (std::size_t asking = partners.size(); asking > 0;) {
     const auto request = c.control->receive(kRequestTag);
     if (!request) return;  // the world is ending
-    if (request->a == kEnd) {
+    if (request->a == kNoMoreRequests) {
       --asking;
       continue;
     }

@@ -7,10 +7,16 @@
 namespace trigram {
 namespace {
 
-// To rank 0: kAsk, a request; kLeave, a rank's exchange has ended; kFinish, a worker has ended.
-// From rank 0: kMeet, an exchange to run, which a worker also sends to itself for its own server;
-// kEnd, there are no more exchanges.
-enum Subject : std::int64_t { kAsk, kLeave, kFinish, kMeet, kEnd };
+// To rank 0: kRequest, a request; kExchangeEnded, a rank's exchange has ended; kWorkerEnded, a
+// worker has ended. From rank 0: kExchange, an exchange to run, which a worker also sends to itself
+// for its own server; kNoMoreExchanges, there are no more exchanges.
+enum PairMessage : std::int64_t {
+  kRequest,
+  kExchangeEnded,
+  kWorkerEnded,
+  kExchange,
+  kNoMoreExchanges
+};
 
 constexpr int kAnybody = -1;
 
@@ -92,23 +98,24 @@ struct PairScheduler::Agent : std::enable_shared_from_this<Agent> {
     const int P = c.world_size;
     PairMatcher matcher(servers, P, [&](int requester, int server) {
       for (const int rank : {requester, server})
-        c.control->post(rank, kPairTag, kMeet, requester * P + server);
+        c.control->post(rank, kPairTag, kExchange, requester * P + server);
     });
     for (int working = P; const auto m = c.control->receive(kPairTag);) {
-      if (m->a == kEnd) return;
-      if (m->a == kMeet) run_exchange(c, static_cast<int>(m->b / P), static_cast<int>(m->b % P));
+      if (m->a == kNoMoreExchanges) return;
+      if (m->a == kExchange)
+        run_exchange(c, static_cast<int>(m->b / P), static_cast<int>(m->b % P));
       else if (c.world_rank != 0) c.control->post(0, kPairTag, m->a);  // from the own rank
-      else if (m->a == kAsk) matcher.request(m->source);
-      else if (m->a == kLeave) matcher.release(m->source);
+      else if (m->a == kRequest) matcher.request(m->source);
+      else if (m->a == kExchangeEnded) matcher.release(m->source);
       else if (--working == 0)
-        for (int rank = 0; rank < P; ++rank) c.control->post(rank, kPairTag, kEnd);
+        for (int rank = 0; rank < P; ++rank) c.control->post(rank, kPairTag, kNoMoreExchanges);
     }
   }
 
   void run_exchange(Context after, int requester, int server) {
     data->submit(after, [self = shared_from_this(), requester, server](Context c) {
       self->exchange(c, requester, server);
-      if (requester != server) self->control->post(c.world_rank, kPairTag, kLeave);
+      if (requester != server) self->control->post(c.world_rank, kPairTag, kExchangeEnded);
       if (requester == c.world_rank) self->main->post(c.world_rank, kPairTag, server);
     });
   }
@@ -137,14 +144,15 @@ void PairScheduler::exchange_with_all_servers(Context ctx) {
   // The own exchange also goes through the agent, so that one stream submits all exchanges, in
   // order of time.
   for (const int server : agent_->servers)
-    if (server == self) agent_->control->post(self, kPairTag, kMeet, self * ctx.world_size + self);
-  agent_->control->post(self, kPairTag, kAsk);
+    if (server == self)
+      agent_->control->post(self, kPairTag, kExchange, self * ctx.world_size + self);
+  agent_->control->post(self, kPairTag, kRequest);
   for (std::size_t i = 0; i < agent_->servers.size(); ++i)
     if (!ctx.control->receive(kPairTag)) return;
 }
 
 void PairScheduler::finish(Context ctx) {
-  agent_->control->post(ctx.world_rank, kPairTag, kFinish);
+  agent_->control->post(ctx.world_rank, kPairTag, kWorkerEnded);
   ctx.stream->wait(*loop_);
   ctx.stream->wait(*data_->submit(ctx, [](Context) {}));
 }

@@ -29,7 +29,7 @@ struct Matrix {
 };
 
 /// The state of a tensor between steps.
-struct Kept {
+struct KeptFactors {
   Tensor m;  // e, then M, then e again; zeros after the tensor's own elements
   Tensor q;
 };
@@ -83,7 +83,7 @@ class LowRankAverage {
 
   LowRank options_;
   std::uint64_t seed_;
-  std::map<int, Kept> kept_;
+  std::map<int, KeptFactors> kept_;
 };
 
 }  // namespace

@@ -80,8 +80,8 @@ float smallest(const std::vector<float>& values) {
 }
 
 /// The state of a tensor between steps.
-struct Kept {
-  Kept(Context ctx, const Tensor& x) : residual(ctx.device->empty_like(x)), regions(ctx, x) {
+struct BucketState {
+  BucketState(Context ctx, const Tensor& x) : residual(ctx.device->empty_like(x)), regions(ctx, x) {
     ctx.device->fill(residual, 0);
   }
   Tensor residual;
@@ -99,7 +99,7 @@ class RegionalAverage {
     const auto P = static_cast<std::size_t>(c.size()), self = static_cast<std::size_t>(c.rank());
     if (P == 1) return;
     Device& device = *c.device;
-    Kept& bucket = kept_.try_emplace(slot.bucket, c, x).first->second;
+    BucketState& bucket = kept_.try_emplace(slot.bucket, c, x).first->second;
     const bool exact = slot.step % options_.threshold_every == 0;
     const bool rebalance = slot.step % options_.rebalance_every == 0;
     const auto whole = largest(device, options_.density);
@@ -153,7 +153,7 @@ class RegionalAverage {
   }
 
   Regional options_;
-  std::map<int, Kept> kept_;
+  std::map<int, BucketState> kept_;
 };
 
 }  // namespace

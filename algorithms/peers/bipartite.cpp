@@ -9,7 +9,7 @@ namespace {
 
 enum class Hop { rotating, random };
 
-struct Options {
+struct BipartiteOptions {
   Hop hop = Hop::random;
 };
 
@@ -19,7 +19,7 @@ struct Options {
 /// odd rank is added, and the rank that it would pair with has no partner.
 class Bipartite final : public PeerGraph {
  public:
-  Bipartite(const Options& options, std::uint64_t seed) : hop_(options.hop), seed_(seed) {}
+  Bipartite(const BipartiteOptions& options, std::uint64_t seed) : hop_(options.hop), seed_(seed) {}
   Peers peers(int rank, int size, long step) const override {
     if (size == 1) return {};
     const int places = places_of(size);
@@ -54,10 +54,11 @@ PeerGraphEntry bipartite_graph() {
   return component<PeerGraph, std::uint64_t>(
       "bipartite",
       "One partner: even ranks average with odd ranks an odd number of hops away, weights 1/2",
-      FieldTable<Options>{}.field(
-          "hop", &Options::hop, one_of<Hop>({{"rotating", Hop::rotating}, {"random", Hop::random}}),
+      FieldTable<BipartiteOptions>{}.field(
+          "hop", &BipartiteOptions::hop,
+          one_of<Hop>({{"rotating", Hop::rotating}, {"random", Hop::random}}),
           "Distance of the partner: 1, 3, 5, ... in turn, or drawn at random in every step"),
-      [](const Options& options, std::uint64_t seed) {
+      [](const BipartiteOptions& options, std::uint64_t seed) {
         return std::make_unique<Bipartite>(options, seed);
       });
 }

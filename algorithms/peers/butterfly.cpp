@@ -14,7 +14,7 @@ namespace {
 int log2(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
 bool power_of_two(int n) { return std::has_single_bit(static_cast<unsigned>(n)); }
 
-struct Options {
+struct ButterflyOptions {
   std::int64_t group = 0;
 };
 
@@ -22,7 +22,7 @@ struct Options {
 /// weights are equal after ceil(log2 P / log2 S) steps.
 class Butterfly final : public PeerGraph {
  public:
-  explicit Butterfly(const Options& options) : group_(static_cast<int>(options.group)) {}
+  explicit Butterfly(const ButterflyOptions& options) : group_(static_cast<int>(options.group)) {}
   Peers peers(int rank, int size, long step) const override {
     const int group = group_of(size);
     std::vector<Peers::Source> edges;
@@ -63,9 +63,11 @@ OptionType<std::int64_t> group_kind() {
 PeerGraphEntry butterfly_graph() {
   return component<PeerGraph, std::uint64_t>(
       "butterfly", "Changing groups of S, weights 1/S: the groups of WAGMA-SGD (arXiv 2005.00124)",
-      FieldTable<Options>{}.field("group", &Options::group, group_kind(),
-                                  "S: group size, a power of two; 0: about sqrt(P)"),
-      [](const Options& options, std::uint64_t) { return std::make_unique<Butterfly>(options); });
+      FieldTable<ButterflyOptions>{}.field("group", &ButterflyOptions::group, group_kind(),
+                                           "S: group size, a power of two; 0: about sqrt(P)"),
+      [](const ButterflyOptions& options, std::uint64_t) {
+        return std::make_unique<Butterfly>(options);
+      });
 }
 
 }  // namespace trigram

@@ -10,7 +10,7 @@ namespace {
 
 enum class Topology { dissemination, cube };
 
-struct Options {
+struct ShuffledOptions {
   Topology topology = Topology::dissemination;
 };
 
@@ -19,7 +19,7 @@ struct Options {
 /// turn below log2 P. The order is shuffled before every such round (GossipGraD, arXiv 1803.05880).
 class ShuffledExponential final : public PeerGraph {
  public:
-  ShuffledExponential(const Options& options, std::uint64_t seed)
+  ShuffledExponential(const ShuffledOptions& options, std::uint64_t seed)
       : topology_(options.topology), seed_(seed) {}
   Peers peers(int rank, int size, long step) const override {
     if (size == 1) return {};
@@ -59,12 +59,12 @@ PeerGraphEntry shuffled_exponential_graph() {
       "shuffled_exponential",
       "One peer, 1, 2, 4, ... places away in an order reshuffled after each round, weights 1/2 "
       "(GossipGraD, arXiv 1803.05880)",
-      FieldTable<Options>{}.field(
-          "topology", &Options::topology,
+      FieldTable<ShuffledOptions>{}.field(
+          "topology", &ShuffledOptions::topology,
           one_of<Topology>({{"dissemination", Topology::dissemination}, {"cube", Topology::cube}}),
           "dissemination: send to the peer ahead and receive from the peer behind; cube: exchange "
           "with the peer whose place differs in one bit"),
-      [](const Options& options, std::uint64_t seed) {
+      [](const ShuffledOptions& options, std::uint64_t seed) {
         return std::make_unique<ShuffledExponential>(options, seed);
       });
 }

@@ -7,25 +7,25 @@
 namespace trigram {
 namespace {
 
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using MixingMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Matrix matrix(const PeerGraph& graph, int size, long step) {
+MixingMatrix matrix(const PeerGraph& graph, int size, long step) {
   const std::vector<double> elements = mixing_matrix(graph, size, step);
-  return Eigen::Map<const Matrix>(elements.data(), size, size);
+  return Eigen::Map<const MixingMatrix>(elements.data(), size, size);
 }
 
 /// W^T W of one period or, without a period, its mean over the draws.
-Matrix contraction(const PeerGraph& graph, int size) {
+MixingMatrix contraction(const PeerGraph& graph, int size) {
   const long period = graph.period(size);
   if (period == PeerGraph::kAperiodic) {
-    Matrix sum = Matrix::Zero(size, size);
+    MixingMatrix sum = MixingMatrix::Zero(size, size);
     for (long t = 0; t < kDraws; ++t) {
-      const Matrix w = matrix(graph, size, t);
+      const MixingMatrix w = matrix(graph, size, t);
       sum += w.transpose() * w;
     }
     return sum / kDraws;
   }
-  Matrix product = Matrix::Identity(size, size);
+  MixingMatrix product = MixingMatrix::Identity(size, size);
   for (long t = 0; t < period; ++t) product = matrix(graph, size, t) * product;
   return product.transpose() * product;
 }
@@ -46,8 +46,8 @@ std::vector<double> mixing_matrix(const PeerGraph& graph, int size, long step) {
 
 double spectral_gap(const PeerGraph& graph, int size) {
   if (size == 1) return 1;
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(contraction(graph, size),
-                                                     Eigen::EigenvaluesOnly);
+  const Eigen::SelfAdjointEigenSolver<MixingMatrix> solver(contraction(graph, size),
+                                                           Eigen::EigenvaluesOnly);
   // Eigenvalues are in ascending order; the largest, 1, belongs to the mean.
   const double second = solver.eigenvalues()[size - 2];
   return 1 - std::sqrt(std::max(0.0, second));

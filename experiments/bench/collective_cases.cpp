@@ -74,13 +74,14 @@ const Rule kPingPong{.in_y = true, .factor = once, .expected = [](const Place& a
                        return at.rank < 2 ? Expected(value(0, i)) : std::nullopt;
                      }};
 
-using Run = std::function<void(const Place&)>;
+using CollectiveCall = std::function<void(const Place&)>;
 /// Creates the function that an exercise calls on its operands.
-using MakeRun = std::function<Run(const Place&)>;
+using MakeCollectiveCall = std::function<CollectiveCall(const Place&)>;
 
 class CollectiveExercise final : public BenchmarkCase {
  public:
-  CollectiveExercise(const Rule& rule, const MakeRun& make_run, const Context& ctx, std::size_t n)
+  CollectiveExercise(const Rule& rule, const MakeCollectiveCall& make_run, const Context& ctx,
+                     std::size_t n)
       : rule_(rule),
         at_{ctx,
             ctx.device->empty(n),
@@ -112,11 +113,11 @@ class CollectiveExercise final : public BenchmarkCase {
  private:
   const Rule& rule_;
   Place at_;
-  const Run run_;
+  const CollectiveCall run_;
 };
 
 BenchEntry made_entry(std::string operation, std::string algorithm, const Rule& rule,
-                      MakeRun make_run) {
+                      MakeCollectiveCall make_run) {
   BenchEntry e{std::move(operation), std::move(algorithm), "none"};
   e.make = [&rule, make_run = std::move(make_run)](const Context& ctx, std::size_t n) {
     return std::make_unique<CollectiveExercise>(rule, make_run, ctx, n);
@@ -124,7 +125,8 @@ BenchEntry made_entry(std::string operation, std::string algorithm, const Rule& 
   return e;
 }
 
-BenchEntry entry(std::string operation, std::string algorithm, const Rule& rule, Run run) {
+BenchEntry entry(std::string operation, std::string algorithm, const Rule& rule,
+                 CollectiveCall run) {
   return made_entry(std::move(operation), std::move(algorithm), rule,
                     [run = std::move(run)](const Place&) { return run; });
 }
@@ -143,10 +145,10 @@ BenchEntry native(std::string operation, const Rule& rule, Collective::Kind kind
   return e;
 }
 
-Run in_place(void (*collective)(Context, const Tensor&, Reduce)) {
+CollectiveCall in_place(void (*collective)(Context, const Tensor&, Reduce)) {
   return [collective](const Place& at) { collective(at.ctx, at.x, Reduce::sum); };
 }
-Run in_place(void (*collective)(Context, const Tensor&)) {
+CollectiveCall in_place(void (*collective)(Context, const Tensor&)) {
   return [collective](const Place& at) { collective(at.ctx, at.x); };
 }
 
@@ -174,7 +176,7 @@ void ping_pong(const Place& at) {
   }
 }
 
-Run gloo_ring(const Place& at) {
+CollectiveCall gloo_ring(const Place& at) {
   const auto ring = std::make_shared<GlooRing>(at.ctx, at.x);
   return [ring](const Place& here) { ring->run(here.ctx); };
 }

@@ -19,7 +19,7 @@
 namespace trigram {
 namespace {
 
-struct Options {
+struct BenchOptions {
   PlaceOptions place;
   std::vector<std::string> operations, algorithms;
   std::string min_bytes = "8B", max_bytes = "16MiB", chain = "0B";
@@ -52,7 +52,7 @@ void check_names(const std::string& option, const std::vector<std::string>& chos
     if (!among(known, name)) unknown_name(option, option.substr(2), name, known);
 }
 
-std::vector<BenchEntry> chosen(const Options& options, const World& world) {
+std::vector<BenchEntry> chosen(const BenchOptions& options, const World& world) {
   const std::vector<BenchEntry> all = all_entries();
   check_names("--operation", options.operations, distinct(all, &BenchEntry::operation));
   check_names("--algorithm", options.algorithms, distinct(all, &BenchEntry::algorithm));
@@ -76,7 +76,7 @@ std::vector<BenchEntry> chosen(const Options& options, const World& world) {
   return entries;
 }
 
-SizeRange ladder_of(const Options& options, bool simulated) {
+SizeRange ladder_of(const BenchOptions& options, bool simulated) {
   SizeRange ladder;
   ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
   ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
@@ -98,7 +98,7 @@ struct Bench {
   SizeRange ladder;
 };
 
-Bench resolve(const Options& options) {
+Bench resolve(const BenchOptions& options) {
   BenchPlace place = find_place(options.place);
   std::vector<BenchEntry> entries = chosen(options, *place.world);
   const SizeRange ladder = ladder_of(options, place.world->simulated);
@@ -138,7 +138,7 @@ void run_benches(const Bench& bench, const std::function<void(const Measured&)>&
   });
 }
 
-int bench(const Options& options) {
+int bench(const BenchOptions& options) {
   std::optional<Bench> resolved;
   const bool job = resolve_here_or_in_job("bench", [&] {
     resolved = resolve(options);
@@ -186,7 +186,7 @@ void add_runtime_options(CLI::App& command, PlaceOptions& place) {
 }
 
 void add_bench_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand(
       "bench", "Measure collectives and codecs; prints the columns of nccl-tests");
   command->add_option(

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct CalibrateOptions {
   PlaceOptions place;
   std::string output, workload;
   std::string min_bytes = "1KiB", max_bytes = "16MiB";
@@ -53,7 +53,8 @@ std::shared_ptr<const WorkloadFactory> make_workload(const Json& resolved, int r
   return workload;
 }
 
-CalibrationOptions calibration_options(const Options& options, int ranks, const Json& workload) {
+CalibrationOptions calibration_options(const CalibrateOptions& options, int ranks,
+                                       const Json& workload) {
   CalibrationOptions c;
   c.ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
   c.ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
@@ -111,7 +112,7 @@ struct ResolvedOptions {
   CalibrationOptions options;
 };
 
-ResolvedOptions resolve(const Options& options) {
+ResolvedOptions resolve(const CalibrateOptions& options) {
   BenchPlace place = find_place(options.place);
   if (place.world->simulated)
     throw ConfigError("--runtime",
@@ -140,7 +141,7 @@ Json options_of(const ResolvedOptions& wanted) {
           {"--quantile", ladder.quantile}};
 }
 
-int run_calibration(const Options& options) {
+int run_calibration(const CalibrateOptions& options) {
   std::optional<ResolvedOptions> resolved;
   resolve_here_or_in_job("calibrate", [&] {
     resolved = resolve(options);
@@ -166,7 +167,7 @@ int run_calibration(const Options& options) {
 }  // namespace
 
 void add_calibrate_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CalibrateOptions>();
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure a world in real time and describe it as a cluster for the simulator");
   add_runtime_options(*command, options->place);

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct CompareWorldsOptions {
   std::string config;
   std::vector<std::string> settings;
   std::vector<std::string> worlds;
@@ -34,7 +34,7 @@ struct Options {
 };
 
 /// The worlds to run in. The first one predicts.
-std::vector<std::string> worlds_of(const Options& options) {
+std::vector<std::string> worlds_of(const CompareWorldsOptions& options) {
   std::vector<std::string> names = options.worlds;
   if (names.empty())
     names = options.against ? std::vector<std::string>{"sim"}
@@ -54,7 +54,8 @@ std::vector<std::string> worlds_of(const Options& options) {
   return names;
 }
 
-/// Options that apply unless the file sets them: threads emulate the cluster's network.
+/// Options that apply unless the file sets them: threads emulate the cluster's
+/// network.
 Json world_of(const std::string& name) {
   if (name == "threads") return {{"name", name}, {"shaping", "cluster"}};
   return {{"name", name}};
@@ -62,7 +63,7 @@ Json world_of(const std::string& name) {
 
 /// The settings for one world. Leaves out options of a world that only other compared worlds have.
 std::vector<std::string> settings_in(const std::string& world, const std::vector<std::string>& all,
-                                     const Options& options) {
+                                     const CompareWorldsOptions& options) {
   std::vector<std::string> settings;
   for (const std::string& text : options.settings) {
     const std::string pointer = parse_setting(text).pointer;
@@ -78,8 +79,8 @@ std::vector<std::string> settings_in(const std::string& world, const std::vector
 class Side {
  public:
   /// Checks everything that can be checked before the runs.
-  Side(const std::string& world, const std::vector<std::string>& all, const Options& options,
-       bool quiet)
+  Side(const std::string& world, const std::vector<std::string>& all,
+       const CompareWorldsOptions& options, bool quiet)
       : options_(options.runner), quiet_(quiet) {
     const auto settings = settings_in(world, all, options);
     if (world == "mpi") {
@@ -164,7 +165,7 @@ void print_comparison(const Plan& plan, const std::string& predicts, const std::
                             measures));
 }
 
-int compare(const Options& options, bool quiet) {
+int compare(const CompareWorldsOptions& options, bool quiet) {
   const std::vector<std::string> names = worlds_of(options);
   std::vector<std::unique_ptr<Side>> sides;
   for (const std::string& name : names)
@@ -189,7 +190,7 @@ int compare(const Options& options, bool quiet) {
 }  // namespace
 
 void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareWorldsOptions>();
   CLI::App* command = app.add_subcommand(
       "compare-worlds",
       "Run an experiment in several worlds: one world predicts, the others measure");

@@ -11,7 +11,7 @@
 namespace trigram {
 namespace {
 
-struct Options : EmulatedRuns::Options {
+struct EmulateOptions : EmulatedRuns::Options {
   bool clean = false;
 };
 
@@ -29,7 +29,7 @@ void check_settings(const std::vector<std::string>& settings) {
   }
 }
 
-int emulate(const Options& options, bool quiet) {
+int emulate(const EmulateOptions& options, bool quiet) {
   if (options.clean) {
     check_for_namespaces();
     sweep_leftovers();
@@ -46,7 +46,7 @@ int emulate(const Options& options, bool quiet) {
 }  // namespace
 
 void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EmulateOptions>();
   CLI::App* command = app.add_subcommand(
       "emulate",
       "Run an experiment in the world mpi on a network that the kernel emulates; needs root");

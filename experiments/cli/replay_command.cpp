@@ -14,7 +14,7 @@
 namespace trigram {
 namespace {
 
-struct Options {
+struct ReplayOptions {
   std::string config;
   std::vector<std::string> settings;
   long steps = 3;
@@ -77,7 +77,7 @@ void print_table(const std::vector<ReplayedLayer>& layers) {
              rate(sum.backward));
 }
 
-int replay(const Options& options) {
+int replay(const ReplayOptions& options) {
   const auto make = [&options](bool in_job) {
     if (in_job) begin_in_job();
     Plan plan = make_plan(options.config, options.settings);
@@ -111,7 +111,7 @@ int replay(const Options& options) {
 }  // namespace
 
 void add_replay_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand("replay",
                                          "Print the times of the layers of a replayed profile on "
                                          "this machine beside the profile's times");

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RunOptions {
   std::string config;
   std::vector<std::string> settings;
   Json world;  // null: keep the file's world
@@ -33,7 +33,7 @@ void print_plan(const Plan& plan, const SweepRunner& runner) {
     fmt::print("{}  {:8}  {}\n", run.id, to_string(runner.state(run)), describe(run.coordinates));
 }
 
-int run(const Options& options, bool quiet) {
+int run(const RunOptions& options, bool quiet) {
   if (!in_a_job() && !options.rank_logs.empty())
     throw ConfigError("--rank-logs",
                       "expected a job of mpirun or srun; without one, each run's "
@@ -69,7 +69,7 @@ int run(const Options& options, bool quiet) {
 }  // namespace
 
 void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Make the missing runs of an experiment");
   command->add_option("config", options->config, "The experiment")->required();
   command->add_option("-o,--output", options->runner.output, "Folder for results")

@@ -13,11 +13,6 @@ constexpr double kMessage_s = 0.1;  // target duration of a large message
 constexpr std::size_t kLeast = std::size_t{16} << 10, kMost = std::size_t{16} << 20;  // in elements
 constexpr int kRoundTrips = 9, kMessages = 3;
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 /// Rank 0 and the first rank of the next node. Each of the two ranks constructs its own object.
 class Pair {
  public:
@@ -55,7 +50,8 @@ double median_round_trip(Pair& pair, const Tensor& there, const Tensor& back, in
   pair.round_trip(there, back);  // not measured: it opens TCP's window
   std::vector<double> taken_s;
   for (int i = 0; i < times; ++i) taken_s.push_back(pair.round_trip(there, back));
-  return median(std::move(taken_s));
+  std::sort(taken_s.begin(), taken_s.end());
+  return taken_s[taken_s.size() / 2];
 }
 
 /// MPI connects two ranks at their first message, and TCP starts slowly. This moves both costs out

@@ -18,21 +18,21 @@ namespace trigram {
 namespace {
 
 constexpr std::size_t kMostLinks = 6;
-constexpr double kTolerance = 0.05;
-constexpr double kMessage_s = 0.2;  // long against a thread's wake-up, tens of microseconds
+constexpr double kLinkTolerance = 0.05;
+constexpr double kCheckedMessage_s = 0.2;  // long against a thread's wake-up, tens of microseconds
 
-struct Pair {
+struct CheckedPair {
   int source, destination;
   double overhead_s;  // the sender's software overhead per message, which is not network latency
   CheckedLink link;
 };
 
 /// Returns one pair of ranks for each combination of place, bandwidth and latency.
-std::vector<Pair> pairs_to_check(const Cluster& cluster) {
+std::vector<CheckedPair> pairs_to_check(const Cluster& cluster) {
   const auto network = make_network(cluster);
   const Layout layout = cluster.layout();
   std::set<std::tuple<bool, double, double>> seen;
-  std::vector<Pair> pairs;
+  std::vector<CheckedPair> pairs;
   for (int source = 0; source < layout.ranks(); ++source)
     for (int destination = source + 1; destination < layout.ranks(); ++destination) {
       if (pairs.size() == kMostLinks) return pairs;
@@ -53,7 +53,7 @@ std::vector<Pair> pairs_to_check(const Cluster& cluster) {
 /// receiver gets the result and the sender gets 0. The sender sends its start time after the
 /// message, because a send may return long before the message arrives; the clocks of all ranks
 /// start together.
-double message_s(const Context& ctx, const Pair& pair, std::size_t nbytes) {
+double message_s(const Context& ctx, const CheckedPair& pair, std::size_t nbytes) {
   const Tensor empty = Tensor::phantom(0, DType::u8, 0);
   const Tensor message = Tensor::phantom(nbytes, DType::u8, nbytes);
   const Tensor begin = ctx.device->empty(sizeof(double), DType::u8);
@@ -79,12 +79,13 @@ double message_s(const Context& ctx, const Pair& pair, std::size_t nbytes) {
   return end_s - begin_s[0];
 }
 
-void measure(const Context& ctx, Pair& pair) {
+void measure(const Context& ctx, CheckedPair& pair) {
   std::array<double, 5> empty_s;
   for (double& seconds : empty_s) seconds = message_s(ctx, pair, 0);
   std::nth_element(empty_s.begin(), empty_s.begin() + empty_s.size() / 2, empty_s.end());
   const double latency_s = empty_s[empty_s.size() / 2];  // includes the overhead
-  const auto nbytes = static_cast<std::size_t>(kMessage_s * pair.link.configured.bandwidth_Bps);
+  const auto nbytes =
+      static_cast<std::size_t>(kCheckedMessage_s * pair.link.configured.bandwidth_Bps);
   const double long_s = message_s(ctx, pair, nbytes);
   if (ctx.world_rank == pair.destination)
     pair.link.achieved = {static_cast<double>(nbytes) / (long_s - latency_s),
@@ -116,16 +117,16 @@ double CheckedLink::off() const {
   return std::abs(bandwidth) > std::abs(latency) ? bandwidth : latency;
 }
 
-bool CheckedLink::warns() const { return std::abs(off()) > kTolerance; }
+bool CheckedLink::warns() const { return std::abs(off()) > kLinkTolerance; }
 
 std::vector<CheckedLink> check_links(const Experiment& e, const WorkloadFactory& workload) {
-  std::vector<Pair> pairs = pairs_to_check(e.cluster);
+  std::vector<CheckedPair> pairs = pairs_to_check(e.cluster);
   e.world().make(e.runtime, e.cluster, workload)->launch(e.cluster.layout(), [&](Context ctx) {
-    for (Pair& pair : pairs)
+    for (CheckedPair& pair : pairs)
       if (ctx.world_rank == pair.source || ctx.world_rank == pair.destination) measure(ctx, pair);
   });
   std::vector<CheckedLink> links;
-  for (const Pair& pair : pairs) links.push_back(pair.link);
+  for (const CheckedPair& pair : pairs) links.push_back(pair.link);
   return links;
 }
 

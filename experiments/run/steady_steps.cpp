@@ -11,7 +11,7 @@ namespace trigram {
 namespace {
 
 /// Relative to a cycle's time and to the depth of a token bucket.
-constexpr double kTolerance = 1e-9;
+constexpr double kRoundingTolerance = 1e-9;
 /// The longest cycle to look for, in multiples of the common period of algorithm and machines.
 constexpr std::size_t kMultiples = 4;
 
@@ -52,7 +52,7 @@ bool SteadySteps::steady(std::size_t cycle) const {
     return false;
   double seconds = 0;  // of rank 0
   for (const Step& step : last(cycle)) seconds += step.seconds.front();
-  const double tolerance_s = kTolerance * seconds;
+  const double tolerance_s = kRoundingTolerance * seconds;
   for (std::size_t i = 0; i < cycle; ++i)
     if (!repeats(last(cycle)[i], last(2 * cycle)[i], tolerance_s)) return false;
   return keeps_time(cycle, seconds, tolerance_s);
@@ -64,7 +64,7 @@ bool SteadySteps::repeats(const Step& step, const Step& before, double tolerance
         !same_traffic(step.ranks[rank].spent, before.ranks[rank].spent))
       return false;
   for (std::size_t i = 0; i < step.credits.size(); ++i)
-    if (std::abs(step.credits[i] - before.credits[i]) > kTolerance * options_.depth_bytes)
+    if (std::abs(step.credits[i] - before.credits[i]) > kRoundingTolerance * options_.depth_bytes)
       return false;
   return true;
 }

@@ -15,7 +15,7 @@ namespace trigram {
 namespace {
 
 constexpr int kMostShapes = 300, kMostWorkers = 600;
-constexpr double kFont = 9, kWorker = 20, kPadding = 5;
+constexpr double kNodeFont = 9, kWorker = 20, kPadding = 5;
 
 struct Shape {
   Point centre;
@@ -44,8 +44,8 @@ class Drawing {
       : network_(network), per_node_(network.ranks() / network.nodes()) {
     const int columns = std::min(per_node_, 4), rows = (per_node_ + 3) / 4;
     node_width_ = columns * kWorker + 2 * kPadding;
-    if (per_node_ > 1) node_width_ = std::max(node_width_, text_width(title(999), kFont) + 4);
-    node_height_ = rows * kWorker + 2 * kPadding + (per_node_ > 1 ? kFont + 2 : 0);
+    if (per_node_ > 1) node_width_ = std::max(node_width_, text_width(title(999), kNodeFont) + 4);
+    node_height_ = rows * kWorker + 2 * kPadding + (per_node_ > 1 ? kNodeFont + 2 : 0);
     unit_ = {node_width_ + 12, std::max(node_height_ + 12, 34.0)};
     const std::vector<Point> places = place_vertices(cluster, network);
     for (std::size_t i = 0; i < places.size(); ++i) place(network.vertices()[i], places[i]);
@@ -71,7 +71,7 @@ class Drawing {
       shapes_.push_back({pixels(at), node_width_, node_height_});
       return;
     }
-    const double width = std::max(text_width(vertex.name, kFont) + 8, 22.0);
+    const double width = std::max(text_width(vertex.name, kNodeFont) + 8, 22.0);
     shapes_.push_back({pixels(at), width, 18});
   }
 
@@ -113,8 +113,8 @@ class Drawing {
     svg_.box(box.centre, box.width, box.height, "white", 0, 1.6);
     double top = box.centre.y - box.height / 2 + kPadding;
     if (per_node_ > 1) {
-      svg_.text({box.centre.x, top + kFont - 1}, title(node), kFont, Svg::Anchor::middle);
-      top += kFont + 2;
+      svg_.text({box.centre.x, top + kNodeFont - 1}, title(node), kNodeFont, Svg::Anchor::middle);
+      top += kNodeFont + 2;
     }
     const int columns = std::min(per_node_, 4);
     for (int i = 0; i < per_node_; ++i) {
@@ -134,7 +134,7 @@ class Drawing {
       if (std::find(tiers_.begin(), tiers_.end(), vertex.tier) == tiers_.end())
         tiers_.push_back(vertex.tier);
       svg_.box(shapes_[i].centre, shapes_[i].width, shapes_[i].height, fill(vertex.tier), 7);
-      svg_.text({shapes_[i].centre.x, shapes_[i].centre.y + 3}, vertex.name, kFont,
+      svg_.text({shapes_[i].centre.x, shapes_[i].centre.y + 3}, vertex.name, kNodeFont,
                 Svg::Anchor::middle);
     }
   }
@@ -153,7 +153,7 @@ class Drawing {
     }
     double row = bottom + 40;
     const auto entry = [&](const std::string& words) {
-      svg_.text({left + 36, row + 3}, words, kFont + 1, Svg::Anchor::start);
+      svg_.text({left + 36, row + 3}, words, kNodeFont + 1, Svg::Anchor::start);
       row += 20;
     };
     svg_.box({left + 14, row}, 14, 14, "white", 0, per_node_ > 1 ? 0.6 : 1.6);

@@ -11,7 +11,7 @@
 namespace trigram::mpi {
 namespace {
 
-constexpr int kTag = 0;
+constexpr int kTransferTag = 0;
 // Long messages on a slow network are sent in pieces, so that the watchdog sees progress. Pieces
 // are large enough that the overhead is negligible, and few are in flight at once, because pieces
 // in flight together end together.
@@ -25,7 +25,7 @@ MpiCommunicator::MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint&
     : world_(world),
       comm_(comm),
       self_(self),
-      outbox_(std::make_unique<Outbox>(comm, kTag, size(), world.transport())),
+      outbox_(std::make_unique<Outbox>(comm, kTransferTag, size(), world.transport())),
       collective_(make_collective()),
       on_the_way_(static_cast<std::size_t>(size())) {}
 
@@ -171,10 +171,14 @@ void MpiCommunicator::start(const Piece& piece) {
   MPI_Request request;
   const int count = static_cast<int>(piece.bytes);
   if (h.kind == Transfer::recv)
-    check(MPI_Irecv(piece.data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Irecv");
+    check(MPI_Irecv(piece.data, count, MPI_BYTE, h.peer, kTransferTag, comm_, &request),
+          "MPI_Irecv");
   else if (piece.last && !world_.eager_to(h.peer))
-    check(MPI_Issend(piece.data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Issend");
-  else check(MPI_Isend(piece.data, count, MPI_BYTE, h.peer, kTag, comm_, &request), "MPI_Isend");
+    check(MPI_Issend(piece.data, count, MPI_BYTE, h.peer, kTransferTag, comm_, &request),
+          "MPI_Issend");
+  else
+    check(MPI_Isend(piece.data, count, MPI_BYTE, h.peer, kTransferTag, comm_, &request),
+          "MPI_Isend");
   if (h.kind == Transfer::send) on_the_way_[static_cast<std::size_t>(h.peer)] += piece.bytes;
   call_->pieces.push_back(piece);
   call_->requests.push_back(request);

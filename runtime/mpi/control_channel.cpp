@@ -8,7 +8,7 @@
 namespace trigram::mpi {
 namespace {
 
-constexpr int kTag = 0;
+constexpr int kControlTag = 0;
 
 struct Head {
   std::int64_t kind, stream, tag, a, b;
@@ -58,8 +58,8 @@ void ControlChannel::post(int dest, const ControlMessage& message) {
   forget_sent();
   Outgoing& out = outgoing_.emplace_back();
   out.bytes = to_bytes(message);
-  check(MPI_Isend(out.bytes.data(), static_cast<int>(out.bytes.size()), MPI_BYTE, dest, kTag, comm_,
-                  &out.request),
+  check(MPI_Isend(out.bytes.data(), static_cast<int>(out.bytes.size()), MPI_BYTE, dest, kControlTag,
+                  comm_, &out.request),
         "MPI_Isend");
 }
 
@@ -71,14 +71,15 @@ bool ControlChannel::poll() {
   for (;;) {
     int there = 0;
     MPI_Status status;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, kTag, comm_, &there, &status), "MPI_Iprobe");
+    check(MPI_Iprobe(MPI_ANY_SOURCE, kControlTag, comm_, &there, &status), "MPI_Iprobe");
     if (!there) return any;
     int length = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
     std::string bytes(static_cast<std::size_t>(length), '\0');
     MPI_Request request;
-    check(MPI_Irecv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, kTag, comm_, &request),
-          "MPI_Irecv");
+    check(
+        MPI_Irecv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, kControlTag, comm_, &request),
+        "MPI_Irecv");
     for (int done = 0; !done;)  // its envelope has arrived, so this ends
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     any = true;
