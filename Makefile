@@ -17,7 +17,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gpu build demo papers test sanitize slow convergence bench test-gpu bench-gpu gpu format lint docs install
+.PHONY: help setup setup-gpu build demo papers test test-all sanitize slow convergence bench test-gpu bench-gpu gpu format lint docs install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,10 +48,15 @@ papers: build-release ## make the experiments of configs/papers/, hold them to w
 	  echo "$$config: $$(($$(date +%s) - begin)) s"; done
 	build/release/experiments/trigram report results/papers --check
 
-test: build-dev ## build and run the tests
+test: build-dev ## build and run the tests of each algorithm, world and command
 	$(CTEST) --preset dev
 
-slow: build-dev ## the tests that take minutes
+test-all: TARGETS = thorough_tests trigram
+test-all: build-dev ## build and run the other tests, without those of `make slow`
+	$(CTEST) --test-dir build/dev -L thorough -LE slow --timeout 300
+
+slow: TARGETS = all thorough_tests
+slow: build-dev ## the tests that take many minutes
 	$(CTEST) --test-dir build/dev -L slow
 
 convergence: build-release ## what every algorithm learns: docs/convergence.md; with SEEDS=1 only print it
@@ -80,6 +85,7 @@ gpu: setup-gpu ## both, with one build
 
 # ThreadSanitizer of GCC 12 crashes on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+sanitize: TARGETS = all thorough_tests
 sanitize: build-asan build-tsan ## the libraries under ASan + UBSan, what has threads under TSan
 	$(CTEST) --preset asan
 	$(NO_ASLR) $(CTEST) --preset tsan

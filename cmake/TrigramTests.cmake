@@ -2,27 +2,45 @@
 
 set(trigram_test_sources ${PROJECT_SOURCE_DIR}/tests)
 
-# trigram_test(NAME FILES... LIBS... [LABEL slow] [ENVIRONMENT NAME=VALUE...]): a GoogleTest
-# executable and one CTest entry, which runs all of its tests in one process: starting a process for
-# each of thousands of tests would take longer than most of the tests do.
+# `make test` builds and runs a part of the tests that takes minutes on two cores. Programs that only the others
+# need are targets of `thorough_tests`, and the others have the label `thorough`.
+add_custom_target(thorough_tests)
+
+# trigram_thorough_targets(TARGETS...): only `thorough_tests` builds them.
+function(trigram_thorough_targets)
+  set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  add_dependencies(thorough_tests ${ARGN})
+endfunction()
+
+# trigram_test(NAME [THOROUGH|SLOW] FILES... LIBS... [LABELS...] [COST seconds] [ENVIRONMENT NAME=VALUE...]): a
+# GoogleTest executable and one CTest entry, which runs all of its tests in one process: starting a process for
+# each of thousands of tests would take longer than most of the tests do. Each file has a namespace of its own,
+# so the files of a folder can compile together. COST is a rough duration: long tests start first.
 function(trigram_test name)
-  cmake_parse_arguments(ARG "" "LABEL" "FILES;LIBS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "THOROUGH;SLOW" "COST" "FILES;LIBS;LABELS;ENVIRONMENT" ${ARGN})
   # ThreadSanitizer checks what threads share: the conformance suite, in which every algorithm
   # trains, the world of threads, and the queue of runs.
-  if(TRIGRAM_SANITIZE MATCHES thread AND
-     NOT name MATCHES "^(conformance|threads|schedule|experiments)_")
+  if(TRIGRAM_SANITIZE MATCHES thread AND NOT name MATCHES "^(conformance|threads|host|experiments)_")
     return()
   endif()
   trigram_test_program(${name} FILES ${ARG_FILES} LIBS ${ARG_LIBS})
-  set(properties TIMEOUT 900)
-  if(ARG_LABEL)
-    list(APPEND properties LABELS ${ARG_LABEL})
-  endif()
-  if(ARG_ENVIRONMENT)
-    list(APPEND properties ENVIRONMENT ${ARG_ENVIRONMENT})
-  endif()
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
-  set_tests_properties(${name} PROPERTIES ${properties})
+  if(ARG_THOROUGH OR ARG_SLOW)
+    trigram_thorough_targets(${name})
+    list(APPEND ARG_LABELS $<IF:$<BOOL:${ARG_SLOW}>,slow,thorough>)
+  endif()
+  trigram_test_properties(${name} TIMEOUT 900 COST "${ARG_COST}" LABELS ${ARG_LABELS}
+    ENVIRONMENT ${ARG_ENVIRONMENT})
+endfunction()
+
+# trigram_test_properties(NAME [TIMEOUT seconds] [COST seconds] [LABELS...] [ENVIRONMENT NAME=VALUE...])
+function(trigram_test_properties name)
+  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "LABELS;ENVIRONMENT" ${ARGN})
+  foreach(property TIMEOUT COST LABELS ENVIRONMENT)
+    if(ARG_${property})
+      set_tests_properties(${name} PROPERTIES ${property} "${ARG_${property}}")
+    endif()
+  endforeach()
 endfunction()
 
 # trigram_test_program(NAME FILES... LIBS...): a GoogleTest executable without a CTest entry.
@@ -31,9 +49,18 @@ function(trigram_test_program name)
   add_executable(${name} ${ARG_FILES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${trigram_test_optimisation})
-  set_target_properties(${name} PROPERTIES TRIGRAM_GPUS "${tested_gpus}")
   trigram_precompile(${name} trigram_test_headers)
   trigram_unity(${name} ${ARG_FILES})
+endfunction()
+
+# trigram_on_emulated_gpus(PROGRAM): the program PROGRAM_on_emulated_gpus, which has the same objects.
+function(trigram_on_emulated_gpus program)
+  set(name ${program}_on_emulated_gpus)
+  get_target_property(libraries ${program} LINK_LIBRARIES)
+  add_executable(${name} $<TARGET_OBJECTS:${program}>)
+  target_link_libraries(${name} PRIVATE ${libraries})
+  set_target_properties(${name} PROPERTIES TRIGRAM_GPUS emulated LINKER_LANGUAGE CXX)
+  trigram_thorough_targets(${name})
 endfunction()
 
 # trigram_tests_read_data(FILES...): defines TRIGRAM_TEST_DATA and TRIGRAM_GOLDEN, the folders of
@@ -44,39 +71,31 @@ function(trigram_tests_read_data)
     "TRIGRAM_TEST_DATA=\"${trigram_test_sources}/data\";TRIGRAM_GOLDEN=\"${trigram_test_sources}/golden\"")
 endfunction()
 
-# trigram_job_test(NAME WORLD mpi|nccl RANKS N TIMEOUT SECONDS PROGRAMS TARGET... [LABELS...]
+# trigram_job_test(NAME WORLD mpi|nccl RANKS N TIMEOUT SECONDS PROGRAMS TARGET... [COST seconds] [LABELS...]
 # [ENVIRONMENT NAME=VALUE...]): a CTest entry that runs the programs one after the other, each as an
 # MPI job of N ranks. It is skipped where there is no mpirun.
 function(trigram_job_test name)
-  cmake_parse_arguments(ARG "" "WORLD;RANKS;TIMEOUT" "PROGRAMS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "" "WORLD;RANKS;TIMEOUT;COST" "PROGRAMS;LABELS;ENVIRONMENT" ${ARGN})
   list(TRANSFORM ARG_PROGRAMS REPLACE "(.+)" "$<TARGET_FILE:\\1>")
   add_test(NAME ${name}
     COMMAND ${trigram_test_sources}/mpi_suites.sh ${ARG_WORLD} ${ARG_RANKS} ${ARG_PROGRAMS})
-  set_tests_properties(${name} PROPERTIES
-    TIMEOUT ${ARG_TIMEOUT} PROCESSORS 2 SKIP_RETURN_CODE 77)
-  if(ARG_LABELS)
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
-  endif()
-  if(ARG_ENVIRONMENT)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${ARG_ENVIRONMENT}")
-  endif()
+  set_tests_properties(${name} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77)
+  trigram_test_properties(${name} TIMEOUT ${ARG_TIMEOUT} COST "${ARG_COST}" LABELS ${ARG_LABELS}
+    ENVIRONMENT ${ARG_ENVIRONMENT})
 endfunction()
 
-# trigram_python_test(NAME SUITE [TIMEOUT SECONDS] [LABELS...] [ENVIRONMENT NAME=VALUE...]): runs the
-# unittest module SUITE of the current folder with the distribution's Python. The suite finds the
+# trigram_python_test(NAME SUITE... [TIMEOUT SECONDS] [COST seconds] [LABELS...] [ENVIRONMENT NAME=VALUE...]): runs
+# unittest modules, or single tests of them, of the current folder with the distribution's Python. They find the
 # program and the sources by the variables TRIGRAM and SOURCE.
-function(trigram_python_test name suite)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
+function(trigram_python_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT;COST" "LABELS;ENVIRONMENT" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  list(PREPEND ARG_ENVIRONMENT TRIGRAM=$<TARGET_FILE:trigram> SOURCE=${PROJECT_SOURCE_DIR})
-  add_test(NAME ${name} COMMAND ${TRIGRAM_PYTHON} -B -m unittest ${suite}
+  add_test(NAME ${name} COMMAND ${TRIGRAM_PYTHON} -B -m unittest ${ARG_UNPARSED_ARGUMENTS}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${ARG_ENVIRONMENT}")
-  if(ARG_LABELS)
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
-  endif()
+  trigram_test_properties(${name} TIMEOUT ${ARG_TIMEOUT} COST "${ARG_COST}" LABELS ${ARG_LABELS}
+    ENVIRONMENT TRIGRAM=$<TARGET_FILE:trigram> SOURCE=${PROJECT_SOURCE_DIR} ${ARG_ENVIRONMENT})
 endfunction()
 
 # trigram_speed_test(NAME PROGRAM FILTER [LABELS...]): runs some tests of a program alone on the

@@ -9,7 +9,7 @@
 // Algorithms whose workers never wait for each other's gradients: tests their traffic, that a slow
 // worker does not slow other workers, and that they end.
 
-namespace trigram::test {
+namespace trigram::test::free_running_test {
 namespace {
 
 std::uint64_t messages(const Counters& c) { return c.messages_intra + c.messages_inter; }
@@ -283,4 +283,4 @@ INSTANTIATE_TEST_SUITE_P(
     TestName{});
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::free_running_test

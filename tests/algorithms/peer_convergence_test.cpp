@@ -10,7 +10,7 @@
 // conserves the mean, so the mean model follows the mean gradient to the optimum; with a constant
 // learning rate lr the ranks stay apart by O(lr) (arXiv 1705.09056, 1902.00340).
 
-namespace trigram::test {
+namespace trigram::test::peer_convergence_test {
 namespace {
 
 constexpr int kRanks = 8;
@@ -102,4 +102,4 @@ INSTANTIATE_TEST_SUITE_P(
     TestName{});
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::peer_convergence_test

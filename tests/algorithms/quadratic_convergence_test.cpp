@@ -13,7 +13,7 @@
 // method's loss of information vanishes with the gradients, it finds the optimum; otherwise it ends
 // at a distance that depends on the learning rate.
 
-namespace trigram::test {
+namespace trigram::test::quadratic_convergence_test {
 namespace {
 
 constexpr int kRanks = 8;
@@ -224,4 +224,4 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::quadratic_convergence_test

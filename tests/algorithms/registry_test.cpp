@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 
-namespace trigram {
+namespace trigram::registry_test {
 namespace {
 
 AlgorithmEntry named(const std::string& name) {
@@ -46,4 +46,4 @@ TEST(AlgorithmRegistry, TwoOfOneNameAreRefused) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::registry_test

@@ -14,7 +14,7 @@
 
 #include "tests/support/vector_targets.h"
 
-namespace trigram::test {
+namespace trigram::test::codec_speed_test {
 namespace {
 
 /// The required speed of a codec as a ratio to memcpy, with the best vector instructions of a
@@ -81,4 +81,4 @@ INSTANTIATE_TEST_SUITE_P(Codecs, CodecSpeedTest, ::testing::ValuesIn(kSpeeds),
                          [](const auto& tested) { return tested.param.spec.name; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::codec_speed_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trigram {
+namespace trigram::layout_test {
 namespace {
 
 TEST(Layout, NumbersRanksNodeByNode) {
@@ -28,4 +28,4 @@ TEST(Layout, OfOneWorkerPerNodeHasLeadersOnly) {
 TEST(Layout, IsEmptyByDefault) { EXPECT_EQ(Layout().ranks(), 0); }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::layout_test

@@ -6,7 +6,7 @@
 
 #include "core/algorithm.h"
 
-namespace trigram {
+namespace trigram::steps_test {
 namespace {
 
 TEST(Steps, CountFromZero) {
@@ -72,4 +72,4 @@ TEST(Steps, StalenessMayComeFromSeveralStreams) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::steps_test

@@ -7,7 +7,7 @@
 
 #include "core/check.h"
 
-namespace trigram {
+namespace trigram::tensor_test {
 namespace {
 
 /// A tensor of the floats 0, 1, 2, ...
@@ -130,4 +130,4 @@ TEST(Tensor, TheLongestPartIsTheCeiling) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::tensor_test

@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 
-namespace trigram {
+namespace trigram::wait_text_test {
 namespace {
 
 TEST(WaitText, NamesWhoWaitsForWhatAndWhere) {
@@ -55,4 +55,4 @@ TEST(CheckPeer, KnowsTheWorld) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::wait_text_test

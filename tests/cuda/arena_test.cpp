@@ -6,7 +6,7 @@
 
 #include "tests/cuda/gpu_fixture.h"
 
-namespace trigram {
+namespace trigram::arena_test {
 namespace {
 
 constexpr std::size_t kMiB = 1 << 20;
@@ -95,4 +95,4 @@ TEST_F(Arena, BlocksOutliveTheirStreamsAndTheArenasOwner) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::arena_test

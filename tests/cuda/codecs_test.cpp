@@ -12,7 +12,7 @@
 #include "tests/cuda/gpu.h"
 #include "tests/support/codec_testing.h"
 
-namespace trigram::test {
+namespace trigram::test::codecs_test {
 namespace {
 
 /// Bitwise equality; any NaN equals any other NaN.
@@ -177,4 +177,4 @@ std::string spec_name(const ::testing::TestParamInfo<CodecSpec>& tested) {
 INSTANTIATE_TEST_SUITE_P(Codecs, CudaCodecs, ::testing::ValuesIn(specs()), spec_name);
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::codecs_test

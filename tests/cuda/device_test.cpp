@@ -8,7 +8,7 @@
 #include "core/random/philox.h"
 #include "tests/cuda/gpu_fixture.h"
 
-namespace trigram {
+namespace trigram::device_test {
 namespace {
 
 constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::f16, DType::u8};
@@ -184,4 +184,4 @@ TEST_F(GpuTest, RefusesWhatTheHostRefuses) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::device_test

@@ -9,7 +9,7 @@
 #include "tests/cuda/gpu.h"
 #include "tests/support/codec_testing.h"
 
-namespace trigram::test {
+namespace trigram::test::fused_codecs_test {
 namespace {
 
 constexpr CodecKey kKey = {7, 3, 12};
@@ -262,4 +262,4 @@ TEST(MinMaxUInt8OnGpus, CodesAVectorThatNoClusterHolds) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::fused_codecs_test

@@ -14,7 +14,7 @@
 // products a normalised error of at most 1e-6, and without them bitwise equal weights. The products
 // are avoided if the host computes the gradients; the emulation can also multiply like the host.
 
-namespace trigram::test {
+namespace trigram::test::gpu_agreement_test {
 namespace {
 
 /// The squared distance of `x` from `y` over the squared norm of `y`.
@@ -231,4 +231,4 @@ INSTANTIATE_TEST_SUITE_P(nccl, GpuAgreementOnImages,
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::gpu_agreement_test

@@ -10,7 +10,7 @@
 #include "cuda/cuda_accelerator.h"
 #include "runtime/mpi/mpi_runtime.h"
 
-namespace trigram {
+namespace trigram::nccl_abort_test {
 namespace {
 
 void receive_from_1(const Context& ctx) {
@@ -45,4 +45,4 @@ TEST(AbortOfCommunicators, EndsAWorldOfSeveralStreams_nccl) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::nccl_abort_test

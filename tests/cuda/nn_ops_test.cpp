@@ -5,7 +5,7 @@
 #include "core/check.h"
 #include "tests/cuda/gpu_fixture.h"
 
-namespace trigram {
+namespace trigram::nn_ops_test {
 namespace {
 
 class GpuNnOps : public GpuTest {
@@ -168,4 +168,4 @@ TEST_F(GpuNnOps, RefusesWhatIsTooShort) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::nn_ops_test

@@ -7,7 +7,7 @@
 #include "cuda/device/multi_tensor.h"
 #include "tests/cuda/gpu_fixture.h"
 
-namespace trigram {
+namespace trigram::optimizers_test {
 namespace {
 
 class GpuOptimizers : public GpuTest {
@@ -113,4 +113,4 @@ TEST_F(GpuOptimizers, MomentsThatAreMissingAreNotedBeforeTheyAreNeeded) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::optimizers_test

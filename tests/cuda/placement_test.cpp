@@ -13,7 +13,7 @@
 #include "core/config/config_error.h"
 #include "tests/cuda/gpu_fixture.h"
 
-namespace trigram {
+namespace trigram::placement_test {
 namespace {
 
 /// The values that ranks on threads have published.
@@ -104,4 +104,4 @@ TEST(Placement, TooFewAreAnErrorThatNamesWhatHidesThem) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::placement_test

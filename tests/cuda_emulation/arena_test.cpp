@@ -6,7 +6,7 @@
 #include "tests/cuda/gpu_fixture.h"
 #include "tests/cuda_emulation/queue.h"
 
-namespace trigram {
+namespace trigram::arena_test {
 namespace {
 
 class FencedArena : public testing::Test {
@@ -117,4 +117,4 @@ TEST(ArenaOfAllocations, EveryBlockIsAnAllocationUntilItIsDropped) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::arena_test

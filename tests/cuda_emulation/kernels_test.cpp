@@ -12,7 +12,7 @@
 #include "cuda/support/launch.h"
 #include "tests/cuda/device_buffer.h"
 
-namespace trigram {
+namespace trigram::kernels_test {
 namespace {
 
 namespace cg = cooperative_groups;
@@ -269,4 +269,4 @@ TEST(Kernels, ClustersWantCodeThatKnowsThem) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::kernels_test

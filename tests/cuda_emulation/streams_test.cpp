@@ -9,7 +9,7 @@
 #include "tests/cuda/device_buffer.h"
 #include "tests/cuda_emulation/queue.h"
 
-namespace trigram {
+namespace trigram::streams_test {
 namespace {
 
 __global__ void set(int* x, int value) { *x = value; }
@@ -118,4 +118,4 @@ TEST(EmulatedLaunches, RefuseWhatAGpuRefuses) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::streams_test

@@ -6,7 +6,7 @@
 
 // Invariant D for methods that average models, moments or rounded gradients.
 
-namespace trigram::test {
+namespace trigram::test::centralised_volume_test {
 namespace {
 
 class CentralisedVolume : public ::testing::TestWithParam<Nodes> {
@@ -269,4 +269,4 @@ INSTANTIATE_TEST_SUITE_P(Layouts, CentralisedVolume,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::centralised_volume_test

@@ -6,7 +6,7 @@
 // Invariant A: phantom and valued runs of one experiment have bitwise the same simulated times and
 // message traces.
 
-namespace trigram::test {
+namespace trigram::test::invariant_a_test {
 namespace {
 
 void expect_equal_event(const Event& a, const Event& b) {
@@ -79,4 +79,4 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantA, ::testing::ValuesIn(every_algor
                          TestName{});
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::invariant_a_test

@@ -8,7 +8,7 @@
 
 // Invariant B: every deterministic algorithm ends with bitwise the same weights in every world.
 
-namespace trigram::test {
+namespace trigram::test::invariant_b_test {
 namespace {
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
@@ -127,4 +127,4 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantB, ::testing::ValuesIn(determinist
                          TestName{});
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::invariant_b_test

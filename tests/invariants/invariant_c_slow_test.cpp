@@ -4,7 +4,7 @@
 
 // Invariant C at hundreds of ranks; see invariant_c_test.cpp.
 
-namespace trigram::test {
+namespace trigram::test::invariant_c_slow_test {
 namespace {
 
 TEST(InvariantC, HoldsExactlyAt256Ranks) {
@@ -28,4 +28,4 @@ TEST(InvariantC, HoldsAt1024Ranks) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::invariant_c_slow_test

@@ -6,7 +6,7 @@
 // closed form, with the actual lengths of parts, for any number of ranks, any length, and
 // reductions that are free or charged.
 
-namespace trigram::test {
+namespace trigram::test::invariant_c_test {
 namespace {
 
 const std::vector<std::size_t> kLengths = {0, 1, 5, 1000, 100'003, 25'000'000};
@@ -27,4 +27,4 @@ INSTANTIATE_TEST_SUITE_P(Ranks, InvariantC, ::testing::Values(2, 3, 4, 7, 8, 16,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::invariant_c_test

@@ -7,7 +7,7 @@
 // Invariant D: every rank sends exactly the bytes and messages that formulas predict, which are
 // written independently of the algorithms.
 
-namespace trigram::test {
+namespace trigram::test::invariant_d_test {
 namespace {
 
 class InvariantD : public ::testing::TestWithParam<Nodes> {
@@ -194,4 +194,4 @@ TEST(InvariantDAtScale, BertLargeOn16Workers) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::invariant_d_test

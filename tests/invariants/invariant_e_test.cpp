@@ -13,7 +13,7 @@
 // again:
 //   TRIGRAM_RECORD_GOLDEN=1 ctest -R Golden
 
-namespace trigram::test {
+namespace trigram::test::invariant_e_test {
 namespace {
 
 /// FNV-1a over the reported events, bit by bit.
@@ -145,4 +145,4 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantE, ::testing::ValuesIn(every_algor
                          TestName{});
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::invariant_e_test

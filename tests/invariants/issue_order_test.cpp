@@ -9,7 +9,7 @@
 // All ranks issue data operations in compatible orders: the union of the orders has no cycle.
 // Checked on the traces of every algorithm, in every world.
 
-namespace trigram::test {
+namespace trigram::test::issue_order_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -116,4 +116,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, IssueOrder, ::testing::ValuesIn(available_world
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::issue_order_test

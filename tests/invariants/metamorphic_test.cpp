@@ -7,7 +7,7 @@
 // Every knob changes the result, and in the right direction: more bytes, more latency, less
 // bandwidth, a slower worker or accelerator never make training faster.
 
-namespace trigram::test {
+namespace trigram::test::metamorphic_test {
 namespace {
 
 struct Knob {
@@ -346,4 +346,4 @@ TEST(Knobs, TheSecondPhaseOfAScatterReduceSavesLatency) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::metamorphic_test

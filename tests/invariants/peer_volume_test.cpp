@@ -9,7 +9,7 @@
 // Invariant D for methods over peer graphs: every rank sends exactly the bytes and messages that
 // formulas predict, which are written independently of the algorithms and the graphs.
 
-namespace trigram::test {
+namespace trigram::test::peer_volume_test {
 namespace {
 
 class PeerVolume : public ::testing::TestWithParam<Nodes> {
@@ -243,4 +243,4 @@ TEST(PeerMethodsRefuse, WhatTheirGraphsCannotServe) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::peer_volume_test

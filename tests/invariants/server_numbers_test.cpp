@@ -4,7 +4,7 @@
 
 // The traffic of parameter servers, and how long their links are busy, in explicit numbers.
 
-namespace trigram::test {
+namespace trigram::test::server_numbers_test {
 namespace {
 
 constexpr std::uint64_t kAcknowledgement = 112, kRequest = 120;  // in bytes
@@ -149,4 +149,4 @@ TEST(ServerVolumeByTheNumbers, TheServersLinksAreTheBottleneck) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::server_numbers_test

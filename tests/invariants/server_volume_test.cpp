@@ -8,7 +8,7 @@
 // Invariant D for parameter servers: every rank sends exactly the bytes and messages that formulas
 // predict, which are written independently of the algorithms.
 
-namespace trigram::test {
+namespace trigram::test::server_volume_test {
 namespace {
 
 class ServerVolume : public ::testing::TestWithParam<Nodes> {
@@ -193,4 +193,4 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ServerVolume,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::server_volume_test

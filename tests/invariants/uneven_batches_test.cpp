@@ -8,7 +8,7 @@
 // Batches of uneven length: a profile's steps with a published distribution of run times, end to
 // end, with the same draws in every world.
 
-namespace trigram::test {
+namespace trigram::test::uneven_batches_test {
 namespace {
 
 /// A run in which only the workload's own computation takes a worker's time.
@@ -73,4 +73,4 @@ TEST(UnevenBatches, HaveTheSameDrawsInEveryWorld) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::uneven_batches_test

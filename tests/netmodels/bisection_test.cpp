@@ -10,7 +10,7 @@
 #include "tests/oracles/min_cut.h"
 #include "tests/support/networks.h"
 
-namespace trigram::test {
+namespace trigram::test::bisection_test {
 namespace {
 
 /// Networks with about a dozen nodes whose closed form is the minimum cut.
@@ -112,4 +112,4 @@ TEST(Bisection, OfOneNodeIsThatOfItsWorkers) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::bisection_test

@@ -9,7 +9,7 @@
 #include "netmodels/network/lower_bound.h"
 #include "tests/support/cluster_errors.h"
 
-namespace trigram {
+namespace trigram::cluster_test {
 namespace {
 
 using test::cluster_of;
@@ -303,4 +303,4 @@ TEST(LowerBound, counts_the_latency_of_empty_messages) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::cluster_test

@@ -10,7 +10,7 @@
 #include "netmodels/machines.h"
 #include "tests/support/cluster_errors.h"
 
-namespace trigram {
+namespace trigram::run_times_test {
 namespace {
 
 using testing::HasSubstr;
@@ -230,4 +230,4 @@ TEST(Skew, adds_to_stragglers) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::run_times_test

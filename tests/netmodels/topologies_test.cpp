@@ -10,7 +10,7 @@
 #include "tests/oracles/min_cut.h"
 #include "tests/support/networks.h"
 
-namespace trigram::test {
+namespace trigram::test::topologies_test {
 namespace {
 
 std::vector<LinkId> route_of(const Network& network, int source, int destination) {
@@ -269,4 +269,4 @@ TEST(Torus, MessagesHalfWayRoundLoadBothDirectionsAlike) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::topologies_test

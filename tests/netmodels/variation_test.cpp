@@ -12,7 +12,7 @@
 #include "netmodels/cluster_network.h"
 #include "netmodels/machines.h"
 
-namespace trigram::test {
+namespace trigram::test::variation_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST(Variation, ErrorsNameThePlace) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::variation_test

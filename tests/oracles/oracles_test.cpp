@@ -7,7 +7,7 @@
 
 // Compares the oracles with the textbook formulas where these apply: powers of two, even cuts.
 
-namespace trigram::test {
+namespace trigram::test::oracles_test {
 namespace {
 
 constexpr CostModel kModel{
@@ -117,4 +117,4 @@ TEST(Volume, HierarchyKeepsTrafficInside) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::oracles_test

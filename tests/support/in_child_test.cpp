@@ -8,7 +8,7 @@
 
 #include "tests/support/in_child.h"
 
-namespace trigram::test {
+namespace trigram::test::in_child_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -92,4 +92,4 @@ TEST(InChild, hands_back_a_skip) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::in_child_test

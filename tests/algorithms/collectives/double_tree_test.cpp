@@ -16,7 +16,7 @@
 
 // The shape of double binary trees, the messages that ranks send over them, and their duration.
 
-namespace trigram::test {
+namespace trigram::test::double_tree_test {
 namespace {
 
 TEST(DoubleTrees, AreThoseOfTheDescription) {
@@ -252,4 +252,4 @@ TEST(NcclAllreduce, IsARingOrATreeByTheDescription) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::double_tree_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trigram {
+namespace trigram::nccl_choice_test {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
@@ -94,4 +94,4 @@ TEST(NcclChoice, TheSlowerLinkCounts) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::nccl_choice_test

@@ -10,7 +10,7 @@
 
 // The benefits of channels and slices of rings, with reductions that cost nothing.
 
-namespace trigram::test {
+namespace trigram::test::ring_channels_test {
 namespace {
 
 constexpr int kNodes = 4, kWorkers = 4;
@@ -97,4 +97,4 @@ TEST(Channels, UseTheNicOfEveryWorker) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::ring_channels_test

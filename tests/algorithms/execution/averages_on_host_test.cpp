@@ -5,7 +5,7 @@
 // Models that are averaged on the host: how much longer a step takes, and that nothing else
 // changes.
 
-namespace trigram::test {
+namespace trigram::test::averages_on_host_test {
 namespace {
 
 constexpr double kModel = 4 * 138'357'544.0;  // VGG16, in bytes
@@ -96,4 +96,4 @@ TEST(AveragesOnHostOfValues, LeaveWeightsAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::averages_on_host_test

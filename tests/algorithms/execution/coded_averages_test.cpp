@@ -10,7 +10,7 @@
 #include "algorithms/execution/averages.h"
 #include "tests/support/worlds.h"
 
-namespace trigram::test {
+namespace trigram::test::coded_averages_test {
 namespace {
 
 constexpr int kRanks = 4, kBuckets = 2;
@@ -87,4 +87,4 @@ TEST(CodedAverages, StochasticCodesDrawNewNumbersEveryStep) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::coded_averages_test

@@ -11,7 +11,7 @@
 #include "tests/oracles/coded_average_reference.h"
 #include "tests/support/worlds.h"
 
-namespace trigram::test {
+namespace trigram::test::coded_equations_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 7;
@@ -85,4 +85,4 @@ TEST_P(CodedEquations, HoldStepByStep) {
 INSTANTIATE_TEST_SUITE_P(Worlds, CodedEquations, every_world(4, 8), world_test_name);
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::coded_equations_test

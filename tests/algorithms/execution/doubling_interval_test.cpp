@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace trigram::test {
+namespace trigram::test::doubling_interval_test {
 namespace {
 
 TEST(DoublingInterval, DoublesUpToItsMost) {
@@ -30,4 +30,4 @@ TEST(DoublingInterval, MayGrowWithoutEnd) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::doubling_interval_test

@@ -10,7 +10,7 @@
 // How systems fuse tensors: PyTorch's buckets, Horovod's buffer and cycles, BAGUA's worker that
 // waits for each operation. The rules and times are restated here independently of the code.
 
-namespace trigram::test {
+namespace trigram::test::fusion_test {
 namespace {
 
 /// The gradients' lengths in the order in which they are ready: the last layer's first.
@@ -236,4 +236,4 @@ TEST(Synchronize, CostsALaunchPerExchange) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::fusion_test

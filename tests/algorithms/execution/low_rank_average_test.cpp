@@ -9,7 +9,7 @@
 #include "tests/oracles/powersgd_reference.h"
 #include "tests/support/worlds.h"
 
-namespace trigram::test {
+namespace trigram::test::low_rank_average_test {
 namespace {
 
 constexpr long kSteps = 3;
@@ -107,4 +107,4 @@ TEST_P(LowRankAverageTest, IsTheMeanWhereFactorsAreNoShorter) {
 INSTANTIATE_TEST_SUITE_P(Worlds, LowRankAverageTest, every_world(1, 4, 8), world_test_name);
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::low_rank_average_test

@@ -9,7 +9,7 @@
 // Methods that exchange weights, in buckets instead of the whole model: the same weights, the same
 // bytes, different times.
 
-namespace trigram::test {
+namespace trigram::test::model_buckets_test {
 namespace {
 
 Json in_buckets(Json spec, const char* bucket = "0B") {
@@ -147,4 +147,4 @@ TEST(ModelBuckets, ADelayCrossesAsManyNeighboursAsThereAreBuckets) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::model_buckets_test

@@ -5,7 +5,7 @@
 // Parameter servers whose tensors cross the workers' hosts, as in BytePS: the host time of a round,
 // and that its messages are in flight meanwhile.
 
-namespace trigram::test {
+namespace trigram::test::through_host_test {
 namespace {
 
 constexpr std::size_t kModel = 4 * 138'357'544;  // VGG16, in bytes
@@ -106,4 +106,4 @@ TEST(ThroughHost, ChainsOfPartitionsSendAsMuchAsTrees) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::through_host_test

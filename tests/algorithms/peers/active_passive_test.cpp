@@ -9,7 +9,7 @@
 
 // Which ranks begin an average, and which answer.
 
-namespace trigram::test {
+namespace trigram::test::active_passive_test {
 namespace {
 
 ActivePassive roles(const PeerGraphSpec& graph, int rank, int size) {
@@ -83,4 +83,4 @@ TEST(ActivePassive, OneOfSeveralPeersIsDrawnUniformly) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::active_passive_test

@@ -8,7 +8,7 @@
 
 // The graph that yields the exact mean for any number of ranks, with few peers each.
 
-namespace trigram::test {
+namespace trigram::test::base_k_test {
 namespace {
 
 std::unique_ptr<PeerGraph> base_k(int peers) {
@@ -76,4 +76,4 @@ TEST(BaseK, WeighsDigitsByTheirRanks) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::base_k_test

@@ -10,7 +10,7 @@
 
 // The definition of each peer graph.
 
-namespace trigram::test {
+namespace trigram::test::each_graph_test {
 namespace {
 
 /// The weights of all ranks after `steps` of mixing without gradients, starting from rank 0's unit
@@ -267,4 +267,4 @@ TEST(Butterfly, ChoosesGroupsOfTheSquareRoot) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::each_graph_test

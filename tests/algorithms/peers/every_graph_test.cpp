@@ -8,7 +8,7 @@
 
 // Guarantees of every peer graph, at many sizes.
 
-namespace trigram::test {
+namespace trigram::test::every_graph_test {
 namespace {
 
 double row_sum(const Matrix& w, std::size_t i) {
@@ -150,4 +150,4 @@ TEST(EveryPeerGraph, GivesTheSpectralGapItsOwnMatrix) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::every_graph_test

@@ -6,7 +6,7 @@
 #include <functional>
 #include <numeric>
 
-namespace trigram::test {
+namespace trigram::test::grid_group_test {
 namespace {
 
 using Ranks = std::vector<int>;
@@ -57,4 +57,4 @@ TEST(GridSides, AreNearlyEqualFactors) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::grid_group_test

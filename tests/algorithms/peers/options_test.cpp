@@ -6,7 +6,7 @@
 
 // The options of peer graphs in configurations.
 
-namespace trigram::test {
+namespace trigram::test::options_test {
 namespace {
 
 std::string error_of(const std::function<void()>& what) {
@@ -66,4 +66,4 @@ TEST(PeerGraphOptions, AreParsedStrictly) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::options_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace trigram::test {
+namespace trigram::test::random_meetings_test {
 namespace {
 
 std::vector<long> due(const RandomPairs& pairs, long steps) {
@@ -41,4 +41,4 @@ TEST(RandomPairs, AreDrawnNoFurtherThanTheRun) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::random_meetings_test

@@ -8,7 +8,7 @@
 
 #include "algorithms/peers/registry.h"
 
-namespace trigram::test {
+namespace trigram::test::spectral_gap_test {
 namespace {
 
 // Closed forms of the second largest modulus of an eigenvalue.
@@ -81,4 +81,4 @@ TEST(SpectralGap, IsZeroWithoutExchange) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::spectral_gap_test

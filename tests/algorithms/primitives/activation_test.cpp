@@ -15,7 +15,7 @@
 // The start of collectives that do not wait: the messages of an activation, their number, and the
 // groups.
 
-namespace trigram::test {
+namespace trigram::test::activation_test {
 namespace {
 
 /// Sends the messages of `activators`, oldest or newest first, and returns their number. Every rank
@@ -226,4 +226,4 @@ TEST_P(ActivationTest, EveryVersionRunsOnce) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::activation_test

@@ -9,7 +9,7 @@
 
 // Which server handles which partition, and which partitions form a round.
 
-namespace trigram::test {
+namespace trigram::test::assignment_test {
 namespace {
 
 /// Phantoms with these lengths and names, in the order in which backward completes them.
@@ -129,4 +129,4 @@ TEST(Assignment, OfHashesKeepsTheOrderOfEachServer) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::assignment_test

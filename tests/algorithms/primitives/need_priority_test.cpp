@@ -8,7 +8,7 @@
 // The parameter server's priority by need: partitions that the next forward pass needs first travel
 // first, and that pass waits for each bucket separately.
 
-namespace trigram::test {
+namespace trigram::test::need_priority_test {
 namespace {
 
 Json server(const std::string& priority, double early = 0.5) {
@@ -109,4 +109,4 @@ TEST(NeedPriority, OrdersPartitionsByTheBucketsAlone) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::need_priority_test

@@ -13,7 +13,7 @@
 // Averages in pairs without gradients: they conserve the sum of all models and bring models
 // together, whatever a code loses.
 
-namespace trigram::test {
+namespace trigram::test::pair_averages_test {
 namespace {
 
 constexpr int kRanks = 4;
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, PairAveragesTest, ::testing::ValuesIn(world_nam
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::pair_averages_test

@@ -12,7 +12,7 @@
 // The micro-benchmark of eager-SGD (arXiv 1908.04207): 32 ranks arrive 1, 2, ... 32 ms after a
 // common start. How many have arrived when a partial collective runs, and how long do ranks wait?
 
-namespace trigram::test {
+namespace trigram::test::partial_collective_skew_test {
 namespace {
 
 constexpr int kRanks = 32;
@@ -88,4 +88,4 @@ TEST(Skew, ASynchronousCollectiveWaitsForTheLast) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::partial_collective_skew_test

@@ -11,7 +11,7 @@
 
 // Which iterations the search for connecting edges ends, and which ranks are in them.
 
-namespace trigram::test {
+namespace trigram::test::path_search_test {
 namespace {
 
 using Ranks = std::vector<int>;
@@ -126,4 +126,4 @@ TEST(PathSearch, ConnectsAllWithinAsManyIterationsAsThereAreOthers) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::path_search_test

@@ -7,7 +7,7 @@
 #include "tests/support/codec_testing.h"
 #include "tests/support/worlds.h"
 
-namespace trigram::test {
+namespace trigram::test::primitives_codecs_test {
 namespace {
 
 struct Case {
@@ -125,4 +125,4 @@ TEST(CodedPrimitivesCases, NameEveryCodec) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::primitives_codecs_test

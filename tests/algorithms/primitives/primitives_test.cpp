@@ -13,7 +13,7 @@
 
 // The primitives, compared with plain loops over all ranks' vectors, in every world.
 
-namespace trigram::test {
+namespace trigram::test::primitives_test {
 namespace {
 
 using Vectors = std::vector<std::vector<float>>;  // by rank
@@ -220,4 +220,4 @@ TEST(ShiftOne, MeetsEveryRankOfTheOtherHalf) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::primitives_test

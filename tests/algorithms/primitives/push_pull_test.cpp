@@ -9,7 +9,7 @@
 
 // The durations of pushes and pulls of parameter servers, compared with closed forms.
 
-namespace trigram::test {
+namespace trigram::test::push_pull_test {
 namespace {
 
 constexpr double kLatency_s = 10e-6, kBandwidth_Bps = 1e9;
@@ -115,4 +115,4 @@ TEST(PushPullRounds, PayFourLatenciesTogetherWhereLeadersServe) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::push_pull_test

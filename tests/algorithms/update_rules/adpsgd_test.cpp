@@ -11,7 +11,7 @@
 
 // AD-PSGD: pairwise averages, compared with its equations, and the quantities that it conserves.
 
-namespace trigram::test {
+namespace trigram::test::adpsgd_test {
 namespace {
 
 constexpr double kLr = 0.125;
@@ -181,4 +181,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, AdPsgdRule, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::adpsgd_test

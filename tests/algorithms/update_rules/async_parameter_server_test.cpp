@@ -10,7 +10,7 @@
 
 // The asynchronous parameter server: its equations, and the quantities that it conserves.
 
-namespace trigram::test {
+namespace trigram::test::async_parameter_server_test {
 namespace {
 
 constexpr double kLr = 0.125;
@@ -139,4 +139,4 @@ TEST(PairMatcher, SkipsNoRequestMoreOftenThanThereAreOtherRequesters) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::async_parameter_server_test

@@ -12,7 +12,7 @@
 #include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
 
-namespace trigram::test {
+namespace trigram::test::async_server_schedule_test {
 namespace {
 
 constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.07f;
@@ -167,4 +167,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, AsyncServerSchedule, ::testing::ValuesIn(world_
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::async_server_schedule_test

@@ -10,7 +10,7 @@
 
 #include "tests/algorithms/update_rules/centralised_rules.h"
 
-namespace trigram::test {
+namespace trigram::test::centralised_test {
 namespace {
 
 using namespace centralised;
@@ -187,4 +187,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, CentralisedRules, ::testing::ValuesIn(world_nam
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::centralised_test

@@ -10,7 +10,7 @@
 #include "tests/algorithms/update_rules/coded_gradients.h"
 #include "tests/oracles/powersgd_reference.h"
 
-namespace trigram::test {
+namespace trigram::test::coded_gradients_test {
 namespace {
 
 using namespace coded;
@@ -149,4 +149,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, CodedGradients, ::testing::ValuesIn(world_names
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::coded_gradients_test

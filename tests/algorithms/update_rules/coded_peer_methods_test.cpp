@@ -11,7 +11,7 @@
 // The methods that exchange encoded differences with the neighbours of a peer graph, for weights
 // that differ, compared with their equations in plain loops.
 
-namespace trigram::test {
+namespace trigram::test::coded_peer_methods_test {
 namespace {
 
 constexpr double kLr = 0.125, kSlope = 0.5;
@@ -254,4 +254,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, CodedPeerMethods, ::testing::ValuesIn(world_nam
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::coded_peer_methods_test

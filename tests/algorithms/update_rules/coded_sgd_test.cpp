@@ -13,7 +13,7 @@
 #include "tests/algorithms/update_rules/coded_gradients.h"
 #include "tests/oracles/sparse_reference.h"
 
-namespace trigram::test {
+namespace trigram::test::coded_sgd_test {
 namespace {
 
 using namespace coded;
@@ -194,4 +194,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, CodedSgd, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::coded_sgd_test

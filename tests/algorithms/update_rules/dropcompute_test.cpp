@@ -10,7 +10,7 @@
 #include "tests/algorithms/update_rules/centralised_rules.h"
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::dropcompute_test {
 namespace {
 
 using namespace centralised;
@@ -113,4 +113,4 @@ TEST(ComputeThreshold, StopsTheLateBeforeTheirLast) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::dropcompute_test

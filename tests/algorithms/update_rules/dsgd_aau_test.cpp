@@ -12,7 +12,7 @@
 #include "tests/support/mixing.h"
 #include "tests/support/worlds.h"
 
-namespace trigram::test {
+namespace trigram::test::dsgd_aau_test {
 namespace {
 
 constexpr double kLr = 0.125, kSlope = 0.5;
@@ -165,4 +165,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, DsgdAauRule, ::testing::ValuesIn(world_names())
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::dsgd_aau_test

@@ -4,7 +4,7 @@
 
 #include "tests/algorithms/update_rules/centralised_rules.h"
 
-namespace trigram::test {
+namespace trigram::test::easgd_test {
 namespace {
 
 using namespace centralised;
@@ -63,4 +63,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, EasgdRule, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::easgd_test

@@ -2,7 +2,7 @@
 
 // Moshpit SGD: averages along the axes of a grid, in plain loops.
 
-namespace trigram::test {
+namespace trigram::test::moshpit_test {
 namespace {
 
 using namespace peer_methods;
@@ -103,4 +103,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, MoshpitRule, ::testing::ValuesIn(world_names())
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::moshpit_test

@@ -2,7 +2,7 @@
 
 // Overlap stochastic gradient push: a push is added when the next push has begun.
 
-namespace trigram::test {
+namespace trigram::test::osgp_test {
 namespace {
 
 using namespace peer_methods;
@@ -97,4 +97,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, OsgpRule, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::osgp_test

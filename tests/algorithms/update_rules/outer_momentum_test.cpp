@@ -5,7 +5,7 @@
 
 #include "tests/algorithms/update_rules/centralised_rules.h"
 
-namespace trigram::test {
+namespace trigram::test::outer_momentum_test {
 namespace {
 
 using namespace centralised;
@@ -103,4 +103,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, BlockRules, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::outer_momentum_test

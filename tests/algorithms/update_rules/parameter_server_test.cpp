@@ -6,7 +6,7 @@
 
 // The synchronous parameter server, compared with its equations.
 
-namespace trigram::test {
+namespace trigram::test::parameter_server_test {
 namespace {
 
 constexpr float kLr = 0.125f;
@@ -169,4 +169,4 @@ TEST(AdPsgdOptions, ThatCannotBeAreNamedWithTheirPlace) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::parameter_server_test

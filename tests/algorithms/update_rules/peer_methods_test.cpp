@@ -3,7 +3,7 @@
 // The methods that exchange with the neighbours of a peer graph, compared with their equations.
 // Other tests check the graphs; here they are used as matrices.
 
-namespace trigram::test {
+namespace trigram::test::peer_methods_test {
 namespace {
 
 using namespace peer_methods;
@@ -132,4 +132,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, PeerMethods, ::testing::ValuesIn(world_names())
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::peer_methods_test

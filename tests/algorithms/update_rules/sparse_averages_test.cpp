@@ -17,7 +17,7 @@
 #include "tests/algorithms/update_rules/coded_gradients.h"
 #include "tests/oracles/sparse_reference.h"
 
-namespace trigram::test {
+namespace trigram::test::sparse_averages_test {
 namespace {
 
 constexpr int kBucketsOfAverage = 2;
@@ -330,4 +330,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, SparseSgd, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::sparse_averages_test

@@ -14,7 +14,7 @@
 #include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
 
-namespace trigram::test {
+namespace trigram::test::ssp_test {
 namespace {
 
 constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.07f;
@@ -206,4 +206,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, SspRule, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::ssp_test

@@ -7,7 +7,7 @@
 // SwarmSGD: local steps, and averages in random pairs. The partners come from the graph of random
 // matchings, at the number of the round.
 
-namespace trigram::test {
+namespace trigram::test::swarm_sgd_test {
 namespace {
 
 using namespace peer_methods;
@@ -104,4 +104,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, SwarmRule, ::testing::ValuesIn(world_names()),
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::swarm_sgd_test

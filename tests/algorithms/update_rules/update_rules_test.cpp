@@ -7,7 +7,7 @@
 // the weights: g_r(x) = slope x + r + 1. All weights of a rank are equal, so one number per rank is
 // enough.
 
-namespace trigram::test {
+namespace trigram::test::update_rules_test {
 namespace {
 
 constexpr double kLr = 0.125;
@@ -189,4 +189,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, UpdateRules, ::testing::ValuesIn(world_names())
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::update_rules_test

@@ -8,7 +8,7 @@
 
 #include "tests/algorithms/update_rules/coded_gradients.h"
 
-namespace trigram::test {
+namespace trigram::test::zeroone_adam_test {
 namespace {
 
 using namespace coded;
@@ -99,4 +99,4 @@ INSTANTIATE_TEST_SUITE_P(Worlds, ZeroOneAdamRule, ::testing::ValuesIn(world_name
                          [](const auto& world) { return world.param; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::zeroone_adam_test

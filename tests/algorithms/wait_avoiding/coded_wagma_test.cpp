@@ -10,7 +10,7 @@
 // with the rank whose model was encoded, so the mean model follows that of the method without a
 // codec.
 
-namespace trigram::test {
+namespace trigram::test::coded_wagma_test {
 namespace {
 
 constexpr int kRanks = 8;
@@ -49,4 +49,4 @@ TEST(CodedWagma, ConvergesLikeTheUncodedOne) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::coded_wagma_test

@@ -10,7 +10,7 @@
 // step, 32 workers have their gradients 1, 2, ... 32 ms after a common start. Averages of models
 // after every step ensure the common start.
 
-namespace trigram::test {
+namespace trigram::test::eager_skew_test {
 namespace {
 
 constexpr int kRanks = 32;
@@ -85,4 +85,4 @@ TEST(EagerSkew, SynchronousSgdWaitsForTheLast) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::eager_skew_test

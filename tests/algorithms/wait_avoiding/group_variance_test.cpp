@@ -24,7 +24,7 @@
 // been averaged over 2^c_k workers: c_k is the number of different bits of ranks over which the
 // groups of the steps k .. tau - 2 have averaged.
 
-namespace trigram::test {
+namespace trigram::test::group_variance_test {
 namespace {
 
 constexpr int kRanks = 64, kRankBits = 6;
@@ -148,4 +148,4 @@ INSTANTIATE_TEST_SUITE_P(Wagma, GroupVariance,
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::group_variance_test

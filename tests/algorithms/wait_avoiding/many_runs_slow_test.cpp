@@ -6,7 +6,7 @@
 
 // Checks that no run hangs, however threads interleave: the watchdog would end it with an error.
 
-namespace trigram::test {
+namespace trigram::test::many_runs_slow_test {
 namespace {
 
 TEST(WaitAvoidingThreads, AHundredRunsEnd) {
@@ -35,4 +35,4 @@ TEST(WaitAvoidingThreads, AHundredRunsEnd) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::many_runs_slow_test

@@ -8,7 +8,7 @@
 // Two of 64 workers, drawn at random for every step, are delayed by 320 ms: the experiment of
 // WAGMA-SGD (arXiv 2005.00124, section 5). Which algorithms pay for the delay in every step?
 
-namespace trigram::test {
+namespace trigram::test::stragglers_test {
 namespace {
 
 constexpr int kWorkers = 64;
@@ -103,4 +103,4 @@ TEST(Stragglers, StepTimesAreThoseOfThePaper) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::stragglers_test

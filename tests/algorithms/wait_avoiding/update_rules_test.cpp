@@ -9,7 +9,7 @@
 // The update rules of the wait-avoiding algorithms, in time and late, computed by hand for the
 // gradient g_r(x) = slope x + r + 1. All weights of a rank are equal.
 
-namespace trigram::test {
+namespace trigram::test::update_rules_test {
 namespace {
 
 constexpr double kLr = 0.125;
@@ -304,4 +304,4 @@ TEST_P(ConsensusTest, AfterEachAverageOverAll) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::update_rules_test

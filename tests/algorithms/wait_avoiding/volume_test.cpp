@@ -6,7 +6,7 @@
 
 // Invariant D for the wait-avoiding algorithms: exact bytes and messages, whichever rank is late.
 
-namespace trigram::test {
+namespace trigram::test::volume_test {
 namespace {
 
 /// Eleven steps, optionally with one late rank in each.
@@ -103,4 +103,4 @@ TEST(WagmaOptions, RefuseWhatHasNoGroups) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::volume_test

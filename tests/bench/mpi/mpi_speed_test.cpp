@@ -6,7 +6,7 @@
 #include "runtime/mpi/mpi_runtime.h"
 #include "tests/bench/mpi/mpi_speed.h"
 
-namespace trigram::test {
+namespace trigram::test::mpi_speed_test {
 namespace {
 
 // On a shared machine, other programs may temporarily slow one way more than another.
@@ -71,4 +71,4 @@ TEST_F(MpiSpeed, coded_averages_move_a_quarter) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::mpi_speed_test

@@ -12,7 +12,7 @@
 #include "tests/support/simulate.h"
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::sim_speed_test {
 namespace {
 
 constexpr std::size_t kNumel = 25'600'000;
@@ -200,4 +200,4 @@ TEST(SimMemory, a_thousand_ranks_of_two_streams_stay_below_a_quarter_gigabyte) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::sim_speed_test

@@ -17,7 +17,7 @@
 
 #include "tests/bench/sim/ring_speed.h"
 
-namespace trigram::test {
+namespace trigram::test::smpi_speed_test {
 namespace {
 
 constexpr int kRanks = 128;
@@ -130,4 +130,4 @@ TEST(SmpiSpeed, RingAllreducesAreFaster) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::smpi_speed_test

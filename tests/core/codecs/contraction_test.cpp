@@ -4,7 +4,7 @@
 #include "core/codecs/registry.h"
 #include "tests/support/codec_testing.h"
 
-namespace trigram::test {
+namespace trigram::test::contraction_test {
 namespace {
 
 /// The mean of |x - Q(x)|^2 / |x|^2.
@@ -65,4 +65,4 @@ TEST(Contraction, CodecsThatAreNoneCanLoseMoreThanAll) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::contraction_test

@@ -9,7 +9,7 @@
 #include "tests/oracles/codec_sizes.h"
 #include "tests/support/codec_testing.h"
 
-namespace trigram::test {
+namespace trigram::test::elias_test {
 namespace {
 
 using Bits = std::vector<bool>;
@@ -164,4 +164,4 @@ TEST(Elias, NeedsTheEuclideanNorm) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::elias_test

@@ -13,7 +13,7 @@
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"
 
-namespace trigram::test {
+namespace trigram::test::every_codec_test {
 namespace {
 
 struct Case {
@@ -207,4 +207,4 @@ std::string case_name(const ::testing::TestParamInfo<Case>& tested) {
 INSTANTIATE_TEST_SUITE_P(Codecs, EveryCodec, ::testing::ValuesIn(cases()), case_name);
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::every_codec_test

@@ -15,7 +15,7 @@
 #include "tests/oracles/minmax_uint8_reference.h"
 #include "tests/support/vector_targets.h"
 
-namespace trigram::test {
+namespace trigram::test::minmax_uint8_test {
 namespace {
 
 using Values = std::vector<float>;
@@ -181,4 +181,4 @@ TEST(Codecs, AnUnknownNameIsAConfigErrorThatNamesTheNearest) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::minmax_uint8_test

@@ -5,7 +5,7 @@
 #include "core/math/low_rank.h"
 #include "tests/support/codec_testing.h"
 
-namespace trigram::test {
+namespace trigram::test::powersgd_test {
 namespace {
 
 CodecSpec powersgd(int rank) { return {"powersgd", {{"rank", rank}}}; }
@@ -120,4 +120,4 @@ TEST(PowerSgd, RefusesRanksOutOfRange) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::powersgd_test

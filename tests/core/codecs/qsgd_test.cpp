@@ -8,7 +8,7 @@
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"
 
-namespace trigram::test {
+namespace trigram::test::qsgd_test {
 namespace {
 
 CodecSpec spec_of(const QsgdFormat& format) {
@@ -150,4 +150,4 @@ TEST(Qsgd, RefusesOptionsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::qsgd_test

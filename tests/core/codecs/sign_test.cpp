@@ -7,7 +7,7 @@
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"
 
-namespace trigram::test {
+namespace trigram::test::sign_test {
 namespace {
 
 const CodecSpec kL2{"sign"}, kL1{"sign", {{"scale", "l1_mean"}}};
@@ -99,4 +99,4 @@ TEST(Sign, RefusesOtherScales) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::sign_test

@@ -5,7 +5,7 @@
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"
 
-namespace trigram::test {
+namespace trigram::test::sixteen_bit_test {
 namespace {
 
 float as_float(std::uint32_t bits) {
@@ -88,4 +88,4 @@ TEST(SixteenBit, NaNStaysNaNAndWhatIsTooLargeBecomesInfinite) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::sixteen_bit_test

@@ -7,7 +7,7 @@
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"
 
-namespace trigram::test {
+namespace trigram::test::sparse_test {
 namespace {
 
 CodecSpec topk(double density) { return {"topk", {{"density", density}}}; }
@@ -164,4 +164,4 @@ TEST(Sparse, RefuseDensitiesOutOfRange) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::sparse_test

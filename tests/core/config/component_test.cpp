@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trigram {
+namespace trigram::component_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -74,4 +74,4 @@ TEST(Component, TheSchemaOffersNameOrObject) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::component_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trigram {
+namespace trigram::fields_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -185,4 +185,4 @@ TEST(Fields, TheSchemaSaysWhatTheParserDoes) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::fields_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace trigram {
+namespace trigram::units_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -85,4 +85,4 @@ TEST(Units, TextsAreTheOnesThatPeopleWrite) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::units_test

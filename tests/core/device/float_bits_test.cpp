@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace trigram::test {
+namespace trigram::test::float_bits_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -94,4 +94,4 @@ TEST(FloatBits, BytesRoundToNearestTiesToEvenAndSaturate) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::float_bits_test

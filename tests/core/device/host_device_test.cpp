@@ -12,7 +12,7 @@
 #include "core/device/null_device.h"
 #include "core/random/philox.h"
 
-namespace trigram::test {
+namespace trigram::test::host_device_test {
 namespace {
 
 // Lengths around those of vector registers and of unrolled loops.
@@ -213,4 +213,4 @@ TEST(NullDevice, MakesPhantomsAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::host_device_test

@@ -6,7 +6,7 @@
 #include "core/random/philox.h"
 #include "tests/support/lone_rank.h"
 
-namespace trigram::test {
+namespace trigram::test::timed_device_test {
 namespace {
 
 // Cost has no comparison operator; a pair can be printed and compared.
@@ -169,4 +169,4 @@ TEST_P(TimedDeviceTest, NnOperationsAreChargedByTheirDimensions) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::timed_device_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace trigram::test {
+namespace trigram::test::elementary_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -50,4 +50,4 @@ TEST(Elementary, CosineAgreesWithTheLibrary) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::elementary_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace trigram::test {
+namespace trigram::test::matrix_shape_test {
 namespace {
 
 TEST(NearlySquare, HoldsTheVectorWithLessThanARowToSpareAndNoSmallerSum) {
@@ -33,4 +33,4 @@ TEST(NearlySquare, KnownShapes) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::matrix_shape_test

@@ -6,7 +6,7 @@
 
 // Accelerator times that become known only after their stream has been destroyed.
 
-namespace trigram::test {
+namespace trigram::test::late_times_test {
 namespace {
 
 class Silent final : public Communicator {
@@ -93,4 +93,4 @@ TEST(LateTimes, AreCountedWhenTheirStreamHasGone) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::late_times_test

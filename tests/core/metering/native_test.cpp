@@ -6,7 +6,7 @@
 
 // How the meter counts collectives whose messages it does not see.
 
-namespace trigram::test {
+namespace trigram::test::native_test {
 namespace {
 
 class Library final : public Communicator {
@@ -77,4 +77,4 @@ TEST(NativeCollectives, CountForNothingWhereTheWorldHasNone) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::native_test

@@ -7,7 +7,7 @@
 #include "core/device/host_device.h"
 #include "core/random/philox.h"
 
-namespace trigram::test {
+namespace trigram::test::nn_ops_test {
 namespace {
 
 using Values = std::vector<float>;
@@ -240,4 +240,4 @@ TEST_F(NnOpsTest, RefusesTensorsThatAreTooShortAndPhantoms) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::nn_ops_test

@@ -9,7 +9,7 @@
 #include "core/optimizers/schedule.h"
 #include "tests/support/lone_rank.h"
 
-namespace trigram::test {
+namespace trigram::test::optimizers_test {
 namespace {
 
 // A workload with two buckets of weights and no data.
@@ -209,4 +209,4 @@ TEST(Schedule, DecaysInSteps) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::optimizers_test

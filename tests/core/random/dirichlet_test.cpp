@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace trigram {
+namespace trigram::dirichlet_test {
 namespace {
 
 TEST(Dirichlet, SharesArePositiveAndSumToOne) {
@@ -64,4 +64,4 @@ TEST(Dirichlet, DependsOnItsKeyAlone) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::dirichlet_test

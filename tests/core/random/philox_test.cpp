@@ -10,7 +10,7 @@
 
 #include "core/check.h"
 
-namespace trigram::test {
+namespace trigram::test::philox_test {
 namespace {
 
 struct KnownAnswer {
@@ -124,4 +124,4 @@ TEST(Philox, AllPermutationsAreEquallyLikely) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::philox_test

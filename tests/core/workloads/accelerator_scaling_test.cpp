@@ -6,7 +6,7 @@
 
 #include "core/workloads/profile_options.h"
 
-namespace trigram {
+namespace trigram::accelerator_scaling_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(AcceleratorScaling, IsAnAssumptionThatAMeasuredStepReplaces) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::accelerator_scaling_test

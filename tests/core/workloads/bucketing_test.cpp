@@ -4,7 +4,7 @@
 
 #include "core/random/philox.h"
 
-namespace trigram {
+namespace trigram::bucketing_test {
 namespace {
 
 TEST(Buckets, WholeTensorsUntilFull) {
@@ -94,4 +94,4 @@ TEST(Buckets, LongVectorsDoNotOverflow) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::bucketing_test

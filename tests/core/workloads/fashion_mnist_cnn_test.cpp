@@ -1,6 +1,6 @@
 #include "tests/core/workloads/fashion_mnist.h"
 
-namespace trigram {
+namespace trigram::fashion_mnist_cnn_test {
 namespace {
 
 using test::FashionMnist;
@@ -15,4 +15,4 @@ TEST_F(FashionMnist, CnnLearns) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::fashion_mnist_cnn_test

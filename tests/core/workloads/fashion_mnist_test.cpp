@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace trigram {
+namespace trigram::fashion_mnist_test {
 namespace {
 
 using test::FashionMnist;
@@ -49,4 +49,4 @@ TEST_F(FashionMnist, PricedAsAnotherModelItLearnsTheSame) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::fashion_mnist_test

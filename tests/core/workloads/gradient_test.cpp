@@ -8,7 +8,7 @@
 #include "core/random/philox.h"
 #include "core/workloads/network.h"
 
-namespace trigram {
+namespace trigram::gradient_test {
 namespace {
 
 struct Case {
@@ -136,4 +136,4 @@ INSTANTIATE_TEST_SUITE_P(Networks, Gradient, ::testing::ValuesIn(kCases),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::gradient_test

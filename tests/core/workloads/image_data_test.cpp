@@ -9,7 +9,7 @@
 #include "core/device/host_device.h"
 #include "tests/support/idx_files.h"
 
-namespace trigram {
+namespace trigram::image_data_test {
 namespace {
 
 using test::idx;
@@ -119,4 +119,4 @@ TEST(ImageData, InconsistentFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::image_data_test

@@ -9,7 +9,7 @@
 #include "tests/support/idx_files.h"
 #include "tests/support/lone_rank.h"
 
-namespace trigram {
+namespace trigram::priced_test {
 namespace {
 
 using test::IdxFolder;
@@ -271,4 +271,4 @@ TEST(Workloads, MoreRanksThanSamplesIsABadInput) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::priced_test

@@ -7,7 +7,7 @@
 #include "core/workloads/registry.h"
 #include "tests/support/lone_rank.h"
 
-namespace trigram {
+namespace trigram::profile_options_test {
 namespace {
 
 using test::LoneRank;
@@ -161,4 +161,4 @@ TEST(GroupsOfTensors, HoldEveryTensorOnceInOrder) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::profile_options_test

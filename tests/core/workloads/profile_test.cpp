@@ -12,7 +12,7 @@
 #include "core/workloads/registry.h"
 #include "tests/support/lone_rank.h"
 
-namespace trigram {
+namespace trigram::profile_test {
 namespace {
 
 using test::LoneRank;
@@ -222,4 +222,4 @@ TEST(ProfileWorkload, EmbeddingsOfBertLargeComeLast) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::profile_test

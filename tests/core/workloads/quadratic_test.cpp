@@ -7,7 +7,7 @@
 #include "core/device/host_device.h"
 #include "core/random/philox.h"
 
-namespace trigram {
+namespace trigram::quadratic_test {
 namespace {
 
 /// One rank's problem and its vectors.
@@ -154,4 +154,4 @@ TEST(Quadratic, TensorsCoverTheVector) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::quadratic_test

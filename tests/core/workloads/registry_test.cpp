@@ -5,7 +5,7 @@
 #include "core/data_dir.h"
 #include "core/workloads/registry.h"
 
-namespace trigram {
+namespace trigram::registry_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -94,4 +94,4 @@ TEST(DataDir, EnvironmentComesFirstTheSourceTreeLast) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::registry_test

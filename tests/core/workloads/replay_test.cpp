@@ -12,7 +12,7 @@
 #include "core/workloads/replay_workload.h"
 #include "tests/support/lone_rank.h"
 
-namespace trigram {
+namespace trigram::replay_test {
 namespace {
 
 using test::LoneRank;
@@ -198,4 +198,4 @@ TEST(Replay, WithoutFlopsAProfilesTimesNeedARate) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::replay_test

@@ -7,7 +7,7 @@
 #include "core/check.h"
 #include "core/random/philox.h"
 
-namespace trigram {
+namespace trigram::sampler_test {
 namespace {
 
 std::vector<std::uint32_t> next(Sampler& sampler) {
@@ -63,4 +63,4 @@ TEST(Sampler, MoreThanAllSamplesPerStepIsRefused) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::sampler_test

@@ -7,7 +7,7 @@
 
 #include "core/workloads/sampler.h"
 
-namespace trigram {
+namespace trigram::sharding_test {
 namespace {
 
 constexpr int kClasses = 10;
@@ -117,4 +117,4 @@ TEST(ShardingOption, IsParsedStrictly) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::sharding_test

@@ -6,7 +6,7 @@
 #include "core/workloads/slowed_workload.h"
 #include "tests/support/lone_rank.h"
 
-namespace trigram::test {
+namespace trigram::test::slowed_test {
 namespace {
 
 double processor_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -99,4 +99,4 @@ TEST_F(Slowed, CannotBeMadeFaster) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::slowed_test

@@ -10,7 +10,7 @@
 
 #include "core/random/philox.h"
 
-namespace trigram {
+namespace trigram::flip_search_test {
 namespace {
 
 using testing::ElementsAre;
@@ -219,4 +219,4 @@ TEST(FlipSearch, AgreesWithAFineSweep) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::flip_search_test

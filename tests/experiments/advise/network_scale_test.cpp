@@ -4,7 +4,7 @@
 
 #include "netmodels/cluster.h"
 
-namespace trigram {
+namespace trigram::network_scale_test {
 namespace {
 
 Json described(const Json& changes = Json::object()) {
@@ -119,4 +119,4 @@ TEST(NetworkScale, ReadsWell) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::network_scale_test

@@ -11,7 +11,7 @@
 #include "experiments/calibrate/workload_probe.h"
 #include "tests/support/lone_rank.h"
 
-namespace trigram {
+namespace trigram::calibration_test {
 namespace {
 
 std::vector<Sample> samples_of(double overhead_s, double per_unit) {
@@ -234,4 +234,4 @@ TEST(RingSeconds, AddsUpStepsAndReductions) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::calibration_test

@@ -7,7 +7,7 @@
 
 // What calibration reports about the windows of connections, in a world with known windows.
 
-namespace trigram::test {
+namespace trigram::test::window_probe_test {
 namespace {
 
 constexpr double kLatency_s = 5e-3;
@@ -71,4 +71,4 @@ TEST(WindowProbe, TellsNothingFromShortRoundTripsAndTwoRanks) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::window_probe_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trigram {
+namespace trigram::world_comparison_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -133,4 +133,4 @@ TEST(WorldComparison, AStepThatTakesNoTimeHasNoError) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::world_comparison_test

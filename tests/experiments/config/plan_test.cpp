@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace trigram {
+namespace trigram::plan_test {
 namespace {
 
 /// The processor time of planning a sweep over `runs` seeds.
@@ -37,4 +37,4 @@ TEST(Planning, TakesAboutAsLongForModelsAsForProfiles) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::plan_test

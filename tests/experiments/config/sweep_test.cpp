@@ -9,7 +9,7 @@
 #include "experiments/config/config_file.h"
 #include "experiments/config/settings.h"
 
-namespace trigram {
+namespace trigram::sweep_test {
 namespace {
 
 using testing::ElementsAre;
@@ -148,4 +148,4 @@ TEST_F(ConfigFile, KeysAreUniqueInEachObjectAlone) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::sweep_test

@@ -5,7 +5,7 @@
 
 #include "core/config/config_error.h"
 
-namespace trigram {
+namespace trigram::world_override_test {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(WorldOverride, RefusesWhatIsWrongInAnyWorld) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::world_override_test

@@ -9,7 +9,7 @@
 
 #include "experiments/process/shared_counters.h"
 
-namespace trigram {
+namespace trigram::child_queue_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -85,4 +85,4 @@ TEST_F(ChildQueueTest, AnInterruptEndsAllChildren) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::child_queue_test

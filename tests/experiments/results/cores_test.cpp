@@ -4,7 +4,7 @@
 
 #include "core/config/option_type.h"
 
-namespace trigram {
+namespace trigram::cores_test {
 namespace {
 
 std::string said(const std::string& machine, const std::vector<int>& cores) {
@@ -45,4 +45,4 @@ TEST(CoresOfThreads, AreThoseOfTheProcess) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::cores_test

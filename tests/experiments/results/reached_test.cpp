@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace trigram {
+namespace trigram::reached_test {
 namespace {
 
 TEST(Reached, IsCoarseWhereFewerThanFiveEvaluationsTell) {
@@ -38,4 +38,4 @@ TEST(Reached, IsWrittenAsAnInterval) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::reached_test

@@ -18,7 +18,7 @@
 #include "experiments/tables/comparison_table.h"
 #include "experiments/text/labels.h"
 
-namespace trigram {
+namespace trigram::results_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -331,4 +331,4 @@ TEST(Summary, ATimeBelowItsLowerBoundIsAnError) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::results_test

@@ -10,7 +10,7 @@
 
 #include "tests/experiments/fakes.h"
 
-namespace trigram {
+namespace trigram::collector_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -220,4 +220,4 @@ TEST(StepRecord, NumbersThatAreNoneAreNull) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::collector_test

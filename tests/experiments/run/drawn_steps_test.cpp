@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace trigram {
+namespace trigram::drawn_steps_test {
 namespace {
 
 Experiment drawn(const std::string& algorithm = "gradient_allreduce") {
@@ -51,4 +51,4 @@ TEST(DrawnSteps, NothingIsSaidWhereNothingIsDrawn) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::drawn_steps_test

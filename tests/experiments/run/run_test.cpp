@@ -6,7 +6,7 @@
 #include "core/runtime.h"
 #include "tests/experiments/fakes.h"
 
-namespace trigram {
+namespace trigram::run_test {
 namespace {
 
 /// After its last step, rank 1 waits for a message that no rank sends.
@@ -54,4 +54,4 @@ TEST(Run, AMessageForgottenBeforeAnEvaluationIsNamed) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::run_test

@@ -6,7 +6,7 @@
 
 #include "experiments/run/summary.h"
 
-namespace trigram {
+namespace trigram::steady_steps_test {
 namespace {
 
 constexpr int kRanks = 3;
@@ -152,4 +152,4 @@ TEST(SteadySteps, WaitForWhatIsAnnounced) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::steady_steps_test

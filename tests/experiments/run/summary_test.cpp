@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace trigram {
+namespace trigram::summary_test {
 namespace {
 
 TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
@@ -139,4 +139,4 @@ TEST(Summary, CountsSamplesOfTheModelThatTimesAreOf) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::summary_test

@@ -6,7 +6,7 @@
 #include "experiments/run/summary.h"
 #include "tests/experiments/fakes.h"
 
-namespace trigram {
+namespace trigram::target_accuracy_test {
 namespace {
 
 /// A run of two ranks with an evaluation every second step; rank 0 may be ahead of rank 1.
@@ -131,4 +131,4 @@ TEST(TargetAccuracy, IsNullWhereItWasNotReached) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::target_accuracy_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace trigram {
+namespace trigram::timeline_test {
 namespace {
 
 std::vector<Json> events_of(const Timeline& timeline, const std::string& phase) {
@@ -83,4 +83,4 @@ TEST(Timeline, BothEndsOfAMessageHaveOneName) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::timeline_test

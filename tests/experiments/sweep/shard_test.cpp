@@ -4,7 +4,7 @@
 
 #include "core/config/config_error.h"
 
-namespace trigram {
+namespace trigram::shard_test {
 namespace {
 
 Plan plan_of(std::size_t runs) {
@@ -35,4 +35,4 @@ TEST(Shard, ReadsItsNumberAndHowManyThereAre) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::shard_test

@@ -4,7 +4,7 @@
 #include "experiments/tables/comparison_table.h"
 #include "experiments/text/labels.h"
 
-namespace trigram {
+namespace trigram::table_labels_test {
 namespace {
 
 using testing::HasSubstr;
@@ -51,4 +51,4 @@ TEST(ComparisonTable, SaysWhichTimesAreSimulated) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::table_labels_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace trigram::host {
+namespace trigram::host::schedule_test {
 namespace {
 
 TEST(Schedule, RunsWhatIsDueByDateThenInTheOrderOfComing) {
@@ -38,4 +38,4 @@ TEST(Schedule, WhatAnActionAddsIsRunIfItIsDue) {
 }
 
 }  // namespace
-}  // namespace trigram::host
+}  // namespace trigram::host::schedule_test

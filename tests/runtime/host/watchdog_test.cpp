@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace trigram::host {
+namespace trigram::host::watchdog_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -148,4 +148,4 @@ TEST(Watchdog, BarksAtWhatStands) {
 }
 
 }  // namespace
-}  // namespace trigram::host
+}  // namespace trigram::host::watchdog_test

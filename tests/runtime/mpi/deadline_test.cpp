@@ -6,7 +6,7 @@
 
 #include "runtime/mpi/deadline.h"
 
-namespace trigram::mpi {
+namespace trigram::mpi::deadline_test {
 namespace {
 
 void call_for(double call_s, double patience_s) {
@@ -33,4 +33,4 @@ TEST(Deadline, LeavesACallAloneThatReturns) {
 }
 
 }  // namespace
-}  // namespace trigram::mpi
+}  // namespace trigram::mpi::deadline_test

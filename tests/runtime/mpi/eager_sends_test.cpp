@@ -6,7 +6,7 @@
 
 #include "runtime/mpi/mpi_runtime.h"
 
-namespace trigram::test {
+namespace trigram::test::eager_sends_test {
 namespace {
 
 constexpr double kLatency_s = 1.5;
@@ -46,4 +46,4 @@ TEST(MpiEagerSends, EndWhenTheyShouldHaveArrivedWhereTheTransportIsOfRendezvous)
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::eager_sends_test

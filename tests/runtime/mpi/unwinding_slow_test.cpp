@@ -9,7 +9,7 @@
 #include "core/context.h"
 #include "runtime/mpi/mpi_runtime.h"
 
-namespace trigram {
+namespace trigram::unwinding_slow_test {
 namespace {
 
 /// Like an object that waits for an accelerator that cannot be aborted.
@@ -34,4 +34,4 @@ TEST(Unwinding, HasADeadline) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::unwinding_slow_test

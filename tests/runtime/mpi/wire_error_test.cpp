@@ -4,7 +4,7 @@
 
 #include "core/config/config_error.h"
 
-namespace trigram::mpi {
+namespace trigram::mpi::wire_error_test {
 namespace {
 
 template <class Error>
@@ -29,4 +29,4 @@ TEST(WireError, WhatIsOutOfRangeStaysSo) {
 }
 
 }  // namespace
-}  // namespace trigram::mpi
+}  // namespace trigram::mpi::wire_error_test

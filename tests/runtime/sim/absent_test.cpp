@@ -4,7 +4,7 @@
 
 #include "runtime/sim/sim_runtime.h"
 
-namespace trigram {
+namespace trigram::absent_test {
 namespace {
 
 TEST(SimAbsent, says_what_to_install) {
@@ -25,4 +25,4 @@ TEST(SimAbsent, still_knows_its_options) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::absent_test

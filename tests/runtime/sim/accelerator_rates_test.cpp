@@ -11,7 +11,7 @@
 #include "tests/support/simulate.h"
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::accelerator_rates_test {
 namespace {
 
 constexpr std::size_t kNumel = 1'000'000;
@@ -186,4 +186,4 @@ TEST(AcceleratorRates, AreDescribed) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::accelerator_rates_test

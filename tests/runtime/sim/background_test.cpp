@@ -8,7 +8,7 @@
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::background_test {
 namespace {
 
 using testing::AllOf;
@@ -189,4 +189,4 @@ TEST(Background, IsBetweenNodes) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::background_test

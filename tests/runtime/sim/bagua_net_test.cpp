@@ -13,7 +13,7 @@
 #include "core/device/null_device.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::bagua_net_test {
 namespace {
 
 // The figure does not state the number of machines; these are the ones in Bagua-Net's README.
@@ -124,4 +124,4 @@ TEST(BaguaNet, IsReproduced) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::bagua_net_test

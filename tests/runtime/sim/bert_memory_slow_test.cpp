@@ -2,7 +2,7 @@
 
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::bert_memory_slow_test {
 namespace {
 
 /// A step of BERT-Large with 1,024 phantom workers fits into 1 GiB.
@@ -22,4 +22,4 @@ TEST(BertMemory, AStepOn1024WorkersFitsIntoOneGibibyte) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::bert_memory_slow_test

@@ -8,7 +8,7 @@
 
 // The resources needed to simulate a step of BERT-Large on many workers.
 
-namespace trigram::test {
+namespace trigram::test::bert_scale_test {
 namespace {
 
 Training bert_step(int nodes, int workers_per_node) {
@@ -48,4 +48,4 @@ TEST(BertScale, AStepOn128WorkersNeedsFewMessages) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::bert_scale_test

@@ -12,7 +12,7 @@
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::connections_test {
 namespace {
 
 constexpr double kInter_Bps = 1.25e9;
@@ -201,4 +201,4 @@ TEST(Connections, ThatNobodyReceivesFromAreNamed) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::connections_test

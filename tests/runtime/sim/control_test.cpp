@@ -5,7 +5,7 @@
 #include "tests/support/in_child.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::control_test {
 namespace {
 
 using testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST(SimControl, messages_do_not_load_the_links) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::control_test

@@ -10,7 +10,7 @@
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::dynamics_test {
 namespace {
 
 using testing::HasSubstr;
@@ -263,4 +263,4 @@ TEST(Dynamics, SurviveARoundTrip) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::dynamics_test

@@ -9,7 +9,7 @@
 #include "tests/support/in_child.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::failures_test {
 namespace {
 
 using testing::HasSubstr;
@@ -219,4 +219,4 @@ TEST(SimFailures, a_process_simulates_once) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::failures_test

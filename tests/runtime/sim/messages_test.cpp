@@ -8,7 +8,7 @@
 #include "netmodels/network/lower_bound.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::messages_test {
 namespace {
 
 using testing::Each;
@@ -217,4 +217,4 @@ TEST(SimMessages, the_same_simulation_takes_the_same_time_to_the_last_bit) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::messages_test

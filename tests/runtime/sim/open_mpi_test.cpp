@@ -9,7 +9,7 @@
 #include "core/config/config_error.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::open_mpi_test {
 namespace {
 
 using testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST(OpenMpi, RefusesWhatContradictsIt) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::open_mpi_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::overlap_test {
 namespace {
 
 constexpr double kCompute_s = 10e-3, kSlowdown = 3;
@@ -80,4 +80,4 @@ TEST(Overlap, LeavesMessagesAlone) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::overlap_test

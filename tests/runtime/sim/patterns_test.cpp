@@ -13,7 +13,7 @@
 #include "tests/support/simulate.h"
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::patterns_test {
 namespace {
 
 constexpr int kNodes = 4;
@@ -164,4 +164,4 @@ TEST(Patterns, AreThoseOfTheAlgorithms) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::patterns_test

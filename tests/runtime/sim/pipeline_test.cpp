@@ -14,7 +14,7 @@
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::pipeline_test {
 namespace {
 
 using Fidelity = SimOptions::Fidelity;
@@ -219,4 +219,4 @@ TEST(Rings, HideLatencyInsideNodesUnlessInLockStep) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::pipeline_test

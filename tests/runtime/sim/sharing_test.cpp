@@ -13,7 +13,7 @@
 // Links are shared max-min fairly, also if messages start at the same time: random messages between
 // workers that share NICs take the time that progressive filling predicts.
 
-namespace trigram::test {
+namespace trigram::test::sharing_test {
 namespace {
 
 constexpr int kNodes = 4, kWorkers = 4, kRanks = kNodes * kWorkers;
@@ -187,4 +187,4 @@ INSTANTIATE_TEST_SUITE_P(MessagesAtOnce, SimSharing, ::testing::Values(1, 2, 5),
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::sharing_test

@@ -5,7 +5,7 @@
 #include "tests/support/in_child.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::streams_test {
 namespace {
 
 using testing::ElementsAre;
@@ -215,4 +215,4 @@ TEST(SimMutex, may_be_locked_again_at_once) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::streams_test

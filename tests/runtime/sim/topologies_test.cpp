@@ -16,7 +16,7 @@
 #include "tests/support/traffic.h"
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::topologies_test {
 namespace {
 
 constexpr std::size_t kBytes = 1'000'000;
@@ -274,4 +274,4 @@ TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::topologies_test

@@ -10,7 +10,7 @@
 #include "tests/support/traffic.h"
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::topology_knobs_test {
 namespace {
 
 constexpr std::size_t kBytes = 1'000'000;
@@ -103,4 +103,4 @@ TEST_P(TopologyKnobs, NeverMakeAnythingFaster) {
 INSTANTIATE_TEST_SUITE_P(All, TopologyKnobs, ::testing::ValuesIn(knobs()), TestName{});
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::topology_knobs_test

@@ -10,7 +10,7 @@
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::transport_test {
 namespace {
 
 using testing::HasSubstr;
@@ -312,4 +312,4 @@ TEST(Transport, SurvivesARoundTrip) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::transport_test

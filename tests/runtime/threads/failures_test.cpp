@@ -9,7 +9,7 @@
 
 #include "runtime/threads/threads_runtime.h"
 
-namespace trigram {
+namespace trigram::failures_test {
 namespace {
 
 constexpr int kRanks = 5;
@@ -135,4 +135,4 @@ TEST(ThreadsWorld, AnErrorSwallowedAfterItClosedAStreamIsReported) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::failures_test

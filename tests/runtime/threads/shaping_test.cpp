@@ -15,7 +15,7 @@
 #include "runtime/threads/threads_runtime.h"
 #include "tests/oracles/closed_forms.h"
 
-namespace trigram::test {
+namespace trigram::test::shaping_test {
 namespace {
 
 constexpr double kBandwidth_Bps = 20e6, kLatency_s = 10e-3;
@@ -228,4 +228,4 @@ TEST(Shaping, RefusesAnotherClustersLayout) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::shaping_test

@@ -13,7 +13,7 @@
 #include "tests/oracles/max_min.h"
 #include "tests/support/networks.h"
 
-namespace trigram::test {
+namespace trigram::test::shared_links_test {
 namespace {
 
 constexpr double kDepth = 4000;  // in bytes
@@ -194,4 +194,4 @@ TEST(SharedLinks, EveryLinkCarriesTheBytesOfItsRoutes) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::shared_links_test

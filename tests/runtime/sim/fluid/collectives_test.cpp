@@ -14,7 +14,7 @@
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::collectives_test {
 namespace {
 
 using Fidelity = SimOptions::Fidelity;
@@ -299,4 +299,4 @@ TEST(FluidHang, NamesWhoWaits) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::collectives_test

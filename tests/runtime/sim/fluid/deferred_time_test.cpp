@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace trigram::sim {
+namespace trigram::sim::deferred_time_test {
 namespace {
 
 /// Expects the later of the times `a` and `b`, once both events have been reached.
@@ -63,4 +63,4 @@ TEST(SimEvent, CallsEveryActionWhenReached) {
 }
 
 }  // namespace
-}  // namespace trigram::sim
+}  // namespace trigram::sim::deferred_time_test

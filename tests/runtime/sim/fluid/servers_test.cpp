@@ -7,7 +7,7 @@
 #include "tests/support/networks.h"
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::servers_test {
 namespace {
 
 using Fidelity = SimOptions::Fidelity;
@@ -150,4 +150,4 @@ TEST(HRelations, TakeTheFullestLink) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::servers_test

@@ -11,7 +11,7 @@
 #include "tests/support/simulate.h"
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::shaping_test {
 namespace {
 
 using Fidelity = SimOptions::Fidelity;
@@ -191,4 +191,4 @@ TEST(FluidShapingAuto, LeavesThemToMessages) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::shaping_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/training.h"
 
-namespace trigram::test {
+namespace trigram::test::training_test {
 namespace {
 
 using Fidelity = SimOptions::Fidelity;
@@ -142,4 +142,4 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, FluidTraining, ::testing::ValuesIn(determin
                          TestName{});
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::training_test
