@@ -17,7 +17,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 import gpu  # noqa: E402
 import gpu_figures  # noqa: E402
-from gpu_parts import FAILED, LEFT_OUT, PASSED, RESERVE_S, Budget, Part, Runner, in_session  # noqa: E402
+from gpu_parts import FAILED, LEFT_OUT, PASSED, RESERVE_S, Budget, Part, Runner, processes_in_session  # noqa: E402
 
 SUITE = "[ RUN      ] A.one\n[       OK ] A.one (3 ms)\n[ RUN      ] A.two\n"
 
@@ -53,7 +53,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(outcome.note,
                          "ran beyond its 6 s, nothing has ended in the last 2 s; "
                          "1 tests had passed, the last begun is A.two")
-        self.assertEqual(in_session(int(outcome.output.split()[-1])), [])
+        self.assertEqual(processes_in_session(int(outcome.output.split()[-1])), [])
 
     def test_one_that_is_slow_is_left_out(self):
         # Tests end until its limit, on one rank of two; and none of another kind of suite has.
