@@ -32,7 +32,7 @@ def verdict(claim: Claim) -> str:
 
 
 def summary(claim: Claim) -> str:
-    """The errors, the order and the speed-ups, with the allowed limits."""
+    """One line with the errors, the order and the speed-ups, each with its limits."""
     said, t = [], claim.tolerance
     fitted = any(cell.fitted for cell in claim.cells)
     if claim.errors:
