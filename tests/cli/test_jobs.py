@@ -168,7 +168,7 @@ class Jobs(JobTest):
         said = "have different runs to make; expected the same files and arguments on all of them; "
         self.assertIn(said + "rank 2: /steps is 5 there, 4 on rank 0\n", job.stderr)
 
-    def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
+    def test_a_stopped_process_is_named_and_finished_runs_are_kept(self) -> None:
         self.check_that_a_stopped_process_is_named({"name": "mpi"})
 
     def test_a_job_that_was_stopped_as_a_whole_goes_on(self) -> None:
