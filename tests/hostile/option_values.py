@@ -1,4 +1,4 @@
-"""Other values that an option can have."""
+"""Values of options other than their defaults."""
 
 from __future__ import annotations
 

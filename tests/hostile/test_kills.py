@@ -1,5 +1,5 @@
-"""Sweeps that are killed, stopped or out of disk at random moments lose and change nothing that was
-finished. When they are resumed, they end like an undisturbed sweep."""
+"""Sweeps that are killed or stopped, or whose disk is full, at random moments, neither lose nor change finished runs.
+When they are resumed, they end like an undisturbed sweep."""
 
 from __future__ import annotations
 
