@@ -19,11 +19,11 @@ PROFILE = {
 FULL = {"name": "gradient_allreduce", "overlap": False, "allreduce": "recursive_doubling"}
 BURST = {"shaping": {"rate": "1Gbps", "depth": "10GB"}}
 LATER = {"profile": [{"at": "1s", "bandwidth": 0.1}]}
-SLOW_S = 1e-3 + 50e-6 + NBYTES / (1e9 / 8)  # at 1 Gbps, as after the burst and after the change
+SLOW_S = 1e-3 + 50e-6 + NBYTES / (1e9 / 8)  # at 1 Gbps, the bandwidth after the burst and after the change
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class InTime(CommandTest):
+class ChangingNetworks(CommandTest):
     def advise(self, inter: dict[str, Any], *more: str) -> tuple[str, float]:
         """The output, and the time of the candidate's step."""
         self.write(PROFILE, "one.json")

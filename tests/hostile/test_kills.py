@@ -148,10 +148,10 @@ class Kills(CommandTest):
         self.check_kept(kept, now, said)
         simulated = world == "sim"
         found = {i: outcome(m, simulated) for i, m in self.read(folder).items() if i in now}
-        self.assertEqual(found, expected, said + "resuming came to something else")
+        self.assertEqual(found, expected, said + "the resumed sweep has other results")
         if simulated:
             self.check_files(now, said)
-        self.assertEqual(list(results.glob("*.tmp.*")), [], said + "leftovers stay")
+        self.assertEqual(list(results.glob("*.tmp.*")), [], said + "temporary folders are left")
 
     def check_kept(self, kept: dict[str, Any], now: dict[str, Any], said: str) -> None:
         changed = sorted(run for run in kept if now.get(run) != kept[run])
