@@ -103,7 +103,7 @@ class Profiles(unittest.TestCase):
         for fraction, ready in (
             (0.05, 0.214), (0.1, 0.430), (0.2, 0.699), (0.3, 0.807), (0.5, 0.954), (0.7, 0.991)
         ):
-            # In steps of up to 0.09, the largest tensor.
+                        # The share grows in steps of up to 0.09, the share of the largest tensor.
             self.assertAlmostEqual(file.ready_at(fraction), ready, delta=0.05)
 
     def test_transformers_work_and_time(self) -> None:
