@@ -15,7 +15,7 @@ NEEDED_BY_SETUP = ["bash", "env", "dirname", "awk", "grep", "cat", "id", "npm"]
 
 
 class SetupForGpus(unittest.TestCase):
-    """With a PATH of commands that do nothing; a compiler that has all headers but `lacks`."""
+    """Runs the script with a PATH of commands that do nothing; a test chooses the header that the compiler lacks."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
