@@ -3,12 +3,12 @@
 
     scripts/calibrate_bagua.py --trigram build/release/experiments/trigram
 
-It fits the columns of 1, 4 and 100 Gbps; the other columns are held out, and --score simulates them. It fits the
-parameters in stages, then all together, then once more without those that the data do not determine, with a soft-L1
-loss on logarithms of simulated / published. The rows of VGG16 on one server then determine the host copies of BytePS
-and the variation of VGG16's steps; the description is written a second time with them, for that model. The script
-prints every parameter with its meaning and with how well the data determine it. --cache keeps the simulations, so that
-an interrupted calibration continues where it stopped.
+The script fits the columns of 1, 4 and 100 Gbps; the other columns are held out, and --score simulates them. It fits
+the parameters in stages, then all together, then once more without those that the data do not determine. The loss is
+soft-L1 on logarithms of simulated / published. The rows of VGG16 on one server then determine the rate of BytePS's host
+copies and the variation of VGG16's steps; a second description, for VGG16, has this variation. The script prints every
+parameter with its meaning and with how precisely the data determine it. --cache keeps the simulations, so that an
+interrupted calibration continues where it stopped.
 """
 
 import argparse
@@ -25,14 +25,14 @@ from bagua_calibration.simulator import SimulationError, Simulator, table  # noq
 
 
 def simulated_by(simulator: Simulator):
-    """A function of (values, cell) pairs. An algorithm that a parameter does not affect is simulated once for all
-    values of that parameter."""
+    """A function that returns the times of (values, cell) pairs. An algorithm that a parameter does not affect is
+    simulated once for all values of that parameter."""
     priors = {p.name: p.prior for p in PARAMETERS}
 
     def described(values: Values, cell: cells.Cell) -> dict:
-        felt = {p.name: values[p.name] if not p.felt_by or cell.algorithm in p.felt_by else priors[p.name]
+        affecting = {p.name: values[p.name] if not p.affects or cell.algorithm in p.affects else priors[p.name]
                 for p in PARAMETERS}
-        return description(felt)
+        return description(affecting)
 
     return lambda asked: simulator([(described(v, c), c.algorithm, c.gbps) for v, c in asked])
 
@@ -46,10 +46,11 @@ def score(simulate, values: Values, rows: list[cells.Cell]) -> None:
 
 
 def fit_one_server(server: one_server.OneServer, values: Values) -> tuple[Values, float]:
-    """Fits on one server: the values with what hosts copy for BytePS, and how much steps of VGG16 vary."""
+    """Fits the rows of one server: returns the values with the rate of BytePS's host copies, and the variation of
+    VGG16's steps."""
     ratios = server.variations(description(values))
     variation = one_server.best(ratios)
-    one_server.tell(ratios, tables.say)
+    one_server.print_variations(ratios, tables.say)
     hosts = one_server.crossing(server.hosts(one_server.with_variation(description(values), variation)))
     tables.say(f"what hosts copy, of BytePS on one server: accelerator.host_bandwidth = {hosts:g}")
     return values | {"accelerator.host_bandwidth": hosts}, variation
@@ -78,15 +79,15 @@ def calibrate(arguments, simulate, everything: list[cells.Cell]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trigram", type=Path, required=True, help="the command")
-    parser.add_argument("--cache", type=Path, default=Path("results/calibration"), help="what has been simulated")
+    parser.add_argument("--trigram", type=Path, required=True, help="the trigram program")
+    parser.add_argument("--cache", type=Path, default=Path("results/calibration"), help="folder for finished simulations")
     parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
-    parser.add_argument("--evaluations", type=int, default=5, help="of all cells, in a round of the joint refinement")
-    parser.add_argument("--rounds", type=int, default=1, help="of it, each with derivatives of its own")
+    parser.add_argument("--evaluations", type=int, default=5, help="evaluations of all cells in a round of the joint refinement")
+    parser.add_argument("--rounds", type=int, default=1, help="rounds of the joint refinement; each computes new derivatives")
     parser.add_argument("--columns", nargs="+", default=cells.COLUMNS, help="Gbps that are fitted: 1 4 100")
-    parser.add_argument("--score", action="store_true", help="simulate all other columns, too, but for BytePS, which takes minutes")
-    parser.add_argument("-o", "--output", type=Path, help="write the description, such as configs/clusters/bagua_v100_limited.json, and beside it that "
-                        "for VGG16")
+    parser.add_argument("--score", action="store_true", help="simulate all other columns, too, except for BytePS, which takes minutes")
+    parser.add_argument("-o", "--output", type=Path, help="file for the description, such as configs/clusters/bagua_v100_limited.json; the description for "
+                        "VGG16 is written beside it")
     arguments = parser.parse_args()
     try:
         simulate = simulated_by(Simulator(arguments.trigram, arguments.cache, arguments.jobs))

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """Compares the simulator's step times for this machine with the step times of MPI on it.
 
-For each number of ranks it repeats: run `trigram calibrate` in a job of that many ranks, run the
-experiment over MPI, and simulate it with the description that the calibration wrote. It prints both
-step times and the median of their ratios; with --check, the exit code is 3 if a ratio differs from 1
-by more than --tolerance. --quantile selects among repeated times, in the calibration and of the
-steps; use a low quantile on a machine that other users share.
+For each number of ranks, the script repeats three actions: it runs `trigram calibrate` in a job of that many ranks,
+runs the experiment over MPI, and simulates it with the description that the calibration wrote. It prints both step
+times and the median of their ratios; with --check, the exit code is 3 if a ratio differs from 1 by more than
+--tolerance. --quantile says which quantile of repeated times counts, in the calibration and among the steps; use a low
+quantile on a machine that other users share.
 
-By default nothing overlaps, so that all communication is exposed, and because ranks that occupy all
-cores leave none to overlap on. With --overlap, slept computation overlaps. Two ranks train
-fashion_mnist. More ranks, which share cores, replay a profile: they sleep for its computation and pad
-their messages to its sizes. Phantom tensors cost no computation in real time, so the simulated
-accelerator costs nothing for them.
+By default communication does not overlap with computation: all of it is exposed, and ranks that occupy all cores would
+leave no core for it. With --overlap, communication overlaps with slept computation. Two ranks train fashion_mnist. More
+ranks, which share cores, replay a profile: they sleep for its computation and pad their messages to its sizes. Phantom
+tensors cost no computation in real time, so the simulated accelerator costs nothing for them.
 """
 
 from __future__ import annotations
@@ -60,8 +59,8 @@ class Comparison:
         (folder / "replayed.csv").write_text(profile())
 
     def environment(self) -> dict[str, str]:
-        """Binds each rank to a core if there are enough, so that a waiting rank takes no time from another
-        one."""
+        """Binds each rank to a core if there are enough cores, so that a waiting rank takes no time from another
+        rank."""
         cores = len(os.sched_getaffinity(0))
         binding = "core" if self.ranks <= cores else "none"
         return {**ENVIRONMENT, "OMPI_MCA_hwloc_base_binding_policy": binding, **os.environ}

@@ -9,9 +9,9 @@ this kernel lacks it, scripts/in_vm measures them in a virtual machine.
     scripts/compare_transports.py [-o FILE]            measure the cells missing in FILE, and compare
     scripts/compare_transports.py --predict [-o FILE]  compare FILE's cells with new predictions
 
-Prints the table, the median and the greatest error, and in how many pairs of cells on one network,
-whose measured times differ by more than 15 %, the predicted order is right. Exit code 2: the request
-cannot be met; 77: something is missing that scripts/setup --transports, or --vm, installs.
+The script prints the table and the median and the greatest error. For pairs of cells on one network whose measured
+times differ by more than 15 %, it prints how often the predicted order is right. Exit code 2: the request cannot be
+met; 77: something is missing that scripts/setup --transports, or --vm, installs.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def ladder(sizes: tuple[int, ...]) -> str:
 
 
 def launcher_options(cells: list[Cell]) -> list[str]:
-    """The options that choose Open MPI's algorithms, and how long messages are sent."""
+    """The options for Open MPI's algorithms and for its protocol for long messages."""
     if cells[0].stack == "gloo":
         return []
     if cells[0].stack == "trigram":
@@ -96,7 +96,7 @@ def rows_of(stack: str, text: str) -> list[dict[str, Any]]:
 
 
 def measure(cells: list[Cell], trigram: Path, netem: bool) -> list[dict[str, Any]]:
-    """Measures the cells in one job, on a network that is made for it."""
+    """Measures the cells in one job, on a network that is created for this job."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         cluster = cells[0].cluster()
@@ -181,8 +181,8 @@ def measure_missing(cells: list[Cell], options: argparse.Namespace) -> None:
 
 
 def predict(cell: Cell, trigram: Path) -> dict[int, tuple[float, ...]]:
-    """Bytes -> seconds of a collective that is repeated, with open connection windows: every time that is
-    possible, depending on how far apart its ranks begin, in ascending order."""
+    """Bytes -> possible seconds of a repeated collective whose connections have open windows, in ascending order. Which
+    of these times occurs depends on how far apart the ranks begin."""
     runs = [predict_one(cell, trigram, chain) for chain in cell.predicted_starts]
     return {nbytes: tuple(sorted(run[nbytes] for run in runs)) for nbytes in runs[0]}
 

@@ -6,9 +6,8 @@
     scripts/convergence.py --trigram PROGRAM -o FILE        write the page to FILE
     scripts/convergence.py --trigram PROGRAM --check FILE   also compare with the page in FILE
 
-The exit code is 3 if an algorithm's accuracy is too far below that of gradient_allreduce, or if the
-page in FILE is out of date. The runs are those of configs/convergence.json; each row of its "zip" is
-a row of the table.
+The exit code is 3 if an algorithm's accuracy is too far below that of gradient_allreduce, or if the page in FILE is out
+of date. The script makes the runs of configs/convergence.json; each row of its "zip" is a row of the table.
 """
 import argparse
 import json
@@ -79,7 +78,8 @@ def cases_of(config):
 
 
 def set_baselines(cases):
-    """Gives every case the mean of the baseline with the same optimizer. Learning rates may differ."""
+    """Sets the baseline of every case: the mean of the baseline algorithm with the same optimizer. Learning rates may
+    differ."""
     means = {case.optimizer["name"]: case.mean for case in cases if case.name == BASELINE}
     for case in cases:
         case.baseline = means[case.optimizer["name"]]
@@ -189,7 +189,7 @@ def drift(cases, text):
 
 
 class Sweep:
-    """The runs of the configuration, which the program makes."""
+    """Makes the runs of the configuration by calling the program."""
 
     def __init__(self, options):
         self.program, self.results = os.path.abspath(options.trigram), options.results
@@ -208,7 +208,7 @@ class Sweep:
         return words + (["--set", f"/seed={json.dumps(self.seeds)}"] if self.seeds else [])
 
     def manifests(self):
-        """Makes all runs, also finished ones, and returns their manifests."""
+        """Makes all runs, even if they are finished already, and returns their manifests."""
         self.call(*self.run_words(), "--force", "--jobs", self.jobs, stdout=subprocess.DEVNULL)
         planned = self.call(*self.run_words(), "--dry-run", stdout=subprocess.PIPE)
         folder = self.results / CONFIG.stem

@@ -5,12 +5,12 @@
     make bench-gpu    takes the figures and compares them with their targets
     make gpu          does both with one build
 
-The most important parts run first, each with its own time limit. Parts for which the budget has no
-time are listed as left out; ONLY runs the parts whose names contain it: make test-gpu
-ONLY='4 ranks'. BUDGET=0 lifts the budget and trains longer.
+The most important parts run first, each with its own time limit. A part for which the budget has no time left is listed
+as left out. ONLY selects the parts whose names match a regular expression: make test-gpu ONLY='4 ranks'. BUDGET=0 lifts
+the budget and trains longer.
 
-Exit code 0: success; 1: a part failed or could not be built; 3: a figure is below its target;
-4: some part was left out, the others succeeded; 77: everything is built, but there is no GPU here.
+Exit code 0: success; 1: a part failed or could not be built; 3: a figure is below its target; 4: some part was left
+out, and the others succeeded; 77: everything is built, but there is no GPU here.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from one_machine import ENVIRONMENT
 
 ROOT = Path(__file__).resolve().parent.parent
 FAILURE, FIGURE_BELOW, SOMETHING_LEFT_OUT, NO_GPU = 1, 3, 4, 77
-LIFTED = 10  # factor on the limits of a part and its tests if there is no budget, or if emulated
+LIFTED = 10  # factor by which limits of parts are longer without a budget or on the emulation
 ANY_LINE = b"."
 UNDER_A_TOOL_S = 60  # for a test under a tool, which slows kernels down tenfold and more
 TARGETS = {
@@ -42,7 +42,8 @@ TARGETS["all"] = sorted({*TARGETS["tests"], *TARGETS["figures"]})
 CHAPTERS = ["01_launch", "02_transfer", "03_clock", "04_streams", "05_exceptions", "06_control",
             "07_mutex", "08_subset", "09_hang", "10_device", "11_collectives", "12_training",
             "13_eager"]
-REDUCED = ["02_transfer", "06_control", "11_collectives"]  # of eight ranks, which take turns and thus long
+# Chapters for eight ranks, which are slow because they take turns on the GPU.
+REDUCED = ["02_transfer", "06_control", "11_collectives"]
 SANITIZED_CODECS = "*Ways*:*FusedCodecs*:*AnyAddress*"
 # This test asks for more memory than there is; the tools count the refusal as an error.
 NOT_SANITIZED = "Arena.TheErrorSaysHowToEnlargeIt"
@@ -58,8 +59,7 @@ TEST_JOB = {**JOB, "NCCL_MAX_CTAS": "1"}
 
 
 class Build:
-    """The programs of a build folder. `emulated` selects those that run without a GPU, to check this
-    script."""
+    """The programs of a build folder. `emulated` selects the programs that run without a GPU, to test this script."""
 
     def __init__(self, folder: Path, emulated: bool) -> None:
         self.folder = folder.resolve()
@@ -83,7 +83,7 @@ def mpirun(ranks: int, *command: str) -> list[str]:
     return ["mpirun", "-n", str(ranks), *command]
 
 
-def of_ranks(build: Build, name: str, ranks: int, limit_s: float, short: bool) -> Part:
+def mpi_part(build: Build, name: str, ranks: int, limit_s: float, short: bool) -> Part:
     """A program of the conformance suite as a job of ranks that share one GPU."""
     environment = {**TEST_JOB, **({"TRIGRAM_SHORT_TRAINING": "1"} if short else {})}
     return Part(f"{name}, {ranks} rank{'s' if ranks > 1 else ''}",
@@ -92,7 +92,7 @@ def of_ranks(build: Build, name: str, ranks: int, limit_s: float, short: bool) -
 
 
 def commands(build: Build) -> Part:
-    """Tests with a stopped rank, with a killed rank, and of trigram run, bench and calibrate."""
+    """Tests of trigram run, bench and calibrate, and tests in which a rank is stopped or killed."""
     environment = {"TRIGRAM": build.trigram(), "SOURCE": str(ROOT)}
     if build.emulated:
         environment["TRIGRAM_ON_EMULATED_GPUS"] = build.trigram()
@@ -104,7 +104,7 @@ def sanitized(build: Build, tool: str, limit_s: float) -> list[Part]:
     here = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
     absent = "" if os.access(here, os.X_OK) else "compute-sanitizer is not installed"
     run = [here, "--tool", tool, "--error-exitcode", "1"]
-    # Otherwise all tensors are one allocation to the tool, which then misses reads beyond a tensor.
+    # Without this option all tensors are one allocation for the tool, which then misses reads beyond a tensor.
     each = {"TRIGRAM_CUDA_ALLOCATE_EACH": "1"}
     return [
         Part(f"kernels under {tool}",
@@ -120,19 +120,19 @@ def first_tests(build: Build, short: bool) -> list[Part]:
     return [
         Part("kernels", [build.test("cuda_device_test")], 60),
         Part("codecs", [build.test("cuda_codecs_test")], 60),
-        of_ranks(build, "gpu_agreement_test", 2, 150, short),
-        of_ranks(build, "nccl_abort_test", 2, 60, short),
+        mpi_part(build, "gpu_agreement_test", 2, 150, short),
+        mpi_part(build, "nccl_abort_test", 2, 60, short),
     ]
 
 
 def further_tests(build: Build, short: bool) -> list[Part]:
     def suite(ranks: int, chapters: list[str], limit_s: float) -> list[Part]:
-        return [of_ranks(build, "conformance_" + chapter, ranks, limit_s, short)
+        return [mpi_part(build, "conformance_" + chapter, ranks, limit_s, short)
                 for chapter in chapters]
 
     parts = [commands(build), *suite(2, CHAPTERS, 60), *sanitized(build, "memcheck", 90)]
     for ranks in (4, 1):
-        parts.append(of_ranks(build, "gpu_agreement_test", ranks, 150, short))
+        parts.append(mpi_part(build, "gpu_agreement_test", ranks, 150, short))
         parts += suite(ranks, CHAPTERS, 90)
     parts += suite(8, REDUCED, 120)
     return [*parts, *sanitized(build, "racecheck", 120), *sanitized(build, "synccheck", 120)]
@@ -144,8 +144,8 @@ def gpus_for_figures() -> int:
 
 
 def figures(build: Build) -> list[Part]:
-    """Benchmarks of kernels; of allreduce, with one rank per GPU, or two ranks that share the only GPU; and
-    of how training overlaps computation and communication."""
+    """Benchmarks of kernels, of allreduce, and of the overlap of computation and communication in training. There is
+    one rank per GPU, or two ranks share the only GPU."""
     count = gpus_for_figures()
     ranks, per_gpu = (count, 1) if count > 1 else (2, 2)
     results = build.folder / "gpu_results"
@@ -187,7 +187,7 @@ def configured_on_a_gpu(build: Build) -> bool:
     return "TRIGRAM_TESTS_ON_GPU:INTERNAL=TRUE" in cache.splitlines()
 
 
-def made(build: Build, what: str, jobs: int, runner: Runner) -> int:
+def build_programs(build: Build, what: str, jobs: int, runner: Runner) -> int:
     """Builds the programs. Returns an exit code: 0 if the parts can run."""
     here = gpus()
     if not here:
@@ -230,11 +230,11 @@ def conclude(runner: Runner, what: str, only: str) -> int:
         runner.say(f"figures: {len(rows) - len(unmeasured)} of {len(rows)} measured, {len(below)} below "
                    "their target")
     runner.summarise()
-    if runner.of(FAILED):
+    if runner.outcomes_with(FAILED):
         return FAILURE
     if below:
         return FIGURE_BELOW
-    complete = not runner.of(LEFT_OUT) and (only or not unmeasured)
+    complete = not runner.outcomes_with(LEFT_OUT) and (only or not unmeasured)
     return 0 if complete else SOMETHING_LEFT_OUT
 
 
@@ -245,11 +245,11 @@ def main() -> int:
     parser.add_argument("what", choices=["tests", "figures", "all"])
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "gpu")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
-    parser.add_argument("--budget", type=float, default=480, help="seconds for everything; 0: no end")
-    parser.add_argument("--only", default="", help="parts whose name has this regular expression")
+    parser.add_argument("--budget", type=float, default=480, help="seconds for everything; 0: no limit")
+    parser.add_argument("--only", default="", help="run only parts whose names match this regular expression")
     parser.add_argument("--emulated", action="store_true",
-                        help="with programs of a build without a GPU, as they are: a check of this "
-                        "script")
+                        help="use the programs of a build without a GPU, without building: a test of "
+                        "this script")
     options = parser.parse_args()
     build = Build(options.build, options.emulated)
     parts = parts_of(build, options.what, short=options.budget > 0)
@@ -261,7 +261,7 @@ def main() -> int:
         parser.error(f"--only: no part has {options.only!r} in its name: {' | '.join(part.name for part in parts)}")
     runner = Runner(Budget(options.budget, began), build.folder / "gpu_logs", say_to(sys.stdout))
     if not options.emulated:
-        code = made(build, options.what, options.jobs, runner)
+        code = build_programs(build, options.what, options.jobs, runner)
         if code != 0:
             return code
     for part in chosen:

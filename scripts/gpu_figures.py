@@ -24,7 +24,7 @@ class Figure:
         return HOLDS if self.ratio >= self.target else BELOW
 
 
-def of_kernels() -> list[Figure]:
+def kernel_figures() -> list[Figure]:
     figures = []
     for chunks in (8, 16):
         each = f"buckets of {chunks} chunks: "
@@ -44,7 +44,7 @@ def of_kernels() -> list[Figure]:
     ]
 
 
-def of_allreduce() -> list[Figure]:
+def allreduce_figures() -> list[Figure]:
     return [
         Figure(f"allreduce of {size} MiB, {checked}", 0.97)
         for checked in ("checked", "unchecked")
@@ -52,7 +52,7 @@ def of_allreduce() -> list[Figure]:
     ]
 
 
-def of_overlap() -> list[Figure]:
+def overlap_figures() -> list[Figure]:
     return [
         Figure(f"overlap of {algorithm}: step / longer")
         for algorithm in ("gradient_allreduce", "bytegrad", "decentralized")
@@ -60,11 +60,11 @@ def of_overlap() -> list[Figure]:
 
 
 def figures() -> list[Figure]:
-    return of_kernels() + of_allreduce() + of_overlap()
+    return kernel_figures() + allreduce_figures() + overlap_figures()
 
 
 def ratios(output: str) -> dict[str, float]:
-    """The ratios by name, from the tables that programs have printed."""
+    """The ratios by the names of figures, read from the tables that programs have printed."""
     found = {}
     for line in output.splitlines():
         row = re.match(r"(\S.*?\S)  +[\d.]+ +([\d.]+) +(?:[\d.]+ +(?:holds|below)|- +-)$", line)
@@ -78,7 +78,7 @@ def ratios(output: str) -> dict[str, float]:
 
 
 def measured(output: str) -> list[Figure]:
-    """All figures that a GPU must reach, with the ratios that `output` has of them."""
+    """All figures that a GPU must reach, with their ratios in `output`, if it has them."""
     found = ratios(output)
     return [Figure(f.name, f.target, found.get(f.name)) for f in figures()]
 

@@ -1,8 +1,8 @@
 """Runs the parts of a long check one after the other, within a time budget.
 
-Every part has its own limit. A part that reaches its limit has failed if it hangs, that is, if its
-output shows for a while that nothing has ended. A part that is only slow is left out, and so is a part
-for which the budget has no time left. What is left out has neither passed nor failed.
+Every part has its own limit. A part that reaches its limit has failed if it hangs, that is, if its output has shown no
+progress for a while. A part that is only slow is left out, and so is a part for which the budget has no time left.
+Parts that are left out have neither passed nor failed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RESERVE_S = 2 * GRACE_S  # of a budget, kept for ending the last part and for th
 SHORTEST_S = 5  # no part starts with less time left
 LINES_OF_A_FAILURE = 40
 POLL_S = 0.2
-# What GoogleTest and unittest print when a test has ended. Lines of several ranks may run together.
+# Matches the line that GoogleTest or unittest prints when a test has ended. Lines of several ranks may run together.
 TEST_ENDED = rb"\[ +(OK|FAILED|SKIPPED) +\] \S|(^|\.\.\. )(ok|FAIL|ERROR|skipped .*)$"
 
 
@@ -36,7 +36,7 @@ class Part:
     absent: str = ""  # why the part cannot run here
     shown: bool = False  # its output goes to this program's output, not into a log
     progress: bytes = TEST_ENDED  # matches a line that shows progress
-    quiet_s: float = 30  # without progress for so long, the part hangs; inf: nobody can tell
+    quiet_s: float = 30  # a part without progress for so long hangs; inf: it never counts as hanging
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Budget:
 
 
 def tally(output: str) -> str:
-    """The number of tests as GoogleTest, on whichever rank, or unittest reports it."""
+    """The number of tests that unittest or GoogleTest reports; of several ranks, the largest number counts."""
     found = []
     for word in ("PASSED", "SKIPPED"):
         counts = [int(n) for n in re.findall(rf"\[  {word} +\] (\d+) tests?[.,]", output)]
@@ -73,14 +73,14 @@ def tally(output: str) -> str:
 
 
 def progress(output: str) -> str:
-    """How far GoogleTest has come."""
+    """The number of tests that have passed, and the last test that has begun, by GoogleTest's output."""
     begun = re.findall(r"\[ RUN      \] (\S+)", output)
     ended = len(set(re.findall(r"\[       OK \] (\S+)", output)))
     return f"{ended} tests had passed, the last begun is {begun[-1]}" if begun else ""
 
 
 def out_of_time(part: Part, output: str, allowed_s: float, quiet_s: float) -> tuple[str, str]:
-    """The verdict on a part that reached its limit, `quiet_s` after its last progress, and why."""
+    """The verdict on a part that reached its limit, `quiet_s` seconds after its last progress, and the reason."""
     if quiet_s >= part.quiet_s:
         why = f"ran beyond its {allowed_s:.0f} s, nothing has ended in the last {part.quiet_s:.0f} s"
         return FAILED, joined(why, progress(output))
@@ -111,8 +111,8 @@ def judged(part: Part, code: int | None, output: str, allowed_s: float, quiet_s:
     return Outcome(part, PASSED, tally(output), output)
 
 
-def in_session(session: int) -> list[int]:
-    """The processes of a session. Those of mpirun have process groups of their own."""
+def processes_in_session(session: int) -> list[int]:
+    """The processes of a session. A process group would not do: the ranks of mpirun have their own groups."""
     members = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -125,15 +125,15 @@ def in_session(session: int) -> list[int]:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a part: first its process, which ends the processes that it has started, as mpirun does; then
-    what is left of its session."""
+    """Ends a part. It first ends the part's process, which, like mpirun, may end the processes that it has started;
+    then it kills the remaining processes of the session."""
     process.terminate()
     try:
         process.wait(GRACE_S)
     except subprocess.TimeoutExpired:
         pass
     deadline = time.monotonic() + GRACE_S / 2
-    while (rest := in_session(process.pid)) and time.monotonic() < deadline:
+    while (rest := processes_in_session(process.pid)) and time.monotonic() < deadline:
         for member in rest:
             try:
                 os.kill(member, signal.SIGKILL)
@@ -143,25 +143,24 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.poll()
 
 
-def waited(process: subprocess.Popen[bytes], part: Part, log: Path,
+def wait_for(process: subprocess.Popen[bytes], part: Part, log: Path,
            allowed_s: float) -> tuple[int | None, float]:
-    """Waits for a part: its exit code, None after `allowed_s`, and the seconds since its last
-    progress."""
-    got_on = time.monotonic()
-    deadline = got_on + allowed_s
+    """Waits for a part. Returns its exit code, or None after `allowed_s`, and the seconds since its last progress."""
+    last_progress = time.monotonic()
+    deadline = last_progress + allowed_s
     with open(log, "rb") as output:
-        begun_line = b""
+        partial_line = b""
         while True:
             now = time.monotonic()
             try:
-                return process.wait(max(0, min(POLL_S, deadline - now))), now - got_on
+                return process.wait(max(0, min(POLL_S, deadline - now))), now - last_progress
             except subprocess.TimeoutExpired:
                 pass
-            *lines, begun_line = (begun_line + output.read()).split(b"\n")
+            *lines, partial_line = (partial_line + output.read()).split(b"\n")
             if any(re.search(part.progress, line) for line in lines):
-                got_on = now
+                last_progress = now
             if now >= deadline:
-                return None, now - got_on
+                return None, now - last_progress
 
 
 def run_part(part: Part, log: Path, allowed_s: float) -> Outcome:
@@ -177,7 +176,7 @@ def run_part(part: Part, log: Path, allowed_s: float) -> Outcome:
             start_new_session=True,
         )
         try:
-            code, quiet_s = waited(process, part, log, allowed_s)
+            code, quiet_s = wait_for(process, part, log, allowed_s)
         finally:
             end(process)
     return judged(part, code, log.read_text(errors="replace"), allowed_s, quiet_s)
@@ -212,16 +211,16 @@ class Runner:
             self.say(f"    all of it: {log}")
         return outcome
 
-    def of(self, verdict: str) -> list[Outcome]:
+    def outcomes_with(self, verdict: str) -> list[Outcome]:
         return [outcome for outcome in self.outcomes if outcome.verdict == verdict]
 
     def summarise(self) -> None:
         """Names the parts that failed and that were left out, by reason; then one line of totals."""
         for verdict in (FAILED, LEFT_OUT):
-            for note in dict.fromkeys(outcome.note for outcome in self.of(verdict)):
-                names = [o.part.name for o in self.of(verdict) if o.note == note]
+            for note in dict.fromkeys(outcome.note for outcome in self.outcomes_with(verdict)):
+                names = [o.part.name for o in self.outcomes_with(verdict) if o.note == note]
                 self.say(f"{verdict}, {note}: {' | '.join(names)}")
-        counts = ", ".join(f"{len(self.of(v))} {v}" for v in (PASSED, FAILED, LEFT_OUT))
+        counts = ", ".join(f"{len(self.outcomes_with(v))} {v}" for v in (PASSED, FAILED, LEFT_OUT))
         within = f" of {self.budget.seconds:.0f} s" if self.budget.seconds else ""
         self.say(f"parts: {counts}; {self.budget.spent():.0f} s{within}")
 

@@ -145,7 +145,7 @@ def test_one_server_tells_how_unlike_steps_are():
     ratios = {0.02: {"a": 1.10, "b": 1.02}, 0.05: {"a": 1.04, "b": 0.97}, 0.08: {"a": 0.99, "b": 0.91}}
     assert one_server.best(ratios) == 0.05
     told: list[str] = []
-    one_server.tell(ratios, told.append)
+    one_server.print_variations(ratios, told.append)
     assert "vary by 0.05" in told[-1] and len(told) == 2 + len(ratios)
 
 

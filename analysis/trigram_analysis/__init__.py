@@ -1,1 +1,2 @@
-"""Tables, plots and reports from Trigram's result folders. Reads files only; runs nothing."""
+"""Makes tables, plots and reports from Trigram's result folders. It only reads files and runs
+nothing."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import count
 
-COLOURS, MARKERS, LINES = 6, 6, 4  # how many there are of each
-# The algorithms of the quick start have fixed places, so that reports look alike.
+COLOURS, MARKERS, LINES = 6, 6, 4  # the numbers of different colours, markers and lines
+# The algorithms of the quick start always have the same appearance, so that reports look alike.
 _FIXED = ["gradient_allreduce", "bytegrad", "decentralized", "async_model_average"]
 
 
@@ -21,8 +21,8 @@ class Appearances:
             self._places[label] = next(free) if fixed is None or taken else fixed
 
     def appearance(self, algorithm: str) -> tuple[int, int, int]:
-        """The numbers of its colour, marker and line. Algorithms that share a colour differ in marker and line, so that
-        they can be told apart in black and white."""
+        """The numbers of the algorithm's colour, marker and line. Algorithms that share a colour differ in marker and
+        line, so that they can be told apart in black and white."""
         place = self._places[algorithm]
         turn = place // COLOURS
         return place % COLOURS, (place + turn) % MARKERS, turn % LINES

@@ -1,4 +1,5 @@
-"""The settings at which runs are compared: options that vary between runs and do not follow from another option."""
+"""The axes of a comparison. An axis is an option that varies between runs and does not follow from another option; a
+setting is one value on each axis. Runs are compared at equal settings. (The axes of figures are another matter.)"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _MISSING = "–"
 _NOT_AXES = ("algorithm", "seed", "name", "description", "timeline", "$schema")
 _SEEDS = ("/cluster/jitter_seed",)  # beside the experiment's own seed, above. comparison_table.cpp has the same list
 _INPUTS = "/inputs"  # the content of input files, which experiments name only by path
-_TITLES = {  # settings that people usually name
+_TITLES = {  # options that people usually name
     _INPUTS: "input content",
     "/cluster/inter/bandwidth": "inter-node bandwidth",
     "/cluster/inter/latency": "inter-node latency",
@@ -39,7 +40,7 @@ _OPTIMIZER = "/optimizer"
 
 @dataclass(frozen=True)
 class Axis:
-    """A setting that varies between runs."""
+    """An option that varies between runs."""
 
     pointer: str
     leaves: tuple[str, ...] = ()  # the varying options at or below `pointer` that belong to no other axis
@@ -68,7 +69,8 @@ Setting = tuple[Value, ...]
 
 
 class Axes:
-    """The axes of some runs, and the settings that follow from an axis or from the algorithm."""
+    """The axes of some runs, and the varying options that are no axes because they follow from an axis or from the
+    algorithm."""
 
     def __init__(self, runs: list[Run]):
         self._runs = runs
@@ -87,7 +89,7 @@ class Axes:
 
     @cached_property
     def coupled(self) -> dict[Axis, list[Axis]]:
-        """The settings that follow from each axis and are therefore no axes."""
+        """The options that follow from each axis and are therefore no axes."""
         found: dict[Axis, list[Axis]] = defaultdict(list)
         for axis in self._columns:
             if axis not in self.independent:
@@ -97,7 +99,7 @@ class Axes:
 
     @property
     def of_algorithms(self) -> list[Axis]:
-        """The settings for which each algorithm has its own value, and which are therefore no axes."""
+        """The options for which each algorithm has its own value, and which are therefore no axes."""
         return [Axis(pointer) for pointer in dict.fromkeys(map(self._collapse, self._of_algorithms))]
 
     def varying_leaves(self, runs: Iterable[Run]) -> list[str]:
@@ -117,9 +119,9 @@ class Axes:
         return dict.fromkeys(self.varying_leaves(self._runs))
 
     def _is_of_algorithms(self, leaf: str) -> bool:
-        """True if each algorithm has its own value, such as a learning rate that suits it; algorithms
-        are then not compared at this setting. Runs that were started separately may differ by
-        oversight, so only differences in their optimizers are taken as intended."""
+        """True if each algorithm has its own value, such as a learning rate that suits it; the option is then no axis.
+        Runs that were started separately may differ by oversight, so only differences in their optimizers are taken as
+        intended."""
         common = any(_within(leaf, pointer) for pointer in _COMMON) and not _within(leaf, _TRANSPORT)
         if leaf.startswith("/algorithm/") or common:
             return False
@@ -135,8 +137,8 @@ class Axes:
         return [Axis(pointer, tuple(leaves)) for pointer, leaves in found.items()]
 
     def _collapse(self, leaf: str) -> str:
-        """The pointer that stands for `leaf`: the nearest swept pointer at or above it, else the
-        component whose choice by name brought the leaf along, else the leaf itself."""
+        """The pointer that stands for `leaf`: the nearest swept pointer at or above it; else the component with a
+        varying name to which the leaf belongs; else the leaf itself."""
         parts = leaf.split("/")
         above = ["/".join(parts[: n + 1]) for n in range(1, len(parts))]
         for pointer in reversed(above):
@@ -148,9 +150,9 @@ class Axes:
         return leaf
 
     def _independent(self) -> list[Axis]:
-        """The axes, without those that an experiment varies along with another axis. Of several axes
-        that determine each other, an axis with a known title is kept before other axes, and an axis of
-        quantities before an axis of texts. Runs that were started separately show no such intent."""
+        """The axes, without those that an experiment varies together with another axis. Of several axes that determine
+        each other, an axis with a known title is preferred to other axes, and an axis of quantities to an axis of
+        texts. Of runs that were started separately, all axes are kept, because they show no such intent."""
         kept = list(self._columns)
         for axis in sorted(reversed(kept), key=self._telling):
             others = [a for a in kept if a != axis]
@@ -184,8 +186,8 @@ class Axes:
         return Value(key, units.show(label), *size) if size else Value(key, label)
 
     def _object_label(self, found: dict[str, Any], axis: Axis) -> str:
-        """The name of the object and its options that vary among objects of this name. A profile is named by its
-        file."""
+        """The name of the object, and those of its options that vary among objects of this name. A profile is named by
+        its file."""
         name, within = found.get("name"), axis.pointer
         varying = set(axis.leaves) if name is None else self._varying_within(axis, str(name))
         head = [] if name is None else [str(name)]

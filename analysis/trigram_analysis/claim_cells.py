@@ -1,4 +1,5 @@
-"""The parts of a claim: its tolerance, its cells, and the orderings and speed-ups of pairs of cells."""
+"""The parts of a claim: its tolerance, its cells, and the order and the speed-up of pairs of
+cells."""
 
 from __future__ import annotations
 
@@ -7,12 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The limits of a claim. An error is |simulated / published - 1|. `median` limits the median error
-    and `worst` each error; `worst_of` overrides `worst` by the cell's last key, such as its algorithm.
-    Of the pairs in one setting whose published values differ by more than `apart`, at most `wrong` may
-    come out in the other order. `speed_ups` is {who: {over whom: allowed difference of the factor}}.
-    Cells that a parameter was fitted to count only with `counts_fitted`; `predicted_median` limits the
-    median error of the other cells."""
+    """The limits of a claim. An error is |simulated / published - 1|. `median` limits the median
+    error and `worst` each error; `worst_of` overrides `worst` by the cell's last key, such as its
+    algorithm. Of the pairs of cells in one setting whose published values differ by more than
+    `apart`, at most `wrong` may be simulated in the other order. `speed_ups` is {name: {other name:
+    allowed difference of the factor}}. Cells that a parameter was fitted to count only with
+    `counts_fitted`; `predicted_median` limits the median error of the other cells."""
 
     median: float | None = None
     worst: float | None = None

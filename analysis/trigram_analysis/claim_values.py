@@ -1,4 +1,4 @@
-"""The cell of a published table that a run answers, and the run's value for it."""
+"""Finds the cell of a published table to which a run belongs, and the run's value for this cell."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def _of_summary(run: Run, described: dict[str, Any]) -> float:
 
 
 def _of_waiting(run: Run, step_s: float, described: dict[str, Any]) -> float:
-    """The share of a step that is spent computing; with `every`, the seconds that so many steps spend not computing."""
+    """The share of a step in which workers compute. If the measure has `every`, the seconds of that many steps in which
+    they do not compute."""
     measure = described["measure"]
     if "every" not in measure:
         return measure["computing_s"] / step_s
@@ -70,8 +71,8 @@ def _step_s(run: Run, described: dict[str, Any]) -> float:
 
 
 def cell_of(run: Run, rule: dict[str, Any]) -> str:
-    """The text that `rule` reads from a run, at a pointer that was swept or given: the name of the first of the rule's
-    cases whose members the value has, else the name of the value, or a quantity in the rule's unit."""
+    """The text for a run's value at the rule's pointer: the name of the first of the rule's cases whose members the
+    value has, else the name of the value, or a quantity in the rule's unit."""
     value = run.sweep.get(rule["pointer"], _at(run.experiment, rule["pointer"]))
     for case in rule.get("cases", []):
         if isinstance(value, dict) and all(value.get(key) == wanted for key, wanted in case["where"].items()):

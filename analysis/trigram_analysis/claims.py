@@ -27,7 +27,7 @@ class Answer:
 
     key: tuple[str, ...]
     value: float
-    as_claimed: bool  # the claim's command makes this run
+    as_claimed: bool  # true if the claim's command makes this run
     finished: str
     unusable: str = ""  # why the run has no value
 
@@ -62,8 +62,8 @@ class Claim:
                 if row[self._last] not in self.described.get("leave_out", [])]
 
     def _relative(self, found: dict[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
-        """The values, divided by the value of the name `relative_to` in the last column and the same setting, if the
-        measure has it."""
+        """The values. If the measure has `relative_to`, each is divided by the value that has this name in the last
+        column and the same setting."""
         base = self.described["measure"].get("relative_to")
         if base is None:
             return found
@@ -82,7 +82,7 @@ class Claim:
 
     @property
     def unusable(self) -> list[str]:
-        """Why runs answer no cell, one text per run."""
+        """The reasons why runs answer no cell, one text per run."""
         return [answer.unusable for answer in self._all_answers if answer.unusable]
 
     @property
@@ -108,7 +108,8 @@ class Claim:
 
     @property
     def rows(self) -> list[dict[str, str]]:
-        """The rows of the published table. A wide table has one row for each of its columns of values."""
+        """The rows of the published table. Each row of a wide table becomes one row for each of its columns of
+        values."""
         rows, spread = _rows(self._table), self.described["value"]
         if isinstance(spread, str):
             return list(rows)
@@ -157,7 +158,7 @@ class Claim:
 
     @property
     def predicted_errors(self) -> list[float]:
-        """The errors of the cells that nothing was fitted to."""
+        """The errors of the cells to which no parameter was fitted."""
         return [cell.error for cell in self.cells if cell.error is not None and not cell.fitted]
 
     @cached_property
@@ -222,7 +223,7 @@ class Claim:
 
     @property
     def unchecked(self) -> list[str]:
-        """Why some cells cannot be checked."""
+        """The reasons why some cells cannot be checked."""
         said = []
         if self.with_other_settings:
             said.append(f"{self.with_other_settings} of {len(self.cells)} cells have runs that {self.command} does not make")
@@ -232,8 +233,8 @@ class Claim:
 
     @property
     def failures(self) -> list[str]:
-        """Why the claim is not as declared. Empty if every cell is checked and the claim misses in exactly the respects
-        that `expected_misses` names."""
+        """The reasons why the check of the claim fails. Empty if every cell is checked and the claim misses in exactly
+        the respects that `expected_misses` names."""
         if self.unchecked:
             return [*self.unchecked, *self.misses.values()]
         return ([text for respect, text in self.misses.items() if respect not in self.expected]
@@ -243,7 +244,7 @@ class Claim:
 
 def load(results: Results, path: Path = CLAIMS) -> list[Claim]:
     """The claims whose experiments have runs in `results`, in the order of the file. Failed and unfinished runs count
-    as runs here, though they answer no cell: a claim must not drop out of a check because all its runs did."""
+    as runs here, though they answer no cell: a claim must not drop out of a check because all its runs failed."""
     groups, begun = results.by_name(), _begun(results)
     return [Claim(claim, path.parent, groups.get(claim["experiment"], [])) for claim in _described(path)
             if claim["experiment"] in begun]
@@ -269,7 +270,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _matches(key: dict[str, str], cells: dict[str, Any]) -> bool:
-    """True if the cell is one of those that {column: value or list of values} describes."""
+    """True if the key has one of the allowed values in each column; `cells` is {column: value or list of values}."""
     return all(key.get(column) in _list(values) for column, values in cells.items())
 
 

@@ -32,7 +32,7 @@ def verdict(claim: Claim) -> str:
 
 
 def summary(claim: Claim) -> str:
-    """The errors, the order and the speed-ups, with the allowed limits."""
+    """One line with the errors, the order and the speed-ups, each with its limits."""
     said, t = [], claim.tolerance
     fitted = any(cell.fitted for cell in claim.cells)
     if claim.errors:
@@ -60,7 +60,7 @@ def summary(claim: Claim) -> str:
 
 
 def _titles(claim: Claim) -> list[str]:
-    return [*claim.columns, f"published, {claim.unit}", "simulated", "ratio", "verdict", "known of it"]
+    return [*claim.columns, f"published, {claim.unit}", "simulated", "ratio", "verdict", "cause, as far as known"]
 
 
 def _row(claim: Claim, cell: Cell) -> list[str]:
@@ -74,7 +74,7 @@ def _row(claim: Claim, cell: Cell) -> list[str]:
 
 def _speed_up_titles(claim: Claim) -> list[str]:
     return [*claim.columns[:-1], "speed-up", "published", "simulated", "difference", "allowed",
-            "verdict", "known of it"]
+            "verdict", "cause, as far as known"]
 
 
 def _speed_up_row(speed_up: SpeedUp) -> list[str]:

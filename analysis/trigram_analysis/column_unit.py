@@ -10,7 +10,7 @@ from . import units
 
 @dataclass(frozen=True)
 class Unit:
-    """One unit for a whole column, so that its numbers compare at a glance."""
+    """One unit for a whole column, so that its numbers are easy to compare."""
 
     name: str
     factor: float = 1.0

@@ -1,5 +1,5 @@
 """The command that repeats runs. If the runs come from a configuration of this repository, the command names it and
-sets what differs; else the command contains the whole experiment."""
+sets the options that differ; else the command contains the whole experiment."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def _settings(path: Path, run: Run) -> list[Difference] | None:
 
 @cache
 def _read(path: Path) -> dict[str, Any] | None:
-    """Parses a JSON file that may have comments; None if it cannot be read. Results are cached, so nobody may change
-    them."""
+    """Parses a JSON file that may have comments; None if it cannot be read. Results are cached, so callers must not
+    change them."""
     try:
         text = readable.text_of(path)
         found = json.loads(re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or "", text, flags=re.S))
@@ -94,8 +94,8 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _at_point(config: dict[str, Any], sweep: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The options that a configuration asks for at a point of its sweep, with the content of files in place of their
-    paths. Outer pointers are applied before the pointers inside them."""
+    """The options of a configuration at a point of its sweep, with the content of files in place of their paths. Outer
+    pointers are applied before the pointers inside them."""
     asked = {key: _inlined(value, folder) for key, value in config.items()
              if key not in _NOT_COMPARED and not isinstance(value, list)}
     for pointer, value in sorted(sweep.items()):
@@ -111,8 +111,8 @@ def _at_point(config: dict[str, Any], sweep: dict[str, Any], folder: Path) -> di
 
 
 def _bound(workload: Any, resolved: Any, cluster: Any) -> Any:
-    """The workload as written, with the rates of the cluster's accelerator in place of `"accelerator": "cluster"` if
-    the program has resolved it. The program leaves the text as it is where it does not know the rates."""
+    """The workload as written, except that the rates of the cluster's accelerator replace `"accelerator": "cluster"` if
+    the program has resolved it. The program leaves the text as it is if it does not know the rates."""
     if not (isinstance(workload, dict) and isinstance(resolved, dict)):
         return workload
     bound = dict(workload)

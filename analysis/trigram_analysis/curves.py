@@ -1,4 +1,4 @@
-"""Curves of runs for the page: means over seeds and, in long runs, over stretches of steps."""
+"""Curves of runs for the page: means over seeds and, in long runs, over intervals of steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def curve(point: Point, key: str) -> list[Row]:
 
 
 def thinned(rows: list[Row], points: int) -> list[Row]:
-    """At most `points` rows: means over stretches of steps, and the last step as it is."""
+    """At most `points` rows: means over intervals of steps, and the last step as it is."""
     if len(rows) <= points:
         return rows
     edges = [i * (len(rows) - 1) // (points - 1) for i in range(points)]
@@ -31,7 +31,7 @@ def thinned(rows: list[Row], points: int) -> list[Row]:
 
 
 def varies(curves: Iterable[list[Row]]) -> bool:
-    """True if any of the curves is more than a level line."""
+    """True if any of the curves is not constant."""
     for rows in curves:
         values = [value for _, _, value in rows]
         if values and max(values) - min(values) > 1e-6 * max(map(abs, values)):
@@ -40,7 +40,7 @@ def varies(curves: Iterable[list[Row]]) -> bool:
 
 
 def short(value: Any) -> float | None:
-    """Rounds to five significant digits; no screen shows more of them."""
+    """Rounds to five significant digits, more than a screen can show."""
     if value is None or not math.isfinite(value):
         return None
     number = float(f"{value:.5g}")

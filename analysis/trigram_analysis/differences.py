@@ -1,7 +1,7 @@
 """The differences between a resolved experiment and a written one. Options that are left out have the defaults of
 configs/schema.json. The program writes that file from the same tables of fields with which it reads experiments, and a
 test compares the two. Asking the program for its plan would be as exact, but takes seconds for each large sweep, and
-the program may be absent where a report is made."""
+the program may be absent on the machine that makes the report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HIDDEN = {"mlp": [64], "cnn": []}  # default of /workload/hidden; it depends on
 
 
 def differences(written: Any, resolved: Any, pointer: str = "") -> Iterator[Difference]:
-    """The places where `resolved` differs from `written` completed by the defaults."""
+    """The places where `resolved` differs from `written`, after the defaults have been filled in."""
     return _differences(written, resolved, _schema(), pointer)
 
 
@@ -50,7 +50,7 @@ def _differences(written: Any, resolved: Any, schema: dict[str, Any], pointer: s
 
 def _within(written: dict[str, Any], resolved: dict[str, Any], schema: dict[str, Any],
             pointer: str) -> Iterator[Difference]:
-    """The differences of two objects: the whole object if its name or kind differs, else option by option."""
+    """The differences of two objects: the whole object if its name or kind differs, else the options that differ."""
     if any(key in written and written[key] != resolved.get(key) for key in ("name", "kind")):
         yield pointer, resolved
         return

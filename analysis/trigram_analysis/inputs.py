@@ -1,4 +1,4 @@
-"""Tells runs of one experiment apart that have read different contents of an input file."""
+"""Distinguishes runs of one experiment that have read different contents of an input file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _OF_NO_RESULT = ("name", "description")  # left out of the hash that is a run's 
 
 
 def contents(runs: list[Run]) -> dict[Path, str]:
-    """For each run that has read a file that other runs have read with another content: which content, in words."""
+    """A text that names the content of an input file, for each run that read another content of this file than other
+    runs."""
     last_read: dict[str, dict[str, str]] = {}  # by file and hash: the start of the last run that read it
     for run in runs:
         for file, digest in run.inputs.items():

@@ -14,8 +14,8 @@ from .winner_map import Winner, map_axes, unranked, winner
 
 
 def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
-    """The winner of the deciding measure in each cell, its value and its margin. Axes beyond the first two are fixed at
-    the middle setting."""
+    """The winner of the deciding measure in each cell, its value and its margin. Options beyond the two of the map are
+    fixed at the middle setting."""
     measure = overview.deciding(comparison)
     x, y = map_axes(comparison)
     if measure is None or x is None or len(comparison.algorithms) < 2:

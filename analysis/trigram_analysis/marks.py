@@ -28,7 +28,7 @@ def marked(comparison: Comparison, algorithm: str) -> str:
 
 
 def footnote(fig: Figure, comparison: Comparison) -> None:
-    """Writes below the figure what the marks mean, and what the runs do not take into account."""
+    """Writes below the figure the meaning of the marks, and remarks on what the runs do not take into account."""
     short = dict.fromkeys(p.shortfall for p in comparison.points if p.shortfall)
     lines = [f"{shortfall.MARK} {'; '.join(short)}"] if short else []
     if said := remarks(comparison.runs):
@@ -38,7 +38,7 @@ def footnote(fig: Figure, comparison: Comparison) -> None:
 
 def below(fig: Figure, lines: list[str]) -> None:
     """Writes lines below the figure, wrapped to its width, after the lines written there before."""
-    size, spacing, wide_in = 8, 1.2, 0.06  # points; line heights; inches per letter, in the mean
+    size, spacing, wide_in = 8, 1.2, 0.06  # points; line heights; mean inches per letter
     wrapped = [part for line in lines for part in textwrap.wrap(line, int(fig.get_figwidth() / wide_in))]
     before = sum(text.get_text().count("\n") + 1 for text in fig.texts if text.get_position()[1] < 0)
     if wrapped:
@@ -54,7 +54,7 @@ def interval_of(point: Point, target: float) -> str:
 
 
 def coarse(point: Point, target: float) -> str:
-    """The mark for times that few evaluations tell; else empty."""
+    """The mark for times that are known from few evaluations only; else empty."""
     found = point.reached(target)
     return "~" if found and found.coarse else ""
 
@@ -74,7 +74,7 @@ def some_seeds(ax: Axes, partly: Partly, place: float, colour: str, upright: boo
 
 
 def footnotes_of_target(fig: Figure, comparison: Comparison, target: float) -> None:
-    """Writes below the figure what the marks on times to an accuracy mean."""
+    """Writes below the figure the meaning of the marks on times to an accuracy."""
     partly = time_to(target).partly
     below(fig, [legend for legend, found in ((COARSE_LEGEND, lambda p: coarse(p, target)), (PARTLY_LEGEND, partly))
                 if any(map(found, comparison.points))])

@@ -38,5 +38,5 @@ def details(summary: str, body: str, opened: bool = False) -> str:
 
 
 def copied(label: str, text: str) -> str:
-    """A button that copies `text`. It is hidden where no script runs, because the text also stands elsewhere."""
+    """A button that copies `text`. Without scripts it is hidden; the text is also elsewhere on the page."""
     return f'<button type="button" class="copy" data-copy="{escape(text)}">{escape(label)}</button>'

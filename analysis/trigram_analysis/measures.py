@@ -13,8 +13,9 @@ from .results import Run
 
 @dataclass(frozen=True)
 class Measure:
-    """`kind` tells how to show the number: "s", "B", "share" (0 to 1) or "" for a plain number. If a value is only
-    known to lie in an interval, `value` is the end of the interval and `least` its begin."""
+    """A number of each point that can be compared. `kind` says how to show it: "s", "B", "share" (0 to 1) or "" for a
+    plain number. If a value is only known to lie in an interval, `value` is the end of the interval and `least` its
+    start."""
 
     key: str
     title: str
@@ -24,11 +25,11 @@ class Measure:
     better: Literal["low", "high"] | None = None
     least: Callable[[Point], float | None] = lambda point: None
     partly: Callable[[Point], Partly | None] = lambda point: None  # replaces a value that only some seeds have
-    rate: bool = False  # a mean per step or second, which runs that are too short do not show
+    rate: bool = False  # true for a mean per step or second, for which a run may be too short
 
 
 def measures(comparison: Comparison) -> list[Measure]:
-    """The measures that the runs have a value of. The measure that decides between algorithms comes first."""
+    """The measures for which the runs have values. The measure that decides between algorithms comes first."""
     return [m for m in _all(comparison) if any(m.value(p) is not None for p in comparison.points)]
 
 

@@ -8,15 +8,15 @@ from .results import Run
 
 
 def algorithm_name(run: Run) -> str:
-    """The name of a run's algorithm. If the sweep names a file, such as a system's, the algorithm is called by
-    that file: "pytorch_ddp"."""
+    """The name of a run's algorithm. If the sweep names a file, such as that of a system, the algorithm gets the file's
+    name: "pytorch_ddp"."""
     swept = run.sweep.get("/algorithm")
     named = isinstance(swept, str) and swept.endswith(".json")
     return Path(swept).stem if named else own_name(run)
 
 
 def own_name(run: Run) -> str:
-    """The algorithm of a run, with its mode where it has one: "decentralized/shift_one"."""
+    """The algorithm of a run, with its mode if it has one: "decentralized/shift_one"."""
     algorithm = run.experiment.get("algorithm")
     if isinstance(algorithm, str):
         return algorithm

@@ -26,7 +26,7 @@ def deciding(comparison: Comparison) -> Measure | None:
 
 
 def winner_map(comparison: Comparison) -> str:
-    """The winner map of the deciding measure. Axes beyond the first two are fixed at the middle setting."""
+    """The winner map of the deciding measure. Options beyond the two of the map are fixed at the middle setting."""
     measure = deciding(comparison)
     if measure is None:
         return "<p>No finished run says anything here.</p>"
@@ -78,7 +78,7 @@ def _cell(comparison: Comparison, measure: Measure, appearances: Appearances,
 
 
 def shown(best: Winner, measure: Measure) -> str:
-    """The winner's value, with a mark if evaluations are too far apart to tell it."""
+    """The winner's value, with a mark if evaluations are too rare to know it well."""
     return ("~ " if best.coarse else "") + show(best.value, measure.kind)
 
 
@@ -95,7 +95,7 @@ def undecided(best: Winner) -> bool:
 
 
 def missing(comparison: Comparison, measure: Measure, setting: Setting | None) -> str:
-    """Why no algorithm is first."""
+    """The reason why no algorithm is first."""
     points = comparison.at(setting) if setting is not None else []
     if unranked(points, measure):
         return "none with every seed"
@@ -119,20 +119,20 @@ def _reservation(best: Winner) -> str:
 
 
 def known(best: Winner) -> str:
-    """Among which algorithms the leaders are first, if there are rivals."""
+    """A text that limits the statement that the leaders are first, if there are rivals."""
     return "of those with every seed" if best.some_seeds else "as far as known"
 
 
 def earlier(best: Winner) -> str:
-    """Says which algorithms may be earlier than the leaders but are not ranked."""
+    """A text that names the algorithms that may be earlier than the leaders but are not ranked."""
     who = best.rivals[0] if len(best.rivals) == 1 else f"{len(best.rivals)} others"
     return f"{who} may be earlier"
 
 
-def _values(comparison: Comparison, axis: int | None) -> list[Value | None]:
-    if axis is None:
+def _values(comparison: Comparison, swept: int | None) -> list[Value | None]:
+    if swept is None:
         return [None]
-    return sorted({s[axis] for s in comparison.settings}, key=lambda v: v.order)
+    return sorted({s[swept] for s in comparison.settings}, key=lambda v: v.order)
 
 
 def _place(setting: Setting, x: int | None, y: int | None) -> tuple[str, str]:

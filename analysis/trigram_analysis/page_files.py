@@ -35,7 +35,7 @@ def _module(name: str) -> str:
 
 
 def chart_script() -> str:
-    """uPlot with its licence; empty if it is not installed, which the page then says."""
+    """uPlot with its licence; empty if it is not installed, and then the page says so."""
     source, licence = _LIBRARY / "dist" / "uPlot.iife.min.js", _LIBRARY / "LICENSE"
     if not source.is_file():
         return ""

@@ -1,4 +1,5 @@
-"""Figures of several panels, one per setting: the settings that are shown, their titles and their axes."""
+"""Figures of several panels, one per setting: the settings that are shown, their titles, and the axes of the panels.
+`swept` is the index of an option that varies, as in Comparison.axes."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .comparison import Comparison, Point, Setting
 
 _MOST = 6
 _MAX_TICKS = 8
-LETTERS_PER_INCH = 13  # of a title, at least
+LETTERS_PER_INCH = 13  # the smallest number in a title
 
 
 def chosen(settings: list[Setting]) -> list[Setting]:
@@ -25,13 +26,13 @@ def chosen(settings: list[Setting]) -> list[Setting]:
     return [settings[round(i * last / (_MOST - 1))] for i in range(_MOST)]
 
 
-def without(setting: Setting, axis: int) -> Setting:
-    return setting[:axis] + setting[axis + 1:]
+def without(setting: Setting, swept: int) -> Setting:
+    return setting[:swept] + setting[swept + 1:]
 
 
-def join(comparison: Comparison, others: Setting, axis: int) -> str:
-    full = others[:axis] + (others + others)[:1] + others[axis:]  # with a filler in place of the axis
-    return comparison.label(full, skip=axis) if others else ""
+def join(comparison: Comparison, others: Setting, swept: int) -> str:
+    full = others[:swept] + (others + others)[:1] + others[swept:]  # with a filler in place of the swept setting
+    return comparison.label(full, skip=swept) if others else ""
 
 
 def set_title(ax: Axes, title: str) -> None:
@@ -47,15 +48,15 @@ def row_label(comparison: Comparison, point: Point) -> str:
     return f"{point.algorithm}, {where}{mark}" if where else point.algorithm + mark
 
 
-def dimension(comparison: Comparison, axis: int) -> str:
-    return comparison.settings[0][axis].dimension or "number"
+def dimension(comparison: Comparison, swept: int) -> str:
+    return comparison.settings[0][swept].dimension or "number"
 
 
-def label_axis(ax: Axes, comparison: Comparison, axis: int) -> None:
-    factor, unit = units.AXIS[dimension(comparison, axis)]
-    title = comparison.axes[axis].title
+def label_axis(ax: Axes, comparison: Comparison, swept: int) -> None:
+    factor, unit = units.AXIS[dimension(comparison, swept)]
+    title = comparison.axes[swept].title
     ax.set_xlabel(f"{title} ({unit})" if unit else title)
-    values = sorted({s[axis].number * factor for s in comparison.settings})
+    values = sorted({s[swept].number * factor for s in comparison.settings})
     if values[0] > 0 and values[-1] / values[0] >= 4:
         ax.set_xscale("log")
     ticks = values[::math.ceil(len(values) / _MAX_TICKS)]

@@ -52,7 +52,7 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
 
 def _step_time(comparison: Comparison, styles: style.Styles) -> Figure | None:
     compute = [c for p in comparison.points if (c := p.mean("compute_s"))]
-    return _against_axis(comparison, styles, lambda p: p.mean("step_s"), _over_seeds("step_s"),
+    return _against_swept(comparison, styles, lambda p: p.mean("step_s"), _over_seeds("step_s"),
                          f"{_time(comparison)} per step", floor=min(compute, default=None))
 
 
@@ -74,7 +74,7 @@ def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | 
         return found and (found.time_s - found.after_s, 0.0)
 
     measure = measures.time_to(target)
-    fig = _against_axis(comparison, styles, measure.value, since_previous_evaluation,
+    fig = _against_swept(comparison, styles, measure.value, since_previous_evaluation,
                         f"{_time(comparison)} to {units.percent(target)} accuracy",
                         text=lambda p: marks.interval_of(p, target), mark=lambda p: marks.coarse(p, target),
                         partly=measure.partly)
@@ -87,7 +87,7 @@ def _time(comparison: Comparison) -> str:
     return "simulated time" if all(r.simulated for r in comparison.runs) else "time"
 
 
-def _against_axis(comparison: Comparison, styles: style.Styles,
+def _against_swept(comparison: Comparison, styles: style.Styles,
                   value: Value, spread: Spread, label: str, floor: float | None = None,
                   text: Text | None = None, mark: Text = lambda point: "",
                   partly: PartlyReached = lambda point: None) -> Figure | None:
@@ -97,20 +97,20 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
     lines."""
     if all(value(p) is None and partly(p) is None for p in comparison.points):
         return None
-    axis = comparison.numeric_axis()
-    if axis is None or len({s[axis] for s in comparison.settings}) < 2:
+    swept = comparison.numeric_axis()
+    if swept is None or len({s[swept] for s in comparison.settings}) < 2:
         return _bars(comparison, styles, value, spread, label, text or (lambda p: units.seconds(value(p))),
                      partly)
-    shown = panels.chosen(sorted({panels.without(s, axis) for s in comparison.settings},
+    shown = panels.chosen(sorted({panels.without(s, swept) for s in comparison.settings},
                                  key=lambda s: [v.order for v in s]))
     fig, axes = style.figure(1, len(shown), width=max(6.4, 3.4 * len(shown)), height=3.8,
                              sharey=True)
     for ax, other_values in zip(axes, shown):
-        _lines(ax, comparison, styles, axis, other_values, value, spread, mark, partly)
+        _lines(ax, comparison, styles, swept, other_values, value, spread, mark, partly)
         if floor:
             ax.axhline(floor, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
-        panels.set_title(ax, panels.join(comparison, other_values, axis))
-        panels.label_axis(ax, comparison, axis)
+        panels.set_title(ax, panels.join(comparison, other_values, swept))
+        panels.label_axis(ax, comparison, swept)
         ax.set_yscale("log")
         panels.log_ticks(ax.yaxis, dense=True)
     style.time_axis(axes[0].yaxis, label)
@@ -118,21 +118,21 @@ def _against_axis(comparison: Comparison, styles: style.Styles,
     return fig
 
 
-def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, axis: int, other_values: Setting,
+def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, swept: int, other_values: Setting,
            value: Value, spread: Spread, mark: Text, partly: PartlyReached) -> None:
     """Draws one panel: a line per algorithm through its points whose other options have `other_values`."""
-    factor = units.AXIS[panels.dimension(comparison, axis)][0]
+    factor = units.AXIS[panels.dimension(comparison, swept)][0]
     for algorithm in comparison.algorithms:
         in_panel = [p for p in comparison.points
-                    if p.algorithm == algorithm and panels.without(p.setting, axis) == other_values]
+                    if p.algorithm == algorithm and panels.without(p.setting, swept) == other_values]
         for found, p in ((found, p) for p in in_panel if (found := partly(p))):
-            marks.some_seeds(ax, found, p.setting[axis].number * factor, styles.colour(algorithm), upright=True)
-        points = sorted((p for p in in_panel if value(p) is not None), key=lambda p: p.setting[axis].order)
-        x = [p.setting[axis].number * factor for p in points]
+            marks.some_seeds(ax, found, p.setting[swept].number * factor, styles.colour(algorithm), upright=True)
+        points = sorted((p for p in in_panel if value(p) is not None), key=lambda p: p.setting[swept].order)
+        x = [p.setting[swept].number * factor for p in points]
         y = [value(p) for p in points]
         short = [p for p in points if p.shortfall]
         ax.plot(x, y, label=marks.marked(comparison, algorithm), **styles.line(algorithm))
-        marks.hollow(ax, styles, algorithm, [(p.setting[axis].number * factor, value(p)) for p in short])
+        marks.hollow(ax, styles, algorithm, [(p.setting[swept].number * factor, value(p)) for p in short])
         for place in zip(x, y, map(mark, points)):
             ax.annotate(place[2], place[:2], xytext=(5, 3), textcoords="offset points", color=style.INK)
         errors = [spread(p) for p in points]

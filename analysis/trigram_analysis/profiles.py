@@ -46,7 +46,7 @@ def read(name: str) -> Profile | None:
                     continue
                 text = path.read_text(encoding="utf-8")
                 return _json(path, text) if path.suffix == ".json" else _csv(path, text)
-            except (OSError, ValueError, RecursionError):  # no file can have this name, or the file is no profile
+            except (OSError, ValueError, RecursionError):  # no file can have this name, or the file is not a profile
                 return None
     return None
 

@@ -59,7 +59,8 @@ def _runs(runs: list[Run], command: str) -> str:
 
 
 def assumptions(runs: list[Run]) -> str:
-    """What the runs assume without a measurement, as HTML: first the model profiles, then the options."""
+    """The assumptions of the runs that nobody has measured, as HTML: first those of the model profiles, then those of
+    the options."""
     parts = []
     for profile in profiles.of(runs):
         assumed = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in profile.assumed)

@@ -1,5 +1,5 @@
-"""Checks that the files of a run can be used: the types and ranges of what tables, charts and claims take from it. The
-check happens once, when a run is loaded, so that an odd run is listed as such and does not stop the others."""
+"""Checks that the files of a run can be used: the types and ranges of the values that tables, charts and claims read.
+The check happens once, when a run is loaded, so that an unusable run is listed and does not stop the other runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_STEPS, _MOST_WORKERS = 10**7, 10**6
 
 
 def text_of(path: Path, errors: str = "strict") -> str:
-    """The content of a regular file; OSError if it is none, because reading a pipe might never end."""
+    """The content of a regular file. Raises OSError for anything else, because reading a pipe might never end."""
     if path.exists() and not path.is_file():
         raise OSError(f"{path.name} is not a file")
     return path.read_text(encoding="utf-8", errors=errors)
@@ -26,7 +26,7 @@ def number(value: Any) -> bool:
 
 
 def problem(manifest: dict[str, Any]) -> str:
-    """Why a manifest cannot be used; empty if it can."""
+    """The reason why a manifest cannot be used; empty if it can be used."""
     odd = _odd_value(manifest, "", 0) or next(
         (f"{pointer} is not {what}" for pointer, (what, fits) in _USED.items() if not fits(_at(manifest, pointer))), "")
     steady = _at(manifest, "/summary/steady")

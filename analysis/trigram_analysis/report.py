@@ -1,4 +1,4 @@
-"""One self-contained HTML page that opens offline."""
+"""Writes the report: one self-contained HTML page that opens offline."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .comparison import Comparison
 from .markup import breakable, details, escape
 from .results import Excluded, Results
 
-_LISTED = 5  # most values of a fact that are listed
-_MANY = 12  # with more settings than this, the verdicts are folded away
+_LISTED = 5  # a fact with more values is left out
+_MANY = 12  # with more settings, the verdicts are folded away
 
 
 def write(results: Results, output: Path, title: str, claims: str = "") -> None:
@@ -35,8 +35,8 @@ def write(results: Results, output: Path, title: str, claims: str = "") -> None:
 
 
 def guarded(title: str, section: Callable[[], str]) -> str:
-    """A section of the page, or a line that says why it could not be made. Odd runs are sorted out when they are
-    loaded. This guard is the last resort against runs that nobody foresaw: they must not cost the other sections."""
+    """A section of the page, or a line that says why it could not be made. Unusable runs are excluded when they are
+    loaded. This guard is for errors that nobody foresaw: they must not prevent the other sections."""
     try:
         return section()
     except Exception as error:
@@ -87,7 +87,7 @@ def _experiment(comparison: Comparison, anchor: str) -> str:
 
 
 def _facts(comparison: Comparison) -> str:
-    """Facts about all runs. The values of a fact that varies are listed, or left out if there are many."""
+    """Facts about all runs, as HTML. If a fact varies, its values are listed, or left out if there are many."""
     experiments = [run.experiment for run in comparison.runs]
     facts = [f"{len(comparison.runs)} runs",
              _listed([_workers(e.get("cluster")) for e in experiments]),

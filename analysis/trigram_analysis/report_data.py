@@ -27,7 +27,7 @@ _CURVES = {  # column of metrics.jsonl: (title, kind)
     "exposed_s": ("exposed communication", "s"),
     "bytes_inter": ("bytes between nodes", "B"),
 }
-_MAY_BE_FLAT = ("loss", "accuracy")  # the others are drawn only where they vary
+_MAY_BE_FLAT = ("loss", "accuracy")  # other curves are drawn only if they vary
 
 
 def data(comparison: Comparison) -> dict[str, Any]:
@@ -108,8 +108,8 @@ def _columns(rows: list[Row]) -> list[list[float | None]]:
 
 
 def _timelines(comparison: Comparison, place: Any) -> list[dict[str, Any]]:
-    """The timelines of all algorithms at each setting. If there are too many settings, uses the setting that the page
-    begins with and others, evenly spread."""
+    """The timelines of all algorithms at each setting. If there are too many settings, the function uses the setting
+    that the page begins with, and some others that are evenly spread."""
     timelines, boxes = [], 0
     for setting in _drawn_settings(comparison):
         if boxes >= _BOXES:
@@ -132,7 +132,7 @@ def _drawn_settings(comparison: Comparison) -> list[Setting]:
 
 
 def _timeline(point: Point, told: str) -> dict[str, Any] | None:
-    """The boxes as a flat list of row, kind, begin and length, in microseconds. `told` says which run it is."""
+    """The boxes as a flat list of row, kind, begin and length, in microseconds. `told` is a text that names the run."""
     run = point.drawn_run
     drawn = trace.shown(trace.boxes(run.path / "trace.json", run.workers_per_node),
                         run.workers_per_node)

@@ -63,7 +63,7 @@ class Run:
 
     @property
     def steps(self) -> int | None:
-        """The number of steps that the run's totals cover, which may be fewer than the configuration allows."""
+        """The number of steps that the run's totals cover, which may be smaller than the configured number."""
         steps = self.summary.get("steps")
         if steps is not None:
             return steps
@@ -74,8 +74,9 @@ class Run:
         return asked if isinstance(asked, int) and asked > 0 else None
 
     def per_step(self, key: str) -> float | None:
-        """A total of the summary, such as bytes, divided by the number of steps. Uses the total and the steps that the
-        run's means cover, if the summary has them, and a mean worker if workers make different numbers of steps."""
+        """A total of the summary, such as bytes, divided by the number of steps. The method uses the total and the
+        steps that the run's means cover, if the summary has them. If workers make different numbers of steps, the mean
+        number counts."""
         rates = _object(self.summary, "rates")
         made = rates.get("steps_made", rates.get("steps"))
         total, steps = (rates.get(key), made) if rates else (self.number(key), self.steps)
@@ -88,7 +89,7 @@ class Run:
 
     @property
     def over(self) -> str:
-        """Which steps the run's means cover; empty if they cover all."""
+        """The steps that the run's means cover, in words; empty if they cover all steps."""
         return _object(self.summary, "rates").get("over") or ""
 
     @property
@@ -130,7 +131,7 @@ class Run:
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
-        """The same rows as plain objects, which load in a fraction of the time that a thousand data frames take."""
+        """The same rows as plain objects. They load much faster than data frames, which matters for a thousand runs."""
         return list(_json_lines(self.path / "metrics.jsonl"))
 
     @cached_property
@@ -159,7 +160,7 @@ class Run:
 
 @dataclass
 class Excluded:
-    """A run folder that does not count, and why."""
+    """A run folder that does not count, and the reason."""
 
     path: Path
     reason: str
@@ -230,7 +231,7 @@ def _load_run(path: Path, results: Results) -> None:
 
 
 def _apart(run: Run, results: Results) -> tuple[list[Excluded] | None, str]:
-    """The list of excluded runs to which this run belongs, and why; None if the run counts."""
+    """The list of excluded runs to which this run belongs, and the reason; None if the run counts."""
     strange = _strange(run.manifest)
     if strange:
         return results.foreign, strange
@@ -243,7 +244,7 @@ def _apart(run: Run, results: Results) -> tuple[list[Excluded] | None, str]:
 
 
 def _strange(manifest: dict[str, Any]) -> str:
-    """Why a manifest is not one that this program reads; empty if it is."""
+    """The reason why this program does not read a manifest; empty if it reads it."""
     schema = manifest.get("schema_version")
     if not isinstance(schema, int):
         return "no manifest of Trigram: it has no schema_version"

@@ -9,9 +9,9 @@ MARK = "‡"
 
 
 def shortfall(run: Run, rates: bool = True) -> str:
-    """What a run lacks, as a text to follow the name of its algorithm; empty if it lacks nothing. Without `rates`, only
-    a lack that leaves nothing to compare: neither means per step nor what the run learned. The text comes from the
-    program that made the run."""
+    """The reason why a run is too short, as a text to follow the name of its algorithm; empty if it is long enough.
+    Without `rates`, only reasons count that leave nothing to compare: neither means per step nor the run's accuracy.
+    The text comes from the program that made the run."""
     said = run.summary.get("shortfall", "")
     if said == "":
         return _by_counts(run)
@@ -19,8 +19,8 @@ def shortfall(run: Run, rates: bool = True) -> str:
 
 
 def _by_counts(run: Run) -> str:
-    """What runs by older programs lack, which do not record it. The summary gives the number of steps between two
-    communications (1 if it does not)."""
+    """The same for runs of older programs, which do not record the reason. It follows from the number of steps between
+    two communications, which is 1 if the summary does not give it."""
     cycle, steps = run.number("cycle_steps") or 1, run.steps
     if steps is not None and steps < cycle:
         return f"made {steps} of the {cycle:,.0f} steps from one communication to the next"

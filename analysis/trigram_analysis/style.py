@@ -58,7 +58,7 @@ plt.rcParams.update({
 
 
 class Styles(appearance.Appearances):
-    """The looks as values of matplotlib."""
+    """The appearance of algorithms as values for matplotlib."""
 
     def colour(self, algorithm: str) -> str:
         return _COLOURS[self.appearance(algorithm)[0]]

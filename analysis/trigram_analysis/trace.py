@@ -1,4 +1,4 @@
-"""Reads trace.json (Chrome's trace events): what each stream of a worker did in one step."""
+"""Reads trace.json (Chrome's trace events), the activities of each stream of a worker in one step."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def boxes(path: Path, workers_per_node: int | None = None) -> list[Box]:
 
 
 def shown(found: list[Box], workers_per_node: int) -> list[Box]:
-    """The boxes of two workers of the first node and the first worker of the next node. Times start with the step; a
-    box that began before is cut there."""
+    """The boxes of two workers of the first node and the first worker of the next node. Times are counted from the
+    start of the step; a box that began earlier is cut there."""
     drawn = [b for b in found if b.rank in {0, 1, workers_per_node} and b.length_s > 0]
     start_s = min((b.begin_s for b in drawn if b.stream == "main"), default=0.0)
     cut = [replace(b, begin_s=max(b.begin_s - start_s, 0.0),
@@ -95,7 +95,7 @@ def merged(bars: list[Box], resolution_s: float) -> list[tuple[float, float]]:
 
 
 class _Nodes:
-    """Tells which transfers leave a node. A trace has only the messages between recorded ranks. If a transfer sends
+    """Finds the transfers that leave a node. A trace has only the messages between recorded ranks. If a transfer sends
     more bytes than its recorded messages carry, or has no recorded message, then its peer was not recorded. That peer
     is on another node if all ranks of the transfer's own node were recorded."""
 
@@ -135,7 +135,7 @@ class _Nodes:
 
 
 def _is_event(event: Any) -> bool:
-    """True for an event whose track can be told from others and whose times can be computed with."""
+    """True for an event whose track is known and whose times are usable numbers."""
     return (isinstance(event, dict) and isinstance(event.get("pid"), int)
             and isinstance(event.get("tid"), (int, str, type(None)))
             and all(readable.number(event[key]) for key in ("ts", "dur") if key in event))

@@ -80,7 +80,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent, with as many digits as it was given with."""
+    """A share in per cent, with as many digits as the share has."""
     return f"{100 * share:g}%"
 
 

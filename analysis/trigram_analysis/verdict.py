@@ -1,4 +1,4 @@
-"""One or two sentences per setting: who wins, by how much."""
+"""Says in one or two sentences per setting which algorithm wins, and by how much."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
 
 
 def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]:
-    """Who is first among the algorithms that reach the goal with every seed. The text says so if others reach it with
-    only some seeds."""
+    """Says which algorithm is first among those that reach the goal with every seed. The text mentions this limit if
+    others reach the goal with only some seeds."""
     begin = "Of those that get there with every seed, " if some_seeds else ""
     if order_unknown(ranked):
         return [f"{begin}{_listed([c.algorithm for c in ranked])} reach {goal} by their first evaluations, which do "

@@ -1,4 +1,4 @@
-"""Who wins at each setting, and by how much: one cell of the winner map per setting."""
+"""Finds the winner at each setting, and its margin: one cell of the winner map per setting."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TIE = 0.01  # values whose relative difference is at most this count as equal
 @dataclass(frozen=True)
 class Winner:
     """The winner at a setting. `leaders` has several algorithms if they tie. `margin` is the factor, at least 1,
-    between the best value and the first value behind it; None if no value is behind it. `coarse`: few evaluations tell
-    the best value. `rivals` are not ranked but may be earlier, so the leaders are first only as far as evaluations tell
-    or, if `some_seeds`, only among the algorithms that get there with every seed."""
+    between the best value and the first value behind it; None if no value is behind it. `coarse` is true if the best
+    value is known from few evaluations only. `rivals` are not ranked but may be earlier, so the leaders are first only
+    as far as evaluations tell or, if `some_seeds`, only among the algorithms that reach the target with every seed."""
 
     leaders: list[str]
     value: float
@@ -41,7 +41,8 @@ def winner(comparison: Comparison, setting: Setting, measure: Measure) -> Winner
 
 @dataclass(frozen=True)
 class Contender:
-    """`value` may be as low as `least`. The two are equal if the value is known exactly."""
+    """An algorithm with its value, which may really be as low as `least`. The two are equal if the value is known
+    exactly."""
 
     algorithm: str
     value: float
@@ -57,7 +58,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Unranked:
-    """An algorithm that gets there with only some of its seeds."""
+    """An algorithm that reaches the target with only some of its seeds."""
 
     algorithm: str
     partly: Partly
@@ -78,12 +79,12 @@ def cannot_be_ranked(ranked: list[Contender]) -> list[Contender]:
 
 
 def order_unknown(ranked: list[Contender]) -> bool:
-    """True if all contenders get there by their first evaluations, which do not tell who is first."""
+    """True if all contenders reach the target by their first evaluations, so that their order is unknown."""
     return len(ranked) > 1 and all(c.least == 0 and c.coarse for c in ranked)
 
 
 def contenders(points: list[Point], measure: Measure) -> list[Contender]:
-    """The contenders, the best first. Points that fall short take no part."""
+    """The contenders, the best first, without the points whose runs are too short."""
     found = [Contender(p.algorithm, value, _least(measure, p, value)) for p in points
              if not p.lack(measure.rate) and (value := measure.value(p)) is not None]
     return sorted(found, key=lambda c: c.value, reverse=measure.better == "high")
@@ -95,8 +96,8 @@ def unranked(points: list[Point], measure: Measure) -> list[Unranked]:
 
 
 def rivals(ranked: list[Contender], others: list[Unranked]) -> list[str]:
-    """The algorithms that may be earlier than the leaders of `ranked` but are not ranked: few evaluations tell when they
-    get there, or they get there with some seeds only. `ranked` must not be empty."""
+    """The algorithms that may be earlier than the leaders of `ranked` but are not ranked: their time is known from few
+    evaluations only, or they reach the target with some seeds only. `ranked` must not be empty."""
     return [each.algorithm for each in [*cannot_be_ranked(ranked), *early_with_some_seeds(ranked, others)]]
 
 
@@ -120,7 +121,8 @@ def _factor(best: float, value: float) -> float:
 
 
 def map_axes(comparison: Comparison) -> tuple[int | None, int | None]:
-    """The axes of the map: the numeric axis that figures use, and of the others the axis with the most values."""
+    """The indices of the two options of the map: the numeric option that figures use, and of the others the option with
+    the most values."""
     sizes = [len({s[i] for s in comparison.settings}) for i in range(len(comparison.axes))]
     varying = [i for i, size in enumerate(sizes) if size > 1]
     x = comparison.numeric_axis()

@@ -1,12 +1,13 @@
-"""The published cells, and which of them tell something that other cells do not."""
+"""The published cells, and the choice of those that are fitted."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-# Up to about this factor, computation determines a step; beyond it, only the bandwidth does.
-PLATEAU = 2.2  # times the smallest time of the table, an asynchronous row
+# Up to this factor times the smallest time of the table, which is an asynchronous row, computation determines a step.
+# Beyond it, only the bandwidth does.
+PLATEAU = 2.2
 COLUMNS = ("1", "4", "100")  # Gbps that are fitted; all others are held out
 
 
@@ -33,7 +34,8 @@ def read(rows: list[dict[str, str]]) -> list[Cell]:
 
 
 def distinct(cells: list[Cell], columns: tuple[str, ...]) -> list[Cell]:
-    """The cells of `columns`, each plateau once: a cell that equals the next wider column's cell is left out."""
+    """The cells of `columns`, without those that equal the cell of the next higher bandwidth, so that each plateau
+    counts once."""
     kept = []
     for cell in cells:
         wider = [c for c in cells if c.algorithm == cell.algorithm and c.gbps in columns

@@ -15,8 +15,8 @@ from .parameters import Parameter, Values
 # Simulates a batch of (values, cell) and returns the times in seconds.
 Simulate = Callable[[list[tuple[Values, Cell]]], list[float]]
 
-SCALE = 0.05  # of a log ratio: about the precision of reading the figure, and the accuracy that is asked for
-STEP = 0.08  # of a finite difference, in the logarithm: it smooths the kinks of max(...)
+SCALE = 0.05  # one unit of a log ratio: about the precision of reading the figure, and the accuracy that we want
+STEP = 0.08  # of a finite difference, in the logarithm; large enough to smooth the kinks of max(...)
 QUANTILE = 3.84  # 95 % quantile of chi-squared with one degree of freedom
 
 
@@ -27,7 +27,7 @@ def loss(residuals: np.ndarray) -> float:
 
 @dataclass
 class Problem:
-    """The parameters to fit. All other values of `fixed` stay as they are."""
+    """The parameters to fit and the cells to fit them to. The values of all other parameters are those in `fixed`."""
 
     simulate: Simulate
     parameters: list[Parameter]
@@ -45,14 +45,15 @@ class Problem:
         return (np.array([math.log(p.low) for p in self.parameters]),
                 np.array([math.log(p.high) for p in self.parameters]))
 
-    def felt(self, parameter: Parameter, cell: Cell) -> bool:
-        """True if a derivative is worth simulating. Limits of software have no effect where bandwidth decides."""
-        return ((not parameter.felt_by or cell.algorithm in parameter.felt_by)
+    def affects(self, parameter: Parameter, cell: Cell) -> bool:
+        """True if the parameter can change the cell's time. Limits of software have no effect where bandwidth
+        decides."""
+        return ((not parameter.affects or cell.algorithm in parameter.affects)
                 and (parameter.of_bandwidth or cell.plateau))
 
     def pattern(self) -> np.ndarray:
         """A mask that tells which residual depends on which parameter."""
-        return np.array([[self.felt(p, c) for p in self.parameters] for c in self.cells]
+        return np.array([[self.affects(p, c) for p in self.parameters] for c in self.cells]
                         + [np.zeros(len(self.parameters))] * len(self._with_priors()))
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
@@ -62,12 +63,12 @@ class Problem:
         return np.array([*(self._residual(t, c) for t, c in zip(times, self.cells)), *self._priors(x)])
 
     def jacobian(self, x: np.ndarray) -> np.ndarray:
-        """The derivatives of the residuals, by differences towards the middle of the plausible range. It takes one
-        batch of simulations."""
+        """The derivatives of the residuals, by differences towards the middle of the plausible range. All simulations
+        are one batch."""
         low, high = self.bounds()
         steps = np.where(x > (low + high) / 2, -STEP, STEP)
         moved = [x + step * np.eye(len(x))[i] for i, step in enumerate(steps)]
-        asked = [(row, i) for i, p in enumerate(self.parameters) for row, c in enumerate(self.cells) if self.felt(p, c)]
+        asked = [(row, i) for i, p in enumerate(self.parameters) for row, c in enumerate(self.cells) if self.affects(p, c)]
         here = self.values(x)
         times = self.simulate([(here, cell) for cell in self.cells]
                               + [(self.values(moved[i]), self.cells[row]) for row, i in asked])
@@ -91,9 +92,9 @@ class Problem:
 
 
 class Linear:
-    """A linear model of the residuals about `x`. It begins with finite differences, and every visited point corrects it
-    by Broyden's rule, for each residual among the parameters on which it depends (L. K. Schubert, 1970,
-    doi:10.1090/S0025-5718-1970-0258276-9)."""
+    """A linear model of the residuals about `x`. It begins with finite differences. Every visited point corrects it by
+    Broyden's rule, which changes a residual's derivatives only by the parameters on which it depends (L. K. Schubert,
+    1970, doi:10.1090/S0025-5718-1970-0258276-9)."""
 
     def __init__(self, problem: Problem, x: np.ndarray):
         self.problem, self.x = problem, x
@@ -114,8 +115,8 @@ class Linear:
 
     def minimum(self, rows: np.ndarray | slice = slice(None), held: dict[int, float] | None = None,
                 radius: float = math.inf) -> tuple[np.ndarray, float]:
-        """The point of least loss of `rows`, and that loss. The coordinates in `held` are fixed, and no other
-        coordinate moves by more than `radius`."""
+        """The point with the least loss over the residuals `rows`, and that loss. The coordinates in `held` are fixed,
+        and no other coordinate moves by more than `radius`."""
         x, held = self.x.copy(), held or {}
         x[list(held)] = list(held.values())
         free = [i for i in range(len(x)) if i not in held]

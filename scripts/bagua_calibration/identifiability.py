@@ -1,4 +1,4 @@
-"""How far the data determine the parameters, by the linear model of log times at the fit."""
+"""Computes how precisely the data determine the parameters, by the linear model of log times at the fit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .parameters import Parameter
 
 @dataclass(frozen=True)
 class Interval:
-    """The range in which the profile likelihood of the data alone, without priors, is not worse at the 95 % level."""
+    """The range in which the profile likelihood of the data, without priors, is not significantly worse (95 %)."""
 
     parameter: Parameter
     fitted: float
@@ -23,7 +23,7 @@ class Interval:
 
     @property
     def pinned(self) -> str:
-        """On which sides the data limit the range. An end that is an end of the plausible range is not the data's."""
+        """The sides on which the data limit the range. They do not limit it where it ends with the plausible range."""
         below, above = self.low > self.parameter.low * 1.001, self.high < self.parameter.high / 1.001
         return {(True, True): "yes", (True, False): "from below", (False, True): "from above"}.get((below, above), "no")
 
@@ -52,8 +52,8 @@ def profiles(model: Linear, held: dict[int, float] | None = None) -> list[Interv
 
 
 def unpinned(model: Linear) -> list[Interval]:
-    """The parameters that the data limit on no side, and would not if the others of this kind were at their priors. One
-    after the other is held at its prior, beginning with the parameter that matters least."""
+    """The parameters that the data limit on neither side, not even if the other such parameters are held at their
+    priors. The function holds one after the other at its prior, beginning with the parameter that matters least."""
     low, high = model.problem.bounds()
     names = [p.name for p in model.problem.parameters]
     found: list[Interval] = []
@@ -71,6 +71,6 @@ def unpinned(model: Linear) -> list[Interval]:
 
 
 def without_each(model: Linear) -> dict[str, np.ndarray]:
-    """For each algorithm, the coordinates that fit all other algorithms."""
+    """For each algorithm, the coordinates that fit all other algorithms best."""
     names = dict.fromkeys(cell.algorithm for cell in model.problem.cells)
     return {name: model.minimum(_rows(model, without=name))[0] for name in names}

@@ -1,10 +1,10 @@
-"""What measurements on one server tell, without a network: how much steps of VGG16 vary, and what hosts copy for
-BytePS.
+"""Fits two values to measurements on one server, which has no network: how much steps of VGG16 vary, and the rate at
+which hosts copy for BytePS.
 
 The workers of one server are slower than as many single workers because they wait for each other and because they sum
-inside the server. The description has the time of these sums. How much steps vary depends on the model and its data, as
-the time of a step does: hosts that decode images beside training make steps vary more than hosts that read text. VGG16
-therefore has a description of its own, which differs only in this.
+inside the server. The description already includes the time of these sums. How much steps vary depends on the model and
+its data, as the time of a step does: hosts that decode images during training make steps vary more than hosts that read
+text. VGG16 therefore has a separate description, which differs only in this variation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BYTEPS = "../systems/byteps.json"
 VARIATION, HOST_BANDWIDTH = "/cluster/run_times/variation", "/cluster/accelerator/host_bandwidth"
 VARIATIONS = tuple(round(0.01 * i, 2) for i in range(1, 13))
 HOSTS_GB_PER_S = tuple(round(float(rate), 3) for rate in np.geomspace(0.5, 8, 25))
-STEPS = 60  # the mean is over so many draws
+STEPS = 60  # of a run: the mean is taken over this many draws
 
 Ratios = dict[float, dict[str, float]]  # simulated / published, by value and system
 
@@ -56,7 +56,7 @@ class OneServer:
         return self._ratios(VARIATION, experiment(described, False, VARIATION, VARIATIONS))
 
     def hosts(self, described: dict[str, Any]) -> Ratios:
-        """The ratios of BytePS, by the hosts' GB/s."""
+        """The ratios of BytePS, by the rate of the hosts in GB/s."""
         asked = tuple(f"{rate}GB/s" for rate in HOSTS_GB_PER_S)
         found = self._ratios(HOST_BANDWIDTH, experiment(described, True, HOST_BANDWIDTH, asked))
         return {rate: found[text] for rate, text in zip(HOSTS_GB_PER_S, asked)}
@@ -87,7 +87,7 @@ def crossing(ratios: Ratios) -> float:
     return float(f"{math.exp(np.interp(0, logs, np.log(values))):.3g}")
 
 
-def tell(ratios: Ratios, say: Callable[[str], None] = print) -> None:
+def print_variations(ratios: Ratios, say: Callable[[str], None] = print) -> None:
     systems = sorted(next(iter(ratios.values())))
     say("variation  " + "  ".join(f"{s:>11}" for s in systems) + "  (VGG16 on one server, simulated / published)")
     for v in sorted(ratios):

@@ -1,4 +1,5 @@
-"""The parameters of the cluster's description that are calibrated. None of them serves a single figure."""
+"""The parameters of the cluster's description that are calibrated. None was added for the sake of a single published
+value."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "configs"
 
-# Algorithms by their pattern of traffic. Of BERT-Large's algorithms, those of the first two patterns exchange only
-# among the leaders of nodes, and DDP and Horovod exchange among all workers. So the share that one worker of a node
-# gets is one number, not one number for each pattern.
+# Algorithms by their pattern of traffic. With BERT-Large, algorithms of the first two patterns exchange only among
+# the leaders of nodes, while DDP and Horovod exchange among all workers. The data therefore determine one share for
+# traffic of leaders, not one share for each pattern.
 ALL_TO_ALL = ("bytegrad", "onebit_adam")
 POINT_TO_POINT = ("decentralized", "low_precision_decentralized")
 SERVER = ("byteps",)
@@ -37,13 +38,13 @@ class Parameter:
     pointer: str
     unit: str
     meaning: str
-    low: float  # begin of the plausible range
+    low: float  # start of the plausible range
     high: float  # its end
     prior: float  # where the fit starts
-    source: str  # of the range and the prior
-    width: float | None = None  # of the prior, in the logarithm; None: the range alone limits the value
-    felt_by: tuple[str, ...] = ()  # algorithms that it affects; empty: all
-    of_bandwidth: bool = False  # it has an effect where the bandwidth decides
+    source: str  # source of the range and of the prior
+    width: float | None = None  # width of the prior, in the logarithm; None: only the range limits the value
+    affects: tuple[str, ...] = ()  # algorithms that it affects; empty: all
+    of_bandwidth: bool = False  # true if it has an effect where the bandwidth decides
     also: tuple[str, ...] = ()  # pointers that get the same value
 
     @property
@@ -51,7 +52,8 @@ class Parameter:
         return self.pointer.strip("/").replace("/", ".")
 
     def written(self, value: float) -> Any:
-        """The value as descriptions contain it, to five digits, so that simulations use what is written."""
+        """The value as it is written in a description, to five digits, so that simulations use exactly the written
+        value."""
         return f"{value:.5g}{self.unit}" if self.unit else float(f"{value:.5g}")
 
 
@@ -59,43 +61,43 @@ PARAMETERS = (
     Parameter("/transport/goodput", "", "share of a link's bandwidth that is payload", 0.85, 0.98, 0.941,
               "1,448 of 1,538 bytes of an Ethernet frame; less with losses, more with jumbo frames",
               of_bandwidth=True),
-    Parameter("/transport/efficiency/leaders", "", "share of it that one worker of each node gets, in whatever pattern", 0.5, 1,
-              0.9, "nothing lost, or half of it", felt_by=ALL_TO_ALL + POINT_TO_POINT, of_bandwidth=True,
+    Parameter("/transport/efficiency/leaders", "", "share of it for traffic of one worker per node, in any pattern", 0.5, 1,
+              0.9, "nothing lost, or half of it", affects=ALL_TO_ALL + POINT_TO_POINT, of_bandwidth=True,
               also=("/transport/efficiency/all_to_all", "/transport/efficiency/point_to_point")),
     Parameter("/transport/efficiency/server", "", "share of it that traffic of servers gets", 0.5, 1, 0.9,
-              "nothing lost, or half of it", felt_by=SERVER, of_bandwidth=True),
-    Parameter("/transport/connection_cap", "GB/s", "what a ring's sockets between two workers move at most, of the median pair",
+              "nothing lost, or half of it", affects=SERVER, of_bandwidth=True),
+    Parameter("/transport/connection_cap", "GB/s", "maximum of a ring's sockets between two workers, for the median pair",
               1, 12.5, slowest_moves(3.36), "Bagua-Net's curve: NCCL's sockets from 16 MiB on, as a ring of 32 on 4 nodes",
-              width=0.2, felt_by=RINGS),
-    Parameter("/transport/stream_cap", "GB/s", "what one socket moves at most, a ring has two", 1, 6, 2,
-              "at least half of what a ring's two move", felt_by=ALL_TO_ALL + POINT_TO_POINT + SERVER),
-    Parameter("/transport/node_cap", "GB/s", "what the software of the median node moves at most", 3, 12.5,
+              width=0.2, affects=RINGS),
+    Parameter("/transport/stream_cap", "GB/s", "maximum of one socket; a ring has two", 1, 6, 2,
+              "at least half of what a ring's two move", affects=ALL_TO_ALL + POINT_TO_POINT + SERVER),
+    Parameter("/transport/node_cap", "GB/s", "maximum of the software of the median node", 3, 12.5,
               slowest_moves(5.34), "Bagua-Net's curve: two streams from 16 MiB on, on 4 nodes; at most 100 Gbps", width=0.3),
-    Parameter("/transport/variation", "", "how unlike connections and nodes are", 0.05, 0.6, VARIATION,
+    Parameter("/transport/variation", "", "how much connections and nodes differ", 0.05, 0.6, VARIATION,
               "the slowest of 2, 4 and 8 flows (NVIDIA/nccl#450): 0.85, 0.89, 0.70 of their mean", width=0.4),
-    Parameter("/run_times/variation", "", "how unlike steps of a worker are", 0.005, 0.15, 0.015,
+    Parameter("/run_times/variation", "", "how much steps of a worker differ", 0.005, 0.15, 0.015,
               "V100s of a cluster differ by 8 % (arXiv 2208.11035, abstract), taken as 2.7 standard deviations to either side",
-              width=0.3, felt_by=WAITING),
-    Parameter("/transport/stage_overhead", "us", "of a batch of messages between nodes", 0.5, 500, 5,
+              width=0.3, affects=WAITING),
+    Parameter("/transport/stage_overhead", "us", "overhead of a batch of messages between nodes", 0.5, 500, 5,
               "Bagua-Net's curve: 10 us for a stage of small messages, latency and launch included"),
-    Parameter("/accelerator/launch_overhead", "us", "of each operation of the accelerator", 2, 50, 5,
+    Parameter("/accelerator/launch_overhead", "us", "overhead of each operation of the accelerator", 2, 50, 5,
               "a launch of a CUDA kernel takes some microseconds; frameworks add to it", width=1),
-    Parameter("/accelerator/synchronize_overhead", "us", "until the host goes on after it has waited for a bucket", 5, 900,
+    Parameter("/accelerator/synchronize_overhead", "us", "time until the host continues after it has waited for a bucket", 5, 900,
               50, "a thread wakes up in tens of microseconds; published steps of low-precision gossip, 0.121 s longer than "
               "computation of which the codes' transfer takes 53 ms, leave at most 0.9 ms to each of its 73 buckets",
-              width=1.5, felt_by=SYNCHRONIZED),
-    Parameter("/accelerator/host_bandwidth", "GB/s", "what hosts copy and add up of what servers get", 0.5, 8, 2,
-              "from one thread that adds up what it copies, to some of them", felt_by=SERVER),
-    Parameter("/intra/bandwidth", "GB/s", "of a worker's port inside the node", 20, 150, 120,
-              "six NVLinks of 25 GB/s (NVIDIA V100 data sheet), less what NCCL does not get of it", width=0.5),
+              width=1.5, affects=SYNCHRONIZED),
+    Parameter("/accelerator/host_bandwidth", "GB/s", "rate at which hosts copy and add up the data of servers", 0.5, 8, 2,
+              "from one thread that copies and adds up, to several threads", affects=SERVER),
+    Parameter("/intra/bandwidth", "GB/s", "bandwidth of a worker's port inside the node", 20, 150, 120,
+              "six NVLinks of 25 GB/s (NVIDIA V100 data sheet), of which NCCL gets a part", width=0.5),
 )
 
 Values = dict[str, float]  # by the names of parameters
 
 
 def base() -> dict[str, Any]:
-    """The testbed as published, with NICs that limit the bandwidth and save credit while idle, with NCCL's two channels
-    and with Linux's windows."""
+    """The testbed as published. In addition, NICs limit the bandwidth and save credit while idle, rings have NCCL's two
+    channels, and connections have Linux's windows."""
     described = json.loads((FOLDER / "clusters" / "bagua_v100_100gbps.json").read_text())
     described["inter"] |= {"latency": "5us", "shaping": {"rate": "10Gbps", "depth": "1GB", "initial": "0B"}}
     described["transport"] = {"channels": 2, "tcp": "linux"}
@@ -105,7 +107,7 @@ def base() -> dict[str, Any]:
 
 def description(values: Values, parameters: tuple[Parameter, ...] = PARAMETERS,
                 of: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The cluster `of` (base() if it is not given) with these values."""
+    """The description `of` of a cluster (by default base()), with these values."""
     described = copy.deepcopy(base() if of is None else of)
     for parameter in parameters:
         if parameter.name not in values:

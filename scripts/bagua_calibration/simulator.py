@@ -1,4 +1,5 @@
-"""Simulates the times of cells with `trigram run`, each once. A cell is an algorithm on a description."""
+"""Simulates the times of cells with `trigram run`, each cell once. Here a cell is an algorithm, a description and a
+bandwidth."""
 
 from __future__ import annotations
 
@@ -30,8 +31,9 @@ def claim(name: str = CLAIM, runs: list[results.Run] | None = None) -> claims.Cl
 
 
 def run(trigram: Path, folder: Path, experiment: dict[str, Any], runs: Path, jobs: int) -> str:
-    """Makes the runs of an experiment of configs/papers, in a copy of the configurations, because it names their files.
-    Returns the last line of the program's errors if it failed, else an empty text."""
+    """Makes the runs of an experiment of configs/papers. It does so in a copy of configs/, because the experiment
+    refers to other files there. Returns the last line of the program's error output if it failed, else an empty
+    text."""
     configs = folder / "configs"
     shutil.copytree(FOLDER, configs, dirs_exist_ok=True)
     config = configs / "papers" / "calibration.json"
@@ -47,8 +49,8 @@ def table() -> list[dict[str, str]]:
 
 
 class Simulator:
-    """Simulates cells, and keeps the results in `folder`, by program, so that an interrupted calibration can
-    continue."""
+    """Simulates cells, and keeps the results of each version of the program in `folder`, so that an interrupted
+    calibration can continue."""
 
     def __init__(self, trigram: Path, folder: Path, jobs: int = 0):
         self._trigram, self._folder, self._jobs = trigram.resolve(), folder.resolve(), jobs
@@ -63,7 +65,7 @@ class Simulator:
             for line in self._path.read_text().splitlines():
                 key, value = json.loads(line)
                 self._known[key] = value
-        self._harvest()
+        self._store_results()
 
     def __call__(self, asked: list[tuple[dict[str, Any], str, str]]) -> list[float]:
         """The claim's measure of each (description, algorithm, gbps)."""
@@ -87,12 +89,12 @@ class Simulator:
         experiment = {k: v for k, v in self._experiment.items() if k not in ("sweep", "$schema", "cluster")}
         fewest = self._claim.described["measure"]["from_step"] + 2  # one step that counts, and the last step
         failed = run(self._trigram, self._folder, experiment | {"steps": fewest, "zip": rows}, self._runs, self._jobs)
-        self._harvest()
+        self._store_results()
         if missing := [row for row in rows if _key(row) not in self._known]:
             raise SimulationError(f"{len(missing)} cells have no result: {failed}")
 
-    def _harvest(self) -> None:
-        """Stores the results of all finished runs, also of an interrupted batch."""
+    def _store_results(self) -> None:
+        """Stores the results of all finished runs, including those of an interrupted batch."""
         with self._path.open("a", encoding="utf-8") as kept:
             for run in results.load(self._runs).runs if self._runs.exists() else []:
                 key, value = _key(run.sweep), self._claim.value(run)

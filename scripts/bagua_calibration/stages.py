@@ -1,5 +1,5 @@
-"""The order of the calibration: each stage fits the parameters that its rows determine, and the last stage refines all
-together."""
+"""The stages of the calibration: each stage fits the parameters that its rows determine, and the last stage refines all
+parameters together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Stage:
     title: str
     parameters: tuple[str, ...]
     algorithms: tuple[str, ...]
-    plateau: bool  # its cells are determined by software and computation; else by bandwidth
+    plateau: bool  # true for cells whose time depends on software and computation, false for cells whose time depends on bandwidth
 
     def cells(self, cells: list[Cell]) -> list[Cell]:
         return [c for c in cells if c.algorithm in self.algorithms and c.plateau == self.plateau
@@ -45,7 +45,7 @@ SERVER = Stage("efficiency of servers, of BytePS at 4 Gbps",
 
 @dataclass
 class Calibration:
-    """Fits `cells`. `tell` is called with lines for people."""
+    """Fits the parameters to `cells`. `tell` prints lines for people."""
 
     simulate: Simulate
     cells: list[Cell]
@@ -54,9 +54,9 @@ class Calibration:
     unpinned: list[Interval] = field(default_factory=list)  # filled in by run()
 
     def run(self, evaluations: int, rounds: int) -> tuple[Values, Linear]:
-        """The values, except those of servers, and the linear model of the joint refinement. A parameter that the data
-        limit on no side goes back to its prior, and the others are refined once more, until no such parameter is
-        left."""
+        """The fitted values, except those of servers, and the linear model of the joint refinement. A parameter that
+        the data limit on neither side goes back to its prior, and the others are refined once more, until no such
+        parameter is left."""
         values = {p.name: p.prior for p in self.parameters}
         for stage in STAGES:
             if stage.cells(self.cells):
@@ -73,9 +73,9 @@ class Calibration:
         return values, model
 
     def with_servers(self, values: Values) -> Values:
-        """Fits the servers' share of bandwidth, once it is known what hosts copy. It uses one cell, whose time is
-        inverse to the share, because traffic of servers is simulated message by message, which takes a minute per
-        cell."""
+        """Fits the servers' share of bandwidth, when the rate at which hosts copy is known. It uses a single cell,
+        whose time is inversely proportional to the share, because traffic of servers is simulated message by message,
+        which takes a minute per cell."""
         (share,) = (p for p in self.parameters if p.name == SERVER.parameters[0])
         slow = [c for c in SERVER.cells(self.cells) if c.gbps == SLOW[-1]]
         for cell in slow:
@@ -94,6 +94,6 @@ class Calibration:
 
 
 def floor(simulate: Simulate, cells: list[Cell], values: Values) -> tuple[float, float]:
-    """The published and the simulated mean seconds of the asynchronous rows, which are computation."""
+    """The published and the simulated mean seconds of the asynchronous rows, which consist of computation only."""
     rows = distinct([c for c in cells if c.algorithm == "async_model_average"], tuple({c.gbps for c in cells}))
     return float(np.mean([c.published for c in rows])), float(np.mean(simulate([(values, c) for c in rows])))

@@ -19,12 +19,12 @@ def say(line: str) -> None:
 
 
 def digest(description: dict[str, Any]) -> str:
-    """A hash of the description, whatever its layout."""
+    """A hash of the description that does not depend on its layout."""
     return hashlib.sha256(json.dumps(description, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def file(description: dict[str, Any]) -> str:
-    """The description as the file that is committed."""
+    """The text of the committed file with this description."""
     return ("// Written by scripts/calibrate_bagua.py; not to be changed by hand.\n"
             f"// SHA-256 of the description: {digest(description)}\n{json.dumps(description, indent=2)}\n")
 
@@ -61,8 +61,8 @@ def parameters(intervals: list[Interval], fitted: Values) -> str:
 
 
 def left_out(problem: Problem, refitted: dict[str, np.ndarray], fitted: Values) -> str:
-    """For each algorithm: the parameters fitted without its rows, over those fitted with all rows, and its own errors
-    then."""
+    """For each algorithm: the parameters fitted without its rows, divided by those fitted with all rows, and the
+    resulting ratios of its own cells."""
     rows = [["without", *(p.name.split(".")[-1] for p in problem.parameters), "its cells then, simulated / published"]]
     for algorithm, x in refitted.items():
         values = problem.values(x)

@@ -2,8 +2,8 @@
 from .profile import Profile, Row, V100, flops_of, linear, norm
 
 
-# One block on a V100, fp32: ms (forward, backward) by the number of sequences of 128 tokens, as
-# measured in github.com/Shigangli/Chimera (arXiv 2107.06925), prof/bert-*_time_memory_*.csv.
+# Times of one block on a V100, fp32, in ms: (forward, backward) by the number of sequences of 128 tokens, as measured
+# in github.com/Shigangli/Chimera (arXiv 2107.06925), prof/bert-*_time_memory_*.csv.
 MEASURED_LENGTH = 128
 LARGE_BLOCK = {
     1: (1.31, 1.24),
@@ -16,7 +16,7 @@ BASE_BLOCK = {8: (1.98, 2.83), 32: (6.07, 9.73), 64: (12.05, 19.17)}
 
 
 def backward_over_forward(block, tokens):
-    """Backward over forward time of a block. Times between two measured ones are interpolated."""
+    """The backward time of a block divided by its forward time. Times between two measured ones are interpolated."""
     sequences = tokens / MEASURED_LENGTH
     less = max(n for n in block if n <= sequences)
     more = min(n for n in block if n > sequences)
@@ -26,7 +26,7 @@ def backward_over_forward(block, tokens):
 
 
 def encoder(hidden, layers, tokens, length, backward):
-    """Embeddings and blocks. A block's time is divided among its weights by their sizes.
+    """The rows of embeddings and blocks. A block's time is divided among its weights by their sizes.
 
     Backward takes `backward` times as long as forward.
     """

@@ -19,7 +19,7 @@ def convolution(name, kernel, inputs, outputs, side, first=False):
 
 
 def encoder():
-    """A ResNet-18 of half the width, for depth images of 256 x 256 that are averaged over 2 x 2."""
+    """A ResNet-18 of half the usual width, for depth images of 256 x 256 pixels that are averaged over 2 x 2 pixels."""
     rows = convolution("backbone.conv1.0", 7, 1, 32, 64, first=True) + norm("backbone.conv1.1", 32)
     inputs, side = 32, 32
     for stage, width in enumerate((32, 64, 128, 256), start=1):

@@ -1,4 +1,4 @@
-"""The parts of a profile."""
+"""A profile, its rows, and functions that make rows of common layers."""
 from dataclasses import dataclass, field
 
 
@@ -40,7 +40,7 @@ class Profile:
     rates: Rates | None = None  # of the accelerator; without them, times cannot be scaled to another
 
     def text(self):
-        """The CSV file, its times rescaled so that forward and backward sum to `step_s`."""
+        """The text of the CSV file, with times rescaled so that forward and backward add up to `step_s`."""
         scale = self.step_s / sum(row.forward + row.backward for row in self.rows)
         total = {
             "forward_s": scale * sum(row.forward for row in self.rows),
@@ -72,8 +72,8 @@ def linear(name, inputs, outputs, layer, after=(0.0, 0.0), positions=0, more=0, 
     The layer is applied at `positions` positions of the batch; `more` is the FLOPs of products without
     weights.
 
-    `after` is the time of the following layers, which have no parameters. Their backward pass comes
-    first, and completes the bias gradient, which is a sum over what they pass back.
+    `after` is the time of the following layers, which have no parameters. Their backward pass comes first, and
+    completes the bias gradient, which is a sum over the gradients that they pass back.
     """
     flops = 2 * positions * inputs * outputs + more
     return [
@@ -94,7 +94,7 @@ def flops_of(rows):
 
 
 def time_by_flops(rows):
-    """Sets the times of every row to its FLOPs, to be rescaled later; returns the rows."""
+    """Sets the times of every row to its FLOPs, which are rescaled to seconds later; returns the rows."""
     for row in rows:
         row.forward, row.backward = float(row.forward_flops), float(row.backward_flops)
     return rows

@@ -1,9 +1,9 @@
 """ResNet-50, and ResNet-20 for small networks."""
 from .profile import P100, Profile, Row, linear, norm
 
-# PipeDream's ResNet-50 profile, in ms at batch 128: (forward, backward) of the convolution, of the
-# normalisation and of what follows it (ReLU), for the stem and for each convolution of a block. The first
-# block of a stage ends with the convolution and normalisation of its shortcut.
+# PipeDream's ResNet-50 profile, in ms at batch 128: (forward, backward) of the convolution, of the normalisation and
+# of the ReLU after it, if any, for the stem and for each convolution of a block. The first block of a stage ends with
+# the convolution and normalisation of its shortcut.
 STEM = ((9.706, 4.551), (2.946, 3.113), (1.357 + 1.204, 1.534 + 2.498))  # with its max-pooling
 BLOCKS = (
     (
@@ -103,7 +103,8 @@ POOLING, CLASSIFIER = (0.636, 0.403), (0.422, 0.185)
 
 
 def normalised_convolution(name, norm_name, kernel, inputs, outputs, pixels, times, first=False):
-    """A convolution without bias, its batch normalisation, and what follows them, if anything."""
+    """The rows of a convolution without bias and of its batch normalisation. `times` may also have those of the layers
+    after them."""
     convolution, normalisation, *after = times
     flops = 2 * pixels * kernel**2 * inputs * outputs
     forward, backward = (sum(t) for t in zip(normalisation, *after))
@@ -193,7 +194,7 @@ def resnet50():
 
 
 def resnet20():
-    """Small enough for networks of some Mbit/s. Nobody has measured its time; ranks sleep for it."""
+    """A model that is small enough for networks of some Mbit/s. Nobody has measured its time; ranks sleep for it."""
     batch = 128
 
     def convolution(name, inputs, outputs, side):

@@ -6,7 +6,7 @@ TOKENS, LENGTH = 4390, 30  # tokens of a batch, on each side; tokens of a senten
 
 
 def attention(name, positions):
-    """Four projections without biases. Scores and weighted sums are counted with the last one."""
+    """The rows of four projections without biases. Scores and weighted sums are counted with the last projection."""
     flops = 2 * positions * WIDTH * WIDTH
     scores = 2 * 2 * positions * LENGTH * WIDTH
     return [
@@ -28,7 +28,8 @@ def feed_forward(name, positions):
 
 
 def stack(name, parts):
-    """Layers of sublayers. A normalisation precedes each sublayer and follows the last layer."""
+    """The rows of an encoder's or decoder's layers. A normalisation precedes each sublayer and follows the last
+    layer."""
     rows = []
     for index in range(LAYERS):
         for part, make in parts:

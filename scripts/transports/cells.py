@@ -1,4 +1,4 @@
-"""The cells that are measured: libraries, their collectives, and the networks below them."""
+"""The cells that are measured: combinations of a library, one of its collectives, and a network."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Cell:
     window: int = 0  # bytes; 0: Linux's default
     number: int = 0  # Open MPI's number of the algorithm, as in coll_tuned_allreduce_algorithm
     sizes: tuple[int, ...] = SIZES
-    place: str = ""  # "vm": in the virtual machine, although this kernel could measure it
-    flags: str = ""  # btl_tcp_flags: "send" for long messages without put
-    start: str = ""  # "together": ranks begin together; else as the previous collective leaves them
+    place: str = ""  # "vm": measured in the virtual machine, although this kernel could measure it
+    flags: str = ""  # btl_tcp_flags: "send" sends long messages without put
+    start: str = ""  # "together": ranks begin together; "": each begins when it has ended the previous collective
 
     @property
     def factor(self) -> int:
@@ -75,10 +75,9 @@ class Cell:
 
     @property
     def predicted_starts(self) -> list[str]:
-        """Values of `--chain` for all starts that are possible: ranks begin together, or one after
-        another at distances of one latency, as short messages of the previous collective leave
-        them. Ranks on one CPU reduce one after another, so an allreduce that begins together may
-        lose this order."""
+        """Values of `--chain` for all possible starts: ranks begin together, or each begins one latency after the
+        previous rank, as after short messages of the previous collective. Ranks on one CPU reduce one after another, so
+        in an allreduce even ranks that begin together may come apart."""
         known = self.start == "together" and self.collective == "all_to_all"
         return ["0B", "16B"] if self.uses_put and not known else ["0B"]
 
@@ -92,7 +91,7 @@ class Cell:
         return own if self.stack == "trigram" else f"{self.stack}_{own}"
 
 
-def of_network(mbps: int, latency_ms: int, workers: int, window: int = 0, place: str = "",
+def cells_of_network(mbps: int, latency_ms: int, workers: int, window: int = 0, place: str = "",
                gloo: bool = True) -> list[Cell]:
     network = (mbps, latency_ms, workers, window)
     cells = [
@@ -112,20 +111,20 @@ def all_to_all_without_put(mbps: int, latency_ms: int, workers: int) -> Cell:
 
 
 def matrix() -> list[Cell]:
-    """All cells. The first ones tell most, since each cell takes minutes in the virtual machine."""
+    """All cells, the most informative first, because each takes minutes in the virtual machine."""
     cells: list[Cell] = []
     for latency_ms in (5, 20):
-        cells += of_network(50, latency_ms, 1)
-    cells += of_network(50, 20, 1, window=65536)
+        cells += cells_of_network(50, latency_ms, 1)
+    cells += cells_of_network(50, 20, 1, window=65536)
     cells += [all_to_all_without_put(50, latency_ms, 1) for latency_ms in (5, 20)]
-    cells += of_network(50, 5, 2)
-    cells += of_network(50, 1, 1)
-    cells += of_network(50, 0, 1, place="vm")
-    cells += of_network(100, 5, 1)
-    cells += of_network(50, 20, 2)
-    cells += of_network(50, 1, 2)
-    cells += of_network(50, 5, 1, window=32768)
-    cells += of_network(100, 20, 1)
+    cells += cells_of_network(50, 5, 2)
+    cells += cells_of_network(50, 1, 1)
+    cells += cells_of_network(50, 0, 1, place="vm")
+    cells += cells_of_network(100, 5, 1)
+    cells += cells_of_network(50, 20, 2)
+    cells += cells_of_network(50, 1, 2)
+    cells += cells_of_network(50, 5, 1, window=32768)
+    cells += cells_of_network(100, 20, 1)
     for latency_ms, workers in ((5, 1), (20, 1), (5, 2)):
         cells.append(Cell("open_mpi", "allreduce", "recursive_doubling", 50, latency_ms, workers,
                           number=3))
@@ -135,7 +134,7 @@ def matrix() -> list[Cell]:
                   Cell("open_mpi", "allreduce", "recursive_doubling", *network, number=3,
                        start="together")]
     cells += [cell for mbps in (50, 100, 200, 400) for workers in (1, 2)
-              for cell in [*of_network(mbps, 0, workers), all_to_all_without_put(mbps, 0, workers)]]
+              for cell in [*cells_of_network(mbps, 0, workers), all_to_all_without_put(mbps, 0, workers)]]
     return cells
 
 

@@ -1,7 +1,7 @@
 """Times gloo as PyTorch uses it. In a job of mpirun, rank 0 starts all ranks and prints a line of JSON for each time.
 
-`allreduce` is torch.distributed's; `ddp` is a training step of DistributedDataParallel on a model of
-so many bytes in one bucket; `compute` is the time of the same step without communication.
+`allreduce` is torch.distributed's. `ddp` is a training step of DistributedDataParallel on a model of `--bytes` bytes in
+one bucket; `compute` is the time of the same step without communication.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Scale(torch.nn.Module):
 
 
 def seconds_of(run: Callable[[], None], options: argparse.Namespace) -> float:
-    """The median time of consecutive repetitions, in seconds, of the slowest rank."""
+    """The median seconds of consecutive repetitions, on the rank where this median is largest."""
     seconds = median_seconds(run, options.warm_up, options.repeat)
     slowest = torch.tensor([seconds], dtype=torch.float64)
     torch.distributed.all_reduce(slowest, torch.distributed.ReduceOp.MAX)
@@ -69,7 +69,7 @@ def ddp(nbytes: int, options: argparse.Namespace) -> dict[str, float]:
 
 
 def namespaces(workers: int, size: int) -> list[str]:
-    """The namespace of each rank, in the network in which this process is node 0."""
+    """The network namespace of each rank. This process runs in the namespace of node 0."""
     mine = os.stat("/proc/self/ns/net").st_ino
     (first,) = [p for p in Path("/run/netns").iterdir() if p.stat().st_ino == mine]
     stem = str(first).rpartition(".")[0]

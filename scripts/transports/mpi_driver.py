@@ -1,6 +1,6 @@
 """Times MPI's collectives as one rank of a job. Rank 0 prints a line of JSON for each time.
 
-They are Open MPI's, called through mpi4py. `coll_tuned_*` in the environment chooses the algorithm.
+The collectives are Open MPI's, called through mpi4py. `coll_tuned_*` in the environment chooses their algorithms.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def collective(name: str, nbytes: int) -> Callable[[], None]:
 
 
 def check(name: str) -> None:
-    """Checks that the collective computes what it should."""
+    """Checks the collective's results."""
     comm = MPI.COMM_WORLD
     x = numpy.full(comm.size, comm.rank + 1, numpy.float32)
     y = numpy.empty_like(x)
@@ -44,7 +44,7 @@ def start_together() -> None:
 
 
 def seconds_of(run: Callable[[], None], options: argparse.Namespace) -> float:
-    """The median time of consecutive repetitions, in seconds, of the slowest rank."""
+    """The median seconds of consecutive repetitions, on the rank where this median is largest."""
     if options.together:
         start_together()
     return MPI.COMM_WORLD.allreduce(median_seconds(run, options.warm_up, options.repeat), MPI.MAX)
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--warm-up", type=int, required=True)
     parser.add_argument("--repeat", type=int, required=True)
     parser.add_argument("--together", action="store_true", help="ranks begin at the same time, not"
-                        " as the collective before leaves them")
+                        " when each has ended the previous collective")
     options = parser.parse_args()
     for name in options.collectives:
         check(name)

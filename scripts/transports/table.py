@@ -16,7 +16,7 @@ DIFFERS = 0.15  # pairs whose measured times differ by more than this are compar
 class Row:
     cell: Cell
     nbytes: int
-    predicted_s: tuple[float, ...]  # all possible times, by how ranks begin, in ascending order
+    predicted_s: tuple[float, ...]  # the possible times, which depend on how ranks begin, in ascending order
     measured_s: float
     machine: str
 
@@ -39,7 +39,7 @@ def size(nbytes: int) -> str:
 
 
 def milliseconds(row: Row) -> str:
-    """The possible times, without those within 5 % of one that is shown."""
+    """The possible times as text, without those within 5 % of a time that is shown already."""
     told: list[float] = []
     for seconds in row.predicted_s:
         if not told or seconds > 1.05 * told[-1]:
@@ -71,8 +71,8 @@ def aligned(lines: list[list[str]]) -> str:
 
 @dataclass
 class Orders:
-    """Counts pairs on one network and of one size whose measured times differ; `wrong` has
-    (shorter, longer)."""
+    """Counts pairs of rows of one network and one size whose measured times differ; a pair of `wrong` is (shorter,
+    longer)."""
     right: int
     open: int  # the predicted ranges overlap, so either order is possible
     wrong: list[tuple[Row, Row]]

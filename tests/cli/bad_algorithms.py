@@ -1,4 +1,4 @@
-"""Options of algorithms that are refused: the mistake in each, and what the error says."""
+"""Options of algorithms that are refused, each with the name of its mistake and a part of the error message."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CASES = {
         "/algorithm",
         'did you mean "gradient_allreduce"?',
     ),
-    "native collectives where there are none": (
+    "native collectives in a world without them": (
         experiment(algorithm={"name": "gradient_allreduce", "allreduce": "native"}),
         "/algorithm/allreduce",
         "has no collectives of its own; expected ring",
@@ -60,7 +60,7 @@ CASES = {
         "/algorithm/allreduce/nic",
         "expected",
     ),
-    "graph that cannot serve so many": (
+    "graph whose groups have more members than there are workers": (
         experiment(algorithm={"name": "dpsgd", "graph": {"name": "butterfly", "group": 128}}),
         "/algorithm/graph",
         "its groups have 128 members",
@@ -80,7 +80,7 @@ CASES = {
         "/algorithm/graph",
         "1 member",
     ),
-    "feedback of a code that can lose more than all": (
+    "feedback of a code that can lose more than its input": (
         experiment(algorithm={"name": "topk", "codec": "randk"}),
         "/algorithm/codec",
         'such as randk with "unbiased": false',
@@ -132,7 +132,7 @@ CASES = {
         "/algorithm/overlap_steps",
         "64",
     ),
-    "gatherings of ever new neighbours": (
+    "groups of neighbours that change": (
         experiment(algorithm={"name": "dsgd_aau", "graph": "random_matching"}),
         "/algorithm/graph",
         "same",
@@ -144,7 +144,7 @@ CASES = {
         "/algorithm/codec/coding",
         "Euclidean norm",
     ),
-    "messages with less room than a share": (
+    "messages with less space than a region needs": (
         experiment(algorithm={"name": "oktopk", "slack": 0.5}),
         "/algorithm/slack",
         "1024",
@@ -178,7 +178,7 @@ CASES = {
         "/algorithm/servers",
         "expected at most 2",
     ),
-    "a first bucket where there are none": (
+    "a first bucket of an algorithm without buckets": (
         experiment(algorithm={"name": "eager_sgd", "first_bucket": "1MiB"}),
         "/algorithm/first_bucket",
         "has no buckets",
@@ -195,7 +195,7 @@ CASES = {
         "/algorithm/servers",
         "expected from 1 to 3 servers, not 4",
     ),
-    "channels of no ring": (
+    "channels of an allreduce that is no ring": (
         experiment(
             algorithm={
                 "name": "gradient_allreduce",
@@ -212,7 +212,7 @@ CASES = {
         "/algorithm/group_allreduce",
         "beside a codec",
     ),
-    "allreduce of a mode without": (
+    "allreduce of a mode without one": (
         experiment(algorithm={"name": "decentralized", "mode": "ring", "allreduce": "ring"}),
         "/algorithm/allreduce",
         'applies only to "mode": "all"',
@@ -258,7 +258,7 @@ CASES = {
         "/algorithm/slow_momentum",
         "a number from 0 and below 1",
     ),
-    "segments of no hierarchy": (
+    "segments without a hierarchy": (
         experiment(algorithm={"name": "gradient_allreduce", "segment": "4MiB"}),
         "/algorithm/segment",
         'expected "hierarchical": true',

@@ -1,4 +1,5 @@
-"""Configurations that are refused: the mistake in each, and what the error says."""
+"""Configurations that are refused, each with the name of its mistake and a part of the error
+message."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ CASES = {
         "/workload",
         'did you mean "fashion_mnist"?',
     ),
-    "a delay of no stragglers": (
+    "a delay without stragglers": (
         experiment(cluster=changed_cluster(stragglers={"delay": "10ms"})),
         "/cluster/stragglers/delay",
         "expected a \"count\" above 0",
@@ -42,7 +43,7 @@ CASES = {
         "/cluster/run_times/variation",
         "missing",
     ),
-    "a factor of no decay": (
+    "a factor without decay": (
         experiment(optimizer={"name": "sgd", "decay_factor": 0.5}),
         "/optimizer/decay_factor",
         'expected "decay": "step"',
@@ -53,7 +54,7 @@ CASES = {
         'did you mean "profile:mymodel.csv"?',
     ),
     "a name that is a file of runs": (experiment(name="manifest.json"), "/name", "no file or folder of a run"),
-    "a name as of a run under way": (experiment(name="a.tmp.b"), "/name", "no file or folder of a run"),
+    "a name like that of an unfinished run": (experiment(name="a.tmp.b"), "/name", "no file or folder of a run"),
     "a number that no double holds": (
         '{"steps": 1,\n "seed": 1e309}',
         "test.json:2:10: ",
@@ -64,7 +65,7 @@ CASES = {
         "test.json:1:11: ",
         "expected a number between -1.8e308 and 1.8e308, not -1e309",
     ),
-    "nesting that nothing has": ("[" * 70_000 + "]" * 70_000, "test.json: ", "at most 100 levels deep"),
+    "nesting that is too deep": ("[" * 70_000 + "]" * 70_000, "test.json: ", "at most 100 levels deep"),
     "stragglers that are not late": (
         experiment(cluster=changed_cluster(stragglers={"count": 1})),
         "/cluster/stragglers/delay",

@@ -31,7 +31,7 @@ class Predictions(CommandTest):
         self.compare("threads")
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("tc") and shutil.which("mpirun"),
-                         "takes root, tc and mpirun")
+                         "needs root, tc and mpirun")
     def test_mpi_on_a_network_of_the_kernel(self) -> None:
         self.compare("mpi")
 

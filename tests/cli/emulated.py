@@ -23,7 +23,7 @@ ENDLESS = 50_000_000
 
 
 def why_not() -> str:
-    """What this machine lacks; empty if it can emulate networks."""
+    """The reason why this machine cannot emulate networks; empty if it can."""
     if os.geteuid() != 0:
         return "not root"
     for tool in ("ip", "tc", "mpirun", "unshare"):

@@ -52,7 +52,8 @@ class JobTest(CommandTest):
     def uneven(
         self, ranks: int, command: str, others: dict[int, str] = {}
     ) -> subprocess.Popen[str]:
-        """Starts a job of `trigram` with the arguments `command`; ranks in `others` get theirs."""
+        """Starts a job of `trigram` with the arguments `command`, except that ranks in `others` get the arguments given
+        there."""
         cases = "".join(f"{rank}) exec {TRIGRAM} {line};;\n" for rank, line in others.items())
         script = self.folder / "uneven.sh"
         script.write_text(
@@ -61,7 +62,7 @@ class JobTest(CommandTest):
         return self.popen(["mpirun", "-n", ranks, "sh", script], env=self.environment)
 
     def refused(self, ranks: int, command: str, others: dict[int, str] = {}) -> str:
-        """The single line with which a job ends whose processes were told different things."""
+        """The single line of error output of a job whose processes get different arguments."""
         begun = time.monotonic()
         job = self.uneven(ranks, command, others)
         out, err = job.communicate(timeout=100)
@@ -86,7 +87,7 @@ class JobTest(CommandTest):
             time.sleep(0.05)
 
     def wait_for_second_run(self) -> None:
-        """Returns when one run is done and the next is under way."""
+        """Returns when one run is done and the next has begun."""
         self.wait_for(
             lambda: len(self.done()) == 1 and list(self.results.glob("*.tmp.*/metrics.jsonl"))
         )
@@ -115,14 +116,13 @@ class JobTest(CommandTest):
         self.addCleanup(self.go_on, ranks[2])
         _, err = job.communicate(timeout=90)
         self.assertEqual(job.returncode, 124, err)
-        # It may have been on its way to the run, or in the middle of changing a queue that ranks
-        # share.
+                # The process may have been about to enter the run, or changing a queue that ranks share.
         self.assertRegex(
             err,
             "rank 2 has not been heard of for 5 s|rank [013] timed out after [35] s waiting for ranks: 2"
             "|no call of MPI has returned on rank",
         )
-        if "waiting for ranks: 2" not in err:  # then the others wait in the run, and say where
+        if "waiting for ranks: 2" not in err:  # then the other ranks wait in the run, and say for what
             self.assertRegex(err, "rank [013] waits for ")
         # mpirun continues the stopped process before it ends it.
         self.assertNotRegex(err, "rank [013] has not been heard of|waiting for ranks: [013]")

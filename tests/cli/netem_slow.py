@@ -41,8 +41,7 @@ class RealNetem(NamespaceTest):
             self.assertLess(abs(link["achieved_latency_s"] / link["latency_s"] - 1), 0.05, link)
 
     def counted(self, namespace: str) -> dict[str, int]:
-        """Counters of the queue that delays what leaves a node; zeros if the queue no longer
-        exists."""
+        """Counters of the queue that delays packets that leave a node; zeros if the queue no longer exists."""
         shown = subprocess.run(["tc", "-s", "-j", "-n", namespace, "qdisc", "show"],
                                capture_output=True, text=True).stdout
         netem = [q for q in json.loads(shown or "[]") if q["kind"] == "netem"]

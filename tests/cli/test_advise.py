@@ -1,4 +1,5 @@
-"""Advice on a network where closed forms tell which algorithm is first, and where that changes.
+"""Advice on a network for which closed forms say which algorithm is first, and at which bandwidth and latency this
+changes.
 
 Eight workers reduce n bytes on a ring, in 2 (P - 1) (latency + n / P / bandwidth), or by recursive
 doubling, in log2 P (latency + n / bandwidth). Nothing overlaps, and nothing else takes time.
@@ -147,9 +148,9 @@ class Advise(CommandTest):
         self.assertLessEqual(flip["holds_factor"], first)
         self.assertGreaterEqual(flip["flips_factor"], last)
 
-    def test_what_beats_a_slower_network_too(self) -> None:
-        """At a bandwidth where the other algorithm is first, the search finds the flip on the way
-        back."""
+    def test_flips_towards_slower_networks_are_found(self) -> None:
+        """From a bandwidth at which the other algorithm is first, the search finds the same flip in the other
+        direction."""
         setting = "/cluster/inter/bandwidth=200Gbps"
         advice = self.advise("--set", setting)
         self.assertEqual(advice["candidates"][0]["settings"], {"/algorithm": DOUBLING})
@@ -158,7 +159,7 @@ class Advise(CommandTest):
         self.assertGreaterEqual(flip["holds_Bps"], FLIP_BPS)
         self.assertLessEqual(flip["flips_Bps"], FLIP_BPS)
 
-    def test_latencies_that_are_zero_are_raised_from_there(self) -> None:
+    def test_latencies_of_zero_are_raised_from_zero(self) -> None:
         # Without latency the ring is first at any bandwidth.
         flips = self.flips(self.advise("--set", "/cluster/inter/latency=0us"))
         self.assertIsNone(flips["bandwidth", "up"]["first"])
@@ -167,7 +168,7 @@ class Advise(CommandTest):
         self.assertLessEqual(flip["holds_s"], FLIP_LATENCY_S)
         self.assertGreaterEqual(flip["flips_s"], FLIP_LATENCY_S)
 
-    def test_ties_are_called_so(self) -> None:
+    def test_ties_are_named(self) -> None:
         # The computation is so long that the exchange does not matter.
         slow = PROFILE | {"tensors": [PROFILE["tensors"][0] | {"forward_s": 1.0}]}  # type: ignore
         self.write(slow, "slow.json")
@@ -188,7 +189,7 @@ class Advise(CommandTest):
         self.assertRegex(out, r"bandwidth between nodes +25 Gbps +down to 391 Mbps \(x0\.0156\) +the same")
         self.assertRegex(out, r"latency between nodes +50 us +above 1\d\d us \(x[23]\.\d+\) +gradient_allreduce ")
 
-    def test_runs_are_ordinary_ones_and_made_once(self) -> None:
+    def test_runs_are_ordinary_and_made_once(self) -> None:
         self.advise("-o", "elsewhere")
         (folder,) = (self.folder / "elsewhere").glob("advise-eight-one-??????")
         here = {path.parent for path in folder.glob("*/DONE")}
@@ -227,7 +228,7 @@ class Advise(CommandTest):
         self.write(CLUSTER | {"nodes": 4}, "eight.json")
         self.assertNotIn(self.advise(*few)["results"], folders, "the file says something else now")
 
-    def test_an_interrupted_search_goes_on(self) -> None:
+    def test_an_interrupted_search_continues(self) -> None:
         self.advise("-o", "whole")
         words = [TRIGRAM, *self.arguments(), "--json", "-j", "1"]
         process = self.popen(words)
@@ -265,7 +266,7 @@ class Advise(CommandTest):
         err = self.trigram(*self.arguments(), "--only", "async,low", code=2).stderr
         self.assertIn("--only: no candidate has all of these properties", err)
 
-    def test_what_a_cluster_is_not_for_is_left_out(self) -> None:
+    def test_candidates_that_do_not_fit_the_cluster_are_left_out(self) -> None:
         wagma = {"name": "wagma", "group_size": 16}
         doubled = [RING, RING | {"hierarchical": True}, wagma]
         self.write(CANDIDATES | {"sweep": {"/algorithm": doubled}}, "candidates.json")

@@ -1,4 +1,4 @@
-"""Which accelerator's layer times are used: advice, runs and tables on clusters with another accelerator."""
+"""Layer times of an accelerator that the cluster does not have, in advice, runs and tables."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class TargetAccelerator(CommandTest):
         self.assertIn("6 to 30 ms", said)
         self.assertIn("give --step-time to say otherwise", said)
 
-    def test_the_order_is_looked_for_at_both_ends_of_what_is_uncertain(self) -> None:
+    def test_the_order_is_searched_at_both_ends_of_the_uncertainty(self) -> None:
         flips = [f for f in self.advise(A100)["flips"] if f["quantity"] == "step_time"]
         limits = {f["direction"]: f["limit_s"] for f in flips}
         self.assertAlmostEqual(limits["down"], LEAST_S, places=6)
@@ -93,7 +93,7 @@ class TargetAccelerator(CommandTest):
         out = self.trigram(*self.arguments(A100)).stdout
         self.assertRegex(out, r"a step's computation +18 ms +(down to|below) \d")
 
-    def test_a_measured_step_is_taken_as_it_is(self) -> None:
+    def test_a_measured_step_is_not_scaled(self) -> None:
         slow = self.advise(A100, "--step-time", "51ms")
         fast = self.advise(A100, "--step-time", "5ms", "--batch", "64")
         self.assertAlmostEqual(self.computed_s(slow) - self.computed_s(fast), 0.046, places=6)
@@ -113,7 +113,7 @@ class TargetAccelerator(CommandTest):
             err = self.trigram(*self.arguments(A100, *more), code=2).stderr
             self.assertIn(expected, err)
 
-    def test_what_cannot_be_scaled_is_a_warning(self) -> None:
+    def test_times_that_cannot_be_scaled_are_a_warning(self) -> None:
         def without(rate: str) -> dict[str, Any]:
             return {key: value for key, value in A100.items() if key != rate}
 
@@ -150,7 +150,7 @@ class TargetAccelerator(CommandTest):
         (manifest,) = self.manifests()
         self.assertEqual(len(manifest["warnings"]), 1)
 
-    def test_a_profile_that_says_no_accelerator_is_a_warning_where_the_cluster_names_one(self) -> None:
+    def test_a_profile_without_an_accelerator_is_a_warning_if_the_cluster_names_one(self) -> None:
         unsaid = {k: v for k, v in PROFILE.items() if k not in ("accelerator", "flops", "memory_bandwidth")}
         self.write(unsaid, "one.json")
         warning = "the profile one does not say what it was measured on, and the cluster's accelerator is A100"
@@ -163,14 +163,14 @@ class TargetAccelerator(CommandTest):
         self.write(unsaid | {"accelerator": "none"}, "one.json")
         self.assertEqual(self.trigram("validate", path).stderr, "")
 
-    def test_validate_tells_the_warnings_that_runs_have(self) -> None:
+    def test_validate_prints_the_warnings_of_runs(self) -> None:
         done = self.trigram("validate", self.write(self.experiment()))
         self.assertIn("ok, 1 run", done.stdout)
         self.assertIn("warning: layer times of one are those of P100", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_forms_of_one_accelerator_are_not_the_same(self) -> None:
-        """P100s have 9.3 TFLOP/s with PCIe and 10.6 with SXM. A rounded figure is not another form."""
+        """P100s have 9.3 TFLOP/s with PCIe and 10.6 with SXM. A rounded rate does not make another form."""
         self.write(PROFILE | {"flops": "10.6TFLOP/s", "memory_bandwidth": "732GB/s"}, "one.json")
         for flops, bandwidth, warns in (("9.3TFLOP/s", "732GB/s", True), ("10.6TFLOP/s", "720GB/s", False)):
             pascal = {"name": "P100", "flops": flops, "memory_bandwidth": bandwidth}
@@ -194,7 +194,7 @@ class TargetAccelerator(CommandTest):
                            "candidates.json", "--range", "2").stdout
         self.assertIn(said, out)
 
-    def test_rates_without_a_name_are_those_of_no_v100(self) -> None:
+    def test_rates_without_a_name_do_not_count_as_a_v100(self) -> None:
         rates = {"flops": "125TFLOP/s", "memory_bandwidth": "2000GB/s"}
         config = self.write(self.experiment() | {"cluster": CLUSTER | {"accelerator": rates}})
         out = self.trigram("run", config).stdout
@@ -205,7 +205,7 @@ class TargetAccelerator(CommandTest):
         config = self.write(self.experiment() | {"cluster": CLUSTER | {"accelerator": same}})
         self.assertEqual(self.trigram("validate", config).stderr, "")
 
-    def test_rates_that_are_not_given_are_said_to_be_a_v100s(self) -> None:
+    def test_rates_that_are_not_given_are_assumed_to_be_a_v100s(self) -> None:
         """Codecs and optimizers use these rates even if the step's computation was measured."""
         said = "assumed: accelerator H100: the cluster does not say {0} of it, so .* with {0} of a V100 \\({1}\\)"
         both = said.format("flops and memory_bandwidth", "15.7 TFLOP/s, 900 GB/s")
@@ -230,15 +230,15 @@ class TargetAccelerator(CommandTest):
         self.assertRegex("assumed: " + advice["assumed"][0], both)
         self.assertNotIn("flops", advice["cluster"]["accelerator"])
 
-    def test_rates_are_given_whatever_their_values_are(self) -> None:
-        """Rates that equal a V100's are given rates like any others."""
+    def test_given_rates_that_equal_a_v100s_count_as_given(self) -> None:
+        """Given rates are used as such, even if they equal a V100's."""
         like_v100 = {"name": "GV", "flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s"}
         config = self.experiment(accelerator="cluster") | {"cluster": CLUSTER | {"accelerator": like_v100}}
         out = self.trigram("run", self.write(config)).stdout
         self.assertIn("assumed: layer times of one were measured on P100 (10 TFLOP/s, 500 GB/s); on GV", out)
         self.assertNotIn("does not say", out)
 
-    def test_scaling_that_is_asked_for_in_vain_is_said_for_accelerators_without_a_name(self) -> None:
+    def test_scaling_that_is_not_possible_is_a_warning_for_unnamed_accelerators(self) -> None:
         unsaid = {k: v for k, v in PROFILE.items() if k not in ("accelerator", "flops", "memory_bandwidth")}
         for profile, accelerator, expected in (
             (unsaid, {"flops": "60TFLOP/s", "memory_bandwidth": "3000GB/s"}, "accelerator is unnamed (60 TFLOP/s"),
@@ -253,7 +253,7 @@ class TargetAccelerator(CommandTest):
                     err = self.trigram("validate", self.write(config)).stderr
                     self.assertEqual(expected in err, asked, err)
 
-    def test_a_run_is_scaled_when_it_says_so(self) -> None:
+    def test_a_run_is_scaled_if_its_workload_says_so(self) -> None:
         out = self.trigram("run", self.write(self.experiment(accelerator="cluster"))).stdout
         self.assertNotIn("warning", out)
         self.assertIn("assumed: layer times of one were measured on P100", out)
@@ -262,7 +262,7 @@ class TargetAccelerator(CommandTest):
         self.assertEqual(manifest["warnings"], [])
         self.assertIn("assumed: layer times of one were measured", self.trigram("table", "results/test").stdout)
 
-    def test_so_is_what_is_priced_as_a_profile(self) -> None:
+    def test_a_workload_that_is_priced_as_a_profile_is_scaled_too(self) -> None:
         priced = {"name": "fashion_mnist", "priced_as": "profile:one.json", "values": False}
         config = self.experiment() | {"workload": priced}
         self.run_config(config)

@@ -48,7 +48,7 @@ class AdviseAccuracy(CommandTest):
         found = self.advise(0.5, FULL)[FULL]
         self.assertAlmostEqual(found["time_to_accuracy_s"] - found["after_s"], found["step_s"], places=4)
 
-    def test_what_is_set_by_hand_is_left(self) -> None:
+    def test_evaluation_steps_that_are_set_are_kept(self) -> None:
         found = self.advise(0.5, FULL, more=("--set", "/eval_every=10"))[FULL]
         self.assertAlmostEqual(found["time_to_accuracy_s"], 10 * found["step_s"], places=3)
         self.assertAlmostEqual(found["after_s"], found["step_s"], places=3, msg="nobody learns before a step has ended")
@@ -77,7 +77,7 @@ class AdviseAccuracy(CommandTest):
             in_ms = "{:.0f}–{:.0f} ~".format(*(1e3 * end for end in ends))
             self.assertRegex(table, rf"{found['algorithm']} .* {in_ms} \*")
 
-    def test_what_is_reached_at_the_first_evaluation_is_a_bound(self) -> None:
+    def test_a_target_reached_at_the_first_evaluation_gives_a_bound(self) -> None:
         by_name = self.advise(0.1, FULL, BYTES, more=("--set", "/eval_every=10"))
         self.assertTrue(self.advice["tie"])
         out = self.trigram(*self.arguments(0.1, FULL, BYTES), "--set", "/eval_every=10").stdout
@@ -86,7 +86,7 @@ class AdviseAccuracy(CommandTest):
         table = self.trigram("table", self.advice["results"]).stdout
         self.assertRegex(table, rf"{BYTES} .* {1e3 * ends[0]:.1f}–{1e3 * ends[1]:.0f} ~ \*")
 
-    def test_what_is_reached_in_the_first_step_is_known_exactly(self) -> None:
+    def test_a_target_reached_in_the_first_step_has_an_exact_time(self) -> None:
         by_name = self.advise(0.02, FULL, BYTES)
         for found in by_name.values():
             self.assertEqual(found["after_s"], found["time_to_accuracy_s"])
@@ -100,7 +100,7 @@ class AdviseAccuracy(CommandTest):
         self.assertGreater(by_name[FULL]["behind"], 0.1)
         self.assertFalse(by_name[BYTES]["coarse"])
 
-    def test_who_is_there_before_its_first_average_is_judged_at_it(self) -> None:
+    def test_a_target_reached_before_the_first_average_counts_at_the_average(self) -> None:
         found = self.advise(0.3, BYTES, SLOWMO)["slowmo"]
         self.assertIsNone(found["not_compared"])
         self.assertAlmostEqual(found["time_to_accuracy_s"], 12 * found["step_s"], places=3)
@@ -108,7 +108,7 @@ class AdviseAccuracy(CommandTest):
         self.assertFalse(self.advice["tie"])
         self.assertGreater(found["behind"], 0.5)
 
-    def test_who_may_be_earlier_than_the_best_is_named_beside_it(self) -> None:
+    def test_candidates_that_may_be_earlier_than_the_best_are_named(self) -> None:
         few = ("--set", "/eval_every=10")
         by_name = self.advise(0.3, FULL, SLOWMO, more=few)
         full, exact = by_name[FULL], by_name["slowmo"]
@@ -117,7 +117,7 @@ class AdviseAccuracy(CommandTest):
         out = self.trigram(*self.arguments(0.3, FULL, SLOWMO), *few).stdout
         self.assertRegex(out, f"best as far as evaluations tell: slowmo.*; may be earlier: {FULL}.* ~; --set /eval_every=1 tells")
 
-    def test_what_is_reached_in_a_warm_up_is_not_the_algorithm_s(self) -> None:
+    def test_a_target_reached_in_a_warm_up_is_not_compared(self) -> None:
         post = {"name": "post_local_sgd", "switch_step": 30, "sync_every": 4}
         found = self.advise(0.3, FULL, post)["post_local_sgd"]
         self.assertRegex(found["not_compared"], "made [0-9]+ steps, all of its warm-up of 30")
@@ -127,7 +127,7 @@ class AdviseAccuracy(CommandTest):
         out = self.trigram(*self.arguments(0.3, FULL, post)).stdout
         self.assertIn("all of its warm-up of 30; a higher accuracy takes more steps\n", out)
 
-    def test_rates_that_are_not_of_the_long_run_are_marked(self) -> None:
+    def test_rates_that_are_not_those_of_a_long_run_are_marked(self) -> None:
         short = self.advise(0.3, FULL, "dsgd_aau")["dsgd_aau"]
         why = short["rates_not_compared"]
         self.assertRegex(why, "made [0-9] of the 10 steps of 10 exchanges")

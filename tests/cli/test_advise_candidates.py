@@ -1,5 +1,4 @@
-"""Which candidates are compared: one list for all questions, without runs that do not show their
-algorithm."""
+"""The candidates that are compared: one list for all questions. Runs that are too short are not compared."""
 
 from __future__ import annotations
 
@@ -81,7 +80,7 @@ class Candidates(CommandTest):
         first = self.trigram(*self.arguments(*few, *training)).stdout.splitlines()[0]
         self.assertIn("until fashion_mnist is 10 % accurate, timed as one", first)
 
-    def test_what_nobody_asked_for_is_not_left_out(self) -> None:
+    def test_candidates_that_were_not_requested_are_not_listed_as_left_out(self) -> None:
         advice = self.advise("--algorithms", "gradient_allreduce,bytegrad")
         self.assertNotIn("wagma", "\n".join(advice["left_out"]))
         advice = self.advise("--algorithms", "gradient_allreduce,wagma")
@@ -105,7 +104,7 @@ class Candidates(CommandTest):
         err = self.trigram(*self.arguments(), code=2).stderr
         self.assertIn("--cluster: has one worker, which has no peer to communicate with", err)
 
-    def test_who_never_communicates_never_wins(self) -> None:
+    def test_an_algorithm_that_never_communicates_never_wins(self) -> None:
         chosen = self.candidates("gradient_allreduce", NEVER)
         advice = self.advise(*chosen)
         first, last = advice["candidates"]
@@ -145,7 +144,7 @@ class Candidates(CommandTest):
         self.assertEqual(len(runs), 2, "those that were too short are not on the page")
         self.assertEqual(self.trigram(*self.arguments(*chosen)).stderr, "", "nothing is left to run")
 
-    def test_what_stays_too_short_says_how_many_steps_it_needs(self) -> None:
+    def test_runs_that_stay_too_short_say_how_many_steps_they_need(self) -> None:
         self.write(CLUSTER | {"inter": {"bandwidth": "10kbps", "latency": "50us"}}, "two.json")
         chosen = self.candidates("gradient_allreduce", "async_model_average")
         last = self.advise(*chosen)["candidates"][-1]
@@ -154,7 +153,7 @@ class Candidates(CommandTest):
         last = self.advise(*chosen, "--set", "/steps=20")["candidates"][-1]
         self.assertEqual(last["needs_steps"], 40)
 
-    def test_a_warm_up_that_is_too_long_is_told_with_the_steps_it_needs(self) -> None:
+    def test_a_warm_up_that_is_too_long_is_named_with_the_steps_it_needs(self) -> None:
         advice = self.advise(*self.candidates("gradient_allreduce", "zeroone_adam", optimizer="adam"))
         last = advice["candidates"][-1]
         self.assertRegex(last["not_compared"], "all of its warm-up of 1308")
@@ -168,7 +167,7 @@ class Candidates(CommandTest):
         stopped = self.advise(*self.candidates(post), "--set", "/steps=30")
         self.assertIn("all of its warm-up of 30", stopped["candidates"][0]["not_compared"])
 
-    def test_what_is_accurate_without_an_exchange_is_judged_at_its_first(self) -> None:
+    def test_a_target_reached_without_an_exchange_counts_at_the_first_exchange(self) -> None:
         chosen = self.candidates(
             "gradient_allreduce",
             {"name": "local_sgd", "sync_every": 10},

@@ -1,4 +1,4 @@
-"""Advice says beside its answer what it leaves to chance."""
+"""Advice says which parts of its answer depend on random draws."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Chance(CommandTest):
             *("--candidates", "candidates.json", "--range", "1.1", *more),
         ).stdout
 
-    def test_what_is_drawn_at_random_is_named(self) -> None:
+    def test_random_draws_are_named(self) -> None:
         for cluster, inter, names in (
             (RANDOM, {}, "/cluster/run_times, /cluster/stragglers are drawn at random"),
             ({}, BUSY, "/cluster/inter/background is drawn at random"),
@@ -49,18 +49,18 @@ class Chance(CommandTest):
             with self.subTest(names):
                 self.assertIn(f"warning: {names}: each row is the mean over", self.advise(cluster, inter))
 
-    def test_nothing_is_said_where_nothing_is_drawn(self) -> None:
+    def test_there_is_no_remark_without_random_draws(self) -> None:
         everybody_late = {"stragglers": {"count": 2, "delay": "20ms"}}
         for cluster in ({}, UNEQUAL, everybody_late):
             with self.subTest(cluster):
                 self.assertNotIn("warning:", self.advise(cluster, {}))
 
-    def test_times_to_an_accuracy_are_of_one_seed(self) -> None:
+    def test_times_to_an_accuracy_use_one_seed(self) -> None:
         target = ("--target", "accuracy=0.1", "--set", "/seed=7")
         self.assertIn("warning: times to an accuracy are those of seed 7 only", self.advise({}, {}, *target))
 
     def test_runs_whose_fast_workers_end_early_are_made_longer(self) -> None:
-        """While the slow worker makes one step, the other would make a hundred, and a run has ten."""
+        """While the slow worker makes one step, the other worker could make a hundred, but a run has ten."""
         slow = {"slow_workers": [{"rank": 1, "factor": 100}]}
         target = ("--target", "accuracy=0.1")
         out = self.advise(slow, {}, *target, algorithm="async_parameter_server")

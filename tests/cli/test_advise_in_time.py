@@ -1,4 +1,5 @@
-"""Advice compares networks that change with time as they are in the long run, or says that it cannot."""
+"""Advice compares networks that change with time in their final state. If the user sets the initial state, there is a
+warning."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ PROFILE = {
 FULL = {"name": "gradient_allreduce", "overlap": False, "allreduce": "recursive_doubling"}
 BURST = {"shaping": {"rate": "1Gbps", "depth": "10GB"}}
 LATER = {"profile": [{"at": "1s", "bandwidth": 0.1}]}
-SLOW_S = 1e-3 + 50e-6 + NBYTES / (1e9 / 8)  # at 1 Gbps, as after the burst and after the change
+SLOW_S = 1e-3 + 50e-6 + NBYTES / (1e9 / 8)  # at 1 Gbps, the bandwidth after the burst and after the change
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class InTime(CommandTest):
+class ChangingNetworks(CommandTest):
     def advise(self, inter: dict[str, Any], *more: str) -> tuple[str, float]:
         """The output, and the time of the candidate's step."""
         self.write(PROFILE, "one.json")
@@ -44,7 +45,7 @@ class InTime(CommandTest):
         self.assertIn("--set /cluster/inter/shaping/initial=10GB starts with it\n", out)
         self.assertNotIn("warning:", out)
 
-    def test_credit_that_is_asked_for_is_a_warning(self) -> None:
+    def test_initial_credit_that_is_set_is_a_warning(self) -> None:
         out, step_s = self.advise(BURST, "--set", "/cluster/inter/shaping/initial=10GB")
         self.assertLess(step_s, 0.2 * SLOW_S)
         self.assertIn("warning: token buckets start with 10GB of credit: each row covers the time until", out)
@@ -56,13 +57,13 @@ class InTime(CommandTest):
         self.assertIn("assumed: links between nodes have 0.1 x their bandwidth and 1 x their latency", out)
         self.assertIn("after their last change at 1s; ", out)
 
-    def test_changes_that_are_asked_for_are_a_warning(self) -> None:
+    def test_link_changes_that_are_set_are_a_warning(self) -> None:
         profile = json.dumps(LATER["profile"])
         out, step_s = self.advise(LATER, "--set", f"/cluster/inter/profile={profile}")
         self.assertLess(step_s, 0.2 * SLOW_S)
         self.assertIn("warning: links between nodes change until 1s: each row covers the time until", out)
 
-    def test_what_does_not_change_is_not_spoken_of(self) -> None:
+    def test_constant_networks_get_no_remark(self) -> None:
         for inter in ({}, {"shaping": {"rate": "1Gbps"}}, {"profile": [{"at": "0s", "bandwidth": 0.1}]}):
             with self.subTest(inter):
                 out, _ = self.advise(inter)

@@ -1,4 +1,4 @@
-"""On a single node, candidates are compared without `hierarchical`, which would omit their exchange there."""
+"""On a single node, candidates are compared without `hierarchical`: with it, their exchange would never happen."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class OneNode(CommandTest):
         self.assertLess(sent["bytegrad"], 0.3 * sent["gradient_allreduce"])
         self.assertIn("assumed: the cluster has one node, whose leader has no other leader to exchange with", out)
 
-    def test_a_candidate_that_is_listed_without_it_too_is_one(self) -> None:
+    def test_candidates_that_become_equal_without_hierarchy_are_one(self) -> None:
         for plain in ({"name": "bytegrad", "hierarchical": False}, {"name": "bytegrad", "bucket": "10MiB"}, "bytegrad"):
             with self.subTest(plain):
                 _, advice = self.advise(ONE, BYTEGRAD, plain)
@@ -58,7 +58,7 @@ class OneNode(CommandTest):
                     "hierarchical=false$|the same experiment",
                 )
 
-    def test_runs_of_one_node_are_marked_where_the_exchange_never_happens(self) -> None:
+    def test_runs_on_one_node_whose_exchange_never_happens_are_marked(self) -> None:
         self.write(PROFILE, "one.json")
         local = {"name": "local_sgd", "sync_every": 2, "hierarchical": True}  # its exchange is the mean
         plain = BYTEGRAD | {"hierarchical": False}
@@ -74,7 +74,7 @@ class OneNode(CommandTest):
         self.assertEqual(lacks.pop(json.dumps(BYTEGRAD, sort_keys=True))["of"], "run")
         self.assertEqual(set(lacks.values()), {None})
 
-    def test_several_nodes_have_both(self) -> None:
+    def test_on_several_nodes_both_candidates_remain(self) -> None:
         out, advice = self.advise(TWO, BYTEGRAD, BYTEGRAD | {"hierarchical": False})
         self.assertEqual(len(advice["candidates"]), 2)
         self.assertNotIn("one node", out)

@@ -43,7 +43,7 @@ class Unequal(CommandTest):
             json.loads(self.trigram(*arguments, "--json").stdout),
         )
 
-    def test_a_first_that_is_not_first_where_nics_differ_is_a_warning(self) -> None:
+    def test_a_winner_that_loses_where_nics_differ_is_a_warning(self) -> None:
         text, advice = self.advise(LOCKED, BETWEEN)
         self.assertEqual(advice["candidates"][0]["settings"], {"/algorithm": LOCKED})
         there = advice["where_nics_differ"]
@@ -54,7 +54,7 @@ class Unequal(CommandTest):
         self.assertGreaterEqual(there[1]["most_more"], there[1]["least_more"])
         self.assertIn("warning: where NICs differ by 1 %, bytegrad hierarchical=false takes +", text)
 
-    def test_what_does_not_rest_on_it_is_said_in_a_line(self) -> None:
+    def test_a_winner_that_does_not_depend_on_it_gets_one_line(self) -> None:
         text, advice = self.advise(RINGS, BETWEEN)
         self.assertIn("\nwhere NICs differ by 1 %, it is still first\n", text)
         self.assertNotIn("warning: where NICs", text)
@@ -62,7 +62,7 @@ class Unequal(CommandTest):
             self.assertFalse(one["changes"])
             self.assertLess(abs(one["most_more"]), 0.02)
 
-    def test_nics_that_differ_already_are_left_as_they_are(self) -> None:
+    def test_nics_that_differ_already_are_not_changed(self) -> None:
         text, advice = self.advise(RINGS, BETWEEN, bandwidth_jitter=0.05)
         self.assertEqual(advice["where_nics_differ"], [])
         self.assertNotIn("where NICs", text)

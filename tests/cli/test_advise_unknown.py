@@ -1,4 +1,5 @@
-"""Flips rest on runs that are long enough. A candidate that is unknown at a setting is neither ahead nor behind there.
+"""Flips are found from runs that are long enough. A candidate that is unknown at a setting counts neither as ahead nor
+as behind.
 
 Two workers compute for 3 ms per step and average 4 MB in the background. An average takes 32 Mbit over the
 bandwidth, and no step waits for it. The first average is of equal models, so a run needs two. 5,000 steps, which no
@@ -51,7 +52,7 @@ class Unknown(CommandTest):
         manifests = (json.loads(p.read_text()) for p in (self.folder / results).glob("*/manifest.json"))
         return {m["experiment"]["steps"] for m in manifests if m["experiment"]["algorithm"]["name"] == ASYNC}
 
-    def test_runs_are_made_longer_at_every_place(self) -> None:
+    def test_runs_are_made_longer_at_every_setting_of_the_search(self) -> None:
         """Two averages take 22 of the 40 steps, and 86 steps at a fourth of the bandwidth."""
         advice = self.advise(self.arguments("1Gbps", "--range", "4"))
         self.assertEqual(advice["candidates"][0]["algorithm"], ASYNC)
@@ -62,7 +63,7 @@ class Unknown(CommandTest):
         self.assertEqual(self.steps(advice["results"]), {40}, "of the network as it is")
         self.assertIn(160, self.steps(advice["results"] + "-search"))
 
-    def test_a_first_that_is_not_known_is_not_beaten(self) -> None:
+    def test_a_best_candidate_that_is_unknown_is_not_beaten(self) -> None:
         arguments = self.arguments("8Mbps", "--range", "4")
         advice = self.advise(arguments)
         self.assertEqual(advice["candidates"][0]["algorithm"], ASYNC)
@@ -80,8 +81,8 @@ class Unknown(CommandTest):
             rf"8 Mbps +below 4\.2\d Mbps \(x0\.5\d+\) +not known: {NAME} {NEVER_AVERAGED}\n",
         )
 
-    def test_a_challenger_that_is_not_known_is_named(self) -> None:
-        """An average takes about a step of the 6 to the target accuracy, and all 6 on a slower network."""
+    def test_a_challenger_that_is_unknown_is_named(self) -> None:
+        """The target accuracy takes 6 steps. An average takes about one step, and on a slower network all 6."""
         momentum = {"name": "sgd", "lr": 0.05, "momentum": 0.5}
         rows = [
             {"/algorithm": SIGNS, "/optimizer": momentum},
@@ -99,13 +100,13 @@ class Unknown(CommandTest):
         self.assertIn(f"the same (not compared: {NAME} lr=0.02)\n", self.trigram(*arguments).stdout)
 
     def test_runs_that_reach_their_target_early_do_not_become_longer(self) -> None:
-        """A run that reaches its target before its first average would end there if it were longer, too."""
+        """A run that reaches its target before its first average would end at the same step if it were longer."""
         arguments = self.arguments("10kbps", "--range", "1.1", "--target", "accuracy=0.3")
         last = self.advise(arguments)["candidates"][-1]
         self.assertEqual(last["algorithm"], ASYNC)
         self.assertRegex(last["not_compared"], "in [0-9] steps")
 
-    def test_what_is_not_known_where_nics_differ_is_said(self) -> None:
+    def test_candidates_that_are_unknown_where_nics_differ_are_named(self) -> None:
         arguments = self.arguments("4.25Mbps", "--range", "1.1")
         advice = self.advise(arguments)
         self.assertIsNone(advice["candidates"][0]["not_compared"])

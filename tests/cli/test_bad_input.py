@@ -53,7 +53,7 @@ class BadInput(CommandTest):
             with self.subTest(name):
                 self.assert_refused("--world: ", f'did you mean "{meant}"?', self.write(experiment()), "--world", name)
 
-    def test_all_mistakes_are_said_at_once_with_their_file(self) -> None:
+    def test_all_mistakes_are_printed_at_once_with_their_file(self) -> None:
         cluster = {**CLUSTER, "nodes": 0, "inter": {"bandwidth": "10GHz", "latency": 50}}
         path = self.write(experiment(stepz=3, steps="many", cluster=cluster, sweep={"/seed": [1, 2]}))
         refused = self.trigram("run", path, code=2)
@@ -63,7 +63,7 @@ class BadInput(CommandTest):
                 self.assertEqual(sum(line.startswith(f"trigram: {path}: {pointer}: ") for line in lines), 1, lines)
         self.assertEqual(len(lines), 5, lines)
 
-    def test_what_does_not_go_together_is_said_at_once(self) -> None:
+    def test_contradictions_are_printed_at_once(self) -> None:
         config = experiment(algorithm={"name": "gradient_allreduce", "allreduce": "native"}, workload="bert_large",
                             target_accuracy=0.5, eval_every=1)
         lines = self.trigram("run", self.write(config), code=2).stderr.splitlines()

@@ -25,7 +25,7 @@ class Bench(CommandTest):
     def bench(self, *arguments: Any) -> dict[str, Any]:
         return json.loads(self.trigram("bench", "--json", *arguments).stdout)
 
-    def test_every_collective_is_right_and_counted_as_nccl_tests_do(self) -> None:
+    def test_every_collective_is_correct_and_has_the_columns_of_nccl_tests(self) -> None:
         for ranks in (1, 3, 4):
             report = self.bench("--ranks", ranks, "--max-bytes", "100kB", "--factor", "100",
                                 "--iters", "2", "--warmup", "1")
@@ -54,7 +54,7 @@ class Bench(CommandTest):
             self.assertEqual(done.returncode, 1)
             self.assertIn("could not be written", done.stderr)
 
-    def test_every_codec_codes_and_decodes(self) -> None:
+    def test_every_codec_encodes_and_decodes(self) -> None:
         report = self.bench("encode", "decode", "--ranks", "1", "--min-bytes", "40kB",
                             "--max-bytes", "40kB", "--iters", "2")
         self.assertEqual({row["wrong"] for row in report["rows"]}, {0})
@@ -63,7 +63,7 @@ class Bench(CommandTest):
         self.assertEqual(coded, [codec["name"] for codec in listed])
 
     @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
-    def test_simulated_times_are_closed_forms(self) -> None:
+    def test_simulated_times_equal_closed_forms(self) -> None:
         cluster = {"nodes": 4, "inter": {"bandwidth": "8Gbps", "latency": "10us"},
                    "accelerator": {"launch_overhead": "0s"}}
         path = self.write(cluster, "cluster.json")

@@ -1,5 +1,5 @@
-"""`trigram bench` as an MPI job: processes that were told different things, and processes that
-end."""
+"""`trigram bench` as an MPI job: processes with different arguments, and processes that end
+early."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BenchJobs(JobTest):
             self.assertTrue(line.startswith(said + SAME), line)
             self.assertIn(difference, line)
 
-    def test_options_that_come_to_the_same_are_no_difference(self) -> None:
+    def test_options_with_the_same_meaning_are_no_difference(self) -> None:
         job = self.uneven(2, "bench allreduce --max-bytes 8B --iters 2",
                           {1: "bench allreduce --max-bytes 0.008kB --iters 2 --warmup 5 --json"})
         _, err = job.communicate(timeout=100)
@@ -55,7 +55,7 @@ class BenchJobs(JobTest):
         line = self.refused(3, f"run {path} --dry-run", {2: f"run {path}"})
         self.assertIn("rank 2: --dry-run is false there, true on rank 0", line)
 
-    def test_what_is_the_work_of_one_process_is_refused(self) -> None:
+    def test_commands_for_a_single_process_are_refused(self) -> None:
         for command in ("list worlds", "report results", "status missing.json"):
             line = self.refused(3, command)
             self.assertIn(f"{command.split()[0]}: runs in one process; run it without a launcher, "
@@ -63,7 +63,7 @@ class BenchJobs(JobTest):
         line = self.refused(3, "bench allreduce", {2: "report results"})
         self.assertIn("rank 0 1: trigram bench; rank 2: trigram report", line)
 
-    def test_a_command_line_that_cannot_be_read_is_told_once(self) -> None:
+    def test_a_command_line_that_cannot_be_parsed_is_reported_once(self) -> None:
         for command in ("bench --itres 3", "run --bogus", "bench --ranks 0", "advice"):
             line = self.refused(3, command)
             self.assertNotRegex(line, "rank \\d")

@@ -33,7 +33,7 @@ NOISE = "the measured times do not grow with the size", "its memory traffic and 
 
 class Calibrate(CommandTest):
     def calibrate(self, *arguments: str, longest: str = "256KiB") -> str:
-        """The output. On a busy machine, the times may not fit; then it is repeated."""
+        """The output. On a busy machine the times may not fit; then the calibration is repeated."""
         command = ("calibrate", "--max-bytes", longest, "--iters", "5", *arguments)
         for _ in range(9):
             try:
@@ -46,7 +46,7 @@ class Calibrate(CommandTest):
     def description(self) -> dict[str, Any]:
         return json.loads((self.folder / "cluster.json").read_text().split("\n", 1)[1])
 
-    def test_it_writes_what_the_simulator_loads(self) -> None:
+    def test_it_writes_a_description_that_the_simulator_loads(self) -> None:
         table = self.calibrate("--runtime", "threads", "--ranks", "3", "-o", "cluster.json",
                                "--workload", '{"name": "quadratic", "dimension": 4096}')
         probes = {row[0] for row in rows(table)}
@@ -68,7 +68,7 @@ class Calibrate(CommandTest):
         self.assertEqual(manifest["experiment"]["cluster"]["accelerator"], cluster["accelerator"])
 
     @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
-    def test_its_prediction_of_a_ring_is_the_simulators(self) -> None:
+    def test_its_prediction_of_a_ring_equals_the_simulators(self) -> None:
         table = self.calibrate("--ranks", "4", "-o", "cluster.json")
         simulated = json.loads(
             self.trigram("bench", "allreduce", "--algorithm", "ring", "--runtime", "sim",
@@ -81,7 +81,7 @@ class Calibrate(CommandTest):
             self.assertAlmostEqual(fitted_us, 1e6 * row["time_s"], delta=0.01)
 
     @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
-    def test_the_simulator_charges_codecs_what_was_fitted(self) -> None:
+    def test_the_simulator_charges_codecs_the_fitted_rates(self) -> None:
         """It charges the launch overhead, and memory traffic at the fitted rate."""
         table = self.calibrate("--ranks", "2", "-o", "cluster.json")
         fitted_us = [row[3] for row in rows(table) if row[0] == "encode"]
@@ -106,8 +106,8 @@ class Calibrate(CommandTest):
             self.assertAlmostEqual(once / half, 2, places=6)
 
     @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
-    def test_every_rate_has_its_part_in_a_simulated_step(self) -> None:
-        """When a rate doubles twice, the second time saves half of what the first time saved."""
+    def test_every_rate_affects_a_simulated_step(self) -> None:
+        """If a rate is doubled twice, the second doubling saves half as much time as the first."""
         self.calibrate("--ranks", "3", "-o", "cluster.json")
         cluster = self.description()
         for rate in RATES[1:]:
@@ -133,7 +133,8 @@ class Calibrate(CommandTest):
                               "--cluster", "network.json", "-o", "cluster.json", longest="16KiB")
 
     def test_it_finds_the_window_of_a_connection(self) -> None:
-        """To 5 %, if nobody else uses the cores meanwhile: the best of a few attempts counts."""
+        """The error is below 5 % if nobody else uses the cores, so the best of a few attempts
+        counts."""
         window, best = 65536, 1e9
         for _ in range(4):
             table = self.emulated(3, {"window": "64KiB", "slow_start": False})

@@ -1,5 +1,5 @@
-"""`trigram calibrate` as an MPI job: processes that were told different things, and processes that
-end."""
+"""`trigram calibrate` as an MPI job: processes with different arguments, and processes that end
+early."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CalibrateJobs(JobTest):
         self.assertIn('"memory_bandwidth"', out, err)
         self.assertEqual(list(self.folder.glob("*.part")), [])
 
-    def test_an_error_of_one_rank_is_told(self) -> None:
+    def test_an_error_of_one_rank_is_reported(self) -> None:
         line = self.refused(2, "calibrate", {1: "calibrate --workload fashion"})
         self.assertIn("trigram: rank 1: --workload: unknown workload", line)
         line = self.refused(2, "calibrate -o no/such/folder")  # only rank 0 writes there

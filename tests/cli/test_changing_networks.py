@@ -1,4 +1,5 @@
-"""Runs along which the network does not stay the same: credit of shaped links, changes at certain times."""
+"""Runs during which the network changes, because credit of shaped links is used or links change at certain times, have
+a warning."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ NOT_THE_SAME = "network not the same in all steps: "
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
 class ChangingNetworks(CommandTest):
     def said(self, steps: int, algorithm: Any = "gradient_allreduce", **inter: Any) -> list[str]:
-        """A step of an allreduce sends 150 MB out of each of four nodes, 120 ms long at 10 Gbps."""
+        """The warnings of a run. A step of an allreduce sends 150 MB out of each of four nodes, which takes 120 ms at
+        10 Gbps."""
         self.write(PROFILE, "one.json")
         config = {
             "cluster": {"nodes": 4, "workers_per_node": 1,
@@ -34,24 +36,24 @@ class ChangingNetworks(CommandTest):
             self.assertIn(warning, self.trigram("table", self.results).stdout)
         return found
 
-    def test_saved_credit_that_is_left_is_said(self) -> None:
+    def test_saved_credit_that_is_left_is_a_warning(self) -> None:
         shaping = {"rate": "1Gbps", "depth": "10GB"}
         (warning,) = self.said(12, shaping=shaping)
         self.assertRegex(warning, "began with 10 GB of saved credit, of which 8\\.\\d+ GB was left after the last of 12 "
                                   "steps; steps are slower once it is used up, as a longer run shows")
 
-    def test_saved_credit_that_is_used_up_is_said(self) -> None:
+    def test_saved_credit_that_is_used_up_is_a_warning(self) -> None:
         (warning,) = self.said(40, shaping={"rate": "1Gbps", "depth": "1GB"})
         self.assertRegex(warning, "began with 1 GB of saved credit, which was used up in step \\d of 40; later steps")
 
-    def test_credit_that_comes_in_as_it_is_used_is_not(self) -> None:
+    def test_credit_that_accumulates_as_fast_as_it_is_used_is_no_warning(self) -> None:
         for shaping in ({"rate": "9Gbps", "depth": "1GB"}, {"rate": "1Gbps"},
                         {"rate": "1Gbps", "depth": "1GB", "initial": "0B"}):
             self.assertEqual(self.said(12, shaping=shaping), [], shaping)
         local = {"name": "local_sgd", "sync_every": 4}
         self.assertEqual(self.said(12, local, shaping={"rate": "5Gbps", "depth": "2GB"}), [])
 
-    def test_changes_at_certain_times_are_said(self) -> None:
+    def test_changes_at_certain_times_are_a_warning(self) -> None:
         changes = [{"at": "0s", "bandwidth": 1}, {"at": "1s", "bandwidth": 0.5}, {"at": "100s", "bandwidth": 0.1}]
         (warning,) = self.said(12, profile=changes)
         self.assertIn("1 of the changes of /cluster/inter/profile came during the run, the last at 1 s of ", warning)

@@ -1,4 +1,4 @@
-"""What the command prints if it is mistyped, and how it behaves if nobody reads its output."""
+"""The output of mistyped commands, and the behaviour of a command whose output nobody reads."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Listeners(CommandTest):
     def ended(self, *arguments: Any, **streams: Any) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([TRIGRAM, *map(str, arguments)], cwd=self.folder, timeout=100, **streams)
 
-    def test_nobody_need_hear_what_is_wrong(self) -> None:
+    def test_errors_need_no_reader(self) -> None:
         bad = self.write(experiment(steps=0))
         with open("/dev/full", "w") as full:
             for arguments in (("run", bad), ("rnu",), ("run", bad, "--nothing")):
@@ -55,7 +55,7 @@ class Listeners(CommandTest):
         closed = ["sh", "-c", f"exec {TRIGRAM} run {bad} 2>&-"]
         self.assertEqual(subprocess.run(closed, cwd=self.folder, timeout=100).returncode, 2)
 
-    def test_readers_that_have_enough_end_it_quietly(self) -> None:
+    def test_a_reader_that_closes_its_pipe_ends_the_command_quietly(self) -> None:
         self.trigram("run", self.write(experiment(sweep={"/seed": [1, 2]})), "--no-table")
         for arguments in (("table", self.results), ("status", self.results), ("list",)):
             for ignored in (signal.SIG_DFL, signal.SIG_IGN):  # some shells and supervisors ignore SIGPIPE

@@ -31,7 +31,7 @@ class Configs(CommandTest):
     def schema(self) -> Any:
         return json.loads(self.trigram("schema").stdout)
 
-    def test_generated_files_are_the_programs(self) -> None:
+    def test_generated_files_equal_the_programs_output(self) -> None:
         check = [SOURCE / "scripts" / "generate", "--trigram", TRIGRAM, "--check"]
         done = subprocess.run(check, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr + "write them: scripts/generate --trigram PROGRAM")
@@ -56,7 +56,7 @@ class Configs(CommandTest):
                 cluster = without_comments(path.read_text())
                 self.assertEqual([], list(validator.iter_errors(cluster)))
 
-    def test_schema_refuses_what_the_program_refuses(self) -> None:
+    def test_schema_refuses_the_mistakes_that_the_program_refuses(self) -> None:
         validator = jsonschema.Draft7Validator(self.schema())
         self.assertTrue(validator.is_valid(experiment()))
         no_steps = {key: value for key, value in experiment().items() if key != "steps"}
@@ -116,7 +116,7 @@ class Configs(CommandTest):
         self.assertNotIn("algorithms", text)
         self.assertIn("graphs", self.trigram("list", "graph", code=2).stderr)
 
-    def test_convergence_is_shown_of_every_algorithm(self) -> None:
+    def test_convergence_has_every_algorithm(self) -> None:
         rows = json.loads((CONFIGS / "convergence.json").read_text())["zip"]
         shown = [row["/algorithm"] for row in rows]
         names = {a if isinstance(a, str) else a["name"] for a in shown}
@@ -131,7 +131,7 @@ class Configs(CommandTest):
         for part in ("trigram ", "worlds:", "threads", "SimGrid", "Eigen", "Highway", "compiler"):
             self.assertIn(part, text)
 
-    def test_version_says_what_the_build_lacks_not_what_was_not_started(self) -> None:
+    def test_version_names_worlds_that_the_build_lacks_only(self) -> None:
         cache = (Path(os.environ["BUILD"]) / "CMakeCache.txt").read_text()
         worlds = next(line for line in self.trigram("--version").stdout.splitlines()
                       if line.startswith("worlds:"))

@@ -23,12 +23,12 @@ class Emulation(NamespaceTest):
         return {q["dev"]: 8 * q["options"]["rate"] for q in json.loads(shown) if q["kind"] == "tbf"}
 
     def assert_no_faster(self, slowness: float) -> None:
-        """Checks a measured time over the configured one: a busy machine is slower, but none is
+        """Checks the ratio of a measured to the configured time: a busy machine may be slower, but no machine is
         faster."""
         self.assertGreater(slowness, 0.85)
         self.assertLess(slowness, 3)
 
-    def test_links_are_as_configured_and_felt(self) -> None:
+    def test_links_are_as_configured_and_affect_runs(self) -> None:
         numel = 250_000  # a megabyte: 0.2 s at 40 Mbit/s
         command = self.start(self.traffic(numel))
         out, err = command.communicate(timeout=100)
@@ -49,7 +49,7 @@ class Emulation(NamespaceTest):
         again = self.trigram("emulate", self.write(self.traffic(numel)))
         self.assertNotIn("Mbit/s", again.stderr)
 
-    def test_a_message_may_be_under_way_for_longer_than_the_watchdog_waits(self) -> None:
+    def test_a_message_may_be_in_flight_for_longer_than_the_watchdog_waits(self) -> None:
         numel = 16_000_000  # each half: 6.4 s at 40 Mbit/s
         config = self.traffic(numel, runtime={"name": "mpi", "watchdog": "5s"}, steps=1)
         self.trigram("emulate", self.write(config))
@@ -72,7 +72,7 @@ class Emulation(NamespaceTest):
         self.assertEqual(manifest["links"], [])
         self.assertLess(manifest["summary"]["step_s"], 1)  # 8 s at 1 Mbit/s
 
-    def test_messages_have_the_size_that_they_are_priced_at(self) -> None:
+    def test_messages_have_their_priced_size(self) -> None:
         numel = 250_000
         for runtime in ("mpi", "sim", {"name": "mpi", "watchdog": "40s"}):
             self.trigram("emulate", self.write(self.traffic(numel, runtime=runtime)))
@@ -93,7 +93,7 @@ class Emulation(NamespaceTest):
         self.assertEqual(manifest["experiment"]["runtime"]["watchdog"], "40s")
         self.assertEqual(manifest["sweep"], {})
 
-    def test_worlds_are_compared_on_it(self) -> None:
+    def test_worlds_are_compared_on_an_emulated_network(self) -> None:
         sweep = {"/algorithm": ["gradient_allreduce", "bytegrad"]}
         config = self.traffic(250_000, sweep=sweep, runtime="sim")
         compared = self.trigram("compare-worlds", self.write(config), "--worlds", "sim,mpi").stdout
@@ -136,7 +136,7 @@ class Emulation(NamespaceTest):
                     self.assertAlmostEqual(rate / frames(payload), 1, delta=0.01)
             shutil.rmtree(self.results)
 
-    def test_what_cannot_be_emulated_is_refused(self) -> None:
+    def test_options_that_cannot_be_emulated_are_refused(self) -> None:
         def cluster(**changes: Any) -> dict[str, Any]:
             return self.config(cluster={**CLUSTER, **changes})
 
@@ -152,7 +152,7 @@ class Emulation(NamespaceTest):
             self.assertIn(message, self.error(config))
         self.assert_nothing_is_left(os.getpid())
 
-    def test_a_file_is_checked_before_the_machine_is_touched(self) -> None:
+    def test_a_file_is_checked_before_the_machine_is_changed(self) -> None:
         folder = self.folder / "bin"
         folder.mkdir()
         for tool in ("ip", "tc", "unshare", "mpirun"):
@@ -183,7 +183,7 @@ class Emulation(NamespaceTest):
             self.assertIn(f"{tool}: no such program in PATH; install {package}", told)
             (folder / tool).symlink_to(shutil.which(tool))
 
-    def test_a_network_is_claimed_by_emulate_alone(self) -> None:
+    def test_only_emulate_may_say_that_a_network_is_emulated(self) -> None:
         config = self.config(runtime={"name": "mpi", "emulated": "bandwidth"})
         command = ["mpirun", "--allow-run-as-root", "-n", "2", "--oversubscribe", TRIGRAM, "run",
                    str(self.write(config))]
@@ -210,7 +210,7 @@ class AddedLatency(EmulateTest):
         (manifest,) = self.manifests()
         return {**manifest["summary"], "links": manifest["links"]}
 
-    def test_messages_between_nodes_take_it(self) -> None:
+    def test_messages_between_nodes_take_the_latency(self) -> None:
         summary = self.summary(4, "gradient_allreduce")
         self.assertGreater(summary["links"][0]["achieved_latency_s"], 0.9 * 0.030)
         self.assertLess(summary["links"][0]["achieved_latency_s"], 1.8 * 0.030)
@@ -218,10 +218,10 @@ class AddedLatency(EmulateTest):
         self.assertGreaterEqual(summary["step_s"], 6 * 0.030)
         self.assertLess(summary["step_s"], 20 * 0.030)
 
-    def test_messages_inside_a_node_do_not(self) -> None:
+    def test_messages_inside_a_node_do_not_take_the_latency(self) -> None:
         self.assertLess(self.summary(1, "gradient_allreduce")["step_s"], 6 * 0.030)
 
-    def test_algorithms_that_live_by_control_messages_end(self) -> None:
+    def test_algorithms_that_depend_on_control_messages_end(self) -> None:
         self.summary(4, "wagma")
         # An average of adpsgd is a request, an answer and an exchange, each with one latency; three
         # of the four steps wait for an average.

@@ -1,4 +1,4 @@
-"""No network namespace of `trigram emulate` survives, however it ends."""
+"""No network namespace is left when `trigram emulate` ends, for whatever reason."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Ends(NamespaceTest):
         command = self.start_endless()
         self.assert_cleans_up_when_killed(command)
 
-    def test_what_was_being_made_when_it_was_killed_is_removed_too(self) -> None:
+    def test_namespaces_that_were_being_made_are_removed_too(self) -> None:
         folder = self.folder / "bin"
         folder.mkdir()
         mark = self.folder / "mark"
@@ -66,7 +66,7 @@ class Ends(NamespaceTest):
         self.assertIn("mpirun was ended by signal 9", err)
         self.assert_nothing_is_left(command.pid)
 
-    def test_what_nobody_could_clean_up_is_swept(self) -> None:
+    def test_the_next_command_removes_namespaces_that_are_left(self) -> None:
         dead = subprocess.Popen(["true"])
         dead.wait()
         name = f"trigram-{dead.pid}-switch"

@@ -1,10 +1,10 @@
-"""`trigram emulate` where the kernel has netem, with a stand-in for netem where it has none.
+"""`trigram emulate` on a kernel with netem, or with a substitute for netem if the kernel has none.
 
-`tc` on the path is a script. It records every command and passes it to the real tc, which parses it and
-asks the kernel. If the kernel has no netem, and rejects the command for no other reason, a plain queue
-takes netem's place in the tree. So the test shows that tc understands the commands, where the kernel
-accepts a queue in the tree, and that ranks start, end and are cleaned up. It does not show that packets
-are delayed or lost, nor how MPI fares when they are: netem_slow.py does.
+`tc` on the path is a script. It records every command and passes it to the real tc, which parses it and asks the
+kernel. If the kernel has no netem, and rejects the command for no other reason, a plain queue takes netem's place in
+the tree of queues. So the test shows that tc understands the commands, that the kernel accepts a queue at this place in
+the tree, and that ranks start, end and are cleaned up. It does not show that packets are delayed or lost, nor how MPI
+behaves when they are: netem_slow.py does.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Netem(NamespaceTest):
                 for name, command in self.commands()
                 if "netem" in command and not name.endswith("-probe")}
 
-    def test_latency_is_the_kernels(self) -> None:
+    def test_the_kernel_adds_the_latency(self) -> None:
         pid, err = self.run_to_its_end(self.traffic(250_000))
         self.assertNotIn("no netem", err)
         probe, *others = [command for command in self.commands() if "netem" in command[1]]
@@ -114,7 +114,7 @@ class Netem(NamespaceTest):
                 self.assertLess(link["achieved_latency_s"], 0.75 * link["latency_s"])
                 self.assertTrue(link["warning"])
 
-    def test_loss_is_the_kernels_too(self) -> None:
+    def test_the_kernel_drops_packets(self) -> None:
         runtime = {"name": "mpi", "loss": 0.0125}
         pid, _ = self.run_to_its_end(self.traffic(1000, runtime=runtime))
         for options in self.delays(pid).values():
@@ -127,7 +127,7 @@ class Netem(NamespaceTest):
         self.assertEqual(manifest["experiment"]["algorithm"]["allreduce"], "native")
 
     @unittest.skipIf(KERNEL_HAS_NETEM, "this kernel has netem")
-    def test_loss_without_it_is_refused(self) -> None:
+    def test_loss_without_netem_is_refused(self) -> None:
         told = self.error(self.config(runtime={"name": "mpi", "loss": 0.0125}))
         self.assertIn("trigram: /runtime/loss: this kernel has no netem", told)
         self.assertEqual([name for name in namespaces() if "probe" in name], [])

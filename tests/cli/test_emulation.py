@@ -46,7 +46,7 @@ class Emulation(CommandTest):
         self.assertRegex(ran.stderr, r"configured +achieved +off by")
         self.assertIn("200 Mbit/s", ran.stderr)
 
-    def test_every_sort_of_link_is_measured(self) -> None:
+    def test_every_kind_of_link_is_measured(self) -> None:
         inside = {"bandwidth": "400Mbps", "latency": "2ms"}
         cluster = {**NETWORK, "workers_per_node": 2, "intra": inside}
         (manifest,) = self.run_config(shaped(cluster=cluster, steps=1))
@@ -55,7 +55,7 @@ class Emulation(CommandTest):
             [("inside a node, 0 > 1", 50e6), ("between nodes, 0 > 2", 25e6)],
         )
 
-    def test_overheads_of_the_software_are_no_latency(self) -> None:
+    def test_software_overheads_are_not_part_of_the_latency(self) -> None:
         latency, overhead = 0.04, 0.16
         transport = {"message_overhead": "60ms", "stage_overhead": "40ms", "streams": 2,
                      "stream_overhead": "30ms"}
@@ -69,7 +69,7 @@ class Emulation(CommandTest):
             self.assertGreater(link["achieved_latency_s"], 0.9 * latency)
             self.assertLess(link["achieved_latency_s"], latency + overhead / 2)
 
-    def test_what_cannot_be_emulated_is_a_warning(self) -> None:
+    def test_a_link_that_cannot_be_emulated_is_a_warning(self) -> None:
         cluster = {"nodes": 2, "inter": {"bandwidth": "200Mbps", "latency": "1us"}}
         ran = self.trigram("run", self.write(shaped(cluster=cluster)))
         self.assertRegex(ran.stderr, r"warning: .*between nodes, 0 > 1 is .* off")
@@ -77,11 +77,11 @@ class Emulation(CommandTest):
         self.assertTrue(manifest["links"][0]["warning"])
         self.assertGreater(manifest["links"][0]["off"], 0.05)
 
-    def test_links_of_other_worlds_are_not(self) -> None:
+    def test_links_of_other_worlds_are_not_measured(self) -> None:
         (manifest,) = self.run_config(experiment(runtime="threads"))
         self.assertIsNone(manifest["links"])
 
-    def test_a_swept_network_is_felt_where_it_is_emulated(self) -> None:
+    def test_a_swept_network_has_an_effect_if_it_is_emulated(self) -> None:
         sweep = {"/cluster/inter/latency": ["2ms", "102ms"]}
         ran = self.trigram("run", self.write(shaped(sweep=sweep)))
         self.assertNotIn("has no effect", ran.stderr)
@@ -91,7 +91,7 @@ class Emulation(CommandTest):
         ran = self.trigram("run", self.write(shaped(runtime="threads", sweep=sweep)), "--dry-run")
         self.assertIn("has no effect", ran.stderr)
 
-    def test_a_network_that_is_not_felt_is_said(self) -> None:
+    def test_a_run_says_if_its_network_is_not_emulated(self) -> None:
         warning = "network not emulated: the world threads .* --set /runtime/shaping=cluster"
         config = self.write(experiment(runtime="threads"))
         self.assertRegex(self.trigram("run", config, "--no-table").stderr, warning)
@@ -113,7 +113,7 @@ class Emulation(CommandTest):
             refused = self.trigram("run", self.write(shaped(runtime=runtime)), code=2)
             self.assertRegex(refused.stderr, told)
 
-    def test_what_is_the_simulators_alone_is_refused(self) -> None:
+    def test_options_of_the_simulator_only_are_refused(self) -> None:
         patterns = ("leaders", "all_to_all", "point_to_point", "server")
         for transport in ({"channels": 2}, *({"efficiency": {p: 0.5}} for p in patterns)):
             config = self.write(shaped(cluster={**NETWORK, "transport": transport}))
@@ -181,7 +181,7 @@ class CompareWorlds(CommandTest):
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         return done.stderr
 
-    def test_variants_of_a_world_are_rows_of_their_own(self) -> None:
+    def test_variants_of_a_world_have_separate_rows(self) -> None:
         models = ["alpha_beta", "tcp"]
         sweep = {"/algorithm": ["gradient_allreduce"], "/runtime/network_model": models}
         config = self.write(shaped(sweep=sweep, runtime="sim"))
@@ -226,7 +226,7 @@ class CompareWorlds(CommandTest):
         for runtime in ("sim", "threads", "mpi"):
             self.assertIn("fidelity", self.refused(sweep=sweep, runtime=runtime))
 
-    def test_results_against_which_nothing_can_be_held(self) -> None:
+    def test_results_with_nothing_to_compare_are_refused(self) -> None:
         (self.folder / "none").mkdir()
         config = self.write(shaped(runtime="sim"))
         self.trigram("run", config, "--output", "predicted")
@@ -236,7 +236,7 @@ class CompareWorlds(CommandTest):
             self.assertTrue(told.startswith("trigram: --against: "), told)
         self.assertEqual(self.manifests(), [])
 
-    def test_results_of_one_run_are_not_chosen_from(self) -> None:
+    def test_several_results_of_one_run_are_refused(self) -> None:
         for name in ("first", "second"):
             self.trigram("run", self.write(shaped(name=name)), "--output", "measured")
         self.assertRegex(self.refused("--against", "measured", sweep={}),

@@ -58,12 +58,12 @@ class Gpus(JobTest):
         rows = [line.split() for line in table.splitlines()[1:]]
         self.assertEqual(len(rows), runs, table)
         for row in rows:
-            # The longer of the two is part of the step; clocks of different streams may deviate a
-            # little.
+                        # The longer of the two times is part of the step; clocks of different streams may differ
+                        # slightly.
             self.assertGreater(float(row[-2]), 0.95, table)
 
     @emulated_only
-    def test_what_a_machine_lacks_is_said(self) -> None:
+    def test_missing_gpus_are_named(self) -> None:
         path = self.write(experiment(runtime={**RUNTIME, "ranks_per_gpu": 1}))
         self.assertIn("no GPU", self.on_gpus(4, "run", path, gpus=0, code=2))
         self.assertIn("start at most 2 ranks there", self.on_gpus(4, "run", path, gpus=2, code=2))
@@ -71,10 +71,10 @@ class Gpus(JobTest):
         self.on_gpus(4, "run", path, "--ranks-per-gpu", 2, gpus=2)
         self.assertTrue(self.done())
 
-    def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
+    def test_a_stopped_process_is_named_and_finished_runs_are_kept(self) -> None:
         self.check_that_a_stopped_process_is_named(RUNTIME)
 
-    def test_a_killed_process_ends_the_job_and_finished_runs_survive(self) -> None:
+    def test_a_killed_process_ends_the_job_and_finished_runs_are_kept(self) -> None:
         path = self.write(experiment(runtime=RUNTIME, sweep={"/steps": [3, ENDLESS]}))
         job = self.start(4, "run", path, "--quiet")
         os.kill(self.ranks_in_second_run(job)[2], signal.SIGKILL)
@@ -88,14 +88,14 @@ class Gpus(JobTest):
         self.assertEqual(len(self.done()), 1)
 
     @emulated_only
-    def test_a_library_that_is_too_old_is_said(self) -> None:
+    def test_a_library_that_is_too_old_is_named(self) -> None:
         path = self.write(experiment(runtime=RUNTIME))
         self.environment = {**ENVIRONMENT, "TRIGRAM_EMULATED_NCCL": "21703"}
         _, err = self.job(4, "run", path, code=1)
         self.assertIn("NCCL 2.17.3 is loaded, but 2.18.0 or newer is needed", err)
         self.assertFalse(self.done())
 
-    def test_memory_that_does_not_suffice_is_said(self) -> None:
+    def test_too_little_memory_is_an_error(self) -> None:
         path = self.write(experiment(runtime={**RUNTIME, "memory": "1MiB"}))
         self.assertIn('"memory"', self.on_gpus(4, "run", path, code=1))
 

@@ -1,4 +1,4 @@
-"""Unintended inputs: none leads to a crash, to an endless wait, or to control characters in the terminal."""
+"""Unintended inputs lead neither to a crash, nor to an endless wait, nor to control characters in the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HostileInputs(CommandTest):
         self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
         return refused.stderr
 
-    def test_what_is_no_file_is_not_read(self) -> None:
+    def test_devices_and_named_pipes_are_not_read(self) -> None:
         os.mkfifo(self.folder / "fifo")
         for path in ("fifo", "/dev/zero"):
             config = self.write(experiment(workload=f"profile:{path}"))
@@ -46,13 +46,13 @@ class HostileInputs(CommandTest):
         refused = self.trigram(*question, "--profile", "vgg16", "-o", long, code=2, timeout_s=20).stderr
         self.assertIn("trigram: --output: expected a folder that can be written", refused)
 
-    def test_pipes_that_are_handed_over_are_read(self) -> None:
+    def test_anonymous_pipes_are_read(self) -> None:
         text = json.dumps(experiment())
         done = subprocess.run([TRIGRAM, "validate", "/dev/stdin"], input=text, text=True, capture_output=True,
                               cwd=self.folder, timeout=20)
         self.assertEqual((done.returncode, done.stdout), (0, "/dev/stdin: ok, 1 run\n"), done.stderr)
 
-    def test_without_end_they_are_cut(self) -> None:
+    def test_endless_pipes_are_cut(self) -> None:
         endless = f"cat /dev/zero | {TRIGRAM} validate /dev/stdin"
         done = subprocess.run(["sh", "-c", endless], text=True, capture_output=True, cwd=self.folder, timeout=20)
         self.assertEqual(done.returncode, 2)
@@ -69,7 +69,7 @@ class HostileInputs(CommandTest):
                 self.assertIn(where, said)
                 self.assertNotIn("json.exception", said)
 
-    def test_control_characters_stay_in_their_line(self) -> None:
+    def test_control_characters_are_escaped(self) -> None:
         for config in (experiment(**{CLEAR_SCREEN + "\n": 1}), experiment(algorithm=CLEAR_SCREEN + "\n"),
                        experiment(cluster=CLEAR_SCREEN + "\n")):
             said = self.refusal("run", self.write(config))
@@ -78,7 +78,7 @@ class HostileInputs(CommandTest):
         said = self.refusal("run", self.write(experiment()), "--set", "/seed=\udcff")  # not UTF-8
         self.assertIn("/seed", said)
 
-    def test_they_do_not_reach_tables(self) -> None:
+    def test_control_characters_do_not_reach_tables(self) -> None:
         self.trigram("run", self.write(experiment()), "--no-table")
         (path,) = self.results.glob("*/manifest.json")
         manifest = json.loads(path.read_text())
@@ -88,7 +88,7 @@ class HostileInputs(CommandTest):
         for command in ("status", "table"):
             self.assertNotIn("\x1b", self.trigram(command, self.results).stdout)
 
-    def test_one_odd_manifest_ends_nothing(self) -> None:
+    def test_an_unusable_manifest_does_not_stop_the_others(self) -> None:
         self.trigram("run", self.write(experiment(sweep={"/seed": [1, 2]})), "--no-table")
         odd, even = sorted(self.results.glob("*/manifest.json"))
         whole = json.loads(odd.read_text())

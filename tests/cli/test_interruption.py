@@ -98,7 +98,7 @@ class Interruption(CommandTest):
         (failed,) = [m for m in self.manifests() if m["status"] == "failed"]
         self.assertNotIn(failed["id"], self.done())
 
-    def test_results_that_cannot_be_written_are_named_and_not_taken_for_done(self) -> None:
+    def test_results_that_cannot_be_written_are_named_and_do_not_count_as_done(self) -> None:
         path = self.write(experiment(sweep={"/steps": [SHORT, 2000]}))
 
         def with_small_files() -> None:

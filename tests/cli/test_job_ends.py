@@ -42,7 +42,8 @@ extern "C" int open(const char* path, int flags, ...) {
 
 
 class JobEnds(JobTest):
-    # It gives processes that wait for others to start or to exit the shortest timeout there is.
+        # This is the shortest possible timeout for processes that wait for others to start or to
+        # exit.
     config = {"runtime": {"name": "mpi", "watchdog": "2s"}}
 
     def check_that_it_ends(self, command: str, call: str, **environment: str) -> None:

@@ -22,7 +22,7 @@ class Jobs(JobTest):
             for m in self.manifests()
         }
 
-    def test_deterministic_algorithms_end_as_in_other_worlds(self) -> None:
+    def test_deterministic_algorithms_end_with_the_same_weights_as_in_other_worlds(self) -> None:
         path = self.write(experiment(runtime="mpi", sweep={"/algorithm": ALGORITHMS}))
         out, err = self.job(4, "run", path)
         self.assertEqual(out.count("gradient_allreduce"), 1, out)
@@ -44,14 +44,14 @@ class Jobs(JobTest):
         for name in ("gradient_allreduce", "bytegrad", "decentralized", "parameter_server"):
             self.assertEqual(here[name], there[name], name)
 
-    def test_letters_of_a_run_do_not_come_to_the_next(self) -> None:
-        """Ranks often send their status here, even after other ranks have ended."""
+    def test_control_messages_of_a_run_do_not_reach_the_next_run(self) -> None:
+        """With this short watchdog, ranks often send their status, even after other ranks have ended."""
         runtime = {"name": "mpi", "watchdog": "40ms"}
         path = self.write(experiment(runtime=runtime, steps=2, sweep={"/seed": list(range(150))}))
         self.job(4, "run", path, "--quiet", "--no-table")
         self.assertEqual(len(self.done()), 150)
 
-    def test_native_collectives_train_alike_and_count_alike(self) -> None:
+    def test_native_collectives_give_the_same_weights_and_counts(self) -> None:
         algorithms = [{"name": "gradient_allreduce", "allreduce": a} for a in ("ring", "native")]
         path = self.write(experiment(runtime="mpi", sweep={"/algorithm": algorithms}))
         self.job(4, "run", path)
@@ -63,7 +63,7 @@ class Jobs(JobTest):
         for count in ("bytes_intra", "bytes_inter", "messages_intra", "messages_inter"):
             self.assertEqual(native[count], ring[count], count)
 
-    def test_a_job_is_benchmarked_and_rank_0_speaks(self) -> None:
+    def test_a_job_is_benchmarked_and_only_rank_0_prints(self) -> None:
         out, _ = self.job(3, "bench", "--json", "--max-bytes", "1MiB", "--factor", "64",
                           "--iters", "2", "--warmup", "1")
         report = json.loads(out)
@@ -100,7 +100,7 @@ class Jobs(JobTest):
             out, err = bench.communicate(timeout=100)
             self.assertEqual(json.loads(out)["machine"]["cores"], 1 + apart, err)
 
-    def test_what_does_not_fit_is_said_once(self) -> None:
+    def test_a_job_that_does_not_fit_its_cluster_is_reported_once(self) -> None:
         path = self.write(experiment(runtime="mpi"))
         cases = [
             (3, ["run", path], "/cluster: expected as many workers as processes"),
@@ -120,7 +120,7 @@ class Jobs(JobTest):
             self.assertIn(message, said[0])
         self.assertFalse(self.results.exists())
 
-    def test_calibration_that_fails_says_so_once(self) -> None:
+    def test_a_calibration_that_fails_is_reported_once(self) -> None:
         """Times of two and of four elements grow only by chance, so sooner or later a fit fails."""
         command = ["calibrate", "--min-bytes", "4B", "--max-bytes", "16B", "--iters", "1"]
         for _ in range(20):
@@ -137,9 +137,9 @@ class Jobs(JobTest):
         self.assertIn("mpirun", err)
 
     @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
-    def test_a_process_alone_simulates_whatever_shell_it_is_in(self) -> None:
-        """srun exports its variables to a shell in an allocation and to what it starts, even to another
-        job."""
+    def test_a_single_process_simulates_in_any_shell(self) -> None:
+        """srun exports its variables to a shell in an allocation, and to all programs that the shell starts, even to
+        another job."""
         path = self.write(experiment(runtime="sim"))
         for rank, tasks in ((0, 1), (2, 1)):
             shell = {**ENVIRONMENT, "PMIX_RANK": str(rank), "SLURM_NTASKS": str(tasks)}
@@ -150,7 +150,7 @@ class Jobs(JobTest):
                 self.assertTrue(out)
         self.assertEqual(len(self.done()), 1)
 
-    def test_processes_that_were_told_different_things_stop(self) -> None:
+    def test_processes_with_different_arguments_stop(self) -> None:
         path = self.write(experiment(runtime="mpi"))
         script = self.folder / "uneven.sh"
         script.write_text(
@@ -168,10 +168,10 @@ class Jobs(JobTest):
         said = "have different runs to make; expected the same files and arguments on all of them; "
         self.assertIn(said + "rank 2: /steps is 5 there, 4 on rank 0\n", job.stderr)
 
-    def test_a_stopped_process_is_named_and_finished_runs_survive(self) -> None:
+    def test_a_stopped_process_is_named_and_finished_runs_are_kept(self) -> None:
         self.check_that_a_stopped_process_is_named({"name": "mpi"})
 
-    def test_a_job_that_was_stopped_as_a_whole_goes_on(self) -> None:
+    def test_a_job_that_was_stopped_as_a_whole_continues(self) -> None:
         """Ranks that were all stopped do not count that time as silence of the others."""
         path = self.write(experiment(runtime={"name": "mpi", "watchdog": "2s"},
                                      sweep={"/steps": [3, ENDLESS]}))
@@ -227,7 +227,7 @@ class Jobs(JobTest):
         self.assertIn("1 of 2 runs are done already", err)
         self.assertEqual(len(self.done()), 2)
 
-    def test_a_process_that_is_told_to_end_ends_with_130(self) -> None:
+    def test_a_process_that_gets_a_signal_to_end_ends_with_130(self) -> None:
         cluster = {**CLUSTER, "nodes": 1, "workers_per_node": 1}
         path = self.write(experiment(runtime="mpi", cluster=cluster, steps=ENDLESS))
         environment = {**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}
@@ -263,7 +263,7 @@ class Jobs(JobTest):
         for rank in range(4):
             self.assertIn(f'bad input: {path}: /algorithm: unknown algorithm "wagme"', self.log(rank))
 
-    def test_logs_of_processes_want_processes_and_a_folder(self) -> None:
+    def test_rank_logs_need_a_job_and_a_folder(self) -> None:
         path = self.write(experiment(runtime="threads"))
         err = self.trigram("run", path, "--rank-logs", "logs", code=2).stderr
         self.assertIn("--rank-logs: expected a job of mpirun or srun", err)

@@ -44,7 +44,7 @@ class LowerBoundTest(CommandTest):
         for key in ("bytes_inter", "messages_inter"):
             self.assertEqual(sum(step[key] for step in steps), summary[key], name)
 
-    def test_messages_after_the_last_step_are_in_neither(self) -> None:
+    def test_messages_after_the_last_step_count_neither_as_time_nor_as_bytes(self) -> None:
         manifests = self.runs([{"name": name} for name in BACKGROUND])
         self.assertEqual(len(manifests), 3 * len(BACKGROUND))
         for manifest in manifests:
@@ -54,7 +54,7 @@ class LowerBoundTest(CommandTest):
             summary = manifest["summary"]
             self.assertGreater(summary["lower_bound_s"], 0.6 * summary["time_s"])
 
-    def test_of_every_algorithm(self) -> None:
+    def test_every_algorithm_is_above_its_bound(self) -> None:
         listed = json.loads(self.trigram("list", "--json").stdout)["algorithms"]
         for manifest in self.runs([{"name": a["name"]} for a in listed], steps=3):
             self.check(manifest)

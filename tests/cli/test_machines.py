@@ -42,7 +42,7 @@ class Draws(CommandTest):
         (metrics,) = (self.folder / "results" / name).glob("*/metrics.jsonl")
         return [json.loads(line)["step_s"] for line in metrics.read_text().splitlines()]
 
-    def test_are_the_same_in_real_time(self) -> None:
+    def test_delays_are_the_same_in_real_time(self) -> None:
         having = worlds()
         if not having["sim"]:
             self.skipTest("there is no simulator to compare with")
@@ -57,7 +57,7 @@ class Draws(CommandTest):
         self.assertLess(len(short), 5, short)
         self.assertLess(statistics.median(r / s for r, s in zip(real, simulated)), 1.4)
 
-    def test_of_other_seeds_differ(self) -> None:
+    def test_delays_of_other_seeds_differ(self) -> None:
         if not worlds()["sim"]:
             self.skipTest("there is no simulator")
         before = self.steps_s("sim", CLUSTER)

@@ -1,4 +1,4 @@
-"""As many workers as a simulation can have."""
+"""A simulation with as many workers as possible."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ MOST_MEMORY_KIB = 16 << 20
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
 class ManyWorkers(CommandTest):
-    def test_have_room(self) -> None:
-        """This needs more stacks than the kernel allows a process mappings. From the first worker to the
-        last, messages form one chain in which each shares links with the next."""
+    def test_stacks_of_all_workers_fit(self) -> None:
+        """The workers need more stacks than the number of mappings that the kernel allows a process. Their messages
+        form one chain, from the first worker to the last, in which each message shares links with the next."""
         config = experiment(
             cluster={"nodes": WORKERS},
             algorithm={"name": "decentralized", "mode": "ring"},

@@ -1,4 +1,5 @@
-"""`trigram show network`, and impossible networks: one line with the place, exit code 2."""
+"""`trigram show network` describes networks, and refuses impossible networks with one line that names the place and
+with exit code 2."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ CASES = {
         "/topology/dimensions",
         "4 x 3 does not have the cluster's 4 nodes",
     ),
-    "torus of nothing": (cluster(4, {**TORUS, "dimensions": []}), "/topology/dimensions", "1 to 16"),
+    "torus without dimensions": (cluster(4, {**TORUS, "dimensions": []}), "/topology/dimensions", "1 to 16"),
     "torus with an empty dimension": (
         cluster(4, {**TORUS, "dimensions": [4, 0]}),
         "/topology/dimensions/1",
@@ -46,7 +47,7 @@ CASES = {
         "/inter/bandwidth",
         "above zero",
     ),
-    "region to which nothing goes": (
+    "region without bandwidth to it": (
         wan(bandwidth=[[None, "0Gbps"], ["2Gbps", None]]),
         "/topology/bandwidth/0/1",
         "above zero",
@@ -77,8 +78,8 @@ CASES = {
         "/topology/k",
         "k^3/4 = 16 nodes; expected a k for the cluster's 8",
     ),
-    "fat tree of no size": (cluster(8, {"kind": "fat_tree"}), "/topology/nodes_per_leaf", "missing"),
-    "fat tree of two sorts": (
+    "fat tree without a size": (cluster(8, {"kind": "fat_tree"}), "/topology/nodes_per_leaf", "missing"),
+    "fat tree with the options of two kinds": (
         cluster(16, {"kind": "fat_tree", "k": 4, "nodes_per_leaf": 4}),
         "/topology/nodes_per_leaf",
         "expected one of them",
@@ -134,12 +135,12 @@ CASES = {
         "/topology/bandwidth/0/0",
         "expected null",
     ),
-    "delay of which way": (
+    "delay without its direction": (
         cluster(4, {key: value for key, value in WAN.items() if key != "delay_is"}),
         "/topology/delay_is",
         "missing",
     ),
-    "bridge where there is none": (
+    "bridge of a fabric without one": (
         cluster(4, "flat", intra={**CLUSTER["intra"], "bridge_bandwidth": "1GB/s"}),
         "/intra/bridge_bandwidth",
         '"kind": "pcie"',
@@ -163,7 +164,7 @@ CASES = {
 
 
 class Networks(NetworkTest):
-    def test_networks_that_cannot_be(self) -> None:
+    def test_impossible_networks_are_refused(self) -> None:
         for what, (described, pointer, expectation) in CASES.items():
             with self.subTest(what):
                 path = self.write(described)
@@ -176,7 +177,7 @@ class Networks(NetworkTest):
                     self.assertIn(expectation, lines[0])
                     self.assertEqual(refused.stdout, "")
 
-    def test_links_that_change_and_flows_or_simgrids_tcp(self) -> None:
+    def test_links_that_change_refuse_flows_and_simgrids_tcp(self) -> None:
         if not worlds()["sim"]:
             self.skipTest("there is no simulator")
         tcp = ("network_model", "tcp", 'expected "alpha_beta" if links have shaping, a profile or '
@@ -233,7 +234,7 @@ class Networks(NetworkTest):
         self.assertEqual(shown["diameter"], "5 links")  # 2 + 1 between routers, and two NICs
         self.assertEqual(shown["largest latency"], "56 us")
 
-    def test_what_limits_connections(self) -> None:
+    def test_limits_of_connections_are_shown(self) -> None:
         """A connection moves its window per round trip, and no more than the narrowest link carries."""
         described = {
             **cluster(4, "flat", workers_per_node=2),
@@ -290,7 +291,7 @@ class Networks(NetworkTest):
         self.run_config(experiment(runtime="sim", cluster=CLUSTER, steps=1, zip=rows))
         self.assertEqual(len(self.done()), len(shapes))
 
-    def test_of_experiments_and_presets(self) -> None:
+    def test_networks_of_experiments_and_presets_are_shown(self) -> None:
         shown = self.show(experiment(cluster=cluster(4, WAN)))
         self.assertEqual(shown["topology"], "wan")
         preset = self.trigram("show", "network", "world").stdout

@@ -1,4 +1,5 @@
-"""Uses examples/out_of_tree as its reader would: install, find_package, build, list, run."""
+"""Uses examples/out_of_tree as a reader of its README would: install, find_package, build, list,
+run."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ class OutOfTree(CommandTest):
         path = self.write(experiment(algorithm={"name": "proximal_sgd", "bucket": "1MB"}))
         self.assertIn("proximal_sgd has no buckets", self.trigram("validate", path, code=2).stderr)
 
-    def test_it_finds_the_data_of_the_installed_trigram(self) -> None:
+    def test_it_finds_the_data_files_of_the_installed_trigram(self) -> None:
         self.assertTrue((self.prefix / "share" / "trigram" / "configs" / "profiles").is_dir())
         listed = json.loads(self.trigram("list", "networks", "--json").stdout)["networks"]
         clusters = [n["doc"] for n in listed if n["kind"] == "cluster"]

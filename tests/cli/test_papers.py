@@ -24,7 +24,7 @@ class Papers(CommandTest):
         self.assertIn("order: 13 of 13 pairs", checked)
         self.assertIn("holds", checked.splitlines())
 
-    def test_a_collective_that_was_over_before_it_was_known_to_have_begun(self) -> None:
+    def test_a_collective_that_ends_before_a_rank_learns_of_its_start(self) -> None:
         """A rank learns of the servers' sums after they begin. Once, this set the simulator's clock back."""
         row = {"/cluster/nodes": 2, "/algorithm": "../systems/byteps.json"}
         (fluid,) = self.manifests_of("vgg16_scaling", "--set", f"/zip={json.dumps([row])}")
@@ -34,24 +34,24 @@ class Papers(CommandTest):
         steps = [run["summary"]["step_s"] for run in (fluid, messages)]
         self.assertAlmostEqual(steps[0] / steps[1], 1, delta=0.02)
 
-    def test_a_slow_worker_slows_those_who_wait(self) -> None:
+    def test_a_slow_worker_slows_workers_that_wait_for_it(self) -> None:
         rates: dict[str, list[float]] = {}  # without and with the slow worker
         for run in self.manifests_of("slow_worker"):
             at = len(run["sweep"]["/cluster/slow_workers"])
             name = run["experiment"]["algorithm"]["name"]
             rates.setdefault(name, [0, 0])[at] = run["summary"]["samples_per_s"]
-        # The slow worker alone computes 2.205 times as long. The others go on, or wait for it.
+                # Only the slow worker computes 2.205 times as long. The others continue, or wait for it.
         self.assertAlmostEqual(rates["async_model_average"][1] / rates["async_model_average"][0],
                                1 - (1 - 1 / 2.205) / 128, delta=0.02)
-        # An algorithm that waits is no faster than the slow worker, except that others may be a step ahead when a run
-        # ends. It loses, except where the network is slower than the worker.
+                # An algorithm that waits is no faster than the slow worker, except that other workers may be a step
+                # ahead when a run ends. It loses throughput, unless the network is slower than the worker.
         paced_by_it = 128 * 32 / (2.205 * 0.1396)
         for name in ("gradient_allreduce", "bytegrad", "decentralized", "dcd_psgd"):
             self.assertLess(rates[name][1], 1.03 * paced_by_it, name)
             self.assertLess(rates[name][1], 0.97 * rates[name][0], name)
         self.assertLess(rates["bytegrad"][1], 0.7 * rates["bytegrad"][0])
 
-    def test_time_to_an_accuracy_is_its_steps_at_the_pace_of_each(self) -> None:
+    def test_time_to_an_accuracy_is_the_steps_times_the_step_time(self) -> None:
         """The target is below the experiment's, so that all algorithms reach it in a few small steps."""
         smaller = ("/target_accuracy=0.4", "/eval_every=6", "/workload/batch=8", "/steps=60")
         runs = self.manifests_of(

@@ -1,4 +1,4 @@
-"""How runs in real time use a profile and the cluster's accelerator, and what they say they do not use."""
+"""Runs in real time use a profile and parts of the cluster's accelerator, and name the parts that they do not use."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PricedInThreads(CommandTest):
         self.assertGreater(threads["step_s"], 0.95 * sim["step_s"])
         self.assertLess(threads["step_s"], 2 * sim["step_s"])
 
-    def test_what_is_skipped_is_said_and_not_counted(self) -> None:
+    def test_skipped_computation_is_named_and_not_counted(self) -> None:
         skipped = SHAPED | {"modelled_compute": "skipped"}
         out = self.trigram("run", self.write(priced(runtime=skipped))).stdout
         warning = "warning: priced_as: this world does not spend the computation time of model"
@@ -66,14 +66,14 @@ class PricedInThreads(CommandTest):
         self.assertLess(batch, 32 / 2)
         self.assertGreater(batch, 0)
 
-    def test_layer_times_that_are_not_taken_are_none_of_another_accelerator(self) -> None:
+    def test_layer_times_that_are_not_used_cause_no_warning(self) -> None:
         other = CLUSTER | {"accelerator": {"name": "A100", "flops": "312TFLOP/s", "memory_bandwidth": "1555GB/s"}}
         for modelled, said in (("slept", True), ("skipped", False)):
             config = self.write(priced(cluster=other, runtime=SHAPED | {"modelled_compute": modelled}))
             err = self.trigram("validate", config).stderr
             self.assertEqual("layer times of model are those of P100" in err, said, err)
 
-    def test_a_profile_that_is_skipped_is_said_too(self) -> None:
+    def test_a_skipped_profile_is_named_too(self) -> None:
         skipped = SHAPED | {"modelled_compute": "skipped"}
         config = self.write(priced(runtime=skipped, workload="profile:model.csv"))
         self.assertIn("profile: this world does not spend the computation time of model",
@@ -85,18 +85,18 @@ class Rates(CommandTest):
         cluster = {k: v for k, v in CLUSTER.items() if k != "accelerator"} | {"accelerator": accelerator}
         return self.trigram("validate", self.write(experiment(runtime=runtime, cluster=cluster))).stderr
 
-    def test_rates_that_real_time_does_not_emulate_are_said(self) -> None:
+    def test_rates_that_real_time_does_not_emulate_are_named(self) -> None:
         given = {"codec_bandwidth": "10MB/s", "launch_overhead": "1ms", "memory_bandwidth": "1GB/s"}
         for runtime in (SHAPED, "threads"):
             self.assertRegex(self.said(given, runtime), "accelerator not emulated: in the world threads .* does not "
                              "depend on codec_bandwidth, launch_overhead, memory_bandwidth in /cluster/accelerator")
 
-    def test_rates_that_nobody_gave_are_not(self) -> None:
+    def test_rates_that_are_not_given_are_not_named(self) -> None:
         for accelerator in ({}, {"name": "V100"}, {"launch_overhead": "5us"}):
             self.assertNotIn("accelerator not emulated", self.said(accelerator))
 
     @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-    def test_the_simulator_has_them_all(self) -> None:
+    def test_the_simulator_uses_all_rates(self) -> None:
         self.assertEqual(self.said({"codec_bandwidth": "10MB/s"}, "sim"), "")
 
 

@@ -14,7 +14,7 @@ class PricedInMpi(JobTest):
         super().setUp()
         self.write(PROFILE, "model.csv")
 
-    def test_sizes_are_made_where_messages_are_padded(self) -> None:
+    def test_priced_sizes_need_padded_messages(self) -> None:
         for padded in (True, False):
             with self.subTest(padded=padded):
                 name = f"padded{padded}"

@@ -52,7 +52,7 @@ class Replay(CommandTest):
         self.assertEqual(four["numel"], two["numel"])
 
     @unittest.skipUnless(worlds()["sim"], "no simulator in this build")
-    def test_a_simulated_accelerator_is_as_fast_as_it_is_said_to_be(self) -> None:
+    def test_a_simulated_accelerator_has_its_described_rate(self) -> None:
         def seconds(flops: str) -> float:
             cluster = {**SINGLE, "accelerator": {"flops": flops}}
             workload = {**REPLAY, "values": False}

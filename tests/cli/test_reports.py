@@ -51,7 +51,7 @@ class Reports(CommandTest):
         self.assertIn("speed-up", self.trigram("table", self.results).stdout)
 
     @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
-    def test_what_was_published_beside_what_comes_out(self) -> None:
+    def test_published_values_are_beside_simulated_ones(self) -> None:
         config = SOURCE / "configs" / "papers" / "bert_large_bandwidth.json"
         listed = self.trigram("run", config, "--dry-run").stdout.splitlines()
         wanted = [line.split()[0] for line in listed if re.search(r"rate=1Gbps$", line)
@@ -77,7 +77,7 @@ class Reports(CommandTest):
         for seconds in (0.1, 0.01):
             self.write(profile.format(seconds), "mine.csv")
             own = self.trigram("run", path).stdout
-        self.assertRegex(own, r"gradient_allreduce +2\d\.\d+ ")  # ms, of the present content only
+        self.assertRegex(own, r"gradient_allreduce +2\d\.\d+ ")  # ms; only runs with the current content count
         manifests = [json.loads(p.read_text()) for p in (self.folder / "results" / "edited").glob("*/manifest.json")]
         digests = {digest for manifest in manifests for digest in manifest["inputs"].values()}
         self.assertEqual({file for m in manifests for file in m["inputs"]}, {str(self.folder.resolve() / "mine.csv")})

@@ -1,4 +1,4 @@
-"""The files that runs leave behind, and which runs are made."""
+"""The files that runs write, and the choice of the runs that are made."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Runs(CommandTest):
         if manifest["time_kind"] == "simulated":
             self.assertGreaterEqual(summary["time_s"], summary["lower_bound_s"])
 
-    def test_trigram_is_that_of_the_options(self) -> None:
+    def test_trigram_follows_from_the_options(self) -> None:
         sweep = {"/algorithm/codec": ["none", "sign"]}
         manifests = self.run_config(experiment(algorithm={"name": "wagma"}, sweep=sweep))
         self.assertEqual(len(manifests), 2)
@@ -111,7 +111,7 @@ class Runs(CommandTest):
             trigram = f"async, {'full' if full else 'low'}, decentralised"
             self.assertEqual(manifest["algorithm_trigram"], trigram)
 
-    def test_servers_beside_the_workers_change_nothing_that_is_learned(self) -> None:
+    def test_servers_beside_the_workers_do_not_change_the_weights(self) -> None:
         """Six ranks of which two are servers learn what four workers learn; servers' samples do not count."""
         for world in [name for name in ("sim", "threads") if worlds()[name]]:
             manifests = self.run_config(
@@ -138,8 +138,8 @@ class Runs(CommandTest):
             losses = [s["loss"] for s in self.metrics(among["id"])]
             self.assertEqual(losses, [s["loss"] for s in self.metrics(beside["id"])])
 
-    def test_samples_per_second_are_of_the_model_that_times_are_of(self) -> None:
-        """Whatever is trained, a step of BERT-Large has six samples per worker."""
+    def test_samples_per_second_count_samples_of_the_timed_model(self) -> None:
+        """With the timing of BERT-Large, a step has six samples per worker, whichever model is trained."""
         workloads = [
             "bert_large",
             {"name": "quadratic", "priced_as": "bert_large"},
@@ -151,7 +151,7 @@ class Runs(CommandTest):
             self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 4 * 6, delta=0.1)
 
     def test_all_micro_batches_of_a_step_count(self) -> None:
-        """A step of DropCompute has several mini-batches; those that time allowed count."""
+        """A step of DropCompute has several mini-batches; those that were computed in time count."""
         whole = {"name": "dropcompute", "micro_batches": 4, "profile_steps": 0}
         # After a warm-up of three steps without drops, workers stop after their second mini-batch.
         dropping = {"name": "dropcompute", "micro_batches": 4, "threshold": "600ms"}
@@ -165,7 +165,7 @@ class Runs(CommandTest):
                 summary["samples_per_s"] * summary["step_s"], 4 * 6 * batches, delta=0.5
             )
 
-    def test_last_evaluation_of_a_free_running_server_is_of_the_final_weights(self) -> None:
+    def test_the_last_evaluation_of_an_asynchronous_server_sees_the_final_weights(self) -> None:
         (manifest,) = self.run_config(
             experiment(
                 algorithm="async_parameter_server",
@@ -199,7 +199,7 @@ class Runs(CommandTest):
         self.assertEqual(len(manifests), 12)
         self.assertEqual(points, expected)
 
-    def test_a_field_that_is_swept_outlives_a_zipped_parent(self) -> None:
+    def test_a_swept_field_is_applied_after_its_zipped_parent(self) -> None:
         manifests = self.run_config(
             experiment(
                 sweep={"/cluster/nodes": [2, 3]},
@@ -222,7 +222,7 @@ class Runs(CommandTest):
         self.assertEqual(manifest["experiment"]["steps"], 4)
         self.assertEqual(manifest["experiment"]["optimizer"]["name"], "adam")
 
-    def test_settings_below_another_outlive_it(self) -> None:
+    def test_a_set_field_is_applied_after_its_set_parent(self) -> None:
         settings = ("/optimizer/lr=0.5", "/optimizer=adam", "/steps=3", "/steps=2")
         arguments = [word for setting in settings for word in ("--set", setting)]
         (manifest,) = self.run_config(experiment(), *arguments)
@@ -230,7 +230,7 @@ class Runs(CommandTest):
         self.assertEqual(manifest["experiment"]["optimizer"]["lr"], 0.5)
         self.assertEqual(manifest["experiment"]["steps"], 2)
 
-    def test_options_of_what_the_file_leaves_to_its_default_can_be_set(self) -> None:
+    def test_options_of_default_components_can_be_set(self) -> None:
         config = experiment()
         for field in ("runtime", "optimizer"):
             config.pop(field, None)
@@ -255,13 +255,13 @@ class Runs(CommandTest):
         self.run_config(config, "--force")
         self.assertTrue(all(self.times()[run] > after[run] for run in after))
 
-    def test_what_a_run_is_called_does_not_change_its_identity(self) -> None:
+    def test_the_name_of_a_run_does_not_change_its_id(self) -> None:
         (first,) = self.run_config(experiment(description="one thing"))
         (second,) = self.run_config(experiment(description="another"))
         self.assertEqual(first["id"], second["id"])
         self.assertEqual(len(self.run_config(experiment(seed=2))), 2)
 
-    def test_input_files_change_the_identity(self) -> None:
+    def test_input_files_change_the_id(self) -> None:
         profile = "tensor,numel,forward_s,backward_s\na,{},0.001,0.002\n"
         config = experiment(workload="profile:my.csv")
         (self.folder / "my.csv").write_text(profile.format(1000))
@@ -269,7 +269,7 @@ class Runs(CommandTest):
         (self.folder / "my.csv").write_text(profile.format(2000))
         self.assertEqual(len(self.run_config(config)), 2)
 
-    def test_runs_that_are_there_take_their_place_in_another_sweep(self) -> None:
+    def test_finished_runs_are_used_by_another_sweep(self) -> None:
         self.run_config(experiment(sweep={"/seed": [1, 2], "/steps": [3]}))
         before = {m["id"]: m["finished"] for m in self.manifests()}
         manifests = self.run_config(experiment(sweep={"/seed": [1, 2]}, steps=3))
@@ -343,7 +343,7 @@ class Runs(CommandTest):
             hashes.setdefault(name, set()).add(m["summary"]["weights_hash"])
         self.assertEqual({name: len(found) for name, found in hashes.items()}, dict.fromkeys(hashes, 1))
 
-    def test_more_ranks_than_cores_is_said(self) -> None:
+    def test_more_ranks_than_cores_is_a_warning(self) -> None:
         cluster = {**experiment()["cluster"], "nodes": 64, "workers_per_node": 8}
         (manifest,) = self.run_config(experiment(runtime="threads", cluster=cluster, steps=1))
         self.assertEqual(manifest["oversubscribed"], manifest["machine"]["cores"] < 512)

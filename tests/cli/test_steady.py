@@ -140,13 +140,13 @@ class UntilSteady(CommandTest):
         listed = json.loads(self.trigram("list", "--json").stdout)["algorithms"]
         self.assertEqual({a["name"] for a in listed}, {a["name"] for a in REPEATING + FREE})
 
-    def test_what_never_repeats_itself_is_made_in_full(self) -> None:
+    def test_runs_that_never_repeat_make_all_steps(self) -> None:
         for whole, short in self.both(sweep={"/algorithm": FREE}):
             self.check_same(whole, short)
             self.assertEqual(self.made(short), STEPS)
             self.assertIsNone(short["summary"]["steady"])
 
-    def test_what_is_drawn_is_made_in_full(self) -> None:
+    def test_random_runs_make_all_steps(self) -> None:
         drawn = [
             CLUSTER | {"run_times": {"kind": "lognormal", "variation": 0.1}},
             CLUSTER | {"stragglers": {"count": 1, "delay": "10ms"}},
@@ -200,7 +200,7 @@ class UntilSteady(CommandTest):
         events = json.loads((self.results / short["id"] / "trace.json").read_text())
         self.assertTrue(events["traceEvents"])
 
-    def test_is_for_profiles_in_the_simulator(self) -> None:
+    def test_until_steady_needs_a_profile_in_the_simulator(self) -> None:
         self.write(PROFILE, "small.json")
         config = {
             "cluster": CLUSTER,

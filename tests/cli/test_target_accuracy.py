@@ -117,8 +117,8 @@ class InTheSimulator(TargetTest):
         return [{"name": a["name"]} | OPTIONS.get(a["name"], {}) for a in listed]
 
     def test_fast_workers_that_wait_for_nobody_learn_for_themselves(self) -> None:
-        """While the slow worker makes its first steps, the others make a hundred times as many, or all that they
-        have."""
+        """While the slow worker makes its first steps, the others make a hundred times as many, or all of their
+        steps."""
         slow = {"slow_workers": [{"rank": 3, "factor": 10_000}]}
         for steps, done in ((STEPS, True), (100 * STEPS, False)):
             self.results = self.folder / "results" / f"of_{steps}"
@@ -139,8 +139,9 @@ class InTheSimulator(TargetTest):
                 said = [w for w in manifest["warnings"] if "stopped learning" in w]
                 self.assertEqual(bool(said), done)
 
-    def test_steps_until_then_are_those_of_a_run_without_target(self) -> None:
-        """They are equal to the last bit for all algorithms, though some workers are ahead when it is reached."""
+    def test_steps_up_to_the_target_equal_those_of_a_run_without_target(self) -> None:
+        """The steps are equal to the last bit for all algorithms, though some workers are ahead when the target is
+        reached."""
         machine = CLUSTER | {"slow_workers": [{"rank": 1, "factor": 1.5}]}
         algorithms = self.all_algorithms()
         whole, short = {}, {}
@@ -162,7 +163,7 @@ class InTheSimulator(TargetTest):
             until = self.lines(manifest)
             self.assertEqual(until, self.lines(whole[key])[: len(until)], key)
 
-    def test_a_run_of_as_many_steps_comes_to_the_same(self) -> None:
+    def test_a_run_of_as_many_steps_ends_with_the_same_results(self) -> None:
         """The weights of all workers are equal, too, if no step waits to learn whether it is the last."""
         for algorithm in DETERMINISTIC[:-1]:
             config = self.config(algorithm=algorithm)
@@ -178,7 +179,7 @@ class InTheSimulator(TargetTest):
                     path.unlink()
                 (self.results / manifest["id"]).rmdir()
 
-    def test_what_is_never_reached_makes_all_steps(self) -> None:
+    def test_a_run_that_never_reaches_its_target_makes_all_steps(self) -> None:
         table = self.trigram("run", self.write(self.config(target_accuracy=1))).stdout
         (manifest,) = self.manifests()
         self.assertEqual(len(self.lines(manifest)), STEPS)
@@ -191,7 +192,7 @@ class InTheSimulator(TargetTest):
         table = self.trigram("table", self.results).stdout
         self.assertIn("an accuracy of 100% is not reached", table)
 
-    def test_what_some_seeds_reach_is_said_to_be_so(self) -> None:
+    def test_tables_say_how_many_seeds_reach_the_target(self) -> None:
         config = self.config(seed=[1, 2, 3], eval_every=1)
         best = sorted(
             max(json.loads(line).get("accuracy", 0) for line in self.lines(manifest))
@@ -218,7 +219,7 @@ class InTheSimulator(TargetTest):
         target = manifest["summary"]["target"]
         self.assertEqual(target["epochs"], 5 * target["steps"] / STEPS_PER_EPOCH)
 
-    def test_tables_say_when(self) -> None:
+    def test_tables_show_when_the_target_was_reached(self) -> None:
         printed = self.trigram("run", self.write(self.config(target_accuracy=TARGET))).stdout
         (manifest,) = self.manifests()
         header, row = printed.splitlines()[:2]
@@ -234,7 +235,7 @@ class InTheSimulator(TargetTest):
         self.assertRegex(table, r"to 80% \(\w+\) +epochs")
         self.assertIn(f"{target['epochs']:.2f}", table)
 
-    def test_is_for_what_has_an_accuracy_and_is_evaluated(self) -> None:
+    def test_a_target_needs_a_workload_with_evaluations_of_accuracy(self) -> None:
         path = self.write(self.config(target_accuracy=TARGET))
         for setting, message in (
             ("/eval_every=0", "/target_accuracy: is checked when the model is evaluated"),
@@ -262,7 +263,7 @@ class InRealTime(TargetTest, JobTest):
             for m in manifests
         }
 
-    def test_deterministic_algorithms_end_alike_in_all_worlds(self) -> None:
+    def test_deterministic_algorithms_end_with_the_same_results_in_all_worlds(self) -> None:
         path = self.write(
             self.config(target_accuracy=TARGET, sweep={"/algorithm": DETERMINISTIC})
         )
@@ -285,7 +286,7 @@ class InRealTime(TargetTest, JobTest):
             self.results = self.folder / "results" / world
             self.assertEqual(len(self.reached(self.manifests())), len(ASYNCHRONOUS))
 
-    def test_workers_that_wait_for_later_steps_come_together_nowhere(self) -> None:
+    def test_algorithms_whose_workers_wait_for_later_steps_are_refused_between_processes(self) -> None:
         path = self.write(self.config(target_accuracy=TARGET, algorithm="dsgd_aau"))
         self.trigram("run", path, "--set", "/runtime=threads", "--quiet")
         (manifest,) = self.manifests()

@@ -1,4 +1,4 @@
-"""How MPI jobs whose ranks share a machine affect it: ports, and what killed jobs leave behind."""
+"""The effects of MPI jobs on a machine that their ranks share: open ports, and files that killed jobs leave."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class ThisMachine(JobTest):
             self.assertEqual(open_ports, [[]] * RANKS, "OMPI_MCA_btl" in chosen)
             self.end(job)
 
-    def test_whoever_chooses_the_network_has_it(self) -> None:
+    def test_settings_of_the_environment_choose_the_network(self) -> None:
         self.environment = {**ENVIRONMENT, "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo"}
         job, memory = self.endless()
         self.assertEqual(memory, set())
         self.assertTrue(all(ports(int(rank)) for rank in self.children(job.pid)))
 
-    def test_what_killed_jobs_leave_is_removed_by_the_next(self) -> None:
+    def test_the_next_job_removes_the_files_of_killed_jobs(self) -> None:
         job, memory = self.endless()
         self.assertEqual(len(memory), RANKS)
         host = socket.gethostname().split(".")[0]
@@ -78,7 +78,7 @@ class ThisMachine(JobTest):
         for rank in ranks:
             try:
                 os.kill(rank, signal.SIGKILL)
-            except ProcessLookupError:  # it has noticed that its launcher is gone and has ended
+            except ProcessLookupError:  # the rank has noticed that its launcher is gone and has ended
                 pass
         job.communicate(timeout=60)
         self.assertLessEqual(memory, segments())
@@ -87,7 +87,7 @@ class ThisMachine(JobTest):
         self.assertFalse(memory & segments())
         self.assertFalse(folder.exists())
 
-    def test_a_job_under_way_keeps_its_memory(self) -> None:
+    def test_a_running_job_keeps_its_shared_memory(self) -> None:
         job, memory = self.endless()
         time.sleep(UNTIL_MAPPED_S + 1)
         self.short()

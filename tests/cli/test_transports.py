@@ -22,8 +22,8 @@ CLUSTER: dict[str, Any] = {
 
 
 def gloo_s(nbytes: int) -> float:
-    """Two segments of a chunk are in flight. Each leaves one latency after its receive was posted, once
-    the segment before it has left, and arrives one latency after it has left. All ranks are alike."""
+    """The time of gloo's ring. Two segments of a chunk are in flight. Each leaves one latency after its receive was
+    posted, once the segment before it has left, and arrives one latency after it has left. All ranks are alike."""
     segment_s = nbytes / (2 * RANKS) / BPS
     now = 0.0
     for _phase in range(2):
@@ -54,7 +54,7 @@ class Predictions(CommandTest):
     def assert_takes(self, found_s: float, expected_s: float) -> None:
         self.assertLess(abs(found_s / expected_s - 1), 2e-3, (found_s, expected_s))
 
-    def test_open_mpi_asks_before_what_is_longer_than_its_eager_limit(self) -> None:
+    def test_open_mpi_requests_messages_above_its_eager_limit(self) -> None:
         for nbytes, latencies in ((128 << 10, 1), (2 << 20, 3)):
             each = nbytes / RANKS / BPS + latencies * LATENCY_S
             self.assert_takes(self.seconds("allreduce", "open_mpi_ring", nbytes, "open_mpi"),
@@ -67,13 +67,13 @@ class Predictions(CommandTest):
         self.assert_takes(self.seconds("all_to_all", "open_mpi_linear", n, "open_mpi"), together_s)
         self.assert_takes(self.seconds("all_to_all", "open_mpi_linear_send", n), together_s)
 
-    def test_directions_take_turns_where_ranks_begin_a_latency_apart(self) -> None:
+    def test_directions_take_turns_if_ranks_begin_a_latency_apart(self) -> None:
         # Rank 0 hears from rank 3 last, and their exchange alone takes as long as twice the bytes.
         n = 2 << 20
         seconds = self.seconds("all_to_all", "open_mpi_linear", n, "open_mpi", "16B")
         self.assertGreater(seconds, 1.5 * 3 * n / RANKS / BPS)
 
-    def test_what_contradicts_the_protocol_is_refused_in_one_line(self) -> None:
+    def test_options_that_contradict_the_protocol_are_refused_in_one_line(self) -> None:
         for option, value in (("buffer", "4MiB"), ("slots", 8), ("streams", 2), ("channels", 2)):
             transport = {"protocol": "open_mpi", option: value}
             cluster = self.write({**CLUSTER, "transport": transport}, "cluster.json")
@@ -82,12 +82,12 @@ class Predictions(CommandTest):
             self.assertEqual(len(refused.splitlines()), 1, refused)
             self.assertIn(f"/transport/{option}: ", refused)
 
-    def test_gloo_has_two_segments_under_way(self) -> None:
+    def test_gloo_has_two_segments_in_flight(self) -> None:
         for nbytes in (64 << 10, 512 << 10, 2 << 20):
             found = self.seconds("allreduce", "gloo_ring", nbytes)
             self.assertLess(abs(found / gloo_s(nbytes) - 1), 5e-3, nbytes)
 
-    def test_they_are_of_the_simulated_world_alone(self) -> None:
+    def test_library_collectives_exist_in_the_simulated_world_only(self) -> None:
         asked = ["bench", "allreduce", "--algorithm", "gloo_ring", "--ranks", "4"]
         self.assertIn("gloo_ring", self.trigram(*asked, "--runtime", "threads", code=2).stderr)
 
@@ -121,7 +121,7 @@ class Comparison(CommandTest):
         self.assertRegex(printed, "order: 2 of 3 pairs .* 0 may come out either way, 1 disagree")
         self.assertIn("gloo/allreduce/ring/4x1/50Mbps/0ms/linux 512KiB is shorter than trigram", printed)
 
-    def test_what_ranks_that_begin_apart_change_is_said(self) -> None:
+    def test_both_possible_times_are_shown_if_ranks_may_begin_apart(self) -> None:
         printed = self.compare([
             self.entry("trigram/all_to_all/pairwise/4x1/50Mbps/5ms/linux", 0.0207, 0.0679, 0.2567),
             self.entry("open_mpi/all_to_all/linear/4x1/50Mbps/5ms/linux", 0.0207, 0.1765, 0.2667),
@@ -131,7 +131,7 @@ class Comparison(CommandTest):
         # 67.9 is shorter than every possible time.
         self.assertIn("order: 1 of 1 pairs", printed)
 
-    def test_what_cannot_be_is_said(self) -> None:
+    def test_impossible_requests_are_refused(self) -> None:
         self.assertIn("has nothing that was measured", self.compare([], code=2))
         self.assertIn("no cell has nonsense", self.compare([], "--cells", "nonsense", code=2))
         self.assertIn("no /nowhere", self.compare([], "--trigram", "/nowhere", code=77))
@@ -150,7 +150,7 @@ class Programs(NamespaceTest):
                           for rank in range(4)])
         self.assertEqual(self.done(), set())
 
-    def test_its_failure_is_the_commands(self) -> None:
+    def test_the_failure_of_a_program_is_that_of_the_command(self) -> None:
         cluster = {"nodes": 2, "inter": {"bandwidth": "40Mbps", "latency": "0ms"}}
         self.trigram("emulate", self.write(self.config(cluster=cluster)), "--program", "exit 3", code=1)
 

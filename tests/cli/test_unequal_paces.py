@@ -1,4 +1,4 @@
-"""What is counted if workers do not wait for each other and one of them is slow."""
+"""Counts of steps, samples and epochs if workers do not wait for each other and one of them is slow."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class UnequalPaces(CommandTest):
         return manifest["summary"]
 
     def test_each_trains_at_its_own_pace_until_the_last_step(self) -> None:
-        """In the last step, workers of servers wait for all others; that does not count towards their pace."""
+        """In the last step, the workers of parameter servers wait for all others. This wait does not count towards
+        their pace."""
         alone = (WORKERS - 1 + 1 / SLOWER) * BATCH / STEP_S
         for algorithm in FREE:
             with self.subTest(algorithm):
@@ -46,8 +47,9 @@ class UnequalPaces(CommandTest):
                 self.assertAlmostEqual(summary["compute_s"], STEP_S * (WORKERS - 1 + SLOWER) / WORKERS, places=3)
                 self.assertLess(summary["exposed_s"], 0.05 * STEP_S)
 
-    def test_a_lead_that_does_not_grow_is_no_pace(self) -> None:
-        """Neighbours of neighbours of the slow worker get a few steps ahead of it; with a bound, all workers may."""
+    def test_a_lead_that_does_not_grow_does_not_count_as_pace(self) -> None:
+        """Neighbours of neighbours of the slow worker get a few steps ahead of it; with a bounded lead, all workers
+        may."""
         cluster = UNEVEN | {"nodes": 8}
         for algorithm in WAITING:
             with self.subTest(algorithm):
@@ -56,7 +58,7 @@ class UnequalPaces(CommandTest):
                 self.assertIsNone(summary["paces"])
 
     def test_waiting_for_control_messages_is_exposed(self) -> None:
-        """A slow network makes steps of servers' workers longer, but not their computation."""
+        """A slow network makes the steps of a parameter server's workers longer, but not their computation."""
         slow = UNEVEN | {"inter": {"bandwidth": "20Mbps", "latency": "5us"}, "slow_workers": []}
         for algorithm in ("async_parameter_server", {"name": "ssp", "staleness": 0}, "dsgd_aau"):
             with self.subTest(algorithm):
@@ -64,7 +66,7 @@ class UnequalPaces(CommandTest):
                 self.assertAlmostEqual(summary["compute_s"], STEP_S, delta=0.01 * STEP_S)
                 self.assertGreater(summary["exposed_s"], STEP_S)
 
-    def test_epochs_and_steps_count_those_of_all(self) -> None:
+    def test_epochs_and_steps_count_mini_batches_of_all_workers(self) -> None:
         """The run ends while all workers train. While the slow worker makes one step, each of the others makes four."""
         summary = self.summary(
             algorithm="adpsgd",

@@ -1,4 +1,4 @@
-"""What a run is long enough for: means over whole cycles, and marks if it does not show its algorithm's cost."""
+"""Means cover whole cycles, and runs that are too short to show their algorithm's cost are marked."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class WholeCycles(CommandTest):
         return found
 
     def lines(self, *algorithms: Any, steps: int, **changes: Any) -> dict[str, list[str]]:
-        """By algorithm: its step time in the table, and the mark beside it."""
+        """For each algorithm, its step time in the table and the mark beside it."""
         table = self.run_all(*algorithms, steps=steps, **changes)
         rows = re.findall(r"^(\w+)\S* +([\d.]+) ?([*!]?) ", table, re.MULTILINE)
         return {name: [step, mark] for name, step, mark in rows}
@@ -70,7 +70,7 @@ class WholeCycles(CommandTest):
             self.assertEqual((cut["steps"], cut["shortfall"]), (steps, None))
             self.assertGreater(cut["time_s"], whole["time_s"])
 
-    def test_a_cut_cycle_wins_nothing(self) -> None:
+    def test_a_run_that_ends_within_a_cycle_never_wins(self) -> None:
         """One average in seven steps is less than the long-run rate of one average in four steps."""
         rivals = ({"name": "dpsgd", "graph": "ring"}, {"name": "local_sgd", "sync_every": 4})
         inter = {"bandwidth": "1Gbps", "latency": "50us"}
@@ -83,7 +83,8 @@ class WholeCycles(CommandTest):
         self.assertIn("means over 4 of 7 steps: whole cycles of 4: local_sgd\n", table)
 
     def test_means_begin_after_a_warm_up(self) -> None:
-        """They equal means over only the steps after it, with and without steps that repeat."""
+        """The means equal those over the steps after the warm-up, with and without steps that are left out because they
+        repeat."""
         post = {"name": "post_local_sgd", "switch_step": 30, "sync_every": 4}
         local = self.summary({"name": "local_sgd", "sync_every": 4}, 40)
         for steady in (False, True):
@@ -103,7 +104,7 @@ class WholeCycles(CommandTest):
         for key in every["rates"]:
             self.assertEqual(short["rates"][key], every["rates"][key], key)
 
-    def test_runs_that_stop_early_cost_what_others_do(self) -> None:
+    def test_runs_that_stop_early_have_the_same_step_time(self) -> None:
         """A run that ends at its target accuracy may end anywhere in a cycle."""
         training = {
             "workload": {"name": "fashion_mnist", "priced_as": "profile:one.json"},
@@ -120,7 +121,7 @@ class WholeCycles(CommandTest):
         self.assertAlmostEqual(found[5] / found[7], 1, delta=1e-9)
         self.assertAlmostEqual(found[10] / found[5], 1, delta=0.05)
 
-    def test_short_runs_are_marked_and_win_nothing(self) -> None:
+    def test_short_runs_are_marked_and_never_win(self) -> None:
         average = {"name": "async_model_average", "interval": "1000s"}
         for algorithm, steps, why in (
             (SWARM | {"local_steps": 10}, 12, "sent nothing between its nodes in 12 steps"),
@@ -141,7 +142,7 @@ class WholeCycles(CommandTest):
                 self.assertRegex(table, r"(?m)^gradient_allreduce +[\d.]+ \*")
                 self.assertIn(why, table)
 
-    def test_bytes_of_few_averages_are_warned_of(self) -> None:
+    def test_bytes_of_few_averages_are_a_warning(self) -> None:
         """No step waits for an average, so times per step are not affected."""
         rival = {"name": "gradient_allreduce", "synchronize": True}
         warning = r"bytes per step are of \d averages?, the first of which begins with the run"
@@ -152,7 +153,7 @@ class WholeCycles(CommandTest):
                 self.assertRegex(table, r"(?m)^async_model_average\S* +[\d.]+ \*")
                 self.assertEqual(re.search(warning, table) is not None, few)
 
-    def test_the_average_that_begins_with_the_run_is_none(self) -> None:
+    def test_the_average_that_begins_with_the_run_does_not_count(self) -> None:
         """It averages equal models, so until the next one no worker has received anything from another one."""
         average = {"name": "async_model_average", "interval": "60s"}
         found = self.summary(average, 20)["shortfall"]
@@ -181,7 +182,7 @@ class WholeCycles(CommandTest):
                 steps = algorithm.pop("steps", 24)
                 self.assertEqual(self.summary(algorithm, steps)["shown_step"], shown)
 
-    def test_means_over_few_random_draws_are_warned_of(self) -> None:
+    def test_means_over_few_random_draws_are_a_warning(self) -> None:
         """With a deviation of a third, the standard error is a tenth over ten steps, and 1/300 over ten thousand."""
         warning = "/cluster/run_times is drawn at random, and the mean step time comes from one draw of few steps"
         drawn = CLUSTER | {"nodes": 1, "run_times": {"kind": "lognormal", "variation": 0.33}}
@@ -200,7 +201,7 @@ class WholeCycles(CommandTest):
         self.assertEqual(short["rates"]["from_step"], 3)
         self.assertEqual(self.summary(dropping, 12)["shortfall"]["of"], "rates")
 
-    def test_what_is_learned_in_a_warm_up_alone_is_not_the_algorithm_s(self) -> None:
+    def test_runs_that_end_in_their_warm_up_are_not_compared(self) -> None:
         for algorithm, steps in (
             ({"name": "onebit_adam", "warmup_steps": 100}, 20),
             ({"name": "post_local_sgd", "switch_step": 10, "sync_every": 4}, 10),
@@ -210,7 +211,8 @@ class WholeCycles(CommandTest):
                 self.assertEqual(self.summary(algorithm, steps)["shortfall"]["of"], "run")
 
     def test_long_runs_are_not_marked(self) -> None:
-        """Runs with the least number of steps that is enough, and one worker that has no peer."""
+        """These are runs with the smallest number of steps that is enough, and a run of one worker, which has no
+        peer."""
         for algorithm, steps in (
             (SWARM | {"local_steps": 2}, 20),
             ({"name": "async_model_average", "interval": "1us"}, 400),
@@ -225,14 +227,14 @@ class WholeCycles(CommandTest):
         local = {"name": "local_sgd", "sync_every": 9}
         self.assertIsNone(self.summary(local, 8, cluster=alone)["shortfall"])
 
-    def test_bytes_inside_nodes_alone_are_no_exchange(self) -> None:
+    def test_bytes_inside_nodes_only_are_no_exchange(self) -> None:
         """The first axis of the grid is the workers of a node."""
         inside = {"name": "moshpit", "grid": [2, 4], "sync_every": 1}
         summaries = [self.summary(inside, 1), self.summary(inside, 2)]
         said = [(s["shortfall"] or {}).get("why") for s in summaries]
         self.assertEqual(said, ["sent nothing between its nodes in 1 steps", None])
 
-    def test_uneven_paces_stand_beside_the_sum(self) -> None:
+    def test_uneven_paces_are_shown_beside_the_sum(self) -> None:
         slow = {
             "nodes": 4,
             "workers_per_node": 1,
@@ -248,7 +250,7 @@ class WholeCycles(CommandTest):
         self.assertRegex(table, r"(?m)^gradient_allreduce [^(]*$")
         self.assertIn("(a to b): samples/s of the slowest and of the fastest worker", table)
 
-    def test_advice_says_whose_pace_it_goes_by(self) -> None:
+    def test_advice_names_the_pace_of_the_slowest_worker(self) -> None:
         slow = {"nodes": 4, "inter": {"bandwidth": "100Mbps", "latency": "1ms"}}
         self.write(slow, "slow.json")
         asked = ("advise", "--cluster", "slow.json", "--profile", "profile:one.json")

@@ -80,7 +80,8 @@ PAIRED = {"random_matching", "shift_one"}
 
 
 def fits(algorithm: Json, nodes: int, workers_per_node: int) -> bool:
-    """True if so many workers can run the algorithm. The program refuses further misfits."""
+    """True if the algorithm can run on this number of workers. The program refuses other combinations that do not
+    fit."""
     workers = nodes * workers_per_node
     exchanging = nodes if algorithm.get("hierarchical") else workers
     if algorithm.get("allreduce") == "double_tree" or algorithm["name"] == "gtopk":

@@ -20,11 +20,10 @@ SEED = int(os.environ.get("HOSTILE_SEED", "1"))
 
 
 def amount(fast: int, slow: int) -> int:
-    """The number of things to do in this process: `slow` if HOSTILE=slow, else `fast`."""
+    """The number of cases for this process: `slow` if HOSTILE=slow, else `fast`."""
     return slow if os.environ.get("HOSTILE") == "slow" else fast
 
 
 def draws_of(*what: object) -> random.Random:
-    """The random source for one thing. Its draws do not depend on how many other things are
-    drawn."""
+    """The random source for one case, which `what` names. Its draws do not depend on how many other cases are drawn."""
     return random.Random("/".join(map(str, (SEED, *what))))

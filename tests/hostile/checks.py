@@ -10,7 +10,7 @@ from base import SEED, draws_of
 from relations import Json, Later, Relation, Variant
 from sweeps import Result, Sweeps
 
-ATTEMPTS = 40  # draws that a relation does not apply to are repeated up to this often
+ATTEMPTS = 40  # a draw to which the relation does not apply is repeated at most this many times
 
 
 @dataclass

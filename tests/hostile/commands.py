@@ -1,4 +1,4 @@
-"""Runs a command on hostile input, and says how its end differs from what is documented."""
+"""Runs a command on hostile input, and checks that it ends as documented."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def call(folder: Path, *arguments: Any, timeout_s: float = 60) -> tuple[int, str
 
 
 def wrong_end(code: int, out: str, err: str, expected: tuple[int, ...]) -> str:
-    """What is wrong with the end of a command; empty if nothing is."""
+    """The way in which the end of a command is wrong; empty if it is right."""
     if code == -1000:
         return "hangs"
     if code < 0:
@@ -54,8 +54,7 @@ def wrong_end(code: int, out: str, err: str, expected: tuple[int, ...]) -> str:
 
 
 def wrong_refusal(out: str, err: str) -> str:
-    """What is wrong with a refusal, which is one line per mistake that says where it is; else
-    empty."""
+    """The way in which a refusal is wrong; empty if it is one line per mistake that says where the mistake is."""
     *lines, rest = err.split("\n")
     if out:
         return f"prints something although it refuses: {out[:200]}"

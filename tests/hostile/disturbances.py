@@ -1,4 +1,4 @@
-"""Ways to interrupt a sweep, and what the sweep had finished by then."""
+"""Ways to interrupt a sweep, and the runs that the sweep has finished by then."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def finished(results: Path) -> dict[str, dict[str, tuple[int, bytes]]]:
 
 
 def outcome(manifest: dict[str, Any], simulated: bool) -> dict[str, Any]:
-    """The part of a manifest that must be the same whatever happened to the sweep."""
+    """The part of a manifest that must not depend on what happened to the sweep."""
     of_the_machine = {"messages_simulated_per_wall_s"}
     summary = manifest["summary"]
     if simulated:

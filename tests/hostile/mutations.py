@@ -16,7 +16,7 @@ ODD_VALUES: list[Any] = [
     [], {}, [[]], [None], [1, 2, 3], {"name": None}, {"name": "sim"}, {"name": []}, {"": 1}, {"a": {"b": []}},
 ]
 ODD_KEYS = ["", "name", "nodez", "$schema", "zip", "sweep", "~0", "a/b", "é", "\x07", "bandwidth"]
-# Values that only a text can contain.
+# Values that JSON trees cannot contain, but texts can.
 ODD_WORDS = [
     "1e309", "-1e309", "NaN", "Infinity", "1e-400", "0x10", "01", "1.", "'a'", '"\\ud800"', '"\t"',
     "nul", "/* */ 1", "// \n 1", "[" * 300 + "]" * 300,

@@ -67,7 +67,8 @@ CONTEXTS: dict[str, Json] = {
         "/workload/values": False,
     },
     "/phase2": {"/algorithm/hierarchical": False},
-    # Vectors that are longer than segments and slices; they have no values, which would be many.
+        # Vectors that are longer than segments and slices; they have no values, to save time and
+        # memory.
     "allreduce/(segment|slice)": {"/workload/dimension": 4096, "/workload/values": False},
     "allreduce/segment of powersgd": {"/workload": {"name": "ddppo"}, "/steps": 2},
     # A setting in which a tree and a ring take about as long.
@@ -91,7 +92,7 @@ CONTEXTS: dict[str, Json] = {
     "of zeroone_adam": {"/algorithm/freeze_step": 2},
     "/max_local_steps": {"/algorithm/local_doubling": 1, "/steps": 40},
     "/divisor": {"/algorithm/threshold": "2ms"},
-    # Only codes that lose less than they are given can be coded again.
+        # Only codes whose error is smaller than their input can have feedback.
     "/codec/levels of .* of qsgd": {"/algorithm/codec/bucket": 16, "/algorithm/codec/levels": 127},
     "/codec/density of .* of randk": {"/algorithm/codec/unbiased": False},
     # Other kinds of traffic.

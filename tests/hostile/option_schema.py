@@ -25,7 +25,8 @@ class Option:
 def options(
     schema: Json, pointer: str = "", chosen: tuple[tuple[str, str], ...] = ()
 ) -> Iterator[Option]:
-    """Every value below `schema` that is no object. A component's name is also an option."""
+    """The options below `schema`: every value that is not an object, and the names of
+    components."""
     for key, value in schema.get("properties", {}).items():
         here = f"{pointer}/{key}"
         if "const" in value:

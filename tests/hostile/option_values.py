@@ -1,4 +1,4 @@
-"""Other values that an option can have."""
+"""Values of options other than their defaults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODELS = {
     "ddppo": 80,
 }
 
-# Values to try, by parts of a label, where the schema gives none that is suitable.
+# Values to try for options whose label matches a pattern, if the schema gives no suitable value.
 VALUES: dict[str, list[Any]] = {
     "/nic of": ["100Gbps", "1Mbps"],
     "/compute_capability": [80, 60],

@@ -20,8 +20,8 @@ def times(text: str, factor: float) -> str:
 
 
 def scaled(config: Any, time: float = 1, size: float = 1) -> Any:
-    """`config` with all times multiplied by `time`, all sizes by `size`, and all rates by the
-    factors that follow."""
+    """`config` with all times multiplied by `time`, all sizes by `size`, and all rates
+    by `size / time`."""
     if isinstance(config, dict):
         return {key: scaled(value, time, size) for key, value in config.items()}
     if isinstance(config, list):

@@ -33,15 +33,15 @@ Later = Variant | Callable[[list[Result]], Variant]
 @dataclass(frozen=True)
 class Relation:
     name: str
-    holds: str  # what must hold, and why
+    holds: str  # the statement that must hold, with the reason
     variants: Callable[[Json, random.Random], list[Later]]
-    check: Callable[[list[Result], float], str]  # returns what is wrong; empty if nothing is
+    check: Callable[[list[Result], float], str]  # returns the difference found; empty if the relation holds
     tolerance: float = 0.0
     because: str = "the same arithmetic in the same order"
     where: str = "everywhere"
     applies: Callable[[Json], bool] = lambda config: True
     draw: Callable[[random.Random], Json] = lambda rng: draws.experiment(rng, EVERY)
-    missed: str = ""  # why the program is known to violate it; its failures are only printed
+    missed: str = ""  # the reason why the program is known to violate it; then failures are only printed
 
 
 def drawn_from(among: list[Json], make: Any = draws.experiment, **options: Any) -> Any:

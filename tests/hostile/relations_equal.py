@@ -1,4 +1,4 @@
-"""Relations of equality: other descriptions that take as long, or a known multiple of the time."""
+"""Relations of equality: changes of an experiment that do not change its times, or multiply them by a known factor."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ RELATIONS = [
     ),
     Relation(
         "twice all sizes and rates",
-        "With twice the bytes at twice the rates everything takes as long.",
+        "With twice the bytes at twice the rates, all times stay the same.",
         larger,
         same(*SECONDS, "messages_intra", "messages_inter"),
         ROUNDING,
@@ -179,7 +179,7 @@ RELATIONS = [
     ),
     Relation(
         "options that change nothing",
-        "An option at the value of no effect costs no time: a factor of 1, no delay, a timeline.",
+        "An option whose value has no effect costs no time: a factor of 1, no delay, a timeline.",
         against(NEUTRAL),
         same_in_all,
         where="clusters whose workers are alike and whose transport costs nothing",
@@ -187,7 +187,7 @@ RELATIONS = [
     ),
     Relation(
         "a hair more bandwidth",
-        "A ten-millionth more bandwidth changes times by as little, not by another order of messages.",
+        "A ten-millionth more bandwidth changes times as little, and does not change the order of messages.",
         against({f"/cluster/{place}/bandwidth": lambda text: times(text, 1 + 1e-7) for place in ("inter", "intra")}),
         same("time_s", "step_s", *TRAFFIC, steps=False),
         1e-5,
@@ -197,17 +197,17 @@ RELATIONS = [
     ),
     Relation(
         "limits that nobody reaches",
-        "A limit above what the links move never binds.",
+        "A limit above the bandwidth of the links has no effect.",
         against({"/cluster/transport": {"node_cap": "90Tbps", "connection_cap": "90Tbps"}}),
         same_times,
         ROUNDING,
-        "limits are links of their own, which share in another order of additions",
+        "limits are separate links, so shares are added in another order",
         where="algorithms whose messages have an order that no rounding decides",
         draw=drawn_from(BULK, make_cluster=clusters.network),
     ),
     Relation(
         "a slow worker on another node",
-        "Nodes on a switch that is never narrow are alike, and a ring looks the same from each.",
+        "Nodes on a switch without a bottleneck are alike, and a ring looks the same from each of them.",
         turned,
         same("time_s", "step_s", *TRAFFIC, steps=False),
         ROUNDING,

@@ -119,10 +119,10 @@ def few_workers(rng: random.Random) -> Json:
 RELATIONS = [
     Relation(
         "the first steps of a longer run",
-        "What comes later does not change what came before.",
+        "Later steps do not change earlier ones.",
         longer_run,
         is_prefix,
-        where="all steps but the last of the shorter run, in which workers may do without what only "
+        where="all steps but the last of the shorter run, in which workers may skip work that only "
         "the next step needs",
         draw=drawn_from(SETTLED),
     ),
@@ -136,7 +136,7 @@ RELATIONS = [
     ),
     Relation(
         "a summary of an asynchronous run",
-        "What is still under way when the last step ends counts neither as time nor as bytes.",
+        "Messages in flight when the last step ends count neither as time nor as bytes.",
         lambda config, rng: [Variant(config)],
         sums_of_steps,
         1e-9,
@@ -156,7 +156,7 @@ RELATIONS = [
     ),
     Relation(
         "flows where they agree with messages",
-        "The fidelity auto takes flows only where these take the time of all their messages.",
+        "The fidelity auto uses flows only if these take the same time as their messages.",
         against({"/runtime": {"name": "sim", "fidelity": "auto"}}),
         same("time_s", "step_s", *TRAFFIC, steps=False),
         0.01,
@@ -202,7 +202,7 @@ RELATIONS = [
     ),
     Relation(
         "tensors without values",
-        "A phantom has the sizes of a tensor, and so its times.",
+        "A phantom has the sizes of the tensor, and therefore the same times.",
         valued,
         same_times,
         where="codes whose length does not depend on values",
@@ -220,14 +220,14 @@ RELATIONS = [
     ),
     Relation(
         "training made twice",
-        "Draws are by the seed alone: values and times are the same to the last bit.",
+        "Draws depend only on the seed: values and times are the same to the last bit.",
         made("one job"),
         same_in_all,
         draw=trained(SETTLED + FREE),
     ),
     Relation(
         "weights with more noise",
-        "Gradients that differ leave other weights, so equal hashes say something.",
+        "Different gradients lead to different weights, so the hash does depend on the weights.",
         against({"/workload/noise": 0.2}),
         lambda results, tolerance: ""
         if results[0].summary["weights_hash"] != results[1].summary["weights_hash"]

@@ -77,31 +77,31 @@ RELATIONS = [
     ),
     worse(
         "narrow links of the topology",
-        "Links between switches that are a tenth of a NIC hold up what passes them.",
+        "Links between switches with a tenth of a NIC's bandwidth delay the messages that pass them.",
         {"/cluster/topology/bandwidth": "20Mbps"},
         applies=has_link_options,
     ),
     worse(
         "long links of the topology",
-        "Links between switches that take 20 ms hold up what passes them.",
+        "Links between switches with a latency of 20 ms delay the messages that pass them.",
         {"/cluster/topology/latency": "20ms"},
         applies=has_link_options,
     ),
     worse(
         "headers that take half of the network",
-        "Payload has half of every link between nodes.",
+        "Payload gets half of the bandwidth of every link between nodes.",
         {"/cluster/transport": {"goodput": 0.5}},
         applies=alone_in_transport,
     ),
     worse(
         "software that moves little",
-        "A node moves at most what its software does, whatever its NIC could.",
+        "A node's software moves less than its NIC could.",
         {"/cluster/transport": {"node_cap": "100Mbps"}},
         applies=alone_in_transport,
     ),
     worse(
         "connections that move little",
-        "A message moves at most what its connection does.",
+        "A message is no faster than its connection.",
         {"/cluster/transport": {"connection_cap": "50Mbps"}},
         applies=alone_in_transport,
     ),
@@ -125,7 +125,7 @@ RELATIONS = [
     ),
     worse(
         "patterns that networks carry badly",
-        "What is sent is divided by the share of the bandwidth that its pattern gets.",
+        "The bytes of a message are divided by the share of the bandwidth that its pattern of traffic gets.",
         {
             "/cluster/transport": {
                 "efficiency": {
@@ -164,7 +164,7 @@ RELATIONS = [
     ),
     worse(
         "NICs that workers share",
-        "Workers that had a NIC each have one for all of a node.",
+        "The workers of a node share one NIC, instead of having one each.",
         {"/cluster/nics": "shared"},
         applies=lambda c: has_nodes(c) and c["cluster"]["nics"] == "per_worker",
         draw=drawn_from(BULK, make_cluster=lambda rng: clusters.network(rng) | {"nics": "per_worker"}),
@@ -177,13 +177,13 @@ RELATIONS = [
     ),
     worse(
         "a straggler in every step",
-        "All wait for a worker that is held up by 30 ms before each step.",
+        "All wait for a worker that is delayed by 30 ms before each step.",
         {"/cluster/stragglers": {"count": 1, "delay": "30ms"}},
         applies=lambda c: "stragglers" not in c["cluster"],
     ),
     worse(
         "delays that grow from worker to worker",
-        "All wait for the worker that is held up most.",
+        "All wait for the worker with the longest delay.",
         {"/cluster/skew": {"smallest": "20ms", "largest": "30ms"}},
         applies=lambda c: "skew" not in c["cluster"],
     ),
@@ -199,7 +199,7 @@ RELATIONS = [
     ),
     worse(
         "computation that suffers from messages",
-        "Computation takes three times as long while a message is under way.",
+        "Computation takes three times as long while a message is in flight.",
         {"/cluster/accelerator/overlap_slowdown": 3},
     ),
     worse(

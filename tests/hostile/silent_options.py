@@ -1,4 +1,4 @@
-"""The options that do not show in a simulation's results, and why that is right."""
+"""The options that have no effect on a simulation's results, with the reasons why that is right."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from option_schema import Option
 
-# Patterns of labels, and why it is right that these options do not show in a simulation's results.
+# Patterns of labels, each with the reason why these options have no effect on a simulation's results.
 SILENT: dict[str, str] = {
     r"/\$schema": "editors read it",
     "/(name|description)": "they are for readers",

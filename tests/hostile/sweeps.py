@@ -17,7 +17,7 @@ Json = dict[str, Any]
 class Result:
     id: str
     error: str  # empty if there is none
-    experiment: Json  # resolved
+    experiment: Json  # with all defaults filled in
     summary: Json
     steps: list[Json]
 

@@ -21,7 +21,7 @@ from option_values import values_of
 from silent_options import SILENT, is_silent
 
 ONLY = os.environ.get("EFFECTS_OF", "")
-EVERY = amount(fast=24, slow=1)  # one in so many options is tested
+EVERY = amount(fast=24, slow=1)  # one in this many options is tested
 
 
 @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
@@ -56,7 +56,7 @@ class Effects(CommandTest):
         return [manifest[key] for key in ("summary", "warnings", "assumed", "links")] + files
 
     def verdict(self, option: Option) -> str:
-        """ "changed", "silent", or why neither can be determined."""
+        """ "changed", "silent", or the reason why neither can be determined."""
         base = experiment_of(option)
         before = self.outcome(base)
         if isinstance(before, str):

@@ -39,7 +39,7 @@ def committed() -> list[dict[str, Any]]:
 
 
 def bounded(text: bytes) -> bytes | None:
-    """The experiment in `text`, made small enough to run at once; None if there is none."""
+    """The experiment in `text`, made small enough to take little time; None if `text` has no experiment."""
     config = json.loads(text)
     if not isinstance(config, dict) or not isinstance(config.get("cluster"), dict):
         return None

@@ -1,5 +1,5 @@
-"""Sweeps that are killed, stopped or out of disk at random moments lose and change nothing that was
-finished. When they are resumed, they end like an undisturbed sweep."""
+"""Sweeps that are killed or stopped, or whose disk is full, at random moments, neither lose nor change finished runs.
+When they are resumed, they end like an undisturbed sweep."""
 
 from __future__ import annotations
 
@@ -148,10 +148,10 @@ class Kills(CommandTest):
         self.check_kept(kept, now, said)
         simulated = world == "sim"
         found = {i: outcome(m, simulated) for i, m in self.read(folder).items() if i in now}
-        self.assertEqual(found, expected, said + "resuming came to something else")
+        self.assertEqual(found, expected, said + "the resumed sweep has other results")
         if simulated:
             self.check_files(now, said)
-        self.assertEqual(list(results.glob("*.tmp.*")), [], said + "leftovers stay")
+        self.assertEqual(list(results.glob("*.tmp.*")), [], said + "temporary folders are left")
 
     def check_kept(self, kept: dict[str, Any], now: dict[str, Any], said: str) -> None:
         changed = sorted(run for run in kept if now.get(run) != kept[run])

@@ -1,4 +1,4 @@
-"""Gives every option of every command values that it cannot take: it prints a line and exits with
+"""Every option of every command is given values that it cannot take. The command then prints one line and exits with
 2."""
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Metamorphic relations between runs of random experiments, which must hold whatever the numbers.
+"""Metamorphic relations between runs of random experiments: they must hold for all drawn
+experiments.
 
-HOSTILE_CHECK='NAME/NUMBER' makes one check alone; a failure prints this setting."""
+HOSTILE_CHECK='NAME/NUMBER' makes only one check; a failure prints this setting."""
 
 from __future__ import annotations
 

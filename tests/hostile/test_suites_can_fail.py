@@ -115,7 +115,7 @@ class SuitesCanFail(CommandTest):
             self.assertEqual(suite.verdict(decay), "silent")
             self.assertEqual(suite.verdict(lr), "changed")
 
-    def test_ends_that_are_not_as_documented(self) -> None:
+    def test_undocumented_ways_to_end_are_found(self) -> None:
         def problem(code: int, out: str, err: str) -> str:
             return commands.wrong_end(code, out, err, (0, 2))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What scripts/convergence.py makes of runs, and that its check can fail."""
+"""Tests the table that scripts/convergence.py makes from runs, and that its check can fail."""
 
 import sys
 import unittest
@@ -29,10 +29,10 @@ class Judgement(unittest.TestCase):
         (failure,) = judged(baseline, case("far", [79.9, 80.0, 79.8]))
         self.assertIn("`far`: 2.10 points below gradient_allreduce", failure)
 
-    def test_better_is_no_failure(self):
+    def test_an_accuracy_above_the_baseline_is_no_failure(self):
         self.assertEqual([], judged(case("gradient_allreduce", [82.0]), case("best", [90.0])))
 
-    def test_the_baseline_is_of_the_same_kind_of_optimizer(self):
+    def test_the_baseline_has_the_same_optimizer(self):
         cases = [
             case("gradient_allreduce", [82.0]),
             case("gradient_allreduce", [84.0], ADAM),
@@ -41,7 +41,7 @@ class Judgement(unittest.TestCase):
         (failure,) = judged(*cases)
         self.assertIn("`moments`: 2.10 points", failure)
 
-    def test_a_banner_may_admit_it_with_the_number(self):
+    def test_a_banner_may_state_the_shortfall(self):
         cases = [case("gradient_allreduce", [82.0]), case("far", [78.0])]
         admits = "// It drifts: docs/convergence.md has it 4.0 points\n// below gradient_allreduce."
         self.assertEqual([], judged(*cases, banner=admits))

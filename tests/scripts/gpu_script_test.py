@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""scripts/gpu.py: what it makes of parts that pass, fail, hang, or have no time, and of figures; with
-programs that only print, in place of those of a build on a GPU."""
+"""Tests how scripts/gpu.py judges figures, and parts that pass, fail, hang, or have no time. The tests use programs
+that only print, in place of the programs of a build for a GPU."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 import gpu  # noqa: E402
 import gpu_figures  # noqa: E402
-from gpu_parts import FAILED, LEFT_OUT, PASSED, RESERVE_S, Budget, Part, Runner, in_session  # noqa: E402
+from gpu_parts import FAILED, LEFT_OUT, PASSED, RESERVE_S, Budget, Part, Runner, processes_in_session  # noqa: E402
 
 SUITE = "[ RUN      ] A.one\n[       OK ] A.one (3 ms)\n[ RUN      ] A.two\n"
 
@@ -35,28 +35,28 @@ class Parts(unittest.TestCase):
     def outcome(self, script, limit_s=60.0, budget_s=0.0, **more):
         return self.runner(budget_s).run(Part("a part", ["sh", "-c", script], limit_s, **more))
 
-    def test_one_that_passes(self):
+    def test_a_part_that_passes(self):
         outcome = self.outcome("echo '[  PASSED  ] 12 tests.'; echo '[  SKIPPED ] 3 tests.'")
         self.assertEqual((outcome.verdict, outcome.note), (PASSED, "12 passed, 3 skipped"))
         self.assertIn("a part; 12 passed, 3 skipped", self.said[0])
 
-    def test_one_that_fails_shows_its_end(self):
+    def test_a_part_that_fails_shows_its_last_lines(self):
         outcome = self.outcome("echo the reason; exit 7")
         self.assertEqual((outcome.verdict, outcome.note), (FAILED, "exit code 7"))
         self.assertIn("    | the reason", self.said)
 
-    def test_one_that_hangs_has_failed_and_is_ended_with_its_children(self):
-        # As mpirun's, its child is in a group of its own; neither hears SIGTERM.
+    def test_a_part_that_hangs_has_failed_and_is_ended_with_its_children(self):
+                # The child is in a process group of its own, like the ranks of mpirun; parent and child ignore SIGTERM.
         outcome = self.outcome(f"trap '' TERM; echo '{SUITE}'; echo session $$\n"
                                "exec bash -c 'set -m; sleep 1000 & wait'", limit_s=6, quiet_s=2)
         self.assertEqual(outcome.verdict, FAILED)
         self.assertEqual(outcome.note,
                          "ran beyond its 6 s, nothing has ended in the last 2 s; "
                          "1 tests had passed, the last begun is A.two")
-        self.assertEqual(in_session(int(outcome.output.split()[-1])), [])
+        self.assertEqual(processes_in_session(int(outcome.output.split()[-1])), [])
 
-    def test_one_that_is_slow_is_left_out(self):
-        # Tests end until its limit, on one rank of two; and none of another kind of suite has.
+    def test_a_part_that_is_slow_is_left_out(self):
+                # In one suite, tests end on one of two ranks until the limit. In the other suite, no test ends.
         for ended in ("1: [       OK ] A.one (3 ms)", "[  SKIPPED ] A.one (3 ms)",
                       "test_one (test.Test) ... ok", "ok"):
             with self.subTest(ended):
@@ -66,36 +66,36 @@ class Parts(unittest.TestCase):
                                  (LEFT_OUT, "ran out of its 3 s; 1 tests had passed, the last begun "
                                             "is A.two"))
 
-    def test_what_is_printed_between_tests_is_no_progress(self):
+    def test_lines_between_tests_are_no_progress(self):
         chatter = "while sleep 0.3; do echo '[ RUN      ] A.two'; echo it is ok; done"
         self.assertEqual(self.outcome(chatter, limit_s=4, quiet_s=3).verdict, FAILED)
         self.assertEqual(self.outcome(chatter, limit_s=4, quiet_s=3, progress=gpu.ANY_LINE).verdict,
                          LEFT_OUT)
 
-    def test_one_that_is_slow_after_a_failure_has_failed(self):
+    def test_a_part_that_is_slow_after_a_failure_has_failed(self):
         outcome = self.outcome("echo '[  FAILED  ] A.one'; exec sleep 1000", limit_s=2)
         self.assertEqual((outcome.verdict, outcome.note), (FAILED, "stopped after 2 s"))
 
-    def test_one_that_the_budget_ends_is_left_out(self):
+    def test_a_part_that_the_budget_ends_is_left_out(self):
         outcome = self.outcome(f"echo '{SUITE}'; exec sleep 1000", budget_s=RESERVE_S + 7)
         self.assertEqual(outcome.verdict, LEFT_OUT)
         self.assertRegex(outcome.note, "^time; stopped after [567] s; 1 tests had passed")
 
-    def test_one_that_the_budget_ends_after_a_failure_has_failed(self):
+    def test_a_part_that_the_budget_ends_after_a_failure_has_failed(self):
         outcome = self.outcome("echo '[  FAILED  ] A.one'; exec sleep 1000",
                                budget_s=RESERVE_S + 7)
         self.assertEqual(outcome.verdict, FAILED)
 
-    def test_one_without_time_is_not_begun(self):
+    def test_a_part_without_time_is_not_started(self):
         outcome = self.outcome("exit 1", budget_s=RESERVE_S + 1)
         self.assertEqual((outcome.verdict, outcome.note), (LEFT_OUT, "time"))
 
-    def test_one_that_skips_everything_has_shown_nothing(self):
+    def test_a_part_that_skips_all_its_tests_is_left_out(self):
         outcome = self.outcome("echo '[  PASSED  ] 0 tests.'; echo '[  SKIPPED ] 5 tests.'")
         self.assertEqual(outcome.verdict, LEFT_OUT)
         self.assertIn("skipped themselves", outcome.note)
 
-    def test_the_summary_names_what_failed_and_what_is_left_out(self):
+    def test_the_summary_names_parts_that_failed_and_parts_that_are_left_out(self):
         runner = self.runner()
         runner.run(Part("good", ["true"], 60))
         runner.run(Part("bad", ["false"], 60))
@@ -127,12 +127,12 @@ class Figures(unittest.TestCase):
     def verdicts(self, output):
         return {figure.verdict for figure in gpu_figures.measured(output)}
 
-    def test_all_are_found_and_judged(self):
+    def test_all_figures_are_found_and_judged(self):
         self.assertEqual(self.verdicts(printed()), {gpu_figures.HOLDS, gpu_figures.REPORTED})
         below = [f for f in gpu_figures.measured(printed(0.9)) if f.verdict == gpu_figures.BELOW]
         self.assertEqual({f.target for f in below}, {0.97, 1.8, 8})
 
-    def test_what_was_not_measured_is_said(self):
+    def test_figures_that_were_not_measured_are_named(self):
         rows = gpu_figures.measured(printed(without="decode"))
         self.assertEqual({f.name for f in rows if f.verdict == gpu_figures.LEFT_OUT},
                          {f.name for f in rows if "decode" in f.name})
@@ -157,7 +157,7 @@ class Figures(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
-    """The whole of it, with a build folder of scripts."""
+    """Tests the whole command, with a build folder that contains scripts instead of programs."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -203,7 +203,7 @@ class Command(unittest.TestCase):
             self.assertIn(f"conformance_11_collectives, {ranks} 4 passed", out)
         self.assertIn("codecs under synccheck; 4 passed", out)
 
-    def test_tensors_are_allocations_of_their_own_under_sanitizers_alone(self):
+    def test_tensors_are_allocated_separately_only_under_sanitizers(self):
         each = 'echo "[  PASSED  ] ${TRIGRAM_CUDA_ALLOCATE_EACH:-0}0 tests."'
         self.program("build/tests/cuda_device_test", each.replace("0 tests", "7 tests"))
         out = self.gpu("tests", "--only", "^kernels", code=0)
@@ -223,14 +223,14 @@ class Command(unittest.TestCase):
         self.assertRegex(out, "a whole bucket as one chunk: encode +0.900 +0.60  holds")
         self.assertIn("12 below their target", out)
 
-    def test_what_there_is_no_time_for_ends_with_4(self):
+    def test_parts_without_time_end_with_4(self):
         self.program("build/tests/cuda_codecs_test", "sleep 1000")
         out = self.gpu("tests", "--only", "^(kernels|codecs|gpu_agreement_test)", "--budget",
                        str(RESERVE_S + 20), code=4)
         self.assertRegex(out, "left out, time; stopped after [0-9]+ s: codecs\n")
         self.assertIn("left out, time: gpu_agreement_test, 2 ranks | kernels under memcheck | ", out)
 
-    def test_what_is_slower_than_its_limit_ends_with_4(self):
+    def test_parts_slower_than_their_limit_end_with_4(self):
         options = ["--only", "^kernels$", "--budget", "0"]  # ten times its limit
         self.program("build/tests/cuda_device_test", "while sleep 0.1; do echo '[       OK ] A.one'; done")
         first = gpu.first_tests
@@ -242,7 +242,7 @@ class Command(unittest.TestCase):
             self.assertEqual(gpu.main(), gpu.SOMETHING_LEFT_OUT)
         self.assertIn("left out, ran out of its 2 s: kernels\n", out.getvalue())
 
-    def test_a_sanitizer_that_is_not_there_is_left_out(self):
+    def test_parts_of_a_missing_sanitizer_are_left_out(self):
         if Path("/usr/local/cuda/bin/compute-sanitizer").exists():
             self.skipTest("it is there")
         (self.folder / "bin" / "compute-sanitizer").unlink()

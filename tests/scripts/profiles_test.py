@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds configs/profiles/*.csv to numbers that others have published, apart from their generator."""
+"""Compares configs/profiles/*.csv with published numbers, independently of the script that writes the files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class File:
         return sum(float(row[column]) for row in self.rows)
 
     def ready_at(self, fraction: float) -> float:
-        """Share of the gradient that is complete after so much of the backward pass."""
+        """The share of the gradient that is complete after a given share of the backward pass."""
         spent = ready = 0.0
         for row in reversed(self.rows):
             spent += float(row["backward_s"])
@@ -81,7 +81,7 @@ class Profiles(unittest.TestCase):
                 for column in ("forward_s", "backward_s"):
                     self.assertAlmostEqual(file.total(column), float(file.head[column]), places=9)
 
-    def test_resnet50s_gradients_come_in_the_published_order(self) -> None:
+    def test_resnet50s_gradients_have_the_published_order(self) -> None:
         expected = list(FIRST)
         for common, entering, first, shortcut, blocks in STAGES:
             expected += (common + [entering]) * (blocks - 1)
@@ -96,18 +96,18 @@ class Profiles(unittest.TestCase):
         self.assertAlmostEqual(flops / 2 / 4.09e9, 1, delta=0.01)
 
     def test_resnet50_has_pipedreams_shape(self) -> None:
-        """Forward 182.5, backward 260.9 ms; how much of the gradient is ready when."""
+        """Forward takes 182.5 ms and backward 260.9 ms. The gradient becomes ready as in PipeDream's profile."""
         file = profile("resnet50")
         self.assertAlmostEqual(file.total("backward_s") / file.total("forward_s"), 260.9 / 182.5, 3)
         self.assertAlmostEqual(file.total("forward_s") + file.total("backward_s"), 128 / 208, 3)
         for fraction, ready in (
             (0.05, 0.214), (0.1, 0.430), (0.2, 0.699), (0.3, 0.807), (0.5, 0.954), (0.7, 0.991)
         ):
-            # In steps of up to 0.09, the largest tensor.
+                        # The share grows in steps of up to 0.09, the share of the largest tensor.
             self.assertAlmostEqual(file.ready_at(fraction), ready, delta=0.05)
 
     def test_transformers_work_and_time(self) -> None:
-        """6 FLOPs per weight and token but for the embedding, which counts as the softmax."""
+        """Every weight takes 6 FLOPs per token; the embedding counts as the softmax."""
         file = profile("transformer_base")
         tokens = int(file.head["batch"])
         work = file.total("forward_flops") + file.total("backward_flops")
@@ -117,7 +117,8 @@ class Profiles(unittest.TestCase):
         self.assertEqual(file.lengths()[0], 33_708 * 512)  # complete last
 
     def test_gpt2s_work(self) -> None:
-        """6 N + 6 layers * width * context per token (attention to the past alone: half of 12)."""
+        """A token takes 6 N + 6 layers * width * context FLOPs; attention to earlier tokens only halves the usual
+        12."""
         file = profile("gpt2")
         work = file.total("forward_flops") + file.total("backward_flops")
         weights = 124_439_808 - 1024 * 768
@@ -153,8 +154,8 @@ class Profiles(unittest.TestCase):
             if step_s is not None:
                 self.assertAlmostEqual(forward_s + backward_s, step_s, places=9)
 
-    def test_collecting_is_nearly_all_of_ddppos_step(self) -> None:
-        """Its mean: quartiles, range and clusters of the published figure, linear in between."""
+    def test_collecting_takes_nearly_all_of_ddppos_step(self) -> None:
+        """The mean follows from the quartiles, range and clusters of the published figure, linear in between."""
         points = [(0, 1.7), (0.25, 1.78), (0.75, 1.87), (0.98, 2.0), (0.98, 4.3), (0.995, 5), (0.995, 9.5),
                   (0.9998, 14), (1, 43.5)]
         mean = sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in zip(points, points[1:]))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""scripts/setup --gpu: what it takes for missing, on machines of which no package is known, and on
-one where apt-get has packages of other versions, or none."""
+"""Tests which packages `scripts/setup --gpu` considers missing, on a machine without known packages, and on a machine
+whose apt-get has other versions of packages, or none."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ NEEDED_BY_SETUP = ["bash", "env", "dirname", "awk", "grep", "cat", "id", "npm"]
 
 
 class SetupForGpus(unittest.TestCase):
-    """With a PATH of commands that do nothing; a compiler that has all headers but `lacks`."""
+    """Runs the script with a PATH of commands that do nothing; a test chooses the header that the compiler lacks."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -38,7 +38,7 @@ class SetupForGpus(unittest.TestCase):
         self.program("c++", f"read -r line; [[ $line == *include* && $line != *{header}* ]]")
 
     def packages_known(self, installed=""):
-        """A distribution's tools, of which apt-get notes what it is asked to do."""
+        """The tools of a distribution. Its apt-get records its arguments."""
         self.program("dpkg-query", f"printf 'installed %s\\n' {installed}")
         self.program("apt-get", f"echo \"$*\" >>{self.folder}/asked")
 
@@ -52,7 +52,7 @@ class SetupForGpus(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stderr
 
-    def test_where_all_is_there_no_package_is_asked_for(self):
+    def test_no_package_is_requested_if_nothing_is_missing(self):
         self.assertEqual(self.setup_("--gpu", code=0), "")  # no apt-get at all
         self.packages_known()
         self.assertEqual(self.setup_("--gpu", code=0), "")
@@ -64,7 +64,7 @@ class SetupForGpus(unittest.TestCase):
         self.program("cmake", "echo cmake version 4.0.2")
         self.assertEqual(self.setup_("--gpu", code=0), "")
 
-    def test_only_what_is_missing_is_named(self):
+    def test_only_missing_packages_are_named(self):
         self.compiler_lacks("CLI/CLI.hpp")
         (self.folder / "ninja").unlink()
         said = self.setup_("--gpu", code=1)
@@ -75,12 +75,12 @@ class SetupForGpus(unittest.TestCase):
         self.assertIn("missing: ninja-build libcli11-dev", self.setup_("--gpu", "--check", code=1))
         self.assertEqual(self.asked(), "")
 
-    def test_a_package_that_is_installed_is_there(self):
+    def test_an_installed_package_is_not_missing(self):
         self.compiler_lacks("CLI/CLI.hpp")
         self.packages_known("libcli11-dev")
         self.assertEqual(self.setup_("--gpu", code=0), "")
 
-    def test_what_is_missing_is_installed(self):
+    def test_missing_packages_are_installed(self):
         self.compiler_lacks("Eigen/Core")
         self.packages_known()
         self.program("id", "echo 0")
@@ -88,7 +88,7 @@ class SetupForGpus(unittest.TestCase):
         installed = self.asked().splitlines()[-1].split()
         self.assertEqual([word for word in installed if word.startswith("lib")], ["libeigen3-dev"])
 
-    def test_the_rest_of_the_project_is_not_in_it(self):
+    def test_packages_of_the_rest_of_the_project_are_not_included(self):
         for command in COMMANDS:
             (self.folder / command).unlink()
         said = self.setup_("--gpu", code=1)

@@ -1,4 +1,4 @@
-// The look of algorithms: colour, marker and dashes, so that they differ without colour, too.
+// The appearance of algorithms: colour, marker and dashes, so that they also differ without colour.
 import {svg} from "./dom.js";
 
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];

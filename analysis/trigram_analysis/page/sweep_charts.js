@@ -6,39 +6,39 @@ import {unranked} from "./winner_map.js";
 
 export function startSweep(host, view) {
   const {data} = view;
-  const numeric = data.axes.map((axis, i) => [axis, i]).filter(([axis]) => axis.numeric && axis.values.length > 1);
+  const numeric = data.axes.map((swept, i) => [swept, i]).filter(([swept]) => swept.numeric && swept.values.length > 1);
   if (!numeric.length) return;
-  let axis = numeric.some(([, i]) => i === data.mapAxes[0]) ? data.mapAxes[0] : numeric[0][1];
+  let swept = numeric.some(([, i]) => i === data.mapAxes[0]) ? data.mapAxes[0] : numeric[0][1];
   const charts = el("div", {class: "charts"}), controls = el("div", {class: "controls"});
   const title = el("h3");
   host.append(title, controls, charts);
   const draw = () => {
-    const {title: name, unit} = data.axes[axis];
+    const {title: name, unit} = data.axes[swept];
     title.textContent = `Against ${name}`;
     controls.replaceChildren();
     if (numeric.length > 1)
-      controls.append(select("against", numeric.map(([a]) => a.title), numeric.findIndex(([, i]) => i === axis), i => { axis = numeric[i][1]; draw(); }));
-    controls.append(...settingControls(view, [axis]));
-    const points = view.here(data.points, [axis]).sort((a, b) => a.at[axis] - b.at[axis]);
-    charts.replaceChildren(...data.measures.map((measure, m) => chartOf(view, axis, measure, m, points)).filter(Boolean));
+      controls.append(select("against", numeric.map(([a]) => a.title), numeric.findIndex(([, i]) => i === swept), i => { swept = numeric[i][1]; draw(); }));
+    controls.append(...settingControls(view, [swept]));
+    const points = view.here(data.points, [swept]).sort((a, b) => a.at[swept] - b.at[swept]);
+    charts.replaceChildren(...data.measures.map((measure, m) => chartOf(view, swept, measure, m, points)).filter(Boolean));
     drawn = key();
   };
-  const key = () => view.at.filter((_, i) => i !== axis).join();
+  const key = () => view.at.filter((_, i) => i !== swept).join();
   let drawn;
   draw();
   view.on("setting", () => key() !== drawn && draw());
 }
 
-function chartOf(view, axis, measure, m, points) {
-  const {data} = view, {title, unit, values} = data.axes[axis];
+function chartOf(view, swept, measure, m, points) {
+  const {data} = view, {title, unit, values} = data.axes[swept];
   const series = data.algorithms.map((_, algorithm) => {
     const mine = points.filter(p => p.algorithm === algorithm && p.values[m] !== null && !p.apart.includes(m));
-    return {algorithm, xs: mine.map(p => values[p.at[axis]].at), ys: mine.map(p => p.values[m]), spreads: mine[0]?.spreads && mine.map(p => p.spreads?.[m])};
+    return {algorithm, xs: mine.map(p => values[p.at[swept]].at), ys: mine.map(p => p.values[m]), spreads: mine[0]?.spreads && mine.map(p => p.spreads?.[m])};
   }).filter(s => s.xs.length);
   if (!series.length) return null;
   const compute = points.map(p => p.computeS).filter(v => v > 0);
   const floor = measure.key === "step_s" && compute.length ? {value: Math.min(...compute)} : undefined;
-  const rest = view.label(view.at, [axis]), short = points.some(p => p.apart.includes(m));
+  const rest = view.label(view.at, [swept]), short = points.some(p => p.apart.includes(m));
   const some = [...new Set(unranked(points, m).map(p => data.algorithms[p.algorithm].label))];
   return figureOf(view, {
     title: measure.title, name: `${data.name}-${measure.key}`, note: [rest && `at ${rest}`, floor && "dashed: computation alone", short && "without what is marked ‡ above",

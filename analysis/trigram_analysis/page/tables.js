@@ -55,7 +55,7 @@ export function makeFiltered(table, name) {
   apply();
 }
 
-/** The rows that are shown, in base units where a cell has them. */
+/** The rows that are shown. Cells that have a value in base units give that value. */
 function csv(table) {
   const cells = row => [...row.cells].map((cell, i) =>
     i < Number(table.dataset.keys) || cell.dataset.sort === undefined ? cell.textContent : cell.dataset.sort.replace("Infinity", ""));

@@ -70,7 +70,7 @@ function lanes(view, timelines, [from, to], width, zoom) {
   return root;
 }
 
-/** The fills of the kinds. The colours have hatches, so that they differ in black and white. */
+/** The fills of the kinds. They have hatches, so that they differ in black and white, too. */
 function patterns() {
   const paint = (name, ...marks) => svg("pattern", {id: `kind-${name}`, width: 6, height: 6, patternUnits: "userSpaceOnUse"},
     svg("rect", {width: 6, height: 6, style: `fill:var(--${name})`}), marks);

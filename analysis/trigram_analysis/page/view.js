@@ -25,12 +25,12 @@ export class View {
     this.at = [...at];
     this.changed("setting");
   }
-  /** The items (points, curves, timelines) at the chosen setting. They may differ from it on the axes in `free`. */
+  /** The items (points, curves, timelines) at the chosen setting. They may differ from it in the options `free`. */
   here(items, free = []) {
-    return items.filter(item => this.at.every((value, axis) => free.includes(axis) || item.at[axis] === value));
+    return items.filter(item => this.at.every((value, i) => free.includes(i) || item.at[i] === value));
   }
   label(at = this.at, without = []) {
-    return this.data.axes.map((axis, i) => [axis, i]).filter(([axis, i]) => axis.values.length > 1 && !without.includes(i))
-      .map(([axis, i]) => `${axis.title} ${axis.values[at[i]].label}`).join(", ");
+    return this.data.axes.map((option, i) => [option, i]).filter(([option, i]) => option.values.length > 1 && !without.includes(i))
+      .map(([option, i]) => `${option.title} ${option.values[at[i]].label}`).join(", ");
   }
 }

@@ -8,10 +8,10 @@ const TIE = 0.01, COARSE = 1 / 5;  // as in winner_map.py and accuracy.py
 const factor = (a, b) => a === b ? 1 : Math.min(Math.abs(a), Math.abs(b)) === 0 ? Infinity
   : Math.max(Math.abs(a), Math.abs(b)) / Math.min(Math.abs(a), Math.abs(b));
 
-/** {leaders, value, runnerUp, margin, coarse, ranked, rivals, someSeeds} among `points`, or null. Points that fall short take
- *  no part. A value may be the end of an interval. Then it ties with the values that it may be lower than. `rivals` may be
- *  earlier but are not ranked: coarse values that end later than a value that is not coarse and, if `someSeeds`, points
- *  that get there with only some of their seeds. */
+/** {leaders, value, runnerUp, margin, coarse, ranked, rivals, someSeeds} among `points`, or null. Points whose runs are too
+ *  short take no part. If a value is the end of an interval, it ties with the values that it may be lower than. `rivals` may
+ *  be earlier but are not ranked: coarse values that end later than a value that is not coarse and, if `someSeeds`, points
+ *  that reach the target with only some of their seeds. */
 export function winner(points, m, better) {
   const ranked = points.filter(p => p.values[m] !== null && !p.apart.includes(m))
     .sort((a, b) => better === "high" ? b.values[m] - a.values[m] : a.values[m] - b.values[m]);
@@ -27,7 +27,7 @@ export function winner(points, m, better) {
   return {ranked, leaders, value, rivals, someSeeds: early.length > 0, coarse: isCoarse(ranked[0]), runnerUp: behind, margin: behind ? factor(value, behind.values[m]) : null};
 }
 
-/** The points that get there with only some of their seeds. */
+/** The points that reach the target with only some of their seeds. */
 export const unranked = (points, m) => points.filter(p => p.partly[m] && !p.apart.includes(m));
 
 export function startMap(host, view) {
@@ -55,15 +55,15 @@ export function startMap(host, view) {
     table.replaceChildren(el("table", {class: "map", style: `min-width:${7.6 * (columns.length + (y === null ? 0 : 1))}rem`}, el("caption", {}, measure.title), head, el("tbody", {}, body)));
   };
   const fill = () => {
-    const varying = data.axes.map((axis, i) => [axis, i]).filter(([axis]) => axis.values.length > 1);
-    const titles = varying.map(([axis]) => axis.title);
+    const varying = data.axes.map((option, i) => [option, i]).filter(([option]) => option.values.length > 1);
+    const titles = varying.map(([option]) => option.title);
     const swap = (i, other) => { if (i === other[0]) other[1](); };
     controls.replaceChildren(select("winner by", measures.map(([m]) => m.title), chosen, i => { chosen = i; draw(); }));
     if (varying.length > 1) {
       controls.append(select("across", titles, varying.findIndex(([, i]) => i === x), i => { const to = varying[i][1]; swap(to, [y, () => { y = x; }]); x = to; fill(); }),
         select("down", titles, varying.findIndex(([, i]) => i === y), i => { const to = varying[i][1]; swap(to, [x, () => { x = y; }]); y = to; fill(); }));
-      for (const [axis, i] of varying) if (i !== x && i !== y)
-        controls.append(select(axis.title, axis.values.map(v => v.label), fixed[i], value => { fixed[i] = value; draw(); }));
+      for (const [option, i] of varying) if (i !== x && i !== y)
+        controls.append(select(option.title, option.values.map(v => v.label), fixed[i], value => { fixed[i] = value; draw(); }));
     }
     draw();
   };
@@ -72,7 +72,7 @@ export function startMap(host, view) {
   view.on("setting", draw);
 }
 
-/** Which runs are too short to show what an algorithm costs, and why. */
+/** The note on runs that are too short to show what an algorithm costs, with the reasons. */
 function short(data) {
   const found = new Set(data.points.filter(p => p.shortfall).map(p => `${data.algorithms[p.algorithm].label} ${p.shortfall}`));
   return found.size ? el("p", {class: "soft"}, `‡ never first per step or second, nor in anything without an exchange: ${[...found].join("; ")}.`) : "";
