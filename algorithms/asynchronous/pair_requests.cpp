@@ -5,7 +5,7 @@
 namespace trigram {
 namespace {
 
-enum Wish : std::int64_t { kMeet, kEnd };  // what a request asks for
+enum Wish : std::int64_t { kMeet, kEnd };  // the request: an average, or no more requests
 
 }  // namespace
 
