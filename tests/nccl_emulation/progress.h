@@ -6,8 +6,8 @@
 
 namespace nccl_emulation {
 
-/// NCCL moves data on its own. Here a thread does so while operations wait: it advances the
-/// emulated GPU, slowly, so that the emulation remains as lazy as possible.
+/// NCCL moves data on its own. Here a thread does this while operations wait. It advances the
+/// emulated GPU slowly, so that the emulation remains as lazy as possible.
 class Progress {
  public:
   static Progress& get();
