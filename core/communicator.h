@@ -40,7 +40,7 @@ struct Transfer {
 /// A collective operation of all ranks of a communicator, in place on `x`, with the conventions of
 /// algorithms/collectives/collectives.h. After reduce_scatter, part(r, P) of rank r's x holds the
 /// reduced values and the rest of x is scratch; for allgather, rank r provides part(r, P).
-/// all_to_all sends part(j, P) of x to rank j and stores what rank i sent in part(i, P) of y.
+/// all_to_all sends part(j, P) of x to rank j and stores the part from rank i in part(i, P) of y.
 struct Collective {
   enum Kind { allreduce, reduce_scatter, allgather, broadcast, all_to_all } kind;
   Tensor x;
@@ -58,9 +58,9 @@ class Communicator {
   virtual int size() const = 0;
   /// Starts the whole batch at once and returns when every transfer is complete from the point of
   /// view of the owning stream. A receive is complete when its data has arrived; a send is complete
-  /// when the transport has taken the data, possibly long before the data arrive. The caller may
-  /// then reuse the memory of both: a world that does not copy sent data returns only when it no
-  /// longer needs the memory. A send carries the values that the tensor has at the time of the
+  /// when the transport has taken the data, possibly long before the data has arrived. The caller
+  /// may then reuse the memory of both: a world that does not copy sent data returns only when it
+  /// no longer needs the memory. A send carries the values that the tensor has at the time of the
   /// call. Batches must match: the two halves of a message are in corresponding batches of both
   /// ranks and have equal sizes (checked on receipt). A batch may hold a send and a receive with
   /// the same peer.

@@ -5,6 +5,7 @@
 
 namespace trigram {
 
+/// A small message from the rank `source`. Sender and receiver agree on the meaning of a and b.
 struct Message {
   int source = 0;
   std::int64_t a = 0, b = 0;

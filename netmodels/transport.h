@@ -57,8 +57,7 @@ struct Transport {
   std::int64_t slots = 0;  // messages; 0: unlimited
   /// Fraction of every link's bandwidth that is left for payload after headers.
   double goodput = 1;
-  /// The most bytes per second, in each direction, that a node's software moves, whatever its NICs
-  /// can do.
+  /// The most bytes per second, in each direction, that the software of a node moves.
   double node_cap_Bps = kNone;
   /// The most bytes per second of one connection, that is, of all messages in flight from one
   /// worker to another.
@@ -125,8 +124,7 @@ struct Transport {
   /// twice the congestion window (tcp_sndbuf_expand, net/ipv4/tcp_input.c). The congestion window
   /// is assumed to fill the route, within the bounds of the initial and the full window.
   double send_buffer_bytes(double rate_Bps, double latency_s) const;
-  /// True if the buffer of an eager connection, which holds so many messages and bytes, has room
-  /// for another message of `nbytes` bytes.
+  /// True if an eager connection's buffer that holds this much has room for `nbytes` more bytes.
   bool takes(std::int64_t held_messages, double held_bytes, double nbytes,
              TrafficClass traffic) const;
   /// The most messages of `nbytes` bytes that the buffer of an eager connection holds.

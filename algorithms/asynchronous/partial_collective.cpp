@@ -42,8 +42,8 @@ PartialCollective::PartialCollective(Context ctx, const std::string& name, Plan 
   ctx.stream->wait(*stream_->submit(ctx, [control](Context c) { *control = c.control; }));
   control_ = *control;
   if (agent_->plan.versions == 0) return;
-  Lock lock(*agent_->guard);  // the first version may run, and submit the next, before this call of
-                              // `submit` returns
+  // The first version may run, and submit the next, before `submit` returns.
+  Lock lock(*agent_->guard);
   agent_->submit(ctx, *stream_, 0);
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kFillerPiece = std::size_t{16} << 20;
 
 // The number of streams of a rank whose NCCL kernels must fit on the GPU at the same time. The
-// number of blocks above which NCCL has not become faster on any GPU so far.
+// number of blocks beyond which NCCL has gained nothing on any GPU so far.
 constexpr int kStreamsTogether = 4, kMostBlocks = 32;
 
 /// Ranks issue the operations of their streams in order of arrival, so the kernels of two

@@ -20,14 +20,12 @@ struct Standing {
   /// The candidate's cost. It is infinite if the run failed, never reached the accuracy, or is not
   /// compared.
   Reached cost;
-  std::string id;            // id of the run
-  Json summary;              // summary of the run; null if the run failed
-  long steps = 0;            // number of steps that the run was planned with
-  std::string not_compared;  // the reason why it is not compared: its run does not show its
-                             // algorithm's cost; empty if it is compared
-  long needs_steps = 0;      // number of steps that would show it, as far as known; otherwise 0
-  std::string rates_not_compared;  // the reason why its means per step are not compared, although
-                                   // its time is
+  std::string id;                  // id of the run
+  Json summary;                    // summary of the run; null if the run failed
+  long steps = 0;                  // number of steps that the run was planned with
+  std::string not_compared;        // why its run does not show the algorithm's cost, or empty
+  long needs_steps = 0;            // number of steps that would show it; 0 if unknown
+  std::string rates_not_compared;  // why its means per step are not compared, although its time is
 
   bool reaches_target() const { return std::isfinite(cost.time_s); }
   /// True if the candidate's cost is known. A cost that is known may be infinite.
@@ -48,8 +46,7 @@ struct Sensitivity {
   bool more = false;  // true: the quantity is increased
   double limit = 1;   // the last factor that was tried
   FlipSearchResult found;
-  std::string why_unknown =
-      {};  // the reason why the winner's cost is unknown, if the flip has no `first`
+  std::string why_unknown = {};  // why the winner's cost is unknown, if the flip has no `first`
 };
 
 /// A candidate's cost on a cluster whose NICs, or ports inside nodes, differ slightly in bandwidth.
@@ -99,8 +96,7 @@ class Advisor {
  public:
   struct Options {
     SweepRunner::Options runner;
-    double range =
-        64;  // the largest factor for bandwidth, latency, and a step time that is uncertain
+    double range = 64;  // the largest factor for bandwidth, latency and uncertain step times
     bool quiet = false;
   };
   /// Thrown if there is no answer. `code` is the exit code.

@@ -19,7 +19,7 @@ namespace {
 constexpr int kRanks = 8;
 const QuadraticOptions kProblem{.dimension = 40, .condition = 3};
 
-/// A run, without its length and seed.
+/// A run, without its seed.
 struct Case {
   std::string name;
   Json algorithm;
@@ -68,8 +68,7 @@ double mean_distance(const Case& c) {
   return std::sqrt(squares);
 }
 
-/// The ratio of two final distances: with a quarter of the learning rate, and with the learning
-/// rate.
+/// The ratio of the final distance with a quarter of the learning rate to that with the whole rate.
 double with_a_quarter(Case c) {
   const double before = mean_distance(c);
   c.lr /= 4;

@@ -56,8 +56,8 @@ __global__ void reverse_without_barrier(int* x) {
   x[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
 
-/// Counts how many of three copies into shared memory are complete after a wait for all groups
-/// except the last `of_last`.
+/// Counts how many of three copies into shared memory are complete after a wait for all but the
+/// last `of_last` groups. The third copy belongs to no group.
 __global__ void count_copies(int* x, int of_last) {
   int* const part = cuda::dynamic_shared<int>();
   for (int i = 0; i < 3; ++i) {

@@ -86,9 +86,9 @@ TEST(ServerVolumeByTheNumbers, LoadsOfVgg16HashedBySortedNames) {
 }
 
 /// The server with the largest load is always busy and waits for no other server. In each direction
-/// its link carries its load for 15 workers, and its own share of the rest. If each stage of a
-/// partition has its own stream, workers push before they have the answers, and the server's
-/// inbound link is full before its outbound link is.
+/// its link carries its load for 15 workers and, because the server is also a worker, the rest of
+/// the model once. If each stage of a partition has its own stream, workers push before they have
+/// the answers, and the server's inbound link is full before its outbound link is.
 TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
   constexpr double kModel = 4.0 * 138'357'544, kFullest = kVgg16[15], kForward_s = 0.0486;
   Training training = hashed_vgg16();
@@ -131,9 +131,9 @@ TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
   }
 }
 
-/// In each direction, a server's link carries its partitions for P-1 workers and its own share of
-/// the other partitions: (P-2+k)/k models. The step takes little longer than that, whatever the
-/// number of servers.
+/// In each direction, a server's link carries its partitions for P-1 workers and, because it is
+/// also a worker, the partitions of other servers once: (P-2+k)/k models. The step takes little
+/// longer than that, whatever the number of servers.
 TEST(ServerVolumeByTheNumbers, TheServersLinksAreTheBottleneck) {
   constexpr double kRanks = 8, kModel = 4.0 * 334'094'338;
   Training training;

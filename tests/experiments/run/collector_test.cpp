@@ -115,8 +115,8 @@ TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
   }
 }
 
-/// Reports may arrive after the run. Then steps that ended later do not belong to the time of the
-/// evaluation.
+/// If reports arrive after the run, an evaluation does not use the models of steps that ended after
+/// its time.
 TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
   Recorded recorded;
   Collector collector({.ranks = 2, .steps = 6, .eval_every = 2, .waits = false}, recorded.sink());
@@ -133,7 +133,7 @@ TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
       << "rank 0 ended step 3 after 8 s, step 5 after 12";
 }
 
-/// Only the bytes of such ranks count.
+/// Of ranks that only serve, only the bytes count.
 TEST(Collector, LeavesOutRanksThatOnlyServe) {
   Recorded recorded;
   Collector collector({.ranks = 3, .steps = 1}, recorded.sink());

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kCompute_s = 10e-3, kSlowdown = 3;
 constexpr std::size_t kBytes = 1'000'000;
-constexpr double kMessage_s = 10e-6 + 1e-3;  // for round_cluster
+constexpr double kMessage_s = 10e-6 + 1e-3;  // seconds of a message on round_cluster
 
 Cluster slowed() {
   Cluster cluster = round_cluster(3);

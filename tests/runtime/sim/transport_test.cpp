@@ -198,8 +198,7 @@ TEST(Transport, AMessageMovesNoFasterThanItsLongestSlice) {
     }
 }
 
-/// The stream index advances from one message to the next, so consecutive short messages use
-/// different streams.
+/// The stream index advances with each message, so short messages use different streams.
 TEST(Transport, ShortMessagesTakeTheStreamsInTurns) {
   constexpr double kStream_Bps = 0.05e9;
   const Transport transport{
