@@ -27,17 +27,17 @@ inline constexpr int kOwnActivation = -1;
 /// activation that it receives. (For powers of two: WAGMA-SGD, arXiv 2005.00124, section 4.)
 std::vector<ActivationHop> activation_hops(int rank, int size, int source, int round);
 
-/// The wait-avoiding start of collectives, which are numbered from 0 (versions): the first rank
-/// that is ready activates the next version on all ranks. Activation uses the control plane of an
-/// agent's stream, and only that stream calls `await`. The rank's other streams announce their
-/// arrival with `announce`.
+/// The wait-avoiding start of collectives. Collectives are numbered from 0, and the number is
+/// called a version. The first rank that is ready activates the next version on all ranks.
+/// Activation uses the control plane of an agent's stream, and only that stream calls `await`. The
+/// rank's other streams announce their arrival with `announce`.
 ///
 /// A message for a version later than the awaited one shows that the awaited version was activated
-/// too, even if its own messages have not arrived.
+/// too, even if the messages for that version have not arrived.
 class Activation {
  public:
   static constexpr int kAnyRank = -1;   // as initiator: the first rank to arrive, whichever it is
-  static constexpr int kAllRanks = -2;  // as initiator: none; every rank awaits its own arrival
+  static constexpr int kAllRanks = -2;  // as initiator: none; every rank waits only for itself
   /// Returns the rank that may activate a version, or one of the two constants above. All ranks get
   /// the same result.
   using Initiator = std::function<int(long version)>;

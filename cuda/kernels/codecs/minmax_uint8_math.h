@@ -19,7 +19,7 @@ __host__ __device__ constexpr Index code_words(Index numel) {
 }
 
 /// The extremes that one or more threads have seen. An infinite `high` means that a vector has a
-/// NaN or an infinity; the wire then only says that the difference of the extremes is not finite.
+/// NaN or an infinity. The wire then shows only that the difference of the extremes is not finite.
 struct Extremes {
   float low = kInfinity, high = -kInfinity;
 
@@ -97,9 +97,9 @@ class Quantizer {
   std::uint32_t zero_;
 };
 
-/// Decodes the codes of one wire. A division per element would take longer than its memory traffic.
-/// So it is replaced by a product with 1/scale, which has two parts. This is done if the product
-/// gives the same bits as the quotient for each of the 256 codes, which `agrees` tests.
+/// Decodes the codes of one wire. A division would take longer than an element's memory traffic, so
+/// codes are multiplied by 1/scale, held as the sum of `inverse` and `rest`. That is done if
+/// product and quotient have the same bits for all 256 codes, which `agrees` tests.
 struct Decoder {
   static constexpr std::uint32_t kPattern = 0x4B000000;  // bits of the f32 2^23
   float scale, lower, constant;
