@@ -3,12 +3,12 @@
 //   worker i: x_i = x_i - lr U(g_i(x)), where x is the x_i at which the gradient computation began
 //   agents i, j, atomically: x_i, x_j = (x_i + x_j) / 2
 //
-// The peer graph must be bipartite: it divides the ranks into active and passive ones, and every
-// edge joins an active and a passive rank. In each of its steps the agent of an active rank
-// requests an average from the peer that the graph gives for that step (if there are several, from
-// a randomly drawn one). The average, with weights of 1/2, runs while the worker computes its next
-// gradient. The agent of a passive rank serves one request at a time, so no cycle of waits can
-// arise, and no rank ever waits for another rank's gradient.
+// The worker of a rank trains, and its agent averages. The peer graph must be bipartite: it divides
+// the ranks into active and passive ones, and every edge joins an active and a passive rank. In
+// each step of an active rank, its agent requests an average from the peer that the graph gives for
+// that step (if there are several, from a randomly drawn one). The average, with weights of 1/2,
+// runs while the worker computes its next gradient. The agent of a passive rank serves one request
+// at a time, so no cycle of waits can arise, and no rank ever waits for another rank's gradient.
 //
 // The implementation computes x_i = x_i + (s_j - s_i)/2 from snapshots s. Hence steps made during
 // an average are kept, and the sum of all models is conserved. Passive agents serve until all
@@ -19,12 +19,12 @@
 // shares a reference r, which starts as the initial model. The pair sends encoded differences from
 // it:
 //   q_i = Q(s_i - r);  x_i = x_i + (q_j - q_i)/2;  r = r + (q_i + q_j)/2    and the same for j
-// The sum of all models is still conserved. What Q loses remains in x_i - r, so the pair's next
+// The sum of all models is still conserved. The loss of Q remains in x_i - r, so the pair's next
 // average encodes it again.
 //
-// Steps and bytes per rank and average, for a model of S bytes whose code has C bytes: one message
-// each way, of S bytes, or of C bytes with a codec. Memory: 4 models beside the weights; with a
-// codec and d partners, d + 1 more.
+// Messages and bytes per rank and average, for a model of S bytes whose code has C bytes: one
+// message each way, of S bytes, or of C bytes with a codec. Memory: 4 models beside the weights;
+// with a codec and d partners, d + 1 more.
 
 #include <memory>
 

@@ -4,12 +4,12 @@
 //   agent: s = x;  a = 1/P sum_j s_j;  x = x + (a - s)
 //
 // This form adds a difference to x, so local steps made during the average are kept. There are two
-// schedules. By time, an average starts `interval` after the previous one ended; before each
-// average the agents agree whether all workers have finished, and stop if so. By steps, every
-// `interval_steps` steps the worker takes a snapshot and starts an average of the snapshots; at
-// most one average is in flight. The first `warmup_steps` steps are synchronous SGD.
+// schedules. By time, an average starts `interval` after the previous one ended. Before each
+// average the agents agree whether all workers have finished, and stop if so. By steps, the worker
+// takes a snapshot and starts an average of the snapshots every `interval_steps` steps; at most one
+// average is in flight. The first `warmup_steps` steps are synchronous SGD.
 //
-// Steps and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages,
+// Messages and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages,
 // 2(P-1)/P S bytes.
 
 #include <algorithm>
@@ -65,13 +65,13 @@ void train(Context ctx, Run& run, const Options& options) {
     {
       Lock lock(*shared->guard);
       local_step(ctx, run);
-      // The step ends inside the lock, so an evaluation at its end never sees a half-applied
+      // The step ends inside the lock, so that an evaluation at its end never sees a half-applied
       // average.
       ++step;
     }
     if (!due) continue;
     if (averaging) ctx.stream->wait(*averaging);
-    // The worker takes the snapshot: the agent might do so only after the next step.
+    // The worker takes the snapshot itself: the agent might take it only after the next step.
     shared->take_snapshot(ctx);
     averaging = average_once(ctx, *agent, shared, options.allreduce);
   }

@@ -8,14 +8,14 @@
 // Updates are added, not averaged: per step, P workers move the weights P times as far as one
 // worker does. With P equally fast workers, a change is P-1 updates old when it is applied. With a
 // codec (none: full precision), pushes and pulls are encoded, with error feedback on both sides,
-// and the method counts as low precision. A worker and a server exchange in one batch, which both
-// reserve first. When no worker has updates left, all workers pull the final weights; this ends
-// their last step.
+// and the method counts as low precision. Push and pull of a worker and a server are one batch,
+// which both ranks reserve first. When no worker has updates left, all workers pull the final
+// weights; this ends their last step.
 //
-// Steps and bytes per rank and update, with k servers among P workers and a model of S bytes: k
-// steps. A worker pushes S bytes and pulls S bytes, each less its own shard. For each update of
-// another worker, a server receives and sends S/k bytes. Memory with a codec: two more models per
-// worker, P S/k bytes more per server.
+// Messages and bytes per rank and update, with k servers among P workers and a model of S bytes: k
+// exchanges. A worker pushes S bytes and pulls S bytes; in both directions its own shard is not
+// sent. For each update of another worker, a server receives and sends S/k bytes. Memory with a
+// codec: two more models per worker, P S/k bytes more per server.
 
 #include <memory>
 

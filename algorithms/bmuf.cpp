@@ -12,7 +12,7 @@
 //
 //     W_g = W_g + zeta (W_a - W_g) + eta d          with the new d
 //
-// The state of the optimizer stays local. Steps and bytes per rank and average, for a model of S
+// The state of the optimizer stays local. Messages and bytes per rank and average, for a model of S
 // bytes and a ring: 2(P-1) messages, 2(P-1)/P S bytes. If weights are exchanged in buckets (option
 // `bucket`), each bucket takes 2(P-1) messages, one bucket after another. Memory: two more models.
 

@@ -3,11 +3,11 @@
 //   g = Q(1/P sum_j Q(g_j(x))), chunk by chunk;  x = x - lr U(g)
 //
 // Q is MinMaxUInt8 on chunks of 1/P of a bucket. The method is deterministic and has no error
-// feedback: the error is one quantisation of each gradient and one of the mean.
+// feedback. Its error is that of two quantisations, one of each gradient and one of the mean.
 //
-// Steps and bytes per rank and iteration, for P exchanging ranks and C_b bytes of code per bucket
-// (about a quarter of its gradient): 2(P-1) messages and 2(P-1)/P C_b bytes per bucket. Execution
-// is hierarchical by default, as in the paper's implementation.
+// Messages and bytes per rank and iteration, for P exchanging ranks and C_b bytes of code per
+// bucket (about a quarter of its gradient): 2(P-1) messages and 2(P-1)/P C_b bytes per bucket.
+// Execution is hierarchical by default, as in the paper's implementation.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/coded_training.h"

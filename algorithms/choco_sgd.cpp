@@ -4,7 +4,7 @@
 //   r_i = r_i + Q(x_i - r_i), r_j = r_j + Q(x_j - r_j)         the replicas
 //   x_i = x_i + gamma sum_j W_ij (r_j - r_i)                   the gossip step
 //
-// W is symmetric and fixed. What Q loses stays in x_i - r_i and is encoded again in the next step,
+// W is symmetric and fixed. The loss of Q stays in x_i - r_i and is encoded again in the next step,
 // so a coarse Q works if gamma is small enough. Q must be a contraction: it must lose less than its
 // input. The paper starts the replicas at 0; here they start as the initial weights, which are
 // equal on all ranks.

@@ -7,12 +7,12 @@
 //
 // W is symmetric and fixed. The replicas start as the initial weights, which are equal on all
 // ranks. On a ring with minmax_uint8 this is the low-precision decentralised algorithm of BAGUA
-// (arXiv 2107.01499, where it is hierarchical): z = y + L/3 + R/3 - 5/3 W. What Q loses is lost for
-// good.
+// (arXiv 2107.01499, where it is hierarchical): z = y + L/3 + R/3 - 5/3 W. The loss of Q is never
+// recovered.
 //
 // The paper's analysis assumes a loss that is small relative to the spectral gap of W. Eight-bit
-// codecs satisfy this on graphs of a few ranks; signs and sparse codecs do not. Only a Q that can
-// lose more than its input is refused; choco_sgd tolerates coarse codecs.
+// codecs satisfy this on graphs of a few ranks; signs and sparse codecs do not, but are accepted:
+// only a Q that is no contraction is refused. choco_sgd tolerates coarse codecs.
 //
 // The exchange follows the optimizer's step. It sends the encoded model as one message of C bytes;
 // per rank and exchange, with d peers: d messages and d C bytes. If weights are exchanged in

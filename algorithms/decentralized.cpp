@@ -6,12 +6,13 @@
 // whole iteration.
 //
 // There are three modes: `all` averages over all ranks (an allreduce of weights), `shift_one`
-// averages with one partner per exchange, and `ring` with two neighbours. The model travels as one
-// message of S bytes. Bytes per rank and exchange: all, 2(P-1)/P S in 2(P-1) messages; shift_one, S
-// in 1; ring, 2 S in 2. Execution is hierarchical by default, as in BAGUA: the leaders exchange the
-// means of their nodes. If weights are exchanged in buckets (option `bucket`), each bucket takes
-// that many messages, one bucket after another. With a communication_interval of k, the steps 0, k,
-// 2k, ... exchange, and the other steps are plain local steps.
+// averages with one partner per exchange, and `ring` averages with two neighbours. The model, of S
+// bytes, travels as a whole. Bytes and messages per rank and exchange: all, 2(P-1)/P S bytes in
+// 2(P-1) messages; shift_one, S bytes in 1 message; ring, 2 S bytes in 2 messages. Execution is
+// hierarchical by default, as in BAGUA: the leaders exchange the means of their nodes. If weights
+// are exchanged in buckets (option `bucket`), each bucket takes so many messages, one bucket after
+// another. With a communication_interval of k, the steps 0, k, 2k, ... exchange, and the other
+// steps are plain local steps.
 //
 // The order of operations is that of BAGUA's code (bagua/torch_api/algorithms/decentralized.py;
 // rust/bagua-core, comm_ops/decentralized_full_precision_synchronous.rs). All buckets start with
@@ -56,7 +57,7 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout& layout) {
-  Cycle cycle;  // its steps are exchanges until they are scaled below
+  Cycle cycle;  // in exchanges; scaled to steps below
   if (options.mode != Mode::all)
     cycle =
         cycle_of(*make_peer_graph(graph_of(options.mode)), participants(options.execution, layout))

@@ -12,8 +12,8 @@
 // of the warm-up (a stage is an epoch in the paper) and a quarter of the previous share in every
 // later stage, until it reaches the density.
 //
-// Steps and bytes per rank and iteration: in a ring, P-1 messages and (P-1) 8 k bytes per bucket.
-// Memory: two models.
+// Messages and bytes per rank and iteration: in a ring, P-1 messages and (P-1) 8 k bytes per
+// bucket. Memory: two models.
 
 #include <cmath>
 #include <map>
@@ -74,7 +74,8 @@ void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Code
     c.device->copy(g, memory.u);
   }
   if (c.size() == 1) return;
-  // Encodes v + g, and leaves in v what was not sent: 0 where an element was sent.
+  // Encodes v + g, and leaves in v the elements that were not sent, and 0 where an element was
+  // sent.
   c_lp_gather(c, g, codec, &memory.v);
   c.device->nn().relu_grad(memory.v.worker, memory.u);
 }

@@ -1,5 +1,5 @@
-// DiLoCo: long blocks of local steps; an outer optimizer takes the change of the average model as
-// its gradient (Douillard et al., arXiv 2311.08105).
+// DiLoCo: long blocks of local steps, after each of which an outer optimizer takes the change of
+// the average model as its gradient (Douillard et al., arXiv 2311.08105).
 //
 //   every H steps, from x_0 to the exact average x_H:
 //     d = x_0 - x_H;  v = mu v + d;  x_0 = x_0 - lr_out (d + mu v);  x_i = x_0
@@ -7,7 +7,7 @@
 // The outer optimizer is SGD with Nesterov's momentum in PyTorch's form. The inner optimizer is
 // AdamW in the paper; here it is the experiment's optimizer. Its state stays local.
 //
-// Steps and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages,
+// Messages and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages,
 // 2(P-1)/P S bytes. If weights are exchanged in buckets (option `bucket`), each bucket takes 2(P-1)
 // messages, one bucket after another. Memory: two more models.
 

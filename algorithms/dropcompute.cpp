@@ -6,15 +6,15 @@
 // Worker i stops after M micro-batches, or after the first one that ends more than a threshold
 // after its last optimizer step.
 //
-// A micro-batch is one mini-batch of the workload, so a full step uses M of them. Optionally
-// (`divisor`: done), the sum is divided by m_i instead of M, as the reference code can do. No
-// micro-batch is dropped in the first steps. If the threshold is automatic, these are the steps
-// from whose times it is computed (execution/compute_threshold.h). Since any micro-batch may turn
-// out to be the last, the exchange starts only when all of them are done.
+// A micro-batch is one mini-batch of the workload, so a full step uses M of them. With the option
+// `divisor`: done, the sum is divided by m_i instead of M; the reference code also offers this. In
+// the first steps of a run no micro-batch is dropped: an automatic threshold is computed from the
+// times of these steps (execution/compute_threshold.h). Since any micro-batch may turn out to be
+// the last of its step, the exchange does not overlap with computation.
 //
-// Steps and bytes per rank and iteration, for S bytes of gradient and a ring: 2(P-1) messages per
-// bucket, 2(P-1)/P S bytes. For the threshold, once: I (M + 1) control messages to rank 0 and one
-// back, where I is `profile_steps`. Memory: one model.
+// Messages and bytes per rank and iteration, for S bytes of gradient and a ring: 2(P-1) messages
+// per bucket, 2(P-1)/P S bytes. For an automatic threshold, once per run: I (M + 1) control
+// messages from each rank to rank 0 and one back, where I is `profile_steps`. Memory: one model.
 
 #include <limits>
 #include <vector>
@@ -46,7 +46,7 @@ constexpr long kFirst = 3;  // number of steps without drops if the threshold is
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Adds up the gradients of micro-batches until all are done or the threshold has passed. Returns
-/// the time at which each was done, in seconds since `begin`.
+/// the time at which each was done, in seconds after `begin`.
 std::vector<double> compute(Context ctx, Run& run, const Options& options, const Tensor& sum,
                             double begin, double threshold) {
   std::vector<double> done;

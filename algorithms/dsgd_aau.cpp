@@ -6,26 +6,27 @@
 //   wait for the end of an iteration k
 //   x_i = sum over j in N_i(k) and i of P_ij z_j
 //
-// N(k) is the set of workers that wait when iteration k ends, and N_i(k) are the neighbours of i in
-// N(k), p_i in number. P_ij = 1 / (1 + max(p_i, p_j)), and P_ii is 1 minus the sum of the other
-// P_ij. P is doubly stochastic, so averaging preserves the mean model. Workers outside N(k)
-// continue to compute.
+// N(k) is the set of workers that wait when iteration k ends. N_i(k) is the set of i's neighbours
+// in N(k), and p_i is their number. P_ij = 1 / (1 + max(p_i, p_j)), and P_ii is 1 minus the sum of
+// the other P_ij. P is doubly stochastic, so averaging preserves the mean model. Workers outside
+// N(k) continue to compute.
 //
 // Iteration k ends when an edge of the graph between two waiting workers is accepted. An edge is
 // accepted if the edges accepted before do not already connect its two ends, directly or through
 // other workers (the paper's Pathsearch). When accepted edges connect all workers, the set of
-// accepted edges is cleared. So the others wait for a slow worker from time to time, and every
-// worker takes part. Rank 0 tracks the waiting workers and the accepted edges, by control messages.
+// accepted edges is cleared. So from time to time the other workers wait for a slow worker, and
+// every worker takes part. Rank 0 tracks the waiting workers and the accepted edges, by control
+// messages.
 //
-// Where the paper leaves a choice: all edges that can be accepted when a worker starts to wait are
-// accepted. An edge between two connected sets of workers can also be accepted; otherwise such sets
-// would never be joined. After its last step a worker stays in the waiting set and keeps averaging;
-// otherwise its neighbours might wait for ever. The equations are restated here; the numbers of the
-// paper are not quoted.
+// The paper leaves some choices. Here all edges that can be accepted when a worker starts to wait
+// are accepted. An edge between two connected sets of workers can also be accepted; otherwise such
+// sets would never be joined. After its last step a worker stays in the waiting set and keeps
+// averaging; otherwise its neighbours might wait for ever. We restate the equations here and do not
+// quote numbers of the paper.
 //
-// Messages and bytes per rank for each iteration in which it averages, S bytes of model: one
-// message of S bytes to and one from each neighbour in N(k), all at once; none if no neighbour
-// waits. Memory: one additional model per such neighbour while they are averaged.
+// Messages and bytes per rank and iteration in which it averages, for a model of S bytes: one
+// message of S bytes to and from each neighbour in N(k), all at once; none if no neighbour waits.
+// Memory: one additional model per such neighbour while they are averaged.
 
 #include <memory>
 

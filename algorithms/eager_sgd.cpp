@@ -1,21 +1,21 @@
 // Eager-SGD: a partial allreduce sums gradients without waiting for late workers (arXiv
 // 1908.04207).
 //
-//   worker i, step t:  send_i += g_i(x_i)         (adds to the gradients that earlier versions
-//   missed)
+//   worker i, step t:  send_i += g_i(x_i)         (send_i still holds gradients that came too late)
 //                      wait until version t has run;  x_i = x_i - lr U(received_i / P)
 //                      received_i = 0
 //   version t, agents: sum = sum_j send_j;  send_j = 0;  received_i += sum
 //
-// In mode `solo`, the first worker to arrive starts the version on all ranks. In mode `majority`,
-// only one worker may start it, drawn anew for every version, so that on average half of the
-// workers have arrived. A worker that is several versions late receives the sum of their results
-// (the paper's buffer keeps only the latest), so with plain SGD all models take the same steps.
-// Rounding, and optimizers with state, depend on the order of the steps, so models drift apart;
-// every `sync_every` steps they are averaged synchronously.
+// In the mode `solo`, the first worker to arrive starts the version on all ranks. In the mode
+// `majority`, only one worker may start it, drawn anew for every version, so that on average half
+// of the workers have arrived. A worker that is several versions late receives the sum of their
+// results (the paper's buffer keeps only the latest), so with plain SGD all models take the same
+// steps. Rounding, and optimizers with state, depend on the order of the steps, so models drift
+// apart; every `sync_every` steps they are averaged synchronously.
 //
-// Steps and bytes per rank and iteration, for S bytes of gradient and a ring: 2(P-1) messages and
-// 2(P-1)/P S bytes; the same again for an average of models. Activation: P-1 control messages.
+// Messages and bytes per rank and iteration, for S bytes of gradient and a ring: 2(P-1) messages
+// and 2(P-1)/P S bytes; an average of models takes as many. Each activation takes P-1 control
+// messages.
 
 #include <algorithm>
 #include <memory>
@@ -39,8 +39,8 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-/// Numbers the partial collectives of a run: after every `k` sums, one per step, follows one
-/// average of models; if k is 0, there are no averages.
+/// Numbers the partial collectives of a run. There is one sum per step, and one average of models
+/// after every `k` sums; if k is 0, there are no averages.
 struct Versions {
   long k;
   long count(long steps) const { return k == 0 ? steps : steps + steps / k; }

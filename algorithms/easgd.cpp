@@ -5,13 +5,13 @@
 //
 // An elastic force pulls the P workers towards a centre c, and pulls the centre towards them, so
 // workers stay apart and explore. Every rank keeps a copy of the centre and moves it by beta times
-// the mean of all d_j: an allreduce takes the place of the paper's server. As in the paper, the
-// result of training is the centre: the last step ends with an exchange, whatever tau is, after
-// which all workers' weights are the centre. (An earlier evaluation uses the mean of the workers'
-// models.) We restate the equations here and do not quote numbers of the paper. The state of the
-// optimizer stays local.
+// the mean of all d_j; the mean comes from an allreduce, which takes the place of the paper's
+// server. As in the paper, the result of training is the centre: the last step ends with an
+// exchange, whatever tau is, and then all workers' weights become the centre. (An evaluation before
+// the last step uses the mean of the workers' models.) We restate the equations here and do not
+// quote numbers of the paper. The state of the optimizer stays local.
 //
-// Steps and bytes per rank and exchange, for a model of S bytes and a ring: 2(P-1) messages,
+// Messages and bytes per rank and exchange, for a model of S bytes and a ring: 2(P-1) messages,
 // 2(P-1)/P S bytes. If weights are exchanged in buckets (option `bucket`), each bucket takes 2(P-1)
 // messages, one bucket after another. Memory: two more models.
 

@@ -33,7 +33,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const Tensor weights = run.workload.weights(), before = ctx.device->empty_like(weights);
   const auto replicas = std::make_shared<Replicas>(ctx, run, options.graph);
   auto comm = ctx.stream->fork("comm");
-  // On entry x = x_i - lr U(g) and `before` = x_i.
+  // On entry x = x_i - lr U(g), and `before` holds x_i.
   const auto mix = across(run.execution, [replicas, before, codec = options.codec, seed = run.seed](
                                              Context c, const Tensor& x, Slot slot) {
     const auto t = static_cast<float>(slot.step + 1);

@@ -6,7 +6,8 @@
 //
 // n is the number of elements of a bucket. We restate the equations here and do not quote numbers
 // of the paper. The paper's e_i is the residual of lr g_i, so the two forms differ if lr changes:
-// here, a residual from a time of a higher rate is later applied with the present rate.
+// here, a residual from earlier steps is applied with the present lr, not with the lr of those
+// steps.
 //
 // Every rank's code goes to every rank: in a ring, P-1 messages and (P-1) C_b bytes per bucket,
 // with C_b = n/8 + 4 bytes. This sends less than an allreduce, 2(P-1)/P 4n bytes, while P is below

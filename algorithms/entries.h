@@ -27,21 +27,28 @@ inline constexpr Trigram kAsyncFullDecentralised{
 inline constexpr Trigram kAsyncLowDecentralised{Trigram::Synchrony::async, Trigram::Precision::low,
                                                 Trigram::Centralisation::decentralised};
 
+// Notation of the comments at the top of the algorithms' files. P is the number of ranks, i and j
+// are ranks, x_i are the weights of rank i, and x if all ranks have the same weights. g_i(x) is the
+// gradient of rank i's mini-batch at x. U(g) is the change that the optimizer computes from g,
+// without the learning rate lr. S is the size of the model or of its gradients in bytes, and C the
+// size of a code; S_b and C_b are the sizes for one bucket.
+
 /// The constant properties of an algorithm.
 struct AlgorithmCard {
   std::string name, doc;
   Trigram trigram;
-  std::optional<Trigram> trigram_with_codec = {};  // if the option "codec" is not "none"
-  std::string execution_options;                   // which of O, F and H apply, for example "OFH"
+  std::optional<Trigram> trigram_with_codec =
+      {};                         // the trigram if the option "codec" is not "none"
+  std::string execution_options;  // which of O, F and H apply, for example "OFH"
   std::string source;
   bool exchanges_moment = false;    // see AlgorithmEntry
   bool exchanges_weights = false;   // F is off by default: the whole model is one message
   bool waits_across_steps = false;  // see AlgorithmEntry
   bool needs_values = false;        // see AlgorithmEntry
-  bool synchronizes = true;         // with H, the host can be made to wait for every exchange
+  bool synchronizes = true;         // with H, the user can make the host wait for every exchange
 };
 
-/// The functions of an algorithm that have a default.
+/// The functions of an algorithm that an entry may replace; each has a default.
 template <class Options>
 struct AlgorithmHooks {
   /// Default: `default_schedule`.
@@ -52,7 +59,8 @@ struct AlgorithmHooks {
   std::function<Workers(const Options&, const Layout&)> workers = {};
 };
 
-/// Adds those of the options O, F and H that apply, and refuses the others with an explanation.
+/// Adds fields for those of the options O, F and H that apply, and refuses the others with an
+/// explanation.
 FieldTable<Execution> execution_fields(const AlgorithmCard& card);
 /// `execution` with every option that does not apply to the algorithm at its neutral value.
 Execution applicable(Execution execution, const AlgorithmCard& card);
@@ -61,7 +69,7 @@ Workers all_ranks(const Layout& layout);
 
 /// The schedule of an algorithm that exchanges in every step or, if Options has a member
 /// `sync_every`, once in that many steps. A synchronous algorithm repeats itself after each
-/// exchange, from the end of its warm-up on if Options has a member `warmup_steps`.
+/// exchange. If Options has a member `warmup_steps`, this begins at the end of the warm-up.
 template <class Options>
 ExchangeSchedule default_schedule(const Trigram& trigram, const Options& options) {
   ExchangeSchedule schedule;

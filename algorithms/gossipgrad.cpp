@@ -3,12 +3,13 @@
 //
 //   g = (g_i(x_i) + g_j(x_j)) / 2;  x_i = x_i - lr U(g)          j is the partner of the step
 //
-// The partner is 1, 2, 4, ... positions behind in turn, in an order of ranks that is shuffled again
-// after each round. As in PyTorch's torchdistx, models are never averaged, so they drift apart as
-// far as gradients differ; after an epoch of configs/convergence.json the accuracy of their mean is
-// 2.6 points below gradient_allreduce (docs/convergence.md).
+// All ranks stand in a random order. The partner is 1, 2, 4, ... positions behind in turn; after
+// each such round the order is shuffled again. As in PyTorch's torchdistx, models are never
+// averaged, so they drift apart as gradients differ: after an epoch of configs/convergence.json the
+// accuracy of their mean is 2.6 points below gradient_allreduce (docs/convergence.md).
 //
-// Steps and bytes per rank and iteration, for S bytes of gradient: 1 message per bucket, S bytes.
+// Messages and bytes per rank and iteration, for S bytes of gradient: 1 message per bucket, S bytes
+// in all.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"

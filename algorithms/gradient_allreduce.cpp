@@ -2,10 +2,11 @@
 //
 //   g = 1/P sum_j g_j(x);  x = x - lr U(g)
 //
-// Steps and bytes per rank and iteration, for S bytes of gradient in buckets and a ring: 2(P-1)
-// messages per bucket, 2(P-1)/P S bytes. Hierarchical: the same between node leaders, and a
-// binomial reduction and broadcast of S inside each node. With a fusion buffer, buckets that are
-// ready together travel together, after an allreduce of control messages per cycle.
+// Messages and bytes per rank and iteration, for S bytes of gradient in buckets and a ring: 2(P-1)
+// messages per bucket, 2(P-1)/P S bytes in all. In hierarchical execution this holds between node
+// leaders; each node adds a binomial reduction and a broadcast of S bytes. With a fusion buffer,
+// buckets that are ready at the same time travel as one, after an allreduce of control messages in
+// each cycle.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

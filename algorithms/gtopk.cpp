@@ -6,17 +6,17 @@
 //   e_i = v, but 0 where both c_i and c have an element
 //   x = x - lr U(1/P c)
 //
-// An element that a rank has selected but that is not in c returns to the rank's residual. If an
-// element reaches the root on one path through the tree, the contributions to it that other paths
-// dropped are lost, as in the paper. The tree is binomial and works for any number of ranks. A
-// merge decodes two codes and selects among all elements of their sum, which takes longer than
-// merging two lists of k. A step changes k elements in all; with topk the elements of all ranks add
-// up, so the same density is less here.
+// An element that a rank has selected but that is not in c returns to the rank's residual. If
+// partial sums have dropped contributions to an element that is in c nevertheless, these
+// contributions are lost, as in the paper. The tree is binomial and works for any number of ranks.
+// A merge decodes two codes and selects among all elements of their sum, which takes longer than
+// merging two lists of k elements. A step changes k elements in all. In the algorithm topk a step
+// changes the selected elements of all ranks, so the same density changes fewer elements here.
 //
-// Steps and bytes per rank and iteration, with C_b = 8 k_b bytes per bucket (value and index):
-// every edge of the tree carries one message of C_b up and one down. Hence the critical path has 2
-// ceil(lg P) messages, 16 k lg P bytes in all. A rank with d children sends d + 1 messages; the
-// root sends d. Memory: the residual, and two buckets of scratch.
+// Messages and bytes per rank and iteration, with C_b = 8 k_b bytes per bucket (value and index):
+// every edge of the tree carries one message of C_b bytes up and one down. Hence the critical path
+// has 2 ceil(lg P) messages, 16 k lg P bytes in all. A rank with d children sends d + 1 messages;
+// the root sends d. Memory: the residual, and two buckets of scratch.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

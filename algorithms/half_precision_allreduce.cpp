@@ -2,8 +2,8 @@
 //
 //   g = sum_j h(g_j(x) / P), added up in sixteen bits;  x = x - lr U(g)
 //
-// h rounds to fp16 or bf16. Dividing before adding keeps the sum within the range of fp16. Steps
-// and bytes per rank and iteration: those of gradient_allreduce with half the bytes.
+// h rounds to fp16 or bf16. Dividing before adding keeps the sum within the range of fp16. Messages
+// per rank and iteration: those of gradient_allreduce, with half the bytes.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/fusion_buffer.h"

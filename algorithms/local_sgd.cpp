@@ -4,7 +4,7 @@
 //
 // With H = 1 the workers average after every step. The state of the optimizer stays local.
 //
-// Steps and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages (per
+// Messages and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages (per
 // bucket), 2(P-1)/P S bytes.
 
 #include "algorithms/entries.h"

@@ -9,10 +9,10 @@
 // groups differ in size; the mean over all workers is then conserved, but d rounds do not reach it.
 // (The paper's workers agree on groups at run time, as workers come and go; here the grid is
 // fixed.) If the number of workers has no suitable factors, for example because it is a prime, one
-// side contains all workers and the other sides have length 1, along which nobody averages; give a
-// `grid` then.
+// side contains all workers, and the other sides have length 1, so that rounds along them average
+// nothing. Users should then give a `grid`.
 //
-// Steps and bytes per rank and round, for a model of S bytes, M workers in the group and a ring:
+// Messages and bytes per rank and round, for a model of S bytes, M workers in the group and a ring:
 // 2(M-1) messages (per bucket), 2(M-1)/M S bytes.
 
 #include <iterator>
@@ -32,7 +32,8 @@ namespace {
 
 struct Options {
   Execution execution;
-  std::vector<std::int64_t> grid;  // empty: `dimensions` sides of nearly equal length
+  std::vector<std::int64_t>
+      grid;  // if empty, the grid has `dimensions` sides of nearly equal length
   std::int64_t dimensions = 2;
   std::int64_t sync_every = 1;
   std::int64_t rounds = 1;

@@ -2,25 +2,27 @@
 // keep the largest sums (Li and Hoefler, arXiv 2201.07598).
 //
 //   v = g_i(x) + e_i;  s_i = the elements of v with |v| >= h_i
-//   m_j = 1/P sum_i (s_i in region j), at rank j, which sends all its elements with |m| >= h
-//   g = m_1, ..., m_P;  e_i = v, but 0 where both what i has sent and g have an element
+//     m_j = 1/P sum_i (s_i in region j), at rank j, which sends all elements of m_j with |m_j| >= h
+//     g = m_1, ..., m_P;  e_i = v, but 0 where g and the elements sent by i both have an element
 //   x = x - lr U(g)
 //
 // In every `threshold_every`-th step the thresholds h_i and h are exact: k elements reach them. In
-// the other steps each threshold rises or falls by about a percent if far more or far fewer than k
-// elements have reached it and found room in a message. Region boundaries are chosen such that
-// about k/P elements of every rank lie in each region: each rank computes the boundaries that
-// divide its own k elements equally, and every `rebalance_every` steps the ranks agree on the means
-// of these boundaries.
+// the other steps each threshold changes by about a percent: it rises if far more than k elements
+// have reached it and found room in a message, and falls if far fewer have. Region boundaries are
+// chosen such that about k/P elements of every rank lie in each region: each rank computes the
+// boundaries that divide its own k elements equally, and every `rebalance_every` steps the ranks
+// agree on the means of these boundaries.
 //
-// The paper sends as many elements as there are: message sizes differ, from 2 to 6 k(P-1)/P words
-// per rank in all. Here, where sizes must be known before values are, a message has room for
-// `slack` k/P elements (the largest ones) and takes as long as a full one; elements that do not fit
-// stay in the residual. That is 4 slack k(P-1)/P words; a slack of 1.5 gives the paper's maximum.
+// The paper sends all selected elements, so message sizes differ: a rank sends 2 to 6 k(P-1)/P
+// words in all. Here message sizes must be known before the values are, so every message has room
+// for `slack` k/P elements (the largest ones) and takes as long as a full one. Elements that do not
+// fit stay in the residual. A rank thus sends 4 slack k(P-1)/P words; a slack of 1.5 gives the
+// paper's maximum.
 //
-// Steps and bytes per rank and iteration, with k_b elements of a bucket: P-1 messages to the owners
-// and P-1 around a ring, each of 8 ceil(slack k_b/P) bytes; and, every `rebalance_every` steps, an
-// allreduce of P-1 floats, lg P messages. Memory: the residual; a bucket and its codes as scratch.
+// Messages and bytes per rank and iteration, with k_b elements of a bucket: P-1 messages to the
+// owners of regions and P-1 messages around a ring, each of 8 ceil(slack k_b/P) bytes; and, every
+// `rebalance_every` steps, an allreduce of P-1 floats, lg P messages. Memory: the residual; a
+// bucket and its codes as scratch.
 
 #include <numeric>
 

@@ -5,14 +5,14 @@
 //   after:        m_i = b1 m + (1 - b1) g_i(x);  m = C(1/P sum_j C(m_j))
 //                 x = x - lr m / (sqrt(v) + eps)
 //
-// C is sign times norm, one bit per element. It has error feedback at the worker and, for the mean,
-// at the owner of each chunk. After the last warm-up step the variance v and its bias correction
-// are frozen; the bias correction of m continues, as m does. (The paper's code, in DeepSpeed,
-// corrects neither, not even in the warm-up.)
+// C(x) is the sign of every element times a common scale, one bit per element. It has error
+// feedback at the worker and, for the mean, at the owner of each chunk. After the last warm-up step
+// the variance v and its bias correction are frozen; m and its bias correction continue. (The
+// paper's code, in DeepSpeed, has no bias corrections, not even in the warm-up.)
 //
-// Steps and bytes per rank and iteration after the warm-up, for P exchanging ranks and C_b = S_b/32
-// bytes of code per bucket: 2(P-1) messages and 2(P-1)/P C_b bytes per bucket. In the warm-up:
-// those of an allreduce.
+// Messages and bytes per rank and iteration after the warm-up, for P exchanging ranks and C_b =
+// S_b/32 bytes of code per bucket: 2(P-1) messages and 2(P-1)/P C_b bytes per bucket. In the
+// warm-up: those of an allreduce.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/coded_training.h"

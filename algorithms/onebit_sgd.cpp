@@ -9,8 +9,8 @@
 // weight matrix; here they are taken per chunk of 1/P of a bucket. We restate the equations here
 // and do not quote numbers of the paper.
 //
-// Steps and bytes per rank and iteration, for P exchanging ranks and C_b bytes of code per bucket
-// (about S_b/32): 2(P-1) messages and 2(P-1)/P C_b bytes per bucket.
+// Messages and bytes per rank and iteration, for P exchanging ranks and C_b bytes of code per
+// bucket (about S_b/32): 2(P-1) messages and 2(P-1)/P C_b bytes per bucket.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/coded_training.h"

@@ -11,7 +11,7 @@ namespace trigram {
 
 namespace {
 
-/// 0, or a size that is worth a pass of its own around the ring.
+/// A size in bytes: 0, or large enough to be worth a separate pass around the ring.
 OptionType<std::size_t> segment_kind() {
   constexpr std::size_t kLeast = 1024;
   OptionType<std::size_t> size = byte_size();
@@ -47,14 +47,14 @@ FieldTable<NcclOptions> nccl_fields() {
              "Ten times the GPUs' compute capability: 70 for V100, 80 for A100");
 }
 
-/// The schema of a table's fields together with a fixed name.
+/// The schema of a table's fields, with a fixed "name" added.
 Json named_schema(Json schema, const char* name) {
   schema["properties"]["name"] = {{"const", name}};
   schema["required"].push_back("name");
   return schema;
 }
 
-/// Rejects options of an algorithm that has none.
+/// Refuses options for an algorithm that has none.
 void refuse_options(const Json& options, const std::string& name, const std::string& pointer) {
   if (options.empty()) return;
   throw ConfigError(

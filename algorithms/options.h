@@ -14,24 +14,24 @@ namespace trigram {
 // Option types that several algorithms share.
 
 OptionType<AllreduceSpec> allreduce_kind();
-/// The same for groups whose size is a power of two, where recursive doubling is called
-/// "butterfly".
+/// As `allreduce_kind`, for groups whose size is a power of two; recursive doubling is called
+/// "butterfly" there.
 OptionType<AllreduceSpec> group_allreduce_kind();
 
 OptionType<SecondPhase> second_phase_kind();
 
-/// Throws ConfigError at `pointer` unless the codec is a contraction, that is, loses less than its
-/// input. Methods that encode the loss of an earlier code again need one.
+/// Throws ConfigError at `pointer` unless the codec is a contraction (CodecEntry::contracts).
+/// Methods that encode the loss of an earlier code again need a contraction.
 void require_contraction(const CodecSpec& codec, const std::string& pointer);
 
 /// A codec as in `codec_kind`; only contractions are accepted.
 OptionType<CodecSpec> contraction_kind();
 
-/// The same, or "none" for full precision.
+/// A codec as in `codec_kind`, or "none" for full precision.
 OptionType<std::optional<CodecSpec>> optional_codec_kind();
 
 /// The fields of an Options that has a `CodecSpec codec` and a `bool error_feedback`. `coded` is
-/// the plural noun for what is encoded, such as "gradients".
+/// the plural noun for the encoded tensors, such as "gradients".
 template <class Options>
 FieldTable<Options> coding_fields(const std::string& coded) {
   return FieldTable<Options>{}

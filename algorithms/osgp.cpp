@@ -16,12 +16,12 @@
 // tau steps. Here, each push is added exactly tau steps late. This is one of the orders of events
 // that the paper allows, and it makes the result independent of timing.
 //
-// Steps and bytes per rank and push, with d peers: d messages of S + 4 bytes (w travels with the
-// model), hidden behind tau iterations. If weights are exchanged in buckets (option `bucket`), d
-// messages of S_b + 4 bytes for each bucket. Peers do not notice a delay of a rank that is no
-// longer than tau iterations less the push. Memory: 3 models beside the weights, and d more while
-// received pushes are added up. There is no hierarchical execution: the models of a node would have
-// to be averaged immediately, but pushed with a delay.
+// Messages and bytes per rank and push, with d peers: d messages of S + 4 bytes (w travels with the
+// model), hidden behind tau iterations. If weights are exchanged in buckets (option `bucket`),
+// there are d messages of S_b + 4 bytes for each bucket. A delay of a rank does not delay its peers
+// if the delay and a push together take no longer than tau iterations. Memory: 3 models beside the
+// weights, and d more while received pushes are added up. There is no hierarchical execution: the
+// models of a node would have to be averaged immediately, but pushed with a delay.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
@@ -53,7 +53,7 @@ void train(Context ctx, Run& run, const Options& options) {
   for (long t : run.steps) {
     const bool due = t % options.overlap_steps == 0;
     const Peers peers = graph->peers(ctx.rank(), ctx.size(), t / options.overlap_steps);
-    // gradients at z, which the workload's weights hold
+    // Computes gradients at z, which the workload's weights hold.
     compute_by_part(ctx, run, [&](const Part& part) {
       DelayedPush& push = pushes[static_cast<std::size_t>(part.index)];
       device.copy(part.weights, push.state().x);  // the optimizer steps from x

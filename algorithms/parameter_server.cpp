@@ -8,17 +8,19 @@
 // Servers return the mean gradient, so optimizers stay where the weights are. Servers are among the
 // workers, or are additional ranks beside them. P is the number of workers; in hierarchical
 // execution it is the number of nodes, whose leaders push the means of their nodes. A round
-// contains one partition per server or, with the hash, about as many bytes.
+// contains one partition per server or, with the hash, about the same number of bytes.
 //
-// Steps and bytes, for R rounds, S bytes in all and S_k bytes on a server: R+1 steps. Acknowledged:
-// R+3 steps, or one stream per stage (push_pull.h), and 232 bytes more for each partition and
-// worker. A worker sends S bytes. A server among the workers sends S_k bytes less as a worker, and
-// S_k bytes to each other worker; a server beside them sends S_k bytes to each worker.
+// Exchanges and bytes, for R rounds, S bytes in all and S_k bytes on a server: R+1 exchanges. If
+// pushes are acknowledged: R+3 exchanges, or R by stages (push_pull.h), and 232 bytes more for each
+// partition and worker. A worker sends S bytes. A server that is also a worker sends only S - S_k
+// bytes as a worker, and S_k bytes to each other worker; a server that is no worker sends S_k bytes
+// to each worker.
 //
 // With priority `need` (ByteScheduler, Peng et al., SOSP 2019), the next forward pass waits for
-// each bucket only when it reaches it. Partitions after the share `early` travel in the order in
-// which the forward pass needs them, which is the same on all ranks. An evaluation sees the weights
-// before the update, except after the last step.
+// each bucket only when it reaches it. The first partitions, a share of `early`, travel in the
+// order of backward; the others in the order in which the forward pass needs them. Both orders are
+// the same on all ranks. An evaluation sees the weights before the update, except after the last
+// step.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/exchange.h"
@@ -39,7 +41,7 @@ struct Options {
   bool acknowledged = true;
 };
 
-/// All ranks or, in hierarchical execution, the node leaders.
+/// The layout of all ranks or, in hierarchical execution, that of the node leaders.
 Layout layout_of(const Options& options, const Layout& layout) {
   if (!options.execution.hierarchical) return layout;
   return Layout(static_cast<int>(layout.nodes().size()), 1);

@@ -6,9 +6,9 @@
 // The paper switches at the first decay of the learning rate. We restate the equations here and do
 // not quote numbers of the paper. After the switch the state of the optimizer stays local.
 //
-// Steps and bytes per rank, for a model of S bytes and a ring: before the switch, 2(P-1) messages
-// per bucket and iteration and 2(P-1)/P S bytes; after it, 2(P-1) messages and 2(P-1)/P S bytes per
-// average.
+// Messages and bytes per rank, for a model of S bytes and a ring: before the switch, 2(P-1)
+// messages per bucket and iteration and 2(P-1)/P S bytes; after it, 2(P-1) messages and 2(P-1)/P S
+// bytes per average.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

@@ -6,15 +6,15 @@
 //   t = W:  g = 1/P sum_j g_j(x) is not used;                 x = x - lr m / (sqrt(v) + eps)
 //   t > W:  m_i = b1 m + (1 - b1) g_i(x);  m = Q(1/P sum_j Q(m_j));  x likewise
 //
-// Step W follows the original code (bagua/torch_api/algorithms/q_adam.py), which updates moments if
-// the step is less than W, and exchanges them after W steps. With W = 1 there is no variance to
-// freeze. After the warm-up v is frozen, and both bias corrections continue to grow with the step.
-// Q is MinMaxUInt8, without error feedback.
+// Step W follows the original code (bagua/torch_api/algorithms/q_adam.py), which updates moments
+// from gradients before step W and exchanges moments after step W. With W = 1 there is no variance
+// to freeze. After the warm-up v is frozen, and both bias corrections continue to grow with the
+// step. Q is MinMaxUInt8, without error feedback.
 //
-// Steps and bytes per rank and iteration after the warm-up, for P exchanging ranks and C_b = S_b/4
-// bytes of code per bucket: 2(P-1) messages and 2(P-1)/P C_b bytes per bucket. In the warm-up:
-// those of an allreduce among all ranks. Execution is hierarchical by default, except in the
-// warm-up, which never is.
+// Messages and bytes per rank and iteration after the warm-up, for P exchanging ranks and C_b =
+// S_b/4 bytes of code per bucket: 2(P-1) messages and 2(P-1)/P C_b bytes per bucket. In the
+// warm-up: those of an allreduce among all ranks. Execution is hierarchical by default; the warm-up
+// is never hierarchical.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/coded_training.h"

@@ -2,13 +2,14 @@
 //
 //   g = Q(1/P sum_j Q(g_j(x))), chunk by chunk;  x = x - lr U(g)
 //
-// Q rounds every element to one of s levels of its bucket's norm, up or down at random such that
-// the expected value is the element: the gradient stays unbiased. We restate the equations here and
-// do not quote numbers of the paper. The paper sends every worker's code to all workers; here each
-// chunk's owner averages the decoded chunks and encodes the mean again, also without bias.
+// Q rounds the magnitude of every element to a multiple of norm / s, where norm is that of the
+// element's bucket. It rounds up or down at random such that the expected value is the element, so
+// the gradient stays unbiased. We restate the equations here and do not quote numbers of the paper.
+// The paper sends every worker's code to all workers; here each chunk's owner averages the decoded
+// chunks and encodes the mean again, also without bias.
 //
-// Steps and bytes per rank and iteration, for P exchanging ranks and C_b bytes of code per bucket:
-// 2(P-1) messages and 2(P-1)/P C_b bytes per bucket.
+// Messages and bytes per rank and iteration, for P exchanging ranks and C_b bytes of code per
+// bucket: 2(P-1) messages and 2(P-1)/P C_b bytes per bucket.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/coded_training.h"

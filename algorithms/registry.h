@@ -17,26 +17,27 @@ struct Trigram {
   enum class Precision { full, low } precision;
   enum class Centralisation { centralised, decentralised } centralisation;
 };
-std::string to_string(const Trigram& trigram);  // "sync, low, centralised"
+std::string to_string(const Trigram& trigram);  // for example "sync, low, centralised"
 
 /// Properties of an algorithm with given options, for the rest of the program.
 struct AlgorithmTraits {
   Trigram trigram;
-  Execution execution;  // options that do not apply to the algorithm have their neutral value
+  Execution execution;  // options that do not apply to the algorithm have neutral values
   std::optional<AllreduceAlgorithm> allreduce;  // value of the option "allreduce", if any
   std::optional<long> warmup_steps;             // value of the option "warmup_steps", if any
 };
 
 struct AlgorithmEntry : Component<Algorithm> {
   Trigram trigram;
-  std::optional<Trigram> trigram_with_codec;  // if an option "codec" is given and not "none"
-  std::string execution_options;              // which of O, F and H apply, for example "OFH"
-  std::string source;                         // the paper
-  /// True if ranks exchange the optimizer's moment, so that the optimizer must have one. A warm-up,
-  /// if there is one, comes first; the optimizer's variance forms in it.
+  std::optional<Trigram>
+      trigram_with_codec;         // the trigram if an option "codec" is given and not "none"
+  std::string execution_options;  // which of O, F and H apply, for example "OFH"
+  std::string source;             // the paper
+  /// True if ranks exchange the optimizer's moment; the optimizer must then have one. If the
+  /// algorithm has a warm-up, the optimizer's variance is estimated during it.
   bool exchanges_moment = false;
-  /// True if the end of a rank's step may wait for the end of another rank's later step. Code that
-  /// makes all ranks wait for each other at the end of one step may then deadlock.
+  /// True if the end of a rank's step may have to wait for the end of a later step of another rank.
+  /// A barrier of all ranks at the end of a step may then deadlock.
   bool waits_across_steps = false;
   /// True if control flow depends on tensor values; such an algorithm refuses phantom tensors.
   bool needs_values = false;
@@ -50,7 +51,7 @@ struct AlgorithmEntry : Component<Algorithm> {
 /// Every algorithm, in the order in which they are listed to users.
 const std::vector<AlgorithmEntry>& algorithms();
 
-/// Adds an algorithm that lives outside this source tree. Call it at the start of the program,
+/// Adds an algorithm that is not part of this source tree. Call it at the start of the program,
 /// before anything reads the table. Throws if the name is taken.
 void add_algorithm(AlgorithmEntry entry);
 /// True if `add_algorithm` has been called.

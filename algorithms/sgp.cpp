@@ -12,10 +12,11 @@
 // Weight decay acts on x. The paper's graphs are one_peer_exponential (one peer) and
 // n_peer_exponential (d peers).
 //
-// Steps and bytes per rank and iteration, with d peers: d messages of S + 4 bytes (w travels with
-// the model), after the step. If weights are exchanged in buckets (option `bucket`), d messages of
-// S_b + 4 bytes for each bucket, one bucket after the other, each as soon as its gradient is
-// complete. Memory: one model beside the weights, and d more while they are summed.
+// Messages and bytes per rank and iteration, with d peers: d messages of S + 4 bytes (w travels
+// with the model), after the step. If weights are exchanged in buckets (option `bucket`), there are
+// d messages of S_b + 4 bytes for each bucket. Buckets are exchanged one after the other, each as
+// soon as its gradient is complete. Memory: one model beside the weights, and d more while they are
+// summed.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"
@@ -49,7 +50,7 @@ void train(Context ctx, Run& run, const Options& options) {
   });
   for ([[maybe_unused]] long t : run.steps) {
     std::vector<std::shared_ptr<Work>> pushed;
-    // gradients at z, which the workload's weights hold
+    // Computes gradients at z, which the workload's weights hold.
     compute_by_part(ctx, run, [&](const Part& part) {
       const PushSumState& state = states[static_cast<std::size_t>(part.index)];
       device.copy(part.weights, state.x);  // the optimizer steps from x

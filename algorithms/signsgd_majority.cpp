@@ -3,11 +3,12 @@
 //
 //   x = x - lr U(sign(sum_j sign(g_j(x))))          sign(0) = +1, so a tie counts as +1
 //
-// There is no error feedback. A step has the length lr however small the gradient is, so lr must be
-// chosen for a sign-based method, and must decay for the weights to converge. In the paper a server
-// counts the votes; here each rank counts the votes on its chunk of 1/P of a bucket.
+// There is no error feedback. Every element moves by lr (for plain SGD), however small the gradient
+// is, so lr must be chosen for a sign-based method, and must decay for the weights to converge. In
+// the paper a server counts the votes; here each rank counts the votes on its chunk of 1/P of a
+// bucket.
 //
-// Steps and bytes per rank and iteration, for P exchanging ranks and C_b = n/8 + 4 bytes of code
+// Messages and bytes per rank and iteration, for P exchanging ranks and C_b = n/8 + 4 bytes of code
 // per bucket of n elements: 2(P-1) messages and 2(P-1)/P C_b bytes per bucket (4 bytes of every
 // message tell whether all elements are finite).
 
@@ -21,7 +22,7 @@ namespace {
 struct Options {
   Execution execution;
   SecondPhase phase2 = SecondPhase::allgather;
-  // These are not options of the user: with another codec there would be no vote.
+  // These are no options for users: with another codec there would be no vote.
   CodecSpec codec{"sign", {{"scale", "one"}}};
   bool error_feedback = false;
 };

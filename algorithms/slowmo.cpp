@@ -1,5 +1,5 @@
-// SlowMo: local SGD whose averages are the steps of a slow outer momentum (Wang et al., arXiv
-// 1910.00643).
+// SlowMo: local SGD whose averages are followed by a step of a slow outer momentum (Wang et al.,
+// arXiv 1910.00643).
 //
 //   every H steps, from x_0 to the exact average x_H:
 //     u = beta u + (x_0 - x_H) / lr;  x_0 = x_0 - alpha lr u;  x_i = x_0
@@ -11,7 +11,7 @@
 //
 // After a step with lr = 0, v starts from 0. With beta = 0 and alpha = 1 the method is local SGD.
 //
-// Steps and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages,
+// Messages and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages,
 // 2(P-1)/P S bytes. If weights are exchanged in buckets (option `bucket`), each bucket takes 2(P-1)
 // messages, one bucket after another. Memory: two more models.
 
@@ -34,7 +34,7 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-/// The factor of the old v: beta lr / lr_before.
+/// The factor of the old v, which is beta lr / lr_before.
 float kept(const Options& options, float lr, float lr_before) {
   if (lr_before == 0) return 0;
   const double ratio = static_cast<double>(lr) / static_cast<double>(lr_before);

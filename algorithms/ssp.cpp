@@ -1,25 +1,25 @@
-// SSP, stale synchronous parallel: a parameter server whose workers run at their own pace, but no
-// worker more than a bound ahead of the slowest (Ho et al., NIPS 2013).
+// SSP, stale synchronous parallel: a parameter server whose workers run at their own pace, but are
+// never more than a bound ahead of the slowest worker (Ho et al., NIPS 2013).
 //
 //   worker: d = -lr U(g(w)), by its own optimizer;  for every server r: push d[r];  c = c + 1
 //           wait while c > min_j c_j + s;  for every server r: pull w[r]
 //   server r, at once: w[r] = w[r] + d[r]
 //
 // The clock c is the number of a worker's steps. At clock c its weights include all updates of
-// clocks up to c - s - 1, its own updates, and any other updates that have arrived. With s = 0
-// these are all updates of the previous clock, as in a bulk synchronous run, and the updates of the
-// current clock from faster workers. With s above the number of steps no worker waits, as in
-// `async_parameter_server`. Updates are added, not averaged: per step, P workers move the weights P
-// times as far as one worker does. Pushes and pulls are separate exchanges, each of which is
-// reserved first. With a codec (none: full precision) both are encoded, with error feedback on both
-// sides, and the method counts as low precision. The last step ends with a pull of the final
+// clocks up to c - s - 1, its own updates, and any other updates that have arrived. With s = 0 the
+// weights include all updates of the previous clock, as in a bulk synchronous run, and those
+// updates of the current clock that have arrived. With s above the number of steps no worker waits,
+// as in `async_parameter_server`. Updates are added, not averaged: per step, P workers move the
+// weights P times as far as one worker does. Pushes and pulls are separate exchanges, each of which
+// is reserved first. With a codec (none: full precision) both are encoded, with error feedback on
+// both sides, and the method counts as low precision. The last step ends with a pull of the final
 // weights, which is not encoded.
 //
-// Steps and bytes per rank and update, with k servers among P workers and a model of S bytes: 2k
-// steps. A worker pushes S bytes and pulls S bytes, each less its own shard. For each update of
-// another worker, a server receives and sends S/k bytes. P-1 control messages announce a clock.
-// Memory: one model per worker, 2 S/k bytes per server; with a codec two more models per worker, P
-// S/k bytes more per server.
+// Messages and bytes per rank and update, with k servers among P workers and a model of S bytes: 2k
+// exchanges. A worker pushes S bytes and pulls S bytes; in both directions its own shard is not
+// sent. For each update of another worker, a server receives and sends S/k bytes. Each clock takes
+// P-1 control messages. Memory: one model per worker, 2 S/k bytes per server; with a codec two more
+// models per worker, P S/k bytes more per server.
 
 #include <map>
 #include <memory>
@@ -42,7 +42,7 @@ struct Options {
   std::optional<CodecSpec> codec;
 };
 
-/// The data exchange of a worker and a server: alternately a push and a pull.
+/// The exchanges of a worker and a server, which are alternately a push and a pull.
 class PushesAndPulls {
  public:
   PushesAndPulls(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec)

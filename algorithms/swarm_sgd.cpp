@@ -4,19 +4,20 @@
 //   x_i = x_i - lr U(g_i(x_i)), H times, or a geometric number of times with the mean H; then
 //   blocking:      x_i, x_j = (x_i + x_j) / 2
 //   non_blocking:  x_i = x_i + (s_j - s_i) / 2, x_j = x_j + (s_i - s_j) / 2, where s are the models
-//                  after the latest step of each of the two, which continue to step meanwhile
+//                                   of the two workers after their latest steps; both continue to
+//                                   step meanwhile
 //
 // We restate the equations here and do not quote numbers of the paper. In the paper one pair
-// averages at a time. Here round m pairs all workers at random, leaving one worker out if their
-// number is odd, and is due after the same number of steps on all workers. So no worker sends
-// requests, and no cycle of waits arises.
+// averages at a time. Here every round pairs all workers at random (if their number is odd, one is
+// left out), and is due after the same number of steps on all workers. So no worker sends requests,
+// and no cycle of waits arises.
 //
 // In blocking mode a worker waits for its partner, so in each round every delayed worker delays one
 // more. In non-blocking mode a round takes place as soon as the first worker reaches it: no worker
 // waits for the steps of another, only for the messages of its own last round. A slow worker
-// averages more often per step, and is alone once the other workers have ended.
+// averages more often per step, and trains alone once the other workers have ended.
 //
-// Steps and bytes per rank and round, for a model of S bytes: one message of S bytes; in
+// Messages and bytes per rank and round, for a model of S bytes: one message of S bytes; in
 // non-blocking mode also P-1 control messages in all. Memory beside the weights: 1 model in
 // blocking mode, 4 in non-blocking mode.
 

@@ -9,9 +9,9 @@
 // paper's server adds up the t_j, optionally with one scale for all workers; here every worker has
 // its own scale, and every rank adds up the t_j.
 //
-// Steps and bytes per rank and iteration: in a ring, P-1 messages and (P-1) C_b bytes per bucket,
-// with C_b = n/4 + 4 bytes. This sends less than an allreduce, 2(P-1)/P 4n bytes, while P is below
-// 32.
+// Messages and bytes per rank and iteration: in a ring, P-1 messages and (P-1) C_b bytes per
+// bucket, with C_b = n/4 + 4 bytes. This sends less than an allreduce, 2(P-1)/P 4n bytes, while P
+// is below 32.
 
 #include <cmath>
 

@@ -9,11 +9,11 @@
 //                      sum = sum of the group's send_j
 //
 // A group consists of S ranks that agree in all bits of their rank except the bits (t lg S + k) mod
-// lg P, k < lg S. `sum` is the result of the latest version; whether a worker counts as late
-// depends on which of its models that sum includes. With a codec Q (our own low-precision form),
-// i's sum is S (send_i + mean_j Q(d_j) - Q(d_i)), where d_j is send_j minus the last mean over all
-// ranks; the sum of all models is conserved. If weights are exchanged in buckets (option `bucket`),
-// each bucket has its own versions.
+// lg P, k < lg S. `sum` is the result of the latest version. A worker counts as late if that sum
+// includes an older model of it. With a codec Q (our own low-precision form), i's sum is S (send_i
+// + mean_j Q(d_j) - Q(d_i)), where d_j is send_j minus the last mean over all ranks; the sum of all
+// models is conserved. If weights are exchanged in buckets (option `bucket`), each bucket has its
+// own versions.
 //
 // Messages and bytes per rank, for S_b bytes of model (or bucket) and C bytes of its code: per
 // group sum, lg S messages and lg S S_b bytes (butterfly), or with a codec S-1 messages and (S-1) C

@@ -11,15 +11,16 @@
 //                       x_i = x_0 = x_0 - u / (sqrt(v) + eps)
 //
 // K starts at 1 and doubles after every `variance_doubling` updates. H also starts at 1; it doubles
-// after every `local_doubling` steps, up to `max_local_steps`. C is sign times norm with error
-// feedback at the worker and at the owner of each chunk; gradients and u have separate residuals.
-// Unlike DeepSpeed's code, this implementation keeps Adam's bias corrections: that of v counts the
-// updates of v, that of m counts all steps. Local steps after the last average are not exchanged.
+// after every `local_doubling` steps, up to `max_local_steps`. C(x) is the sign of every element
+// times a common scale, with error feedback at the worker and at the owner of each chunk. Gradients
+// and u have separate residuals. Unlike DeepSpeed's code, this implementation keeps Adam's bias
+// corrections: the correction of v counts the updates of v, and the correction of m counts all
+// steps. Local steps after the last average are not exchanged.
 //
-// Steps and bytes per rank, for P exchanging ranks: in steps that update v, those of an allreduce;
-// in the other steps before freeze_step, and for every average, 2(P-1) messages and 2(P-1)/P C_b
-// bytes per bucket, with C_b = S_b/32 + 4P bytes, the signs and the scales of P chunks. Memory: two
-// models (u, x_0), and the residuals of both encodings.
+// Messages and bytes per rank, for P exchanging ranks: in steps that update v, those of an
+// allreduce; in the other steps before freeze_step, and for every average, 2(P-1) messages and
+// 2(P-1)/P C_b bytes per bucket, with C_b = S_b/32 + 4P bytes, the signs and the scales of P
+// chunks. Memory: two models (u, x_0), and the residuals of both encodings.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

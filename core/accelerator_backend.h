@@ -18,8 +18,8 @@ namespace trigram {
 class Waiter {
  public:
   virtual ~Waiter() = default;
-  /// Polls `ready()`, pausing between calls, until it holds. A wait of kind Wait::connection may be
-  /// long without the world counting as hung.
+  /// Calls `ready()` again and again, with pauses, until it returns true. A wait of kind
+  /// Wait::connection may be long without the world counting as hung.
   virtual void await(const Wait& why, const std::function<bool()>& ready) = 0;
 };
 
@@ -32,12 +32,12 @@ class Bootstrap {
   virtual int size() const = 0;
   /// Publishes `value` to all ranks under `key`, which must be new.
   virtual void put(const std::string& key, const std::string& value) = 0;
-  /// The value that some rank has put under `key`; empty if there is none yet.
+  /// Returns the value that a rank has put under `key`, or nothing if there is none yet.
   virtual std::optional<std::string> get(const std::string& key) = 0;
 
-  /// Waits until a value is under `key` and returns it.
+  /// Waits until there is a value under `key` and returns it.
   std::string wait(const std::string& key, Waiter& waiter);
-  /// Returns when all ranks have called it with this name. A name can be used once.
+  /// Returns when all ranks have called it with this name. Each name can be used only once.
   void fence(const std::string& name, Waiter& waiter);
 };
 
@@ -50,9 +50,9 @@ class AcceleratorEvent {
   virtual bool reached() const = 0;
 };
 
-/// The accelerator's side of one stream of one rank: a queue of operations, which run after the
-/// host has issued them. Only the stream's own thread may use it, except where a comment says
-/// otherwise.
+/// The accelerator's side of one stream of one rank: a queue of operations, which the host issues
+/// and the accelerator runs later. Only the stream's own thread may use it, except where a comment
+/// says otherwise.
 class AcceleratorStream {
  public:
   virtual ~AcceleratorStream() = default;
@@ -72,21 +72,21 @@ class AcceleratorStream {
   virtual void wait(const AcceleratorEvent& event) = 0;
 };
 
-/// An accelerator as one rank uses it. A world of host threads in which every stream gets an
-/// AcceleratorStream from here keeps its tensors on accelerators.
+/// An accelerator as one rank uses it. A world of host threads keeps its tensors on accelerators if
+/// every stream gets an AcceleratorStream from this class.
 class AcceleratorBackend {
  public:
   virtual ~AcceleratorBackend() = default;
   /// Creates the queue of a new stream. Collective: all ranks create the same streams in the same
-  /// order. Connects all peers. `control` is the stream's own control plane, `waiter` belongs to
-  /// its thread.
+  /// order. Connects all peers. `control` is the stream's own control plane, and `waiter` belongs
+  /// to the stream's thread.
   virtual std::unique_ptr<AcceleratorStream> stream(const std::string& name, Control& control,
                                                     Waiter& waiter) = 0;
   /// Throws if the accelerator, or its connection to other accelerators, has reported a failure by
   /// itself. Any thread may call it, often.
   virtual void check() = 0;
-  /// Aborts everything the accelerator does for this world, which has failed, so that other threads
-  /// return from their waits. Any thread may call it; only the first call has an effect.
+  /// Called when the world has failed: aborts everything the accelerator does for it, so that other
+  /// threads return from their waits. Any thread may call it; only the first call has an effect.
   virtual void abort() noexcept = 0;
 };
 

@@ -17,7 +17,7 @@ class Steps {
  public:
   struct Hooks {
     std::function<void(long)> begin;  // called before iteration t
-    std::function<void(long)> end;    // called after it
+    std::function<void(long)> end;    // called after iteration t
   };
   explicit Steps(long count, Hooks hooks = {}) : count_(count), hooks_(std::move(hooks)) {}
 
@@ -41,7 +41,7 @@ class Steps {
 
   /// The number of iterations. It can shrink during the run, but not during the last iteration.
   long count() const { return count_; }
-  /// Ends the run after iteration `count - 1`, which must not have begun on any rank. Called by
+  /// Ends the run after iteration `count - 1`. No rank may have begun iteration `count`. Called by
   /// hooks.
   void end_after(long count) { count_ = count; }
   /// The current iteration of the main stream; safe to call from other streams of the rank.
@@ -79,9 +79,10 @@ struct Execution {
   std::size_t bucket_bytes = 10u << 20;  // F: fuse tensors into buckets; 0: one bucket per tensor
   std::optional<std::size_t> first_bucket_bytes = {};  // F: size of the first bucket, if it differs
   std::optional<std::size_t> model_bucket_bytes = {};  // F: for algorithms that exchange weights
-  bool hierarchical = false;      // H: reduce in the node, exchange between leaders
-  std::size_t segment_bytes = 0;  // splits longer tensors inside a node into pieces; 0: does not
-  bool synchronize = false;       // the host waits for each exchange before it launches the next
+  bool hierarchical = false;  // H: reduce in the node, exchange between leaders
+  std::size_t segment_bytes =
+      0;                     // splits longer tensors inside a node into pieces; 0: no splitting
+  bool synchronize = false;  // the host waits for each exchange before it launches the next
   BucketSizes buckets() const {
     return {model_bucket_bytes.value_or(bucket_bytes), first_bucket_bytes};
   }
@@ -100,31 +101,31 @@ struct Cycle {
   long from = 0;       // first step of the periodic part, such as the first step after a warm-up
   long steps = 1;      // the period, in steps
   double clock_s = 0;  // if > 0, a cycle repeats only if its duration is a multiple of this
-  bool exact = true;   // false: time or chance matter too, so cycles are equal only on average
+  bool exact = true;   // false: time or chance matter too, so only the means over cycles are equal
 };
 
 /// When the ranks of an algorithm exchange, and when their work repeats.
 struct ExchangeSchedule {
-  /// The algorithm's period; empty if no number of steps makes its behaviour repeat, for example
-  /// because time or chance decide what is sent. Times per step are means over whole cycles. If the
+  /// The algorithm's period; empty if its behaviour never repeats, for example because time or
+  /// chance decide which messages are sent. Times per step are means over whole cycles. If the
   /// cycle is exact, a timing run may end early, so an exact cycle must hold for all streams of all
   /// ranks.
   std::optional<Cycle> cycle = Cycle{};
-  /// Steps (or the mean number of steps) from one exchange between ranks to the next, if the step
-  /// number decides when ranks exchange. A shorter run does not include the cost of an exchange. 1
-  /// if every step exchanges something.
+  /// Steps from one exchange between ranks to the next, or their mean, if the step number decides
+  /// when ranks exchange; 1 if every step exchanges something. A run of fewer steps does not
+  /// include the cost of an exchange.
   long every = 1;
   /// True if time alone decides when ranks exchange, so that a run may end before its first
   /// exchange. Such an algorithm records each completed exchange as an update
   /// (Steps::record_staleness).
   bool by_time = false;
-  /// For an asynchronous algorithm: true if the lead of any rank over another is bounded, so that
-  /// in the long run all ranks go at the pace of the slowest.
+  /// For an asynchronous algorithm: true if no rank can get further ahead of another than a fixed
+  /// number of steps, so that in the long run all ranks go at the pace of the slowest.
   bool bounds_lead = false;
 };
 
 /// A data-parallel training algorithm with its options. `train` is the training loop of one rank
-/// and runs on the rank's main stream, so an algorithm's file reads like the paper's pseudo-code.
+/// and runs on the rank's main stream.
 struct Algorithm {
   std::function<void(Context, Run&)> train;
   std::function<ExchangeSchedule(const Layout&)> schedule;

@@ -37,17 +37,18 @@ struct CodecLaunches {
   bool mean_at_once = false;
 };
 
-/// A lossy code for f32 vectors. The wire size depends on the length alone, so that phantoms can be
-/// priced. The result depends on the key and on how many vectors the codec has encoded before, but
-/// not on the values of those vectors: error feedback is kept outside the codec.
+/// A lossy code for f32 vectors. The wire size depends only on the vector's length, so that the
+/// cost of a phantom (core/tensor.h) is known. The result depends on the key and on how many
+/// vectors the codec has encoded before, but not on the values of those vectors: error feedback is
+/// kept outside the codec.
 class Codec {
  public:
   virtual ~Codec() = default;
   /// Bytes on the wire for `numel` elements.
   virtual std::size_t wire_bytes(std::size_t numel) const = 0;
-  /// Bytes that the traffic counters and the simulated network charge for `numel` elements. Fewer
-  /// than `wire_bytes` for a codec whose real format has a length that depends on the values, but
-  /// which is held here in a layout of fixed size.
+  /// Bytes that the traffic counters and the simulated network charge for `numel` elements. The
+  /// number is below `wire_bytes` if the length of the codec's real format depends on the values:
+  /// this program then stores the code in a layout of fixed size.
   virtual std::size_t priced_bytes(std::size_t numel) const { return wire_bytes(numel); }
   /// Kernel launches that the cost model charges, however the codec is implemented.
   virtual CodecLaunches launches() const { return {}; }
@@ -56,22 +57,22 @@ class Codec {
   /// Decodes `wire` into `x`.
   virtual void decode(const Tensor& x, const Tensor& wire) = 0;
 
-  // Operations on codes that algorithms need beyond encode and decode. The defaults use only these
-  // two and `device`, which holds the tensors. A codec overrides one if its device can do it in
-  // fewer passes over memory; the values are the same to the last bit.
+  // Further operations on codes that algorithms need. The defaults call only encode, decode and
+  // `device`, which holds the tensors. A codec overrides an operation if its device can do it in
+  // fewer passes over memory; the override must give the same values to the last bit.
 
   /// Encodes several vectors, in this order.
   virtual void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs);
   virtual void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires);
-  /// Encodes every x with error feedback, where e is its tensor in `residuals`:
+  /// Encodes every x with error feedback. e is the tensor of `residuals` that belongs to x:
   /// v = x + e;  wire = C(v);  e = v - D(wire).
   virtual void encode_each_with_feedback(Device& device, std::span<const Tensor> wires,
                                          std::span<const Tensor> xs,
                                          std::span<const Tensor> residuals);
   /// x = the mean of the decoded wires, of which there is at least one, added in this order.
   virtual void decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires);
-  /// Encodes that mean, with error feedback if `residual` is not null. `mean` is scratch space for
-  /// it and holds unspecified values afterwards.
+  /// Encodes the mean of the decoded `wires` into `wire`, with error feedback if `residual` is not
+  /// null. `mean` is scratch space for the mean and holds unspecified values afterwards.
   virtual void encode_mean(Device& device, const Tensor& wire, std::span<const Tensor> wires,
                            const Tensor& mean, const Tensor* residual);
 

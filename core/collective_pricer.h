@@ -11,31 +11,30 @@
 
 namespace trigram {
 
-/// The messages of a collective, as one rank sees them. Either a sequence of rounds, in each of
-/// which a rank sends at most one message, receives at most one, and then computes; or a single
-/// round in which any rank sends to any others (Valiant's h-relation). Only data orders the rounds
-/// of different ranks: a rank sends in round j what it received in round j - 1, whatever round the
-/// other ranks are in.
+/// The messages of a collective, as one rank sees them. The pattern is either a sequence of rounds
+/// or a single round. In each round of a sequence a rank sends at most one message, receives at
+/// most one, and then computes. In a single round any rank may send to any others (Valiant's
+/// h-relation). Only data orders the rounds of different ranks: a rank sends in round j what it
+/// received in round j - 1, whichever round the other ranks are in.
 struct CollectivePattern {
   enum Shape {
     ring,        // in every round rank r sends to r + 1, and the last rank sends to the first
-    chain,       // the same, starting at some first rank, but the last rank sends nothing
+    chain,       // as a ring, but from some first rank on, and the last rank sends nothing
     h_relation,  // in one round rank r sends all of `sent` at once
   } shape = ring;
-  /// A number of rounds. This rank computes for at most `each` after every round, and for `after`
+  /// Consecutive rounds. This rank computes for at most `each` after every round, and for `after`
   /// at the end of the phase. A chain has one round per piece.
   struct Phase {
     int rounds = 0;
     Cost each = {}, after = {};
   };
   std::array<Phase, 2> phases = {};
-  /// For a ring: priced bytes of the parts that travel around it; the member at position p of P
-  /// sends part (p + first_part - j) mod P in round j. For a chain: priced bytes of its pieces, in
-  /// order.
+  /// Priced bytes of a part. For a ring, the parts travel around it: the member at position p of P
+  /// sends part (p + first_part - j) mod P in round j. For a chain, they are its pieces, in order.
   std::function<std::size_t(std::size_t part)> part_nbytes = {};
   int first_part = 0;
-  /// Total messages and bytes that this rank sends to rank `to`. An h-relation has one entry per
-  /// message.
+  /// Number of messages and bytes that this rank sends to rank `to`. An h-relation has one entry
+  /// per message.
   struct Sent {
     int to;
     std::uint64_t messages, bytes;
@@ -43,7 +42,8 @@ struct CollectivePattern {
   };
   std::span<const Sent> sent = {};
   TrafficClass traffic = TrafficClass::collective;
-  /// True if the messages carry values; they must then be sent even if their time is modelled.
+  /// True if the messages carry values. They must then be sent even if a model determines their
+  /// time.
   bool valued = false;
   /// The ranks of the communicator that take part; empty means all of them.
   std::span<const int> members = {};
@@ -53,15 +53,15 @@ struct CollectivePattern {
 /// its messages, which is much faster to simulate.
 class CollectivePricer {
  public:
-  /// Sends the messages of a collective. If `timed`, they take the time of ordinary messages; else
-  /// none.
+  /// Sends the messages of a collective. If `timed`, they take as long as ordinary messages; else
+  /// they take no time.
   using Messages = std::function<void(bool timed)>;
 
   virtual ~CollectivePricer() = default;
   /// Runs `messages`, whose transfers follow `pattern`. A pricer either calls `messages(true)`, or
   /// models the collective as a whole: it then calls `messages(false)` if the messages carry
-  /// values, and does not call it otherwise. All members must call it for the same collective, with
-  /// the same numbers of rounds.
+  /// values, and does not call it otherwise. All members must call `price` for the same collective,
+  /// with the same numbers of rounds.
   virtual void price(const CollectivePattern& pattern, const Messages& messages) = 0;
 };
 

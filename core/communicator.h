@@ -18,7 +18,7 @@ enum class TrafficClass {
   leaders,         // the same between node leaders, as in a hierarchical collective
   all_to_all,      // every rank to every other rank
   point_to_point,  // between peers of a graph, or pairs
-  server,          // from workers to servers, and both ways if they take turns
+  server,          // from workers to servers, and in both directions if they take turns
   answer,          // from servers to workers that keep sending meanwhile
 };
 
@@ -28,8 +28,8 @@ constexpr bool is_collective(TrafficClass traffic) {
 }
 
 /// One half of a message: a send or a receive. Messages are first-in-first-out per (stream, source,
-/// destination). Traffic of class `answer` has a queue of its own, so that a rank that is both a
-/// server and a worker has one connection for each role. There are no tags.
+/// destination). Messages have no tags, but traffic of the class `answer` has its own queue, so
+/// that a rank that is both a server and a worker has one connection for each role.
 struct Transfer {
   enum Kind { send, recv } kind;
   Tensor tensor;
@@ -40,13 +40,13 @@ struct Transfer {
 /// A collective operation of all ranks of a communicator, in place on `x`, with the conventions of
 /// algorithms/collectives/collectives.h. After reduce_scatter, part(r, P) of rank r's x holds the
 /// reduced values and the rest of x is scratch; for allgather, rank r provides part(r, P).
-/// all_to_all sends part(j, P) of x to rank j and stores what rank i sent in part(i, P) of y.
+/// all_to_all sends part(j, P) of x to rank j and stores the part from rank i in part(i, P) of y.
 struct Collective {
   enum Kind { allreduce, reduce_scatter, allgather, broadcast, all_to_all } kind;
   Tensor x;
   Reduce op = Reduce::sum;  // allreduce, reduce_scatter; avg includes the division
-  int root = 0;             // broadcast
-  Tensor y = {};            // all_to_all: the output, as long as x
+  int root = 0;             // broadcast only
+  Tensor y = {};            // all_to_all only: the output, as long as x
 };
 
 /// The data plane: moves tensors between the ranks of one stream (streams of the same name talk to
@@ -58,23 +58,24 @@ class Communicator {
   virtual int size() const = 0;
   /// Starts the whole batch at once and returns when every transfer is complete from the point of
   /// view of the owning stream. A receive is complete when its data has arrived; a send is complete
-  /// when the transport has taken the data, which may be long before they arrive. The memory of
-  /// both can then be reused: a world that does not copy sent data returns only when it no longer
-  /// needs them. A send carries the values that the tensor has at the time of the call. Batches are
-  /// matched: the two halves of a message are in corresponding batches of both sides and have equal
-  /// sizes (checked on receipt). A batch may hold a send and a receive with the same peer.
+  /// when the transport has taken the data, possibly long before the data has arrived. The caller
+  /// may then reuse the memory of both: a world that does not copy sent data returns only when it
+  /// no longer needs the memory. A send carries the values that the tensor has at the time of the
+  /// call. Batches must match: the two halves of a message are in corresponding batches of both
+  /// ranks and have equal sizes (checked on receipt). A batch may hold a send and a receive with
+  /// the same peer.
   virtual void transfer(std::span<const Transfer> batch) = 0;
-  /// The number of messages of `nbytes` that a rank can send to another, without blocking, before
-  /// the other receives the first of them. 0 if a send may have to wait for its receive. All ranks
-  /// agree.
+  /// The number of messages of `nbytes` bytes that a rank can send to another rank, without
+  /// blocking, before that rank receives the first of them; 0 if a send may have to wait for its
+  /// receive. The number is the same on all ranks.
   virtual std::int64_t buffered(std::size_t /*nbytes*/) const { return 0; }
-  /// Runs the collective with the world's own library (MPI, NCCL). Returns false, on all ranks
-  /// alike and without having done anything, if the library does not support these operands; the
-  /// caller then builds the collective from transfers. All ranks must pass the same operands, which
-  /// is not checked. The library chooses the order of summation.
+  /// Runs the collective with the world's own library (MPI, NCCL). If the library does not support
+  /// these operands, all ranks return false without having done anything, and the caller builds the
+  /// collective from transfers. All ranks must pass the same operands, which is not checked. The
+  /// library chooses the order of summation.
   virtual bool native(const Collective&) { return false; }
-  /// The pricer that models collectives as a whole, in worlds of modelled time that use one; null
-  /// if collectives consist of transfers alone.
+  /// The pricer that models collectives as a whole; null in real time and in worlds whose
+  /// collectives consist of transfers alone.
   virtual CollectivePricer* pricer() { return nullptr; }
 };
 

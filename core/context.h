@@ -16,7 +16,7 @@ struct Context {
   Control* control = nullptr;
   Device* device = nullptr;
   const Layout* layout = nullptr;
-  int world_rank = 0;  // keys random numbers and data, whatever `comm` is
+  int world_rank = 0;  // the rank that keys random numbers and data, whatever `comm` is
   int world_size = 0;
 
   /// The same stream within a subset of the ranks.

@@ -5,15 +5,15 @@ namespace trigram {
 /// Memory traffic and arithmetic of one operation, in bytes and floating-point operations. The
 /// accelerator's model (rates, launch overhead) turns a cost into seconds.
 struct Cost {
-  /// Kinds of operations for which an accelerator can have separate rates: encoding and decoding of
-  /// codecs; sums, means and maxima of vectors; copies; waits of the host for the accelerator;
-  /// passes through host memory on the way between accelerator and network.
+  /// Kinds of operations for which an accelerator can have separate rates. `codec`: encoding and
+  /// decoding; `reduction`: sums, means and maxima of vectors; `synchronization`: waits of the host
+  /// for the accelerator; `host`: passes through host memory between accelerator and network.
   enum class Kind { other, codec, reduction, copy, synchronization, host };
   double bytes = 0;
   double flops = 0;
   Kind kind = Kind::other;
   int launches = 1;  // kernel launches, each of which costs the launch overhead
-  /// True for a no-op, which also skips the launch overhead.
+  /// True for an operation without bytes and FLOPs, which costs no launch overhead either.
   bool is_noop() const { return bytes == 0 && flops == 0; }
 };
 

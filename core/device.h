@@ -39,22 +39,23 @@ struct AdamStep {
 
 /// Vector operations, ordered on the stream of the Context that holds the device.
 ///
-/// HostDevice gives the reference semantics. NullDevice makes phantoms and does nothing.
-/// TimedDevice wraps either and charges each operation's Cost to a stream. Operands of one
-/// operation have equal lengths; they do not overlap unless they are the same tensor.
+/// HostDevice gives the reference semantics. NullDevice makes phantoms and computes nothing.
+/// TimedDevice wraps either and charges each operation's Cost to a stream. The operands of an
+/// operation have equal lengths and do not overlap, unless they are the same tensor.
 class Device {
  public:
   virtual ~Device() = default;
   virtual std::string_view name() const = 0;
 
-  /// An uninitialised tensor. Cheap after the first use of a size: memory is pooled.
+  /// An uninitialised tensor. Memory is pooled, so a call is cheap after the first use of a size.
   virtual Tensor empty(std::size_t numel, DType dtype, std::size_t priced_numel) = 0;
   virtual void fill(const Tensor& x, float value) = 0;
-  /// x = numbers with mean 0 and variance 1, in the order in which Philox::normal draws them.
+  /// x = random numbers with mean 0 and variance 1, in the order in which Philox::normal draws
+  /// them.
   virtual void fill_normal(const Tensor& x, Philox random) = 0;
-  /// dst = src, converted when the element types differ (rounding to nearest even).
+  /// dst = src. If the element types differ, values are converted, rounding to nearest even.
   virtual void copy(const Tensor& dst, const Tensor& src) = 0;
-  /// y = a * x + b * y, in f32, f16 or bf16 (rounded once per element). If b = 0, y is not read.
+  /// y = a * x + b * y, in f32, f16 or bf16; each result is rounded once. If b = 0, y is not read.
   virtual void axpby(float a, const Tensor& x, float b, const Tensor& y) = 0;
   /// y = max(x, y), element by element.
   virtual void maximum(const Tensor& x, const Tensor& y) = 0;

@@ -4,13 +4,13 @@
 
 namespace trigram {
 
-/// The machine's hardware as a communication library detects it at start-up: nominal device speeds
-/// in bytes per second per direction, not the throughput that a message reaches.
+/// The machine's hardware as a communication library detects it at start-up: the nominal speeds of
+/// devices, in bytes per second in each direction. Messages reach less than that.
 struct Fabric {
   double nic_Bps = 12.5e9;
   int nics_per_node = 1;
-  double worker_Bps = 150e9;  // between workers of a node
-  bool nvlink = true;         // inside nodes: NVLink; false: PCIe
+  double worker_Bps = 150e9;  // between two workers of a node
+  bool nvlink = true;         // workers of a node are connected by NVLink; false: by PCIe
 };
 
 /// Which ranks share a node. The first rank of a node is its leader.
@@ -30,7 +30,7 @@ class Layout {
   const std::vector<std::vector<int>>& nodes() const { return nodes_; }
   const std::vector<int>& leaders() const { return leaders_; }
   bool is_leader(int rank) const { return node_members(rank).front() == rank; }
-  /// The same on all ranks. The default cluster's values if no machine is described.
+  /// The hardware, the same on all ranks; the default cluster's if no machine is described.
   const Fabric& fabric() const { return fabric_; }
 
  private:

@@ -14,15 +14,16 @@ struct Window {
   std::size_t out_width() const { return (width + 2 * padding - kernel) / stride + 1; }
 };
 
-/// The shape of C[m,n] = op(A)[m,k] * op(B)[k,n], where op transposes if the flag is set.
-/// Row-major.
+/// The shapes of row-major matrices in C[m,n] = op(A)[m,k] * op(B)[k,n]; op transposes if the flag
+/// is set.
 struct Gemm {
   std::size_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
 };
 
-/// Operations on matrices and of small neural networks. Dimensions are explicit; tensors are
-/// row-major f32. Ordered on the device's stream. The simulator prices each by its flops and bytes.
+/// Operations on matrices and of small neural networks, ordered on the device's stream. Dimensions
+/// are explicit; tensors are row-major f32. The simulator prices each operation by its flops and
+/// bytes.
 class NnOps {
  public:
   virtual ~NnOps() = default;

@@ -4,8 +4,8 @@
 
 namespace trigram {
 
-/// weight <- f(weight, grad, own state), bucket by bucket. One instance per rank. A bucket's k-th
-/// step uses the learning rate of step k.
+/// Computes weight <- f(weight, grad, own state), bucket by bucket. Each rank has its own instance.
+/// A bucket's k-th step uses the learning rate of step k.
 ///
 /// An optimizer with a *moment* moves the weights along a moving average of gradients. It can also
 /// step in two halves, for algorithms that exchange the moment instead of the gradient:
@@ -21,13 +21,13 @@ class Optimizer {
   virtual Tensor moment(const Bucket& /*bucket*/) const { return {}; }
   /// Updates the moment, a moving average, with the bucket's gradient. Nothing else changes.
   virtual void accumulate(Context ctx, Bucket& bucket);
-  /// Moves the weight along the present moment. The rest of the state stays as it is, except for
-  /// the step count and hence all bias corrections.
+  /// Moves the weights along the present moment. It counts a step, which changes the bias
+  /// corrections; the rest of the state stays as it is.
   void advance(Context ctx, Bucket& bucket) { advance(ctx, bucket, learning_rate(bucket)); }
-  /// The same with the given learning rate.
+  /// The same, with the given learning rate.
   virtual void advance(Context ctx, Bucket& bucket, float lr);
-  /// After this call `advance` also leaves unchanged the bias corrections of the state that it does
-  /// not update; these corrections grow with `step` only.
+  /// After this call, `advance` also leaves the bias corrections unchanged that belong to state it
+  /// does not update; only `step` changes them.
   virtual void freeze_corrections() {}
 };
 

@@ -7,8 +7,8 @@
 
 namespace trigram {
 
-/// An execution world, such as the simulator, threads or MPI processes. One instance per process
-/// and launch.
+/// An execution world, such as the simulator, threads or MPI processes. Every process creates an
+/// instance for each launch.
 class Runtime {
  public:
   virtual ~Runtime() = default;
@@ -17,7 +17,7 @@ class Runtime {
   /// all ranks and is rethrown here. A hang is reported in the same way, as a HangError that names
   /// who waits for whom.
   virtual void launch(const Layout& layout, const Task& rank_main) = 0;
-  /// Names and values that the world adds to the result after a launch.
+  /// Properties of the world, by name, that are added to the result after a launch.
   virtual Json notes() const { return Json::object(); }
 };
 

@@ -13,14 +13,15 @@ struct Context;
 struct OneWay;
 using Task = std::function<void(Context)>;
 
-/// A submitted task. Shared by everyone who may still wait for it.
+/// A submitted task, shared by all that may still wait for it.
 class Work {
  public:
   virtual ~Work() = default;
   virtual bool done() const = 0;
 };
 
-/// Serves lockers in the order of their calls. Tasks on the streams of one rank lock and unlock it.
+/// A fair mutex: it serves callers of `lock` in the order of their calls. Tasks on the streams of
+/// one rank lock and unlock it.
 class Mutex {
  public:
   virtual ~Mutex() = default;
@@ -42,33 +43,34 @@ class EventTime {
  public:
   virtual ~EventTime() = default;
   virtual bool known() const = 0;
-  /// In seconds on the clock of Stream::now(). Only valid once `known`. Any thread may ask.
+  /// In seconds on the clock of Stream::now(). Valid only once `known` returns true. Any thread may
+  /// call it.
   virtual double seconds() const = 0;
 };
 
 /// One ordered stream of operations of one rank: an actor, a thread, or a thread with a CUDA
-/// stream. The destructor closes the stream: receivers wake; it neither throws nor switches
-/// context.
+/// stream. The destructor closes the stream, so that a blocked Control::receive returns; it neither
+/// throws nor switches context.
 class Stream : public CostSink {
  public:
   virtual std::string_view name() const = 0;
   /// Seconds since the world started, simulated or on the steady clock.
   virtual double now() const = 0;
-  /// An event after everything issued so far; null if operations complete synchronously, so that
-  /// now() is their time.
+  /// An event after everything issued so far. Null if operations complete synchronously: now() is
+  /// then the time at which they complete.
   virtual std::unique_ptr<EventTime> mark() { return nullptr; }
   virtual void sleep_for(double seconds) = 0;
   /// Advances simulated time by the operation's cost on the accelerator; does nothing in real time.
   void charge(const Cost& cost) override = 0;
   /// Computes for a known time, such as that of a profile's layer: advances simulated time, or
-  /// sleeps.
+  /// sleeps in real time.
   virtual void compute(double seconds) = 0;
   /// Creates another stream of this rank. Collective: all ranks fork the same streams in the same
   /// order, at start-up.
   virtual std::unique_ptr<Stream> fork(const std::string& name) = 0;
-  /// Creates two more streams of this rank, for one-way messages: what a rank sends on its `out`, a
-  /// peer receives on its `in`, so that a rank's sends never wait for its receives. `out` cannot
-  /// receive, `in` cannot send, and neither takes part in collectives. Requires a world that
+  /// Creates two more streams of this rank, for one-way messages: a rank sends on its `out`, and
+  /// the peer receives on its own `in`, so that a rank's sends never wait for its receives. `out`
+  /// cannot receive, `in` cannot send, and neither takes part in collectives. Requires a world that
   /// buffers sends (Communicator::buffered); throws InvariantError elsewhere. Collective over the
   /// ranks, like `fork`.
   virtual OneWay fork_one_way(const std::string& name) = 0;

@@ -9,8 +9,8 @@ namespace trigram {
 /// Some members of `parent` as a communicator of their own. It only translates ranks: it exchanges
 /// nothing, and creating it is not collective. Groups and the levels of a hierarchy are subsets.
 /// `members` (parent ranks, in the order of the new ranks) must outlive the subset and contain the
-/// calling rank. Traffic of the class `collective` within the subset gets the class that the
-/// argument `collective` names in the parent.
+/// calling rank. The argument `collective` is the class that the parent uses for traffic of class
+/// TrafficClass::collective within the subset.
 class Subset final : public Communicator {
  public:
   Subset(Communicator& parent, std::span<const int> members,

@@ -12,12 +12,13 @@ constexpr std::size_t size_of(DType type) {
   return type == DType::f32 ? 4 : type == DType::u8 ? 1 : 2;
 }
 
-/// A flat, one-dimensional tensor: length, element type, shared storage. Copying copies the handle.
+/// A flat, one-dimensional tensor with a length, an element type and shared storage. A copy shares
+/// the storage.
 ///
-/// There are three kinds. A *valued* tensor has storage. A *phantom* has no storage: it has a size,
-/// and so a price on wires and memory buses, but no values. A *priced* tensor carries a second
-/// length, `priced_numel`, which networks and clocks see: a small real model can thus be trained
-/// with the timing of a large one. Unless stated otherwise `priced_numel == numel`.
+/// There are three kinds. A *valued* tensor has storage. A *phantom* has a size, and hence a cost
+/// in networks and memory, but no storage and no values. A *priced* tensor carries a second length,
+/// `priced_numel`, which networks and clocks see: a small real model can thus be trained with the
+/// timing of a large one. Unless stated otherwise `priced_numel == numel`.
 class Tensor {
  public:
   Tensor() = default;

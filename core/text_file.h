@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// In bytes. No description, profile or manifest is as long.
+/// In bytes. No valid description, profile or manifest is this long.
 inline constexpr std::size_t kLongestText = std::size_t{64} << 20;
 
 /// The content of a regular file or of an anonymous pipe, such as /dev/stdin. Refuses devices and

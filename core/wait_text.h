@@ -9,8 +9,8 @@
 
 namespace trigram {
 
-/// The event that a blocked stream waits for. Every runtime reports its waits in this form, so that
-/// a hang reads the same in all worlds.
+/// The event for which a blocked stream waits. Every runtime reports waits in this form, so that
+/// the text about a hang is the same in all worlds.
 struct Wait {
   enum Kind : unsigned char {
     none,         // not blocked
@@ -24,7 +24,7 @@ struct Wait {
     collective,   // the other ranks, in a native collective
     bootstrap,    // the value that another rank puts under the key `name`
     accelerator,  // the stream's own accelerator
-    connection,   // the other ranks to connect stream `name`; may be long, has its own deadline
+    connection,  // the other ranks to connect stream `name`; may take long and has its own deadline
   } kind = none;
   int peer = -1;
   int tag = 0;
@@ -37,8 +37,8 @@ std::string wait_text(int rank, std::string_view stream, const Wait& wait);
 /// The error for a world in which no stream can make progress; one line per blocked stream.
 HangError hang_error(std::span<const std::string> lines);
 
-/// Checks on receipt that both halves of a message agree: lengths, priced lengths, element types,
-/// and both valued or both phantom. Throws InvariantError naming both ranks.
+/// Checks on receipt that both halves of a message agree: lengths, priced lengths and element types
+/// are equal, and both or neither are phantoms. Throws InvariantError naming both ranks.
 void check_match(const Tensor& sent, int source, const Tensor& received, int destination,
                  std::string_view stream);
 

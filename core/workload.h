@@ -20,8 +20,8 @@ struct Bucket {
   std::string_view name = {};
 };
 
-/// The least number of priced bytes per bucket; 0: one tensor per bucket. The first bucket may have
-/// another size (as in PyTorch).
+/// The least number of priced bytes in each bucket; 0 means one tensor per bucket. The first bucket
+/// may have another size (as in PyTorch).
 struct BucketSizes {
   BucketSizes(std::size_t all,
               std::optional<std::size_t> of_first = {})  // implicit: one size for all buckets
@@ -60,9 +60,9 @@ class Workload {
 
   /// One forward pass over the rank's next mini-batch with the present weights.
   virtual void forward(Context ctx) = 0;
-  /// The same while weights may still be arriving: calls `before(bucket)` for every bucket, the
-  /// last first, before it uses the bucket's weights, which must be present when `before` returns.
-  /// The default calls `before` for all buckets first.
+  /// A forward pass while weights may still be arriving. Calls `before(bucket)` for every bucket,
+  /// from the last to the first, before it uses the bucket's weights, which must be present when
+  /// `before` returns. The default calls `before` for all buckets first.
   virtual void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before);
   /// One backward pass; calls `on_ready(bucket)` for every bucket, in order, as soon as its
   /// gradient is complete.
@@ -72,7 +72,8 @@ class Workload {
   virtual double loss() = 0;
   /// False if the tensors are phantoms.
   virtual bool has_values() const = 0;
-  /// False if the values are meaningless: there is no loss, and weights need no evaluation.
+  /// False if the values have no meaning: then there is no loss, and the weights need no
+  /// evaluation.
   virtual bool learns() const { return has_values(); }
   /// Quality of `weights` (in this workload's layout) on the first `most` held-out samples, or on
   /// all if there are fewer. Takes no simulated time.

@@ -14,8 +14,8 @@
 namespace trigram {
 namespace {
 
-// The reserve of a GPU's free memory for NCCL's buffers and modules: a tenth, but at least 3 GiB
-// and at most half.
+// The part of a GPU's free memory that is left for NCCL's buffers and modules: a tenth, but at
+// least 3 GiB and at most half.
 constexpr double kShareLeft = 0.1, kLeft = 3 * 1024.0 * 1024 * 1024;
 constexpr const char* kEnlarge =
     "increase the runtime's option \"memory\", or let fewer ranks share a GPU";
@@ -36,14 +36,15 @@ std::size_t share_of_free(std::int64_t ranks_per_gpu) {
   return static_cast<std::size_t>((all - left) / static_cast<double>(ranks_per_gpu));
 }
 
-/// The memory of this process on a device, allocated once for all worlds that it runs.
+/// The memory of this process on a device. It is allocated once, for all worlds that the process
+/// runs.
 std::shared_ptr<CudaArena> arena_of(const CudaOptions& options, int device, Bootstrap& bootstrap,
                                     Waiter& waiter) {
   // Never destroyed, because CUDA may have shut down by then.
   static auto& arenas = *new std::map<std::pair<int, double>, std::shared_ptr<CudaArena>>;
   auto& arena = arenas[{device, options.memory_bytes}];
-  // The fences make all ranks of a GPU measure its free memory after all of them have created their
-  // contexts and before any has taken its share.
+  // The fences make all ranks of a GPU measure its free memory at a time when all of them have
+  // created their contexts and none has allocated its share.
   bootstrap.fence("contexts", waiter);
   const std::size_t nbytes = options.memory_bytes > 0
                                  ? static_cast<std::size_t>(options.memory_bytes)

@@ -6,17 +6,17 @@
 #include "core/accelerator_backend.h"
 #include "cuda/support/options.h"
 
-// The interface through which the rest of the project uses CUDA and NCCL.
+// The functions through which the rest of the project uses CUDA and NCCL.
 
 namespace trigram {
 
-/// Why this build cannot use GPUs on any machine; empty if it can.
+/// The reason why this build cannot use GPUs on any machine; empty if it can.
 std::string cuda_absent_reason();
-/// Why no rank can run on a GPU here: the build has no CUDA, or the machine has no GPU. Empty if
-/// ranks can.
+/// The reason why no rank can run on a GPU of this machine: the build has no CUDA, or the machine
+/// has no GPU. Empty if ranks can.
 std::string cuda_unavailable_reason();
 
-/// Makes the accelerator of this rank: its GPU, and NCCL between the ranks. Collective over the
+/// Creates the accelerator of this rank: its GPU, and NCCL between the ranks. Collective over the
 /// ranks of `bootstrap`. The ranks of a machine are assigned to its GPUs in order, `ranks_per_gpu`
 /// to each. `waiter` waits for other ranks on the calling thread. Throws ConfigError if a machine
 /// has fewer GPUs than its ranks need, and CudaError or NcclError if one of these libraries fails.

@@ -14,8 +14,8 @@
 namespace trigram::cuda {
 namespace {
 
-/// Equal for all processes of a machine, including containers with the same kernel, and different
-/// for different machines.
+/// A name that is equal for all processes of a machine, including containers with the same kernel,
+/// and different for different machines.
 std::string machine_name() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
@@ -24,13 +24,13 @@ std::string machine_name() {
   return boot.empty() ? std::string(host.data()) : boot;
 }
 
-/// Equal wherever this GPU is visible, whatever its device number is there; empty if there is no
-/// GPU.
+/// An id that is equal wherever this GPU is visible, whatever its device number is there; empty if
+/// there is no GPU.
 std::string uuid_of_first_gpu() {
   cudaDeviceProp properties{};
   const cudaError_t code = cudaGetDeviceProperties(&properties, 0);
   if (code == cudaErrorInvalidDevice || code == cudaErrorNoDevice) {
-    static_cast<void>(cudaGetLastError());  // clears the error; device_of reports it
+    static_cast<void>(cudaGetLastError());  // clears the error, which device_of reports
     return "";
   }
   check(code, "cudaGetDeviceProperties");
@@ -48,7 +48,7 @@ void set_default(const char* name, const std::string& value) {
 
 Placement place_on_machine(Bootstrap& bootstrap, Waiter& waiter) {
   const auto key = [](int rank) { return "gpus/" + std::to_string(rank); };
-  // Ranks that see the same GPUs have the same first GPU; ranks with GPUs of their own do not.
+  // Ranks that see the same GPUs have the same first GPU. Ranks that have separate GPUs do not.
   const std::string mine = machine_name() + "/" + uuid_of_first_gpu();
   bootstrap.put(key(bootstrap.rank()), mine);
   Placement place{0, 0};
@@ -74,12 +74,12 @@ int device_of(const Placement& placement, int ranks_per_gpu, int devices) {
 }
 
 void prepare_environment() {
-  // Lazy loading would load a module when its kernel is first launched, and that may wait for an
+  // With lazy loading, the first launch of a kernel would load its module, and that may wait for an
   // NCCL kernel that itself waits for this rank.
   set_default("CUDA_MODULE_LOADING", "EAGER");
-  // Otherwise NCCL connects the ranks for a collective at its first call.
+  // By default NCCL connects the ranks for a collective only at its first call.
   set_default("NCCL_RUNTIME_CONNECT", "0");
-  // Streams that share a hardware queue wait for one another.
+  // Streams that share a hardware queue would wait for one another.
   set_default("CUDA_DEVICE_MAX_CONNECTIONS", "32");
 }
 

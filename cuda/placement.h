@@ -7,14 +7,14 @@ namespace trigram::cuda {
 /// The position of a rank among the ranks that see the same GPUs. These are the ranks of its
 /// machine, or only the rank itself if a launcher gives each rank its own GPUs.
 struct Placement {
-  int index = 0;  // of this rank, in the order of ranks
-  int count = 1;  // ranks that see these GPUs
+  int index = 0;  // position of this rank, in the order of ranks
+  int count = 1;  // number of ranks that see these GPUs
 };
 
 /// Determines the placement by comparing the machines and first GPUs of all ranks. Collective.
 Placement place_on_machine(Bootstrap& bootstrap, Waiter& waiter);
 
-/// The device that a rank uses. Throws ConfigError if it sees too few.
+/// The number of the device that a rank uses. Throws ConfigError if the rank sees too few devices.
 int device_of(const Placement& placement, int ranks_per_gpu, int devices);
 
 /// Sets environment variables for CUDA and NCCL that the user has not set. Call it before the first
@@ -22,7 +22,7 @@ int device_of(const Placement& placement, int ranks_per_gpu, int devices);
 void prepare_environment();
 
 /// Sets environment variables that make NCCL accept several ranks on one GPU, which it does not
-/// support: each rank pretends to be on a machine of its own, and messages use the loopback
+/// support: each rank pretends to be on a separate machine, and messages use the loopback
 /// interface. Call it before the first NCCL call.
 void let_ranks_share_a_gpu(int rank);
 

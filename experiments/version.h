@@ -7,17 +7,17 @@ namespace trigram {
 
 /// The version of this program, its libraries and its compiler.
 struct Version {
-  std::string number;  // of the release
+  std::string number;  // number of the release
   /// The output of `git describe` at build time, followed by
   ///   "-dirty." and a hash of the uncommitted changes, if there were any;
   ///   "+" and a hash of the executable, if it has algorithms from outside this source tree.
   std::string git;
-  /// Name -> version. "absent" if a library is not built in. Also has "compiler" and "build" (the
-  /// build type).
+  /// Names and versions; "absent" for a library that is not built in. Also has "compiler" and
+  /// "build" (the build type).
   std::map<std::string, std::string> libraries;
 };
 Version version();
-/// The version of the source tree, as version() but without the "+" part of `git`.
+/// The version of the source tree: version() without the "+" part of `git`.
 Version built_version();
 
 }  // namespace trigram

@@ -13,15 +13,15 @@ namespace {
 
 /// The check visits all pairs of NICs.
 constexpr int kMostNics = 4096;
-/// Each flow is at least one event: above this a simulated second takes minutes.
+/// Each flow is at least one event. Above this number a simulated second takes minutes.
 constexpr double kMostFlowsPerSecond = 1e6;  // per NIC
 
-/// The bandwidth of a link in the long run, at its worst, in bytes per second.
+/// The least bandwidth of a link in the long run, in bytes per second.
 double least_bandwidth(const Link& link, double least_factor) {
   return std::min(link.bandwidth_Bps * (link.varies ? least_factor : 1), link.credit_Bps);
 }
 
-/// Bytes per second that the background traffic asks of each link.
+/// The bandwidth that background traffic needs on each link, in bytes per second.
 std::vector<double> asked_of(const Network& network, const Cluster& cluster) {
   const int step = cluster.nics == Nics::shared ? static_cast<int>(cluster.workers_per_node) : 1;
   const double nics = cluster.ranks() / step, per_node = nics / static_cast<double>(cluster.nodes);

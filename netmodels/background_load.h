@@ -6,10 +6,10 @@
 
 namespace trigram {
 
-/// Throws ConfigError below `pointer` if the background traffic asks any link for more than
-/// kMostBackground of its long-run bandwidth at its worst: flows would then arrive faster than they
-/// leave, and messages that share the link would never end. Also throws if its flows are so small
-/// that the simulation would not end.
+/// Throws ConfigError below `pointer` if the background traffic needs more than kMostBackground of
+/// the least long-run bandwidth of a link: flows could then arrive faster than they leave, and
+/// messages that share the link would never end. Also throws if flows are so small that a
+/// simulation would take too long, or if there are too many NICs to check.
 void check_background(const Cluster& cluster, const std::string& pointer);
 
 }  // namespace trigram

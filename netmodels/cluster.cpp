@@ -34,7 +34,7 @@ FieldTable<LinkSpec> link_fields() {
              "background traffic of other jobs between nodes");
 }
 
-/// A bandwidth that is not dumped if it has no value of its own.
+/// A bandwidth that is dumped only if it was given.
 OptionType<double> bandwidth_if_given() {
   return written_where(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; });
 }
@@ -204,7 +204,8 @@ FieldTable<Cluster> cluster_fields() {
 }
 
 Cluster parse_cluster(const Json& j, const std::string& pointer) {
-  static const FieldTable<Cluster> fields = cluster_fields();  // built once: it takes milliseconds
+  static const FieldTable<Cluster> fields =
+      cluster_fields();  // built once, because it takes milliseconds
   const Cluster cluster = fields.parse(j, pointer);
   if (cluster.nodes * cluster.workers_per_node > kMaxRanks)
     throw ConfigError(child(pointer, "workers_per_node"),

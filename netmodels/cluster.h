@@ -23,14 +23,14 @@ struct LinkSpec {
   Background background = {};
 };
 
-/// The fabric inside a node: a full-duplex port per worker. The latency is end to end.
+/// The fabric inside a node. Every worker has a full-duplex port. The latency is end to end.
 enum class IntraKind { nvlink, pcie };
 struct IntraSpec {
   double bandwidth_Bps = 0;
   double latency_s = 0;
-  IntraKind kind = IntraKind::nvlink;  // ports into a crossbar, or to a host bridge
-  double bridge_Bps = 0;               // of the host bridge; 0: as a port
-  bool gpudirect = true;  // NICs access accelerator memory; false: host memory, via the bridge
+  IntraKind kind = IntraKind::nvlink;  // ports into a crossbar, or into a host bridge
+  double bridge_Bps = 0;               // bandwidth of the host bridge; 0: that of a port
+  bool gpudirect = true;  // NICs access accelerator memory; false: host memory, through the bridge
   double bridge_bandwidth() const { return bridge_Bps > 0 ? bridge_Bps : bandwidth_Bps; }
   /// True if messages between nodes pass their workers' ports and both nodes' host bridges.
   bool staged() const { return kind == IntraKind::pcie && !gpudirect; }
@@ -39,26 +39,27 @@ struct IntraSpec {
 /// Whether the workers of a node share one NIC.
 enum class Nics { shared, per_worker };
 
-/// The FLOP rate and memory bandwidth of an accelerator that gives none: those of a V100 in single
-/// precision (NVIDIA V100 data sheet).
+/// The FLOP rate and the memory bandwidth that an accelerator gets if they are not given: those of
+/// a V100 in single precision (NVIDIA V100 data sheet).
 inline constexpr double kV100FlopsPerS = 15.7e12, kV100MemoryBps = 900e9;
 
-/// Rates that price the operations of a device. An operation takes the launch overhead plus the
-/// larger of its memory time and its arithmetic time (the roofline model), or plus its memory
-/// traffic at the rate given for its kind.
+/// The rates of an accelerator, from which the times of its operations are computed. An operation
+/// takes the launch overhead plus the larger of its memory time and its arithmetic time (the
+/// roofline model). If a rate is given for its kind, it takes the launch overhead plus its memory
+/// traffic at that rate.
 struct Accelerator {
   std::string name;                        // empty: unknown
   double flops_per_s = 0, memory_Bps = 0;  // 0: unknown
   double launch_overhead_s = 5e-6;
-  /// Seconds from the end of an operation that the host waits for to the next launch; negative: the
-  /// launch overhead.
+  /// Seconds from the end of an operation, for which the host waits, to the next launch. If
+  /// negative, it equals the launch overhead.
   double synchronize_overhead_s = -1;
-  /// Memory traffic, read and written, in bytes per second for each kind of operation; 0: priced by
-  /// the roofline model.
+  /// For each kind of operation, the rate of memory traffic, read and written, in bytes per second;
+  /// 0: priced by the roofline model.
   double codec_Bps = 0, reduction_Bps = 0, copy_Bps = 0, host_Bps = 0;
   /// Factor on the time of computation while one of the worker's messages is in flight.
   double overlap_slowdown = 1;
-  /// The rates used for pricing: those given, else a V100's.
+  /// The rates that are used: the given ones, or else those of a V100.
   double arithmetic_per_s() const { return flops_per_s > 0 ? flops_per_s : kV100FlopsPerS; }
   double traffic_Bps() const { return memory_Bps > 0 ? memory_Bps : kV100MemoryBps; }
   double seconds(const Cost& cost) const;
@@ -66,15 +67,16 @@ struct Accelerator {
   double rate_Bps(Cost::Kind kind) const;
 };
 
-/// A worker whose computation takes `factor` times as long as that of the others.
+/// A worker whose computation takes `factor` times as long as that of other workers.
 struct SlowWorker {
   std::int64_t rank = 0;
   double factor = 1;
 };
 
-/// Workers that are delayed: `count` different workers, drawn anew for every step. If
-/// `independent`, each worker instead draws `count` times from all workers and is delayed if it
-/// draws itself; the mean is then slightly below `count`, since a worker may draw itself twice.
+/// Workers that are delayed: `count` different workers, drawn anew for every step. If `independent`
+/// is true, each worker instead draws `count` times from all workers and is delayed if it draws
+/// itself. The mean number of delayed workers is then slightly below `count`, since a worker may
+/// draw itself twice.
 struct Stragglers {
   std::int64_t count = 0;
   double delay_s = 0;
@@ -82,41 +84,44 @@ struct Stragglers {
   bool independent = false;
 };
 
-/// Delays before every step, which differ between workers: from the smallest to the largest in
-/// equal increments.
+/// Delays of the workers before every step. They grow from worker to worker in equal increments,
+/// from the smallest to the largest.
 struct Skew {
   double smallest_s = 0, largest_s = 0;
-  bool rotates = true;  // each rank has the next rank's delay in the next step; else fixed
+  bool rotates =
+      true;  // in the next step each rank has the delay of the next rank; false: delays are fixed
 };
 
 /// A cluster as users describe it: nodes of equal workers, full-duplex NICs, a topology that
 /// connects them, and a fabric inside the node with a full-duplex port per worker. `make_network`
-/// creates its graph (netmodels/cluster_network.h).
+/// creates its network (netmodels/cluster_network.h).
 ///
 /// A message between nodes passes two NICs and the topology, but not the fabric (accelerators reach
-/// their NIC directly, as with GPUDirect RDMA). If it is staged in host memory, it also passes its
-/// worker's port and the host bridge at either end. A message inside a node passes two ports, and
+/// their NIC directly, as with GPUDirect RDMA). If it is staged in host memory, it also passes the
+/// worker's port and the host bridge on both nodes. A message inside a node passes two ports, and
 /// the host bridge if there is one.
 struct Cluster {
   std::int64_t nodes = 1;
   std::int64_t workers_per_node = 1;
   IntraSpec intra{150e9, 5e-6};   // between workers of one node
-  LinkSpec inter{12.5e9, 25e-6};  // NICs; end-to-end latency, without the topology's
+  LinkSpec inter{12.5e9, 25e-6};  // NICs; end-to-end latency, except for that of the topology
   Nics nics = Nics::shared;
   TopologySpec topology;
   Transport transport;
   Accelerator accelerator;
-  /// Standard deviation of the logarithm of the time that workers take for the same computation;
-  /// the median worker takes the workload's own time.
+  /// Variation between workers: the standard deviation of the logarithm of the time that they take
+  /// for the same computation. The median worker takes the workload's own time.
   double worker_variation = 0;
   std::vector<SlowWorker> slow_workers;
   Stragglers stragglers;
   Skew skew;
   RunTimes run_times;
-  double bandwidth_jitter = 0;  // uniform variation of NICs and ports, up to this fraction
+  double bandwidth_jitter =
+      0;  // uniform variation of the bandwidths of NICs and ports, up to this fraction
   std::int64_t jitter_seed = 0;
 
-  /// The layout's fabric has the described bandwidths of NICs and ports, before jitter.
+  /// The ranks and nodes of the cluster. The layout's fabric has the described bandwidths of NICs
+  /// and ports, before jitter.
   Layout layout() const {
     const auto workers = static_cast<int>(workers_per_node);
     return Layout(static_cast<int>(nodes), workers,
@@ -129,8 +134,8 @@ struct Cluster {
   int ranks() const { return static_cast<int>(nodes * workers_per_node); }
   int node_of(int rank) const { return rank / static_cast<int>(workers_per_node); }
 
-  /// Bytes per second, in each direction, of a NIC (of a node, or of a worker if each has its own)
-  /// and of one worker's port.
+  /// Bytes per second, in each direction, of a NIC and of one worker's port. NICs are counted by
+  /// node, or by worker if each worker has its own NIC.
   double nic_bandwidth(int index) const;
   double port_bandwidth(int rank) const;
   /// Bytes per second for a rank's messages to itself.

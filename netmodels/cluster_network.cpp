@@ -144,9 +144,9 @@ class ClusterNetwork final : public Network {
 
   int node_of_nic(int index) const { return shared_nic_ ? index : index / workers_; }
 
-  /// Adds the inner ends of NICs: a separate vertex for each NIC, or the worker itself if each
-  /// worker has a NIC and nothing is staged. Workers, or host bridges if staged, reach them over
-  /// unlimited links.
+  /// Adds the inner ends of NICs. A NIC's inner end is a separate vertex, or the worker itself if
+  /// each worker has a NIC and messages are not staged. Workers, or host bridges if messages are
+  /// staged, reach the inner ends over unlimited links.
   std::vector<VertexId> add_nics() {
     std::vector<VertexId> ends;
     const int count = shared_nic_ ? nodes() : ranks();
@@ -201,7 +201,7 @@ class ClusterNetwork final : public Network {
     }
   }
 
-  /// A token bucket counts bytes on the wire, including headers, so its values are scaled by
+  /// A token bucket counts bytes on the wire, including headers, so its values are multiplied by
   /// goodput.
   void shape(Link& link, const Shaping& shaping) const {
     if (!shaping.exists()) return;
@@ -216,7 +216,7 @@ class ClusterNetwork final : public Network {
     }
   }
 
-  /// Total throughput of the software of the slower half of the nodes.
+  /// Bytes per second that the software of the slower half of the nodes moves in total.
   double slowest_half_Bps() const {
     std::vector<double> swiftness;
     for (int node = 0; node < nodes(); ++node)
@@ -234,7 +234,7 @@ class ClusterNetwork final : public Network {
   void set_bisection(const Cluster& cluster) {
     if (nodes() > 1) {
       const Shaping& shaping = cluster.inter.shaping;
-      const double nic_Bps = shaping.exists()  // in the long run
+      const double nic_Bps = shaping.exists()  // long-run bandwidth
                                  ? std::min(cluster.inter.bandwidth_Bps, shaping.rate_Bps)
                                  : cluster.inter.bandwidth_Bps;
       bisection_ = topology_->bisection(nic_Bps * (shared_nic_ ? 1 : workers_));
@@ -257,7 +257,8 @@ class ClusterNetwork final : public Network {
   std::vector<LinkChange> profile_;
   int workers_;  // per node
   bool shared_nic_, bridged_, staged_;
-  std::vector<VertexId> fabric_in_, fabric_out_;  // by node; equal if there is no bridge
+  std::vector<VertexId> fabric_in_,
+      fabric_out_;  // by node; both are the same vertex if there is no bridge
   LinkId reach_ = 0, nics_ = 0, caps_ = 0, ports_ = 0, bridges_ = 0;  // the first link of each kind
   std::unique_ptr<Topology> topology_;
   Bisection bisection_;

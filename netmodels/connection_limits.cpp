@@ -18,7 +18,7 @@ struct Limit {
   std::string by;
 };
 
-/// The narrowest link of a route. A link with a token bucket counts with its long-run bandwidth.
+/// The narrowest link of a route. For a link with a token bucket its long-run bandwidth counts.
 Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
   Limit narrowest{std::numeric_limits<double>::infinity(), "links"};
   for (const LinkId id : route) {
@@ -29,8 +29,8 @@ Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
   return narrowest;
 }
 
-/// The lowest of all limits of one connection. The network gives the value; the limit's own formula
-/// gives the name.
+/// The lowest limit of a connection. The network gives its value; its name is that of the limit
+/// whose formula gives the same value.
 Limit limit_of(const Cluster& cluster, const Network& network, int source, int destination,
                std::span<const LinkId> route, TrafficClass traffic) {
   const auto per_node = static_cast<int>(cluster.workers_per_node);

@@ -21,8 +21,8 @@ CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
   add_edges(network, cluster, members, first);
 }
 
-/// Collects all links between members of different nodes, or between all members if they share a
-/// node, each link once. The slowest pair is the pair with the longest latency.
+/// Collects the links between members of different nodes, or between all members if they share a
+/// node; each link once. Records the pair with the longest latency as the slowest.
 void CoupledRounds::add_pairs(const Network& network, const Cluster& cluster,
                               std::span<const int> members) {
   exact_ = false;

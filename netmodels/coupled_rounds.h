@@ -13,8 +13,8 @@
 
 namespace trigram {
 
-/// The routes of the messages of a ring, chain or h-relation among some ranks of a network: the
-/// edges from each member to the next, and all links that the messages use.
+/// The routes of the messages of a ring, a chain or an h-relation among some ranks of a network. It
+/// has an edge from each member to the next, and all links that the messages use.
 ///
 /// An h-relation has only links and a latency; `HRelation` computes its time.
 class CoupledRounds {
@@ -24,26 +24,26 @@ class CoupledRounds {
   CoupledRounds(const Network& network, const Cluster& cluster, CollectivePattern::Shape shape,
                 TrafficClass traffic, std::span<const int> members, std::size_t first);
 
-  /// For a ring or chain: the edges, starting at member `first`. Messages of one round that use the
-  /// same link share it evenly.
+  /// For a ring or a chain: the edges, beginning at member `first`. Messages of one round that use
+  /// the same link share it evenly.
   std::span<const PipelineEdge> edges() const { return edges_; }
 
-  /// For an h-relation: repeats link i `times_by_link[i]` times; `most` repetitions saturate the
-  /// slowest link.
+  /// For an h-relation: a copy that has link i `times_by_link[i]` times. A link that is repeated
+  /// `most` times is saturated.
   CoupledRounds repeated(std::span<const int> times_by_link, int most) const;
 
-  /// All links that messages of one round use, repeated as often as they are used.
+  /// All links that messages of one round use. A link appears as often as it is used.
   std::span<const LinkId> links() const { return links_; }
-  /// Bytes per second at which all messages proceed together if nothing else uses their links.
+  /// Bytes per second at which all messages move together if nothing else uses their links.
   double bandwidth() const { return bandwidth_Bps_; }
-  /// The same for long messages, for which windows may be the limit.
+  /// The same for long messages, whose rate may be limited by windows.
   double sustained_bandwidth() const { return std::min(bandwidth_Bps_, sustained_Bps_); }
   /// A copy of these rounds that runs at sustained_bandwidth().
   CoupledRounds sustained() const;
-  /// The fraction of the links' bandwidth that this traffic pattern reaches: each byte takes the
-  /// bandwidth of 1 / share bytes.
+  /// The fraction of the links' bandwidth that this traffic pattern reaches: a byte takes as much
+  /// bandwidth as 1 / share bytes.
   double share() const { return share_; }
-  /// Source and destination of a slowest message.
+  /// Source and destination of the slowest message, or of one of them.
   int slowest_source() const { return slowest_source_; }
   int slowest_destination() const { return slowest_destination_; }
   /// True if messages take exactly the time of the edges, because no two of them use the same link.
@@ -64,11 +64,12 @@ class CoupledRounds {
   bool exact_ = true;
 };
 
-/// True if rounds on this cluster take the time that `CoupledRounds` computes: links do not change
-/// with time, and messages do not slow computation down.
+/// True if rounds on this cluster take exactly the time that `CoupledRounds` computes. This needs
+/// links that do not change with time, and messages that do not slow computation down.
 bool foreseeable(const Cluster& cluster);
-/// True if collectives on this cluster can be coupled flows, even if not foreseeable: the simulator
-/// computes how long a flow takes on NICs with token buckets.
+/// True if the simulator can run collectives on this cluster as coupled flows. The cluster need not
+/// be `foreseeable`: for NICs with token buckets the simulator itself computes how long a flow
+/// takes.
 bool can_couple(const Cluster& cluster);
 
 }  // namespace trigram

@@ -7,14 +7,14 @@
 
 namespace trigram {
 
-/// Payload bytes per second of each node's NIC, in each direction.
+/// Payload bytes per second of every node's NIC, in each direction.
 std::vector<double> nic_bandwidths(const Cluster& cluster);
 
-/// The length of the fragments in which MPI sends messages over such NICs. All messages between two
-/// ranks share a connection, on which short messages, such as MPI's own replies, must not wait
-/// behind a whole long message. A fragment therefore takes about 1 ms.
+/// The size in bytes of the fragments in which MPI sends messages over such NICs. All messages
+/// between two ranks share a connection, and short messages on it, such as MPI's own replies, must
+/// not wait behind a whole long message. Therefore a fragment takes about 1 ms.
 std::size_t fragment_bytes(const std::vector<double>& nic_Bps);
-/// Payload of one eager fragment, excluding MPI's header.
+/// Payload of one eager fragment in bytes, excluding MPI's header.
 std::size_t eager_bytes(const std::vector<double>& nic_Bps);
 
 }  // namespace trigram

@@ -50,7 +50,7 @@ double HRelation::connection_s(const Connection& c, double start_s,
       network_.connection_cap(c.source, c.destination, TrafficClass::collective, Rate::burst);
   double seconds = std::max(c.longest_s, (c.nbytes[0] + c.nbytes[1]) / cap_Bps + c.busy_s);
   if (!transport.tcp.exists()) return seconds;
-  // `nbytes` is already divided by the pattern's share of the bandwidth.
+  // `nbytes` is already divided by the pattern's share of the bandwidth, so it is multiplied here.
   const double share = transport.efficiency.of(traffic_);
   const TcpPath path{.streams = static_cast<double>(transport.all_streams(traffic_)),
                      .rate_Bps = share * network_.bandwidth(c.source, c.destination, Rate::burst),
@@ -77,8 +77,8 @@ HRelation::Flow HRelation::flow(const CoupledRounds& all) const {
   constexpr int kMost = 128;
   const std::vector<double>& load = any_between_ ? between_ : all_;
   const double seconds = fullest_s(load);
-  // If the slowest link is also the most loaded, it is passed `kMost` times, by a part of its load
-  // each.
+  // If the slowest link is also the most loaded one, the flow passes it `kMost` times, each time
+  // with the same part of its load.
   const double part = seconds * all.bandwidth() / all.share() / kMost;
   constexpr double kRounding = 1 - 1e-9;
   std::vector<int> times(load.size());

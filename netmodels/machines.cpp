@@ -9,8 +9,8 @@
 namespace trigram {
 namespace {
 
-/// True if `rank` is among the `count` of `ranks` that are drawn for `step` (Floyd's sampling:
-/// Bentley and Floyd, "A sample of brilliance", CACM 30(9), 1987, doi:10.1145/30401.315746).
+/// True if `rank` is among the stragglers that are drawn for `step` (Floyd's sampling: Bentley and
+/// Floyd, "A sample of brilliance", CACM 30(9), 1987, doi:10.1145/30401.315746).
 bool is_drawn(int rank, const Stragglers& stragglers, std::size_t ranks, long step) {
   Philox random(static_cast<std::uint64_t>(stragglers.seed), 0, step, Purpose::machine_delay);
   std::vector<std::uint32_t> drawn;

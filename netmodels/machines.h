@@ -8,10 +8,9 @@
 
 namespace trigram {
 
-/// Creates the machine model of a cluster. All workers differ by `worker_variation`; ranks in
-/// `slow_workers` are slower by their factor in every step, too; `run_times` are drawn for each
-/// rank and step. The `stragglers` drawn for a step, and all ranks by their `skew`, are delayed
-/// before it.
+/// Creates the machine model of a cluster. The compute factor of a rank combines
+/// `worker_variation`, its factor in `slow_workers` and a draw of `run_times` for each step. Before
+/// a step, all ranks are delayed by their `skew`, and the `stragglers` of the step by their delay.
 std::unique_ptr<MachineModel> make_machine_model(const Cluster& cluster);
 
 /// The number of steps after which the speeds and delays of all ranks repeat; empty if they are

@@ -14,7 +14,7 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 /// The edges of a ring or chain, and the times of messages along them.
 class Edges {
  public:
-  /// `edges` may be one period of the collective's edges that represents all of them.
+  /// `edges` may be one period of the collective's edges, which then represents all of them.
   Edges(const Pipeline& pipeline, std::span<const PipelineEdge> edges, const Transport& transport,
         std::span<PipelineConnection> connections)
       : transport_(transport),
@@ -25,7 +25,7 @@ class Edges {
         arrive_s_(edges.size(), kNever) {}
 
   double overhead_s(std::size_t p) const { return edges_[p].overhead_s; }
-  /// Member p hands over a message at `at_s`. Returns when the transport has taken it.
+  /// Member p hands over a message at `at_s`. Returns the time at which the transport has taken it.
   double send(std::size_t p, double at_s, double nbytes) {
     const PipelineEdge& edge = edges_[p];
     PipelineConnection& connection = connections_[p];
@@ -41,13 +41,14 @@ class Edges {
     arrive_s_[p] = connection.free_s + edge.latency_s;
     return at_s;
   }
-  /// When the last message of member p arrives.
+  /// The time at which the last message of member p arrives.
   double arrive_s(std::size_t p) const { return arrive_s_[p]; }
   /// Records that the last message of member p was received at `at_s`.
   void received(std::size_t p, double at_s) { connections_[p].held.back().received_s = at_s; }
 
  private:
-  /// Returns when there is room for a message that is handed over at `at_s`, and adds the message.
+  /// Returns the time at which there is room for a message that is handed over at `at_s`, and adds
+  /// the message.
   double take_s(PipelineConnection& connection, double at_s, double nbytes) const {
     auto& held = connection.held;
     while (!held.empty() &&
@@ -78,15 +79,15 @@ bool repeats(std::span<const T> all, std::size_t period, Same same) {
   return true;
 }
 
-/// The shortest period of a ring, such as the workers of one node, and the parts of its members.
-/// Every member of the ring behaves like the member one period before it.
+/// The shortest period of a ring (for example the workers of one node), and the parts of its
+/// members. Every member of the ring behaves like the member one period before it.
 struct Period {
   std::size_t members;
   std::vector<double> nbytes;
 };
 
-/// Finds the period of a ring; all members if nothing repeats. In a long ring, parts that differ by
-/// one element are rounded up to the longest.
+/// Finds the period of a ring. If nothing repeats, the period is the whole ring. In a long ring,
+/// parts that differ by one element are rounded up to the longest.
 Period period_of(const Pipeline& pipeline, std::span<const PipelineEdge> edges,
                  std::span<const PipelineConnection> connections) {
   constexpr std::size_t kFew = 256;  // up to this size, rounding the parts is not worthwhile
@@ -169,7 +170,7 @@ std::vector<double> chain_ends_s(const Pipeline& pipeline, std::span<const Pipel
                                  std::span<PipelineConnection> connections) {
   const std::size_t last = edges.size();
   Edges chain(pipeline, edges, transport, connections);
-  // A member receives a message in the same batch in which it sends the previous message.
+  // A member receives a message in the same batch in which it sends the message before.
   std::vector<double> called_s = pipeline.starts_s, taken_s = pipeline.starts_s;
   const Pipeline::Phase& phase = pipeline.phases[0];
   for (std::size_t j = 0; j < static_cast<std::size_t>(phase.messages); ++j)

@@ -174,8 +174,8 @@ RunTimeDraws::RunTimeDraws(const RunTimes& times) : times_(resolved(times)) {
     case Shape::bounded:
     case Shape::sequences: break;
   }
-  // The cut, and the longest of a batch, have no closed form, so average over draws that no run
-  // uses.
+  // The mean of times that are cut off, and of the longest of a batch, has no closed form. It is
+  // therefore estimated from draws that no run uses.
   constexpr int kDraws = 1 << 14;
   double sum = 0;
   for (int i = 0; i < kDraws; ++i) sum += draw(Philox(0, i, 0, Purpose::run_time_mean));

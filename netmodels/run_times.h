@@ -9,31 +9,32 @@
 
 namespace trigram {
 
-/// A point of a distribution function: the fraction `share` of the mass is below `seconds`.
+/// A point of a distribution function: the fraction `share` of all draws is below `seconds`.
 struct Quantile {
   double share = 0;
   double seconds = 0;
 };
 
-/// The variation of a step's computation time between workers and steps, as caused by sequences of
-/// uneven length, environments of uneven speed, and shared machines. Draws are divided by the
-/// distribution's mean: the workload's own time is taken as the mean.
+/// The variation of a step's computation time between workers and steps. Its causes are, for
+/// example, sequences of uneven length, environments of uneven speed, and shared machines. Draws
+/// are divided by the distribution's mean, so the mean time of a step is the workload's own time.
 struct RunTimes {
   enum class Shape { constant, lognormal, bounded, quantiles, sequences, published };
   Shape kind = Shape::constant;
   std::int64_t seed = 0;
-  /// lognormal: standard deviation divided by mean.
+  /// For the shape lognormal: standard deviation divided by mean.
   double variation = 0;
-  /// bounded: `smallest_s` plus a lognormal time, cut off at `largest_s`. Mean and standard
-  /// deviation are those without the cut.
+  /// For the shape bounded: times are `smallest_s` plus a lognormal time, cut off at `largest_s`.
+  /// Mean and standard deviation are those without the cut.
   double smallest_s = 0, largest_s = 0, mean_s = 0, deviation_s = 0;
-  /// quantiles: points from share 0 to share 1, linear in between.
+  /// For the shape quantiles: points from share 0 to share 1, with linear interpolation.
   std::vector<Quantile> quantiles;
-  /// sequences: a step takes as long as the longest of `batch` lengths (in tokens or frames), each
-  /// bounded as above; the fraction `fixed_share` of the time does not depend on them.
+  /// For the shape sequences: a step takes as long as the longest of `batch` sequences. Their
+  /// lengths (in tokens or frames) have the bounded shape above. The fraction `fixed_share` of the
+  /// time does not depend on the lengths.
   double shortest = 0, longest = 0, mean = 0, deviation = 0, fixed_share = 0;
   std::int64_t batch = 1;
-  /// published: a name in `published_run_times`.
+  /// For the shape published: a name in `published_run_times`.
   std::string name;
 };
 
@@ -48,7 +49,7 @@ FieldTable<RunTimes> run_times_fields();
 /// Parses the fields and checks relations between them.
 RunTimes parse_run_times(const Json& j, const std::string& pointer);
 
-/// Draws factors on the time of a step's computation; their mean is 1.
+/// Draws the factor on the computation time of a step; its mean is 1.
 class RunTimeDraws {
  public:
   explicit RunTimeDraws(const RunTimes& times);
@@ -57,7 +58,7 @@ class RunTimeDraws {
  private:
   double draw(Philox random) const;
   RunTimes times_;
-  double mean_ = 1;  // mean of the undivided draws
+  double mean_ = 1;  // mean of the draws before division
 };
 
 }  // namespace trigram

@@ -8,7 +8,7 @@
 namespace trigram {
 namespace {
 
-/// A limit that is not dumped if it is infinite.
+/// A limit that is dumped only if it is finite.
 OptionType<double> limit(Dimension dimension) {
   return written_where(quantity(dimension, true),
                        [](double value) { return std::isfinite(value); });

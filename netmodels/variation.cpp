@@ -9,8 +9,8 @@ namespace trigram {
 namespace {
 
 constexpr double kGolden = 0.6180339887498949;  // (sqrt(5) - 1) / 2
-// For other differences between two connections: irrational numbers that are not multiples of each
-// other.
+// For the other differences between two connections: irrational numbers that are not multiples of
+// each other.
 constexpr double kShift = 0.7548776662466927, kSource = 0.5698402909980532,
                  kDestination = 0.4142135623730951;
 

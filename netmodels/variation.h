@@ -4,18 +4,18 @@ namespace trigram {
 
 // Machines and connections of the same model differ. These functions give the deviation of each,
 // which is constant in time. The deviations follow a golden-ratio (Kronecker) sequence of
-// quantiles: the first n are spread evenly for every n, so that the slowest of n does not depend on
-// luck.
+// quantiles. For every n, the first n of them are spread evenly, so that the slowest of n machines
+// does not depend on chance.
 
 /// The quantile `share`, in (0, 1), of the standard normal distribution; within 4.5e-4 (Abramowitz
 /// and Stegun, Handbook of Mathematical Functions, 1964, formula 26.2.23).
 double normal_quantile(double share);
 
-/// The factor on the time of worker `rank` relative to the median worker: lognormal, where
-/// `variation` is the standard deviation of the logarithm.
+/// The factor on the time of worker `rank`, relative to the median worker. It is lognormal;
+/// `variation` is the standard deviation of its logarithm.
 double worker_slowness(double variation, int rank);
 
-/// The throughput of a node's software relative to the median node: lognormal in the same way.
+/// The throughput of a node's software, relative to the median node. Lognormal, as above.
 double node_swiftness(double variation, int node);
 
 /// A connection between two workers of different nodes, in a cluster of `nodes` nodes.
@@ -25,7 +25,7 @@ struct NodeConnection {
   int source_worker = 0, destination_worker = 0;  // indices within their nodes
 };
 
-/// The throughput of a connection relative to the median connection: lognormal in the same way.
+/// The throughput of a connection, relative to the median connection. Lognormal, as above.
 double connection_swiftness(double variation, const NodeConnection& connection);
 
 }  // namespace trigram

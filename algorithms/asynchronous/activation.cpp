@@ -7,7 +7,7 @@
 namespace trigram {
 std::vector<ActivationHop> activation_hops(int rank, int size, int source, int round) {
   const int core = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
-  if (rank >= core) {  // attached to one rank of the core
+  if (rank >= core) {  // the rank is attached to a rank of the core
     if (source == rank) return {{rank - core, kOwnActivation}};
     return {};
   }

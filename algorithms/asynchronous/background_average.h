@@ -13,8 +13,9 @@ namespace trigram {
 struct BackgroundAverage {
   BackgroundAverage(Context ctx, Run& run);
 
-  /// s = weights. If the worker calls it, the average includes exactly the steps taken so far; if
-  /// the agent calls it, the snapshot falls between two steps of the worker. Not during an average.
+  /// Sets s = weights. If the worker calls it, the average includes exactly the steps taken so far;
+  /// if the agent calls it, the snapshot falls between two steps of the worker. Must not be called
+  /// during an average.
   void take_snapshot(Context c);
   /// On the agent: weights += (mean of all ranks' s) - s. Keeps the steps that the worker has taken
   /// since the snapshot, and records their number as staleness.

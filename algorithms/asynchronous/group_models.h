@@ -23,7 +23,8 @@ struct GroupModels {
         coded(codec.has_value()),
         butterfly(in_group.algorithm == AllreduceAlgorithm::recursive_doubling) {}
 
-  /// Agent: averages the latest models over ctx.comm. Codes refer to this mean from here on.
+  /// Called by the agent: averages the latest models over ctx.comm. Codes are relative to this mean
+  /// from then on.
   void average_all(Context ctx, const AllreduceSpec& allreduce) {
     models.average([&](const Tensor& x) {
       c_fp_s(ctx, x, allreduce);
@@ -31,7 +32,7 @@ struct GroupModels {
       host.add(x);
     });
   }
-  /// Agent: sums the latest models over `members` of ctx.comm.
+  /// Called by the agent: sums the latest models over `members` of ctx.comm.
   void sum(Context ctx, const std::vector<int>& members, Slot slot) {
     Subset group(*ctx.comm, members);
     models.sum(ctx, [&](const Tensor& x) {
@@ -39,9 +40,9 @@ struct GroupModels {
       host.add(x, added(members.size()));
     });
   }
-  /// The number of models that a rank adds to its own for a group sum: one in each round of a
-  /// butterfly; with a codec, those of all other members. Other algorithms add pieces, one model in
-  /// all.
+  /// The number of models that a rank adds to its own for a group sum: with a codec, the models of
+  /// all other members; with a butterfly, one in each round. Other algorithms add pieces of models
+  /// that amount to one model.
   std::size_t added(std::size_t group_size) const {
     if (coded) return group_size - 1;
     return butterfly ? static_cast<std::size_t>(std::countr_zero(group_size)) : 1;

@@ -10,9 +10,9 @@
 namespace trigram {
 namespace {
 
-// To rank 0: kFinished and kFinishedLast, a step or the last step is finished. From rank 0, passed
-// on to the worker: kPeer, a peer in the next group; kGroup, the group is complete; kNoMoreGroups,
-// there are no more groups.
+// Messages to rank 0: kFinished (a step is finished) and kFinishedLast (the last step is finished).
+// Messages from rank 0, which the agent passes on to the worker: kPeer (a peer in the next group),
+// kGroup (the group is complete) and kNoMoreGroups (there are no more groups).
 enum GroupMessage : std::int64_t { kFinished, kFinishedLast, kPeer, kGroup, kNoMoreGroups };
 
 /// The worker's next group; empty if there are no more groups, or if the world is ending.
@@ -21,7 +21,8 @@ std::optional<Peers> next_group(Context ctx) {
   while (const auto m = ctx.control->receive(kGroupTag)) {
     if (m->a == kNoMoreGroups) break;
     if (m->a == kGroup) return undirected(ctx.world_rank, edges);
-    const auto most = static_cast<float>(m->b % ctx.world_size);  // larger number of peers
+    const auto most =
+        static_cast<float>(m->b % ctx.world_size);  // the larger number of peers of the two ranks
     edges.push_back({static_cast<int>(m->b / ctx.world_size), 1 / (1 + most)});
   }
   return std::nullopt;
@@ -40,7 +41,7 @@ struct GroupScheduler::Agent {
         main->post(c.world_rank, kGroupTag, m->a, m->b);
         if (m->a == kNoMoreGroups) return;
       } else if (c.world_rank != 0) {
-        c.control->post(0, kGroupTag, m->a);  // from the own worker
+        c.control->post(0, kGroupTag, m->a);  // from the rank's own worker
       } else {
         announce(c, last ? search.finish_last(m->source) : search.finish(m->source));
         if (last && --working == 0)

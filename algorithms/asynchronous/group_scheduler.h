@@ -8,11 +8,11 @@
 
 namespace trigram {
 
-/// Forms groups of ranks that have finished a step, as a PathSearch decides. It uses the control
-/// plane: ranks report to rank 0, which owns the PathSearch, and rank 0 informs all members of a
-/// group. A rank in a group does nothing else until it has exchanged with its peers in the group,
-/// and all ranks hear of their groups in the same order; so all data operations are in a consistent
-/// order, too.
+/// Forms groups of ranks that have finished a step; a PathSearch decides on the groups. Ranks
+/// report to rank 0, which owns the PathSearch, and rank 0 informs all members of a group, all on
+/// the control plane. A rank in a group does nothing else until it has exchanged with its peers in
+/// the group, and all ranks hear of their groups in the same order. So all ranks issue their data
+/// operations in a consistent order, too.
 ///
 /// The constructor forks a stream `desk` on every rank, for control messages to and from rank 0.
 /// Rank 0 answers even while its own worker computes.
@@ -21,12 +21,13 @@ class GroupScheduler {
   /// Collective, on the main stream. `graph` must satisfy the requirements of PathSearch.
   GroupScheduler(Context ctx, const PeerGraph& graph);
 
-  /// On the main stream: this rank has finished a step. Returns when the rank is in a group. The
-  /// returned peers are its neighbours in the group, with Metropolis weights 1 / (1 + the larger
-  /// number of such peers of the two ranks).
+  /// Called on the main stream when this rank has finished a step. Blocks until the rank is in a
+  /// group. Returns the rank's neighbours in the group. Their weights are Metropolis weights: 1 /
+  /// (1 + the larger number of such neighbours of the two ranks).
   Peers join(Context ctx);
-  /// The same for the last step. Calls `exchange` for that group and for all later groups until
-  /// every rank has finished its last step, since other ranks may need this rank to be connected.
+  /// Called instead of `join` for the last step. Calls `exchange` for that group and for all later
+  /// groups until every rank has finished its last step, since the edges between other ranks may
+  /// lead through this rank.
   void join_until_end(Context ctx, const std::function<void(const Peers&)>& exchange);
 
  private:

@@ -5,8 +5,9 @@
 
 namespace trigram {
 
-/// A rank's model. Its worker trains it, and an agent on another stream averages it with the models
-/// of partners, pair by pair. Steps that the worker makes during an average are kept.
+/// A rank's model. The rank's worker trains it, and an agent on another stream averages it with the
+/// models of partners, one partner at a time. Steps that the worker makes during an average are
+/// kept.
 class ModelAverager {
  public:
   /// See PairAverages for `partners` and `codec`.
@@ -17,7 +18,7 @@ class ModelAverager {
         snapshot_(ctx.device->empty_like(run.workload.weights())),
         change_(ctx.device->empty_like(snapshot_)) {}
 
-  /// Called on this rank's agent and on that of `partner`: x_i = x_i + (s_j - s_i)/2, where s are
+  /// Called on the agents of this rank and of `partner`: x_i = x_i + (s_j - s_i)/2, where s are
   /// snapshots of the models taken now.
   void average(Context c, int partner) {
     long taken_at = 0;

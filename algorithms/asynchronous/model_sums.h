@@ -14,12 +14,12 @@ namespace trigram {
 ///
 ///   sum_i = S (x_i + mean_j Q(d_j) - Q(d_i)),  d_j = x_j - r        over the S ranks of the group
 ///
-/// The sums differ from rank to rank by the loss of each rank's own code: a rank keeps this loss in
-/// its model and encodes it again the next time. The mean of sum_i / S equals the mean of x_i,
+/// A rank thus keeps the loss of its own code in its model and encodes it again the next time, so
+/// the sums differ from rank to rank by these losses. The mean of sum_i / S equals the mean of x_i,
 /// whatever is lost. Q must be a contraction.
 class ModelSums {
  public:
-  /// `algorithm` is for exact sums, `seed` for codecs. The first reference is `weights`.
+  /// `algorithm` is used for exact sums, `seed` by codecs. The first reference is `weights`.
   ModelSums(Context ctx, const Tensor& weights, std::uint64_t seed, std::optional<CodecSpec> codec,
             const AllreduceSpec& algorithm);
   /// x = the (approximate) sum of all x over ctx.comm.
@@ -32,7 +32,7 @@ class ModelSums {
   AllreduceSpec algorithm_;
   std::uint64_t seed_;
   Tensor reference_;              // only with a codec
-  std::optional<Feedback> lost_;  // only with a codec: the loss in the current sum
+  std::optional<Feedback> lost_;  // only with a codec: the loss of this rank's code
 };
 
 }  // namespace trigram

@@ -5,7 +5,10 @@
 namespace trigram {
 namespace {
 
-enum Request : std::int64_t { kAverage, kNoMoreRequests };  // what a request asks for
+enum Request : std::int64_t {
+  kAverage,
+  kNoMoreRequests
+};  // the request: an average, or no more requests
 
 }  // namespace
 

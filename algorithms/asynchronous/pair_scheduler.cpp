@@ -7,9 +7,10 @@
 namespace trigram {
 namespace {
 
-// To rank 0: kRequest, a request; kExchangeEnded, a rank's exchange has ended; kWorkerEnded, a
-// worker has ended. From rank 0: kExchange, an exchange to run, which a worker also sends to itself
-// for its own server; kNoMoreExchanges, there are no more exchanges.
+// Messages to rank 0: kRequest (a request), kExchangeEnded (a rank's exchange has ended) and
+// kWorkerEnded (a worker has ended). Messages from rank 0: kExchange (an exchange to run; a worker
+// also sends it to itself, for the server on its own rank) and kNoMoreExchanges (there are no more
+// exchanges).
 enum PairMessage : std::int64_t {
   kRequest,
   kExchangeEnded,
@@ -42,7 +43,8 @@ void PairMatcher::release(int rank) {
   match_requester(rank);
 }
 
-/// Earlier requests were skipped at least as often, so urgent requests come first.
+/// It is enough to look at the first request: earlier requests were skipped at least as often, so
+/// urgent requests come first.
 bool PairMatcher::has_urgent(int server) const {
   const auto& requests = waiting_[at(server)];
   return !requests.empty() && is_urgent(requests.front());
@@ -62,7 +64,7 @@ bool PairMatcher::match_urgent(int requester) {
 
 bool PairMatcher::match_server(int server) { return grant_first(server, kAnybody); }
 
-/// Requesters start with different servers.
+/// Begins the search at a different server for each requester.
 void PairMatcher::match_requester(int requester) {
   const auto later =
       std::upper_bound(servers_.begin(), servers_.end(), requester) - servers_.begin();
@@ -72,8 +74,8 @@ void PairMatcher::match_requester(int requester) {
   }
 }
 
-/// Grants a free server its first free requester, or `only_requester`, unless another request is
-/// urgent.
+/// Grants a free server its first free requester, unless another request is urgent. If
+/// `only_requester` is given, considers only that rank.
 bool PairMatcher::grant_first(int server, int only_requester) {
   auto& requests = waiting_[at(server)];
   for (auto w = requests.begin(); w != requests.end(); ++w) {
@@ -104,7 +106,7 @@ struct PairScheduler::Agent : std::enable_shared_from_this<Agent> {
       if (m->a == kNoMoreExchanges) return;
       if (m->a == kExchange)
         run_exchange(c, static_cast<int>(m->b / P), static_cast<int>(m->b % P));
-      else if (c.world_rank != 0) c.control->post(0, kPairTag, m->a);  // from the own rank
+      else if (c.world_rank != 0) c.control->post(0, kPairTag, m->a);  // from this rank's worker
       else if (m->a == kRequest) matcher.request(m->source);
       else if (m->a == kExchangeEnded) matcher.release(m->source);
       else if (--working == 0)
@@ -141,8 +143,8 @@ PairScheduler::PairScheduler(Context ctx, const std::vector<int>& servers, Excha
 
 void PairScheduler::exchange_with_all_servers(Context ctx) {
   const int self = ctx.world_rank;
-  // The own exchange also goes through the agent, so that one stream submits all exchanges, in
-  // order of time.
+  // The exchange of a rank with itself also goes through the agent, so that a single stream submits
+  // all exchanges, in order of time.
   for (const int server : agent_->servers)
     if (server == self)
       agent_->control->post(self, kPairTag, kExchange, self * ctx.world_size + self);

@@ -12,16 +12,16 @@ namespace trigram {
 /// Decides on rank 0 which pairs of ranks exchange next, given the waiting requests and the ranks
 /// that are busy with an exchange.
 ///
-/// A server serves the first of its waiting requesters that is free. A request that has been
-/// skipped once per other requester becomes urgent: its server then serves it next. Without this
-/// rule servers would rarely be free to act as requesters of other servers.
+/// A server serves the first of its waiting requesters that is free. A request becomes urgent when
+/// it has been skipped once per other requester: its server then serves it next. Without this rule
+/// a rank that is a server would rarely be free to make its own requests to other servers.
 class PairMatcher {
  public:
   using Grant = std::function<void(int requester, int server)>;
   PairMatcher(std::vector<int> servers, int ranks, Grant grant);
-  /// `requester` asks for one exchange with every server but itself.
+  /// Registers the requests of `requester`, one for an exchange with each server but itself.
   void request(int requester);
-  /// The exchange of `rank` has ended.
+  /// Call when the exchange of `rank` has ended.
   void release(int rank);
 
  private:
@@ -40,13 +40,13 @@ class PairMatcher {
 
   std::vector<int> servers_;
   Grant grant_;
-  std::vector<std::deque<Waiting>> waiting_;  // for each rank, in the order of requests
+  std::vector<std::deque<Waiting>> waiting_;  // by server, in the order of requests
   std::vector<bool> busy_;
 };
 
 /// Exchanges between pairs of ranks, in whatever order ranks request them. Exchanges are reserved
 /// first: a rank is in at most one exchange at a time, and both sides have committed before either
-/// begins. So all ranks issue their exchanges in compatible orders, the order of the grants.
+/// begins. So all ranks issue their exchanges in a consistent order, that of the grants.
 ///
 /// The constructor forks two streams per rank: `desk`, for control messages to and from rank 0,
 /// which owns the PairMatcher, and `meetings`, on which the exchanges run. A server serves even
@@ -58,11 +58,12 @@ class PairScheduler {
   /// Collective, on the main stream. `exchange` must own everything that it refers to.
   PairScheduler(Context ctx, const std::vector<int>& servers, Exchange exchange);
 
-  /// On the main stream: exchanges with every server once. Returns when the last exchange is over.
+  /// Called on the main stream: exchanges with every server once. Returns when the last exchange is
+  /// over.
   void exchange_with_all_servers(Context ctx);
-  /// On the main stream, at the end: returns when no rank will exchange any more.
+  /// Called on the main stream at the end: returns when no rank will exchange any more.
   void finish(Context ctx);
-  /// The stream of the exchanges; free for other uses after `finish`.
+  /// The stream on which exchanges run; free for other uses after `finish`.
   Stream& data() { return *data_; }
 
  private:

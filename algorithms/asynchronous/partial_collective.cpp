@@ -4,8 +4,8 @@
 
 namespace trigram {
 
-/// The agent runs one task per version, which submits the next one. So the worker can wait for
-/// single versions, and only one Work is kept, however far ahead the agent is.
+/// The agent runs one task per version, and each task submits the next. So the worker can wait for
+/// a single version, and only one Work is kept, however far ahead the agent is.
 struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
   Agent(Context ctx, Plan its_plan)
       : plan(std::move(its_plan)), activation(plan.initiator), guard(ctx.stream->make_mutex()) {}
@@ -23,7 +23,7 @@ struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
     if (version + 1 < plan.versions) submit(c, *c.stream, version + 1);
   }
 
-  /// The work to wait for before `version` has run; null if it has run.
+  /// The work to wait for until `version` has run; null if it has run.
   std::shared_ptr<Work> pending(long version) {
     Lock lock(*guard);
     return executed >= version ? nullptr : next;
@@ -33,7 +33,7 @@ struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
   Activation activation;
   std::unique_ptr<Mutex> guard;  // protects the two members below
   long executed = -1;
-  std::shared_ptr<Work> next;  // of version executed + 1
+  std::shared_ptr<Work> next;  // work of version executed + 1
 };
 
 PartialCollective::PartialCollective(Context ctx, const std::string& name, Plan plan)
@@ -42,7 +42,8 @@ PartialCollective::PartialCollective(Context ctx, const std::string& name, Plan 
   ctx.stream->wait(*stream_->submit(ctx, [control](Context c) { *control = c.control; }));
   control_ = *control;
   if (agent_->plan.versions == 0) return;
-  Lock lock(*agent_->guard);  // the first version may run, and submit the next, before this returns
+  // The first version may run, and submit the next, before `submit` returns.
+  Lock lock(*agent_->guard);
   agent_->submit(ctx, *stream_, 0);
 }
 

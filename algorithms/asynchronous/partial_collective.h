@@ -7,13 +7,14 @@
 
 namespace trigram {
 
-/// A sequence of collectives that run when some rank is ready, not when all ranks are. The agent of
-/// each rank, on a stream of its own, takes part in every version 0, 1, ... exactly once and in
-/// order, whether its worker has arrived by then or not.
+/// A sequence of collectives, each of which runs as soon as one rank is ready (the initiator; see
+/// Activation), without waiting for the other ranks. The agent of each rank, on its own stream,
+/// takes part in every version 0, 1, ... exactly once and in order, whether its worker has arrived
+/// by then or not.
 ///
-/// `execute` defines the contribution and the use of the result. It shares buffers with the worker,
-/// so it needs a mutex. It is copied into the agent's tasks: everything it refers to must be owned
-/// by it or outlive the world.
+/// `execute` runs the collective: it takes the rank's contribution and stores the result. It shares
+/// buffers with the worker, so it needs a mutex. It is copied into the agent's tasks, so it must
+/// own everything it refers to, unless that outlives the world.
 class PartialCollective {
  public:
   struct Plan {
@@ -24,10 +25,10 @@ class PartialCollective {
   /// Forks the agent's stream from that of ctx, the main stream. Collective.
   PartialCollective(Context ctx, const std::string& name, Plan plan);
 
-  /// The worker has made its contribution to `version`. Versions must be announced in order without
-  /// gaps, whether the earlier ones have run or not.
+  /// Announces that the worker has made its contribution to `version`. Versions must be announced
+  /// in order without gaps, whether the earlier ones have run or not.
   void announce(Context ctx, long version);
-  /// Returns when `version`, which must be announced, has run; immediately if it ran earlier.
+  /// Blocks until `version`, which must be announced, has run.
   void wait(Context ctx, long version);
   /// Announces and waits.
   void arrive(Context ctx, long version);
@@ -36,8 +37,8 @@ class PartialCollective {
   struct Agent;
   std::shared_ptr<Agent> agent_;
   std::unique_ptr<Stream> stream_;
-  Control* control_ = nullptr;  // the agent's
-  long announced_ = -1;         // the latest version
+  Control* control_ = nullptr;  // control plane of the agent's stream
+  long announced_ = -1;         // the latest announced version
 };
 
 }  // namespace trigram

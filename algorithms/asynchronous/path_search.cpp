@@ -27,7 +27,8 @@ std::vector<int> PathSearch::finish_last(int rank) {
   return finish(rank);
 }
 
-/// Accepts all possible edges, one by one in the order of ranks. A single rank never waits.
+/// Accepts all possible edges, one by one in the order of ranks. If there is only one rank, it
+/// never waits.
 bool PathSearch::accept_edges() {
   bool any = finished_.size() == 1;
   for (int a = 0; a < static_cast<int>(finished_.size()); ++a)

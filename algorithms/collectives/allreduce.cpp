@@ -11,7 +11,7 @@ namespace trigram {
 namespace {
 
 /// Reduces folded ranks onto their partners, runs `core` among the 2^k active ranks, and sends the
-/// result back to the folded ranks.
+/// result back to the folded ranks (see Fold).
 void folded_allreduce(Context ctx, const Tensor& x, Reduce op,
                       const std::function<void(const Fold&)>& core) {
   const Fold fold(ctx);
@@ -48,7 +48,7 @@ void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op) {
       send_receive(ctx, x, peer, scratch.like(x), peer);
       accumulate(ctx, op, scratch.like(x), x);
     }
-    finish_reduction(ctx, op, x);  // divides by all P ranks, not only the active ones
+    finish_reduction(ctx, op, x);  // divides by the number of all P ranks, not only the active ones
   });
 }
 

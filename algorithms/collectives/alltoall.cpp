@@ -7,13 +7,13 @@ namespace trigram {
 
 namespace {
 
-/// Every rank sends `to(j)` to rank j and receives `from(j)` from it, all at once.
+/// Every rank sends `to(j)` to each rank j and receives `from(j)` from it, all at once.
 template <class To, class From>
 void exchange_with_all(Context ctx, const To& to, const From& from) {
   const int P = ctx.size(), rank = ctx.rank();
   if (P == 1) return;
   std::vector<Transfer> batch;
-  // Each rank starts with a different peer, so that not all send to the same rank.
+  // Each rank starts with a different peer, so that not all ranks send to the same rank first.
   for (int i = 1; i < P; ++i) {
     const int next = (rank + i) % P, previous = (rank - i + P) % P;
     batch.push_back({Transfer::recv, from(static_cast<std::size_t>(previous)), previous,

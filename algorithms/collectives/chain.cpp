@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-/// A chain of ranks, each of which passes tensors on to the next rank piece by piece.
+/// A chain of ranks. Each rank passes tensors on to the next rank, piece by piece.
 class Chain {
  public:
   Chain(Context ctx, std::span<const Tensor> pieces, int first)
@@ -23,7 +23,7 @@ class Chain {
   bool last() const { return place_ == size_ - 1; }
   int before() const { return (ctx_.rank() - 1 + size_) % size_; }
   int after() const { return (ctx_.rank() + 1) % size_; }
-  /// As long as the longest piece, in real and in priced elements.
+  /// A tensor as long as the longest piece, in real and in priced elements.
   Tensor longest() const {
     std::size_t numel = 0, priced_numel = 0;
     for (const Tensor& piece : pieces_) {
@@ -32,8 +32,8 @@ class Chain {
     }
     return Tensor::phantom(numel, pieces_[0].dtype(), priced_numel);
   }
-  /// Piece i arrives in `room(piece)` while piece i - 1 leaves; then `arrived(ctx, piece)` is
-  /// called.
+  /// Receives piece i in `room(piece)` while piece i - 1 is sent on. Then calls `arrived(ctx,
+  /// piece)`.
   template <class Room, class Arrived>
   void run(Room room, Arrived arrived) const {
     const std::size_t count = pieces_.size();
@@ -55,7 +55,7 @@ class Chain {
   int size_, place_;
 };
 
-/// The whole reduction except for the final scaling of a mean.
+/// Runs the whole reduction except for the final scaling of a mean.
 void reduce_along(Context ctx, std::span<const Tensor> pieces, Reduce op, int root) {
   const Chain chain(ctx, pieces, (root + 1) % ctx.size());
   const Scratch scratch(ctx, chain.longest());

@@ -8,14 +8,15 @@
 namespace trigram {
 namespace {
 
-/// The number of consecutive ranks of ctx.comm that are workers of one node; 1 if it is unknown.
+/// The number of consecutive ranks of ctx.comm that are workers of one node; 1 if the number is
+/// unknown.
 int workers_in_a_row(Context ctx) {
   const auto& nodes = ctx.layout->nodes();
   return ctx.size() == ctx.layout->ranks() ? ctx.size() / static_cast<int>(nodes.size()) : 1;
 }
 
-/// One ring over one part of a vector. In stage k, of 2(P-1), the rank at position p sends chunk p
-/// - 1 - k to the next position. The receiver adds it to its own chunk in the first P-1 stages and
+/// One ring over one part of a vector. In stage k, of 2(P-1), the rank at position p sends chunk
+/// p-1-k to the next position. The receiver adds it to its own chunk in the first P-1 stages and
 /// overwrites its own chunk in the other stages.
 class Channel {
  public:
@@ -39,7 +40,7 @@ class Channel {
     add(batch, Transfer::recv, arrived_, rank_at(position_ - 1));
     add(batch, Transfer::send, chunk(position_ - 1 - stage), rank_at(position_ + 1));
   }
-  /// Reduces the chunk that arrived in the stage.
+  /// Adds the chunk that arrived in the stage to the rank's own chunk, in the stages that reduce.
   void finish(int stage) {
     if (!adds_) return;
     accumulate(ctx_, op_, arrived_, into_);
@@ -68,7 +69,7 @@ class Channel {
   std::size_t slice_bytes_;
   int workers_, shift_, position_ = 0;
   Scratch room_;
-  // Of the current stage:
+  // The chunk of the current stage, and its receive buffer.
   Tensor into_, arrived_;
   bool adds_ = false;
 };

@@ -9,9 +9,9 @@
 
 // Collectives, written once on top of Communicator::transfer, for any number of ranks P and any
 // length n, including 0 and 1. All ranks of ctx.comm call the same collective with equal lengths. A
-// collective works in place on `x` unless its comment says otherwise. Costs are for a flat network
-// with latency a and b seconds per byte, with n in bytes. Tensor::parts divides the lengths, so
-// "n/P" means ceil(n/P).
+// collective works in place on `x` unless its comment says otherwise. Formulas such as 2(P-1)(a +
+// n/P b) give the time on a flat network with a latency of a seconds and b seconds per byte, for n
+// bytes. Tensor::parts divides the lengths, so "n/P" means ceil(n/P).
 //
 // Each algorithm fixes the order of its sums, so the results are bitwise equal in every world.
 // `avg` sums first and scales once.
@@ -23,13 +23,13 @@ namespace trigram {
 /// selects for the vector (nccl_choice.h).
 enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, double_tree, nccl, native };
 
-/// How the rings of an allreduce run; see channels.h. With segments, the segments of a vector are
-/// reduced one after the other, each small enough to stay in a processor's caches between its two
-/// passes; sums are then formed segment by segment.
+/// How the rings of an allreduce run; see channels.h. With segments, a vector is reduced segment by
+/// segment; each segment is small enough to stay in a processor's caches between its reduce-scatter
+/// and its allgather.
 struct Rings {
   std::int64_t channels = 1;      // number of concurrent rings; each has its own part of the vector
-  std::size_t slice_bytes = 0;    // longest message, into which chunks are cut; 0: does not cut
-  std::size_t segment_bytes = 0;  // longest segment of the vector; 0: the whole vector
+  std::size_t slice_bytes = 0;    // longest message, in bytes; longer chunks are cut; 0: no cutting
+  std::size_t segment_bytes = 0;  // longest segment of the vector, in bytes; 0: the whole vector
   bool operator==(const Rings&) const = default;
 };
 
@@ -51,19 +51,19 @@ void allreduce(Context ctx, const Tensor& x, Reduce op, const AllreduceSpec& spe
 void ring_allreduce(Context ctx, const Tensor& x, Reduce op);
 
 /// Pairwise exchange of whole vectors over log2 P rounds; ranks beyond the largest power of two are
-/// folded onto partners before and after (Thakur, Rabenseifner, Gropp, IJHPCA 2005). lg P (a + n
-/// b).
+/// folded onto partners (fold.h) (Thakur, Rabenseifner, Gropp, IJHPCA 2005). lg P (a + n b).
 void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op);
 
-/// Recursive-halving reduce-scatter, then recursive-doubling allgather, folded like the above
+/// Recursive-halving reduce-scatter, then recursive-doubling allgather, with the same folding
 /// (Rabenseifner, ICCS 2004). 2 lg P a + 2 n (P-1)/P b.
 void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op);
 
 /// A double binary tree or one ring: NCCL's choice for the priced bytes of x on this machine.
 void nccl_allreduce(Context ctx, const Tensor& x, Reduce op, const NcclOptions& options = {});
 
-/// Uses the communication library below the world, with the library's order of summation. Uses
-/// ring_allreduce if Communicator::native refuses, for example for subsets of the library's ranks.
+/// Uses the collective of the world's own communication library, with the library's order of
+/// summation. Uses ring_allreduce if Communicator::native refuses, for example for subsets of the
+/// library's ranks.
 void native_allreduce(Context ctx, const Tensor& x, Reduce op);
 
 /// Rank r ends with part(r, P) of the reduction in its own part(r, P); the rest of x is scratch.
@@ -77,8 +77,8 @@ void recursive_doubling_allgather(Context ctx, const Tensor& x);  // lg P a + n(
 
 /// Allgather of P tensors of any lengths: rank r contributes parts[r].
 void ring_allgather(Context ctx, std::span<const Tensor> parts);
-/// The same in one batch, in which rank r sends parts[r] to every other rank: a + (P-1) n b, where
-/// n is the longest part.
+/// Allgather of P tensors in one batch, in which rank r sends parts[r] to every other rank: a +
+/// (P-1) n b, where n is the longest part.
 void direct_allgather(Context ctx, std::span<const Tensor> parts);
 
 /// All ranks end with root's x. Binomial tree: ceil(lg P)(a + n b).
@@ -86,21 +86,21 @@ void binomial_broadcast(Context ctx, const Tensor& x, int root);
 /// Chain from root. x is cut into `segments` pieces, and each rank passes a piece on as soon as it
 /// has received it: (P-1) a + (P-2+segments) n/segments b.
 void pipelined_broadcast(Context ctx, const Tensor& x, int root, int segments);
-/// The same for several tensors, each of which is one piece.
+/// A pipelined broadcast of several tensors, each of which is one piece.
 void pipelined_broadcast(Context ctx, std::span<const Tensor> pieces, int root);
 
 /// Root ends with the reduction; elsewhere x is scratch. Binomial tree: ceil(lg P)(a + n b).
 void binomial_reduce(Context ctx, const Tensor& x, Reduce op, int root);
-/// The same tree for operations other than Reduce: `merge` combines `arrived`, which a child sent
-/// and which is as long as x, into x. It is called on the stream of ctx, for the nearest child
-/// first.
+/// A binomial reduction with another operation than Reduce: `merge` combines `arrived`, which a
+/// child sent and which is as long as x, into x. It is called on the stream of ctx, for the nearest
+/// child first.
 void binomial_reduce(Context ctx, const Tensor& x, int root,
                      const std::function<void(const Tensor& arrived)>& merge);
 
-/// The same by a chain that starts at the rank after the root, in `segments` pieces; sums are
+/// A reduction by a chain that starts at the rank after the root, in `segments` pieces; sums are
 /// formed in the order of the chain. (P-1) a + (P-2+segments) n/segments b.
 void pipelined_reduce(Context ctx, const Tensor& x, Reduce op, int root, int segments);
-/// The same for several tensors, each of which is one piece.
+/// A pipelined reduction of several tensors, each of which is one piece.
 void pipelined_reduce(Context ctx, std::span<const Tensor> pieces, Reduce op, int root);
 
 /// Sends send[j] to rank j and receives recv[j] from rank j, all in one batch, like a group of NCCL

@@ -14,7 +14,8 @@ constexpr int kTrees = 2;
 
 int lowest_bit(int v) { return v & -v; }
 
-/// The neighbours of v in a tree over nodes 0 .. nodes-1 that is rooted at 0, without renumbering.
+/// The neighbours of v in a tree over nodes 0 .. nodes-1 that is rooted at 0 and whose nodes are
+/// not renumbered.
 TreeNode plain_node(int v, int nodes) {
   TreeNode node;
   if (v == 0) {
@@ -73,7 +74,7 @@ class Shape {
         children.push_back(node * workers_);
     return children;
   }
-  /// The number of edges to the farthest rank below.
+  /// The number of edges to the farthest rank below this one.
   int height(int tree, int rank) const {
     int height = 0;
     for (const int child : children(tree, rank))
@@ -92,17 +93,18 @@ class Shape {
   int workers_, nodes_;
 };
 
-/// The traffic of one edge in one direction, as seen by one rank: chunk k is in stage first + k.
+/// The traffic on one edge in one direction, as one rank sees it: chunk k is in stage first + k.
 struct Flow {
   Transfer::Kind kind;
   int tree, peer;
   std::int64_t first;
-  bool adds = false;  // the received chunk is added to the rank's own chunk; false: it replaces it
+  bool adds = false;  // the received chunk is added to the rank's own chunk; false: it replaces the
+                      // own chunk
   bool completes = false;  // the sum is complete after this addition
 };
 
-/// All flows of a rank. Both ends of a connection list its flows in the same order: first those up
-/// the trees, then those down the trees, each tree by tree.
+/// All flows of a rank. Both ends of a connection list its flows in the same order: first the flows
+/// up the trees, then those down the trees, each in the order of the trees.
 class Flows {
  public:
   Flows(const Shape& shape, int rank, std::int64_t ahead)
@@ -181,7 +183,7 @@ class Stages {
   bool active(const Flow& flow, std::int64_t stage) const {
     return flow.first <= stage && stage < end(flow);
   }
-  /// The first stage, not before `stage`, in which a flow is active.
+  /// The first stage in which a flow is active, from `stage` on.
   std::int64_t next_from(std::int64_t stage) const {
     std::int64_t next = kNone;
     for (const Flow& flow : flows_)
@@ -232,8 +234,8 @@ std::size_t double_tree_chunk_bytes(std::size_t nbytes, int nodes, int workers) 
 
 namespace {
 
-/// The number of messages of `chunk_bytes` by which ranks can run ahead without waiting, if both
-/// trees use the same connection, up and down.
+/// The number of messages of `chunk_bytes` by which ranks can run ahead without waiting, if the
+/// flows of both trees, up and down, use the same connection.
 std::int64_t most_ahead(Context ctx, std::size_t chunk_bytes) {
   constexpr std::int64_t kFlows = 4;
   return std::max<std::int64_t>(ctx.comm->buffered(chunk_bytes) / kFlows - 1, 0);

@@ -11,13 +11,14 @@ namespace trigram {
 ///
 /// With P = 2^k + rest, ranks 0 .. 2*rest-1 form pairs. The even rank of a pair is *folded* onto
 /// the odd one, which represents both. The active ranks are renumbered in order, from 0 to 2^k - 1.
-/// The size of a Fold does not depend on P, since thousands of simulated ranks have one each.
+/// A Fold has the same size in memory for every P, because each of thousands of simulated ranks has
+/// one.
 class Fold {
  public:
   explicit Fold(Context ctx);
 
   bool folded() const { return number_ < 0; }
-  /// The other rank of the pair, or -1 for a rank that represents only itself.
+  /// The other rank of the pair, or -1 for a rank in no pair.
   int partner() const { return partner_; }
   /// The number of active ranks.
   int size() const { return size_; }

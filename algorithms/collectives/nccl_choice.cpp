@@ -28,30 +28,30 @@ struct ByAlgorithm {
   }
 };
 
-// Microseconds per call, and per hop over each kind of link (baseLat, hwLat).
+// Latencies in microseconds: of a call, and of a hop over each kind of link (baseLat, hwLat).
 constexpr ByAlgorithm kBase = {{6.8, 14, 8.4}, {6.6, 14, 8.4}};
 constexpr ByAlgorithm kNvlink = {{0.6, 1.25, 4}, {0.6, 1.9, 3.4}};
 constexpr ByAlgorithm kPcie = {{1, 1.9, 4}, {1, 2.5, 5.7}};
 constexpr ByAlgorithm kNetwork = {{5, 8.5, 14}, {2.7, 4, 14}};
 
-/// The least time in microseconds of a hop of a ring over several nodes, on Intel's processors, to
-/// hand a message to the network; three times that for Simple (getNetOverhead).
+/// The least time in microseconds that a hop of a ring over several nodes takes to hand a message
+/// to the network, on Intel's processors; Simple takes three times as long (getNetOverhead).
 constexpr double kNetworkOverhead = 1;
 
-/// Factors on the latency of a ring over several nodes with Simple once a rank has kPlateauBytes of
-/// a channel, for compute capabilities below 8.0 and from 8.0 on.
+/// Factors on the latency of Simple for a ring over several nodes, once a rank has at least
+/// kPlateauBytes of a channel; for compute capabilities below 8.0, and from 8.0 on.
 constexpr double kPlateauBefore80 = 1.9, kPlateau = 1.4;
 constexpr std::size_t kPlateauBytes = 64;
 /// NCCL duplicates a single ring.
 constexpr std::size_t kChannels = 2;
 
-/// The share of the channels' bandwidth that carries data.
+/// The share of the channels' bandwidth that is left for data.
 constexpr ByProtocol kRingShare = {0.5, 0.92, 1};
 constexpr double kTreeShare = 0.92;
 constexpr double kTreeLl = 1 / 3.8, kTreeLl128 = 120.0 / 128, kTreeLl128OneNode = 7.0 / 9;
 
-/// The share of a tree's bandwidth by the length of the vector: 64 B, 128 B, ... 256 MiB
-/// (treeCorrectionFactor). Longer vectors have all of it.
+/// The share of a tree's bandwidth that vectors reach, by their length: 64 B, 128 B, ... 256 MiB
+/// (treeCorrectionFactor). Longer vectors reach all of it.
 constexpr ByProtocol kTreeCorrection[] = {
     {1, 1, .9},    // 64 B
     {1, 1, .9},    // 128 B
@@ -85,7 +85,7 @@ double tree_correction(NcclProtocol protocol, std::size_t nbytes) {
   return step < std::size(kTreeCorrection) ? kTreeCorrection[step][protocol] : 1;
 }
 
-/// Bytes of the vector per second.
+/// The predicted bandwidth: bytes of the vector per second.
 double bandwidth_Bps(const NcclView& view, NcclAlgorithm algorithm, NcclProtocol protocol,
                      std::size_t nbytes) {
   double Bps = view.nodes == 1 ? view.worker_Bps : view.node_Bps;

@@ -9,8 +9,8 @@
 namespace trigram {
 
 enum class NcclAlgorithm { tree, ring };
-/// NCCL's protocols: with a flag in every word (LL) or in every 128 bytes (LL128), which saves
-/// latency and costs bandwidth, or without flags (Simple).
+/// NCCL's protocols. LL has a flag in every word and LL128 in every 128 bytes, which saves latency
+/// and costs bandwidth. Simple has no flags.
 enum class NcclProtocol { ll, ll128, simple };
 
 /// Inputs of NCCL's cost model that this program cannot read from the machine.
@@ -26,17 +26,16 @@ struct NcclOptions {
 /// The ranks of an allreduce and the machine, as NCCL's cost model sees them.
 struct NcclView {
   int nodes = 1;
-  int workers = 1;        // per node
+  int workers = 1;        // workers per node
   double node_Bps = 0;    // all NICs of a node together
-  double worker_Bps = 0;  // between workers of a node
-  bool nvlink = true;     // inside nodes; false: PCIe
+  double worker_Bps = 0;  // between two workers of a node
+  bool nvlink = true;     // workers of a node are connected by NVLink; false: by PCIe
   std::int64_t compute_capability = 70;
   int ranks() const { return nodes * workers; }
 };
 
 /// The view for the ranks of ctx.comm. If all ranks of ctx.layout take part, nodes, workers and
-/// speeds are those of the layout. Ranks of a subset count as nodes of their own, each with one
-/// NIC.
+/// speeds are those of the layout. Otherwise every rank counts as a node with one NIC.
 NcclView nccl_view(const Context& ctx, const NcclOptions& options);
 
 /// The seconds that NCCL's cost model predicts for an allreduce of `nbytes`: latency + bytes /
@@ -45,9 +44,9 @@ NcclView nccl_view(const Context& ctx, const NcclOptions& options);
 /// The model and its constants are those of NVIDIA/nccl at 5067397c (June 2026): the constants of
 /// src/graph/tuning.cc and their use in `ncclTopoGetAlgoTime`. The model does not include the
 /// network's real latency, so an added delay changes no choice. Simplifications:
-/// - A channel's bandwidth times the number of channels is taken as the slower of a node's NICs and
-///   a worker's port. NCCL searches the topology for it and rounds it to fixed steps.
-/// - The limits per channel and per GPU generation, which bind above 20 GB/s, are left out.
+/// - The bandwidth of all channels together is taken as that of the node's NICs or of a worker's
+///   port, whichever is slower. NCCL finds it by a search and rounds it to fixed steps.
+/// - The limits per channel and per GPU generation, which apply above 20 GB/s, are left out.
 /// - NCCL uses LL128 if GPUs have NVLink and their NICs are on the same PCIe switch. The switch is
 ///   not described here, so NVLink alone decides.
 double nccl_time_s(const NcclView& view, NcclAlgorithm algorithm, NcclProtocol protocol,

@@ -48,14 +48,14 @@ std::size_t all_but(Context ctx, const Tensor& x, int part) {
   return x.priced_nbytes() - x.part(static_cast<std::size_t>(part), P).priced_nbytes();
 }
 
-/// The rounds of a reduce-scatter of x, and the computation in them.
+/// The rounds of a reduce-scatter of x, with the computation in each round.
 CollectivePattern::Phase reducing(Context ctx, const Tensor& x, Reduce op) {
   const Tensor part = longest_part(x, static_cast<std::size_t>(ctx.size()));
   return {ctx.size() - 1, cost_of(ctx, [&](Context dry) { accumulate(dry, op, part, part); }),
           cost_of(ctx, [&](Context dry) { finish_reduction(dry, op, part); })};
 }
 
-/// Prices a ring in which this rank sends `bytes` in all to its right neighbour.
+/// Prices a ring in which this rank sends `bytes` bytes in total to its right neighbour.
 void price(Context ctx, CollectivePattern ring, std::size_t bytes, const Messages& messages) {
   const int rounds = ring.phases[0].rounds + ring.phases[1].rounds;
   const CollectivePattern::Sent sent[] = {
@@ -64,7 +64,7 @@ void price(Context ctx, CollectivePattern ring, std::size_t bytes, const Message
   ctx.comm->pricer()->price(ring, [&](bool) { messages(); });
 }
 
-/// A reduce-scatter if `op` is given, then an allgather if `gathers` is true.
+/// Prices a reduce-scatter if `op` is given, followed by an allgather if `gathers` is true.
 void price_ring(Context ctx, const Tensor& x, std::optional<Reduce> op, bool gathers,
                 const Messages& messages) {
   if (ctx.size() == 1 || !ctx.comm->pricer()) return messages();

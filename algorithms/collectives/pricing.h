@@ -5,28 +5,29 @@
 
 #include "core/context.h"
 
-/// Describes collectives to a world that prices each collective as a whole
-/// (core/collective_pricer.h): the pattern of its messages, and the computation between them. In
-/// other worlds these functions call `messages`, which transfers the data.
+/// These functions describe a collective, its messages and the computation between them, to a world
+/// that prices each collective as a whole (core/collective_pricer.h). In other worlds they call
+/// `messages`, which transfers the data.
 namespace trigram {
 
 using Messages = std::function<void()>;
 
-/// A ring reduce-scatter, a ring allgather, and both one after the other. Rank r owns part r of x
-/// at the end of the reduce-scatter and at the beginning of the allgather.
+/// A ring reduce-scatter, a ring allgather, and a ring allreduce, which is one after the other.
+/// Rank r owns part r of x at the end of the reduce-scatter and at the beginning of the allgather.
 void price_ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op, const Messages& messages);
 void price_ring_allgather(Context ctx, const Tensor& x, const Messages& messages);
 void price_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Messages& messages);
 /// The same allgather for parts of different lengths.
 void price_ring_allgather(Context ctx, std::span<const Tensor> parts, const Messages& messages);
 
-/// A chain in which each rank passes `pieces` on to the next rank, except the `last` one. `work` is
-/// the most that a rank computes when it has received a piece.
+/// A chain in which each rank passes `pieces` on to the next rank; `last` is true on the last rank,
+/// which passes nothing on. `work` runs the longest computation that a rank does on a received
+/// piece.
 void price_chain(Context ctx, std::span<const Tensor> pieces, bool last,
                  const std::function<void(Context)>& work, const Messages& messages);
 
-/// Transfers that all ranks of the communicator make at the same time, as an h-relation. A rank may
-/// have none, but must call.
+/// Transfers that all ranks of the communicator make at the same time, as an h-relation. Every rank
+/// must call it, even with an empty batch.
 void transfer_at_once(Context ctx, std::span<const Transfer> batch, TrafficClass traffic);
 
 }  // namespace trigram

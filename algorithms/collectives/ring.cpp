@@ -6,7 +6,7 @@
 namespace trigram {
 namespace {
 
-/// P-1 rounds; in round s each rank sends part `own` - s to its right neighbour.
+/// P-1 rounds. In round s each rank sends part own-s to its right neighbour.
 template <class Part>
 void circulate(Context ctx, const Part& part, int own) {
   const int P = ctx.size(), left = (ctx.rank() + P - 1) % P, right = (ctx.rank() + 1) % P;
@@ -21,7 +21,7 @@ void reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
     return x.part(static_cast<std::size_t>((i + P) % P), static_cast<std::size_t>(P));
   };
   const Scratch scratch(ctx, longest_part(x, static_cast<std::size_t>(P)));
-  // Rank r sends part r - 1 first, so that the sum of part r completes at rank r.
+  // Rank r sends part r - 1 first, so that rank r completes the sum of part r.
   for (int s = 1; s < P; ++s) {
     const Tensor mine = part(ctx.rank() - s - 1 + P), arrived = scratch.like(mine);
     send_receive(ctx, part(ctx.rank() - s + P), right, arrived, left);

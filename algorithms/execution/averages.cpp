@@ -6,7 +6,7 @@
 namespace trigram {
 namespace {
 
-/// The residuals of a run, by bucket. Used on one stream only.
+/// The residuals of a run, by bucket. Only one stream may use it.
 class Residuals {
  public:
   const Feedback& of(const Context& ctx, const Tensor& x, int bucket) {

@@ -8,8 +8,8 @@
 
 namespace trigram {
 
-/// How an algorithm encodes what it exchanges. The exchanges below keep the residuals of error
-/// feedback from step to step.
+/// How an algorithm encodes the tensors that it exchanges. The exchanges below keep the residuals
+/// of error feedback from step to step.
 struct Coding {
   CodecSpec codec;
   bool error_feedback = false;
@@ -17,16 +17,16 @@ struct Coding {
   SecondPhase phase2 = SecondPhase::allgather;  // only for the coded scatter-reduce
 };
 
-/// By an allreduce (`c_fp_s`).
+/// Averages by an allreduce (`c_fp_s`).
 Exchange full_average(const AllreduceSpec& algorithm);
 
-/// By coded scatter-reduce (`c_lp_s`).
+/// Averages by a coded scatter-reduce (`c_lp_s`).
 Exchange coded_average(const Coding& coding);
 
-/// Every rank's code goes to every rank (`c_lp_gather`).
+/// Averages by sending every rank's code to every rank (`c_lp_gather`).
 Exchange gathered_average(const Coding& coding);
 
-/// All ranks' codes are merged up a tree (`c_lp_tree`).
+/// Averages by merging all ranks' codes up a tree (`c_lp_tree`).
 Exchange tree_average(const Coding& coding);
 
 }  // namespace trigram

@@ -6,8 +6,9 @@
 #include "algorithms/execution/steps.h"
 
 // Training loops of algorithms that differ only in their codec and defaults. Their Options have the
-// members that `coding_fields` (`scatter_reduce_fields` for a coded scatter-reduce) or, with a
-// warm-up, `moment_fields` in algorithms/options.h describe.
+// members that the field tables in algorithms/options.h describe: `coding_fields`,
+// `scatter_reduce_fields` (for a coded scatter-reduce) or `moment_fields` (for moments after a
+// warm-up).
 
 namespace trigram {
 
@@ -26,7 +27,7 @@ void train_on_coded_gradients(Context ctx, Run& run, const Options& options) {
   for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, exchange);
 }
 
-/// After a warm-up, steps along the average of the encoded moments.
+/// After a warm-up, the optimizer steps along the average of the encoded moments.
 template <class Options, BiasCorrection correction, WarmUp warm_up>
 void train_on_coded_moments(Context ctx, Run& run, const Options& options) {
   train_on_moments(ctx, run, options.warmup_steps, warm_up, options.allreduce,

@@ -13,15 +13,15 @@ void post_number(Context ctx, int dest, int tag, double number) {
   ctx.control->post(dest, tag, std::bit_cast<std::int64_t>(number));
 }
 
-/// The micro-batch of a worker that follows one finished at `from`: it ends at `to`. It is computed
-/// if the threshold is above `from`.
+/// A micro-batch of a worker that follows a micro-batch finished at `from`; it ends at `to`. It is
+/// computed if the threshold is above `from`.
 struct Continuation {
   double from;
   std::size_t step;
   double to;
 };
 
-/// Rank 0 receives the numbers of all ranks; messages of one source arrive in order.
+/// Rank 0 gathers the numbers of all ranks. Messages of one source arrive in order.
 std::vector<ComputeTimes> gather(Context ctx, const ComputeTimes& own) {
   std::vector<ComputeTimes> all(static_cast<std::size_t>(ctx.size()));
   all[0] = own;
@@ -43,9 +43,10 @@ double best_threshold(const std::vector<ComputeTimes>& workers, int micro_batche
   if (workers.empty()) return kNever;
   const std::size_t steps = workers[0].exchange_s.size(),
                     M = static_cast<std::size_t>(micro_batches);
-  // For each step: the end of the last micro-batch without drops, the time of the exchange, and,
-  // for the present threshold, the end of the last micro-batch and the number of micro-batches. At
-  // first these include only the first micro-batch of each worker.
+  // For each step: `all`, the end of the last micro-batch if none is dropped; `exchange`, the
+  // duration of the exchange; and, for the present threshold, `end`, the end of the last
+  // micro-batch, and `count`, the number of micro-batches. At first `end` and `count` include only
+  // the first micro-batch of each worker.
   std::vector<double> all(steps, 0), exchange(steps, kNever), end(steps, 0),
       count(steps, static_cast<double>(workers.size()));
   std::vector<Continuation> continuations;
@@ -61,7 +62,7 @@ double best_threshold(const std::vector<ComputeTimes>& workers, int micro_batche
             [](const Continuation& a, const Continuation& b) { return a.from < b.from; });
   double best = kNever, most = 0;
   for (std::size_t k = 0; k <= continuations.size(); ++k) {
-    // The continuations before k are computed.
+    // With this threshold, the continuations before k are computed.
     const double from = k == 0 ? 0 : continuations[k - 1].from,
                  to = k == continuations.size() ? kNever : continuations[k].from;
     if (to > from) {

@@ -6,9 +6,9 @@
 
 namespace trigram {
 
-/// Measured times of a worker over some steps: when it finished each micro-batch, in seconds since
-/// its last optimizer step, and how long the exchange after the last one took, including the wait
-/// for other workers.
+/// Measured times of a worker over some steps, in seconds: when it finished each micro-batch,
+/// counted from its last optimizer step, and how long the exchange after the last micro-batch took,
+/// including the wait for other workers.
 struct ComputeTimes {
   std::vector<double> done_s;      // step by step, `micro_batches` values each
   std::vector<double> exchange_s;  // one value per step
@@ -20,11 +20,11 @@ struct ComputeTimes {
 ///
 ///   (T + T_c) / (T(th) + T_c)  x  the share of micro-batches that are done
 ///
-/// where the last worker computes until T, or until T(th) if each worker stops after the first
-/// micro-batch that ends later than th, and T_c is the duration of the exchange for the worker that
-/// reaches it last. (The paper uses min(th, T) instead of T(th), as if workers stopped within a
-/// micro-batch.) The threshold lies halfway between the two micro-batch ends that it separates; it
-/// is infinite if dropping nothing is best.
+/// T is the time at which the last worker has computed all its micro-batches, and T(th) the same
+/// time if each worker stops after the first micro-batch that ends later than th. T_c is the
+/// duration of the exchange for the worker that reaches it last. (The paper uses min(th, T) instead
+/// of T(th), as if workers stopped within a micro-batch.) The threshold lies halfway between the
+/// two micro-batch ends that it separates; it is infinite if dropping nothing is best.
 double best_threshold(const std::vector<ComputeTimes>& workers, int micro_batches);
 
 /// The threshold computed from the times of all ranks, the same on all ranks. Collective, on the

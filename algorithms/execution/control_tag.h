@@ -2,9 +2,9 @@
 
 namespace trigram {
 
-/// The tags of the control messages that algorithms send; two parts of an algorithm that use the
-/// same stream never receive each other's messages. Tags that number rounds have a range of 64
-/// each. Tags below 0 belong to the program that runs the algorithm.
+/// The tags of the control messages that algorithms send. Because of them, two parts of an
+/// algorithm that use the same stream never receive each other's messages. Tags that number rounds
+/// have a range of 64 each. Tags below 0 belong to the program that runs the algorithm.
 enum ControlTag : int {
   kActivationTag,  // PartialCollective: activates a version
   kRequestTag,     // pair_requests: requests an average, or says that there are no more requests
@@ -13,8 +13,8 @@ enum ControlTag : int {
   kGroupTag,       // GroupScheduler
   kClockTag,       // ClockBound: a worker's clock
   kReadyTag,       // FusionBuffer: number of ready buckets, from the rank's own streams
-  kFoldTag,        // FusionBuffer's allreduce, within the pairs of a Fold
-  kUnfoldTag,      // the same, back to the folded rank
+  kFoldTag,        // FusionBuffer's allreduce: within the pairs of a Fold, to the active rank
+  kUnfoldTag,      // FusionBuffer's allreduce: back to the folded rank
   kTimesTag,       // DropCompute: measured times, to rank 0
   kThresholdTag,   // DropCompute: the threshold, from rank 0
   kNegotiationRound0 = 64,  // FusionBuffer's allreduce: + round

@@ -13,8 +13,8 @@ struct Slot {
 };
 
 /// Replaces a tensor by what the ranks of ctx.comm compute from their tensors together, such as
-/// their mean. It runs on a communication stream. It is copied into the stream's tasks, so it may
-/// outlive the caller's frame, and so must everything that it refers to.
+/// their mean. It runs on a communication stream. It is copied into the stream's tasks and may
+/// outlive the caller's frame; so everything that it refers to must outlive that frame, too.
 using Exchange = std::function<void(Context, const Tensor&, Slot)>;
 
 /// The random key of the codecs that a rank uses for one exchange.
@@ -23,7 +23,7 @@ CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot);
 /// Makes the host wait for its stream before it launches anything else. Simulated time includes the
 /// return to the host, which no other work hides (Cost::Kind::synchronization).
 void wait_on_host(Context ctx);
-/// `exchange`, after which the host waits for its stream.
+/// The same exchange, after which the host waits for its stream.
 Exchange synchronized(Exchange exchange);
 
 }  // namespace trigram

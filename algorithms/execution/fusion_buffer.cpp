@@ -12,12 +12,13 @@
 namespace trigram {
 namespace {
 
-// Each control message except those with `kReadyTag` has a unique source and tag, so messages of a
-// rank that is one cycle ahead cannot be confused.
+// In a cycle a rank receives at most one message with a given source and tag, except for
+// `kReadyTag`. So a message from a rank that is one cycle ahead cannot be confused with one of this
+// cycle.
 
 /// The allreduce by which the ranks agree in a cycle: recursive doubling on the control plane, like
-/// MPI's allreduce of a few bytes. It takes lg P latencies of the routes between the partners, and
-/// two more if P is not a power of two.
+/// MPI's allreduce of a few bytes. It takes the latencies of lg P messages, and of two more if P is
+/// not a power of two.
 class Negotiation {
  public:
   Negotiation() = default;
@@ -62,7 +63,7 @@ class Negotiation {
   }
 
   bool folded_ = false;
-  int partner_ = -1;        // of the pair; see Fold
+  int partner_ = -1;        // the other rank of the pair, or -1; see Fold
   std::vector<int> peers_;  // by round
 };
 
@@ -96,7 +97,7 @@ struct FusionBuffer::Agent {
   void run_cycles(Context c, Stream& comm, long step) {
     std::size_t ready = 0, begin = 0;  // begin: in elements
     for (std::size_t done = 0; done < buckets.size();) {
-      // Without a cycle time, only a ready bucket starts a cycle.
+      // If the cycle time is 0, a cycle starts only when a bucket becomes ready.
       while (cycle.cycle_s == 0 && ready <= done) {
         const auto message = c.control->receive(kReadyTag);
         if (!message) return;
@@ -127,8 +128,8 @@ struct FusionBuffer::Agent {
     return agreed;
   }
 
-  /// Hands over buckets from `done` on to `comm`, as many as fit; returns the beginning of the next
-  /// one.
+  /// Submits buckets from `done` on to `comm`, as many as fit the buffer. Returns the first element
+  /// of the next bucket.
   std::size_t fuse(Context c, Stream& comm, Slot slot, std::size_t& done, std::size_t agreed,
                    std::size_t begin) {
     std::size_t count = 0, priced = 0;
@@ -164,7 +165,8 @@ void FusionBuffer::step(Context ctx) {
   const auto negotiated =
       negotiation_->submit(ctx, [agent = agent_, comm = comm_.get(), step = run_.steps.current()](
                                     Context c) { agent->run_cycles(c, *comm, step); });
-  // This stream reaches a bucket when its gradient is complete, and then tells the negotiation.
+  // The stream `ready_` reaches this task when the bucket's gradient is complete, and then tells
+  // the negotiation.
   auto announce = [&](const Bucket& bucket) {
     ready_->submit(ctx, [control = agent_->control, count = bucket.index + 1](Context c) {
       c.stream->synchronize();

@@ -11,8 +11,10 @@ namespace trigram {
 
 /// When ready buckets are exchanged together, and how many of them.
 struct FusionCycle {
-  std::size_t buffer_bytes = 64u << 20;  // longest fused exchange, unless one bucket is longer
-  double cycle_s = 5e-3;          // least time from the start of a cycle to the start of the next
+  std::size_t buffer_bytes =
+      64u << 20;  // longest fused exchange, in bytes, unless one bucket is longer
+  double cycle_s =
+      5e-3;  // least time from the start of a cycle to the start of the next, in seconds
   std::int64_t negotiations = 1;  // number of small allreduces by which the ranks agree in a cycle
 };
 
@@ -26,10 +28,10 @@ OptionType<std::optional<FusionCycle>> fusion_buffer_kind();
 /// since the rank's last cycle began and the last cycle's negotiation is over, as in Horovod's
 /// `RunLoopOnce`. Ranks do not share a clock.
 ///
-/// The negotiation is a recursive-doubling allreduce on the control plane, lg P latencies. It
-/// corresponds to the negotiation of Horovod's ranks once their response cache knows all tensors: a
-/// bitwise AND over one bit per tensor (`CacheCoordinator::sync`), followed by an OR if entries
-/// have become invalid.
+/// The negotiation is a recursive-doubling allreduce on the control plane, which takes lg P
+/// latencies. It corresponds to the negotiation of Horovod's ranks once their response cache knows
+/// all tensors: a bitwise AND over one bit per tensor (`CacheCoordinator::sync`), followed by an OR
+/// if entries have become invalid.
 ///
 /// Hence the fusion depends on time, and so does the order of sums: the weights in two worlds are
 /// equal only up to rounding. All ranks issue the same exchanges in the same order.
@@ -46,7 +48,7 @@ class FusionBuffer {
   struct Agent;
   Run& run_;
   std::shared_ptr<Agent> agent_;
-  // Destroyed in reverse order, since the later streams call the earlier ones.
+  // Destroyed in reverse order, since a later stream submits to an earlier one.
   std::unique_ptr<Stream> comm_, negotiation_, ready_;
 };
 

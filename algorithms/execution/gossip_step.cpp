@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-/// Begins the exchange of a copy of every part's weights, up to the node leaders.
+/// Begins the exchange of a copy of every part's weights, as far as the node leaders.
 std::vector<std::shared_ptr<Work>> begin_gossip(Context ctx, Run& run, Stream& comm,
                                                 std::span<const Tensor> rooms,
                                                 const Exchange& exchange) {
@@ -28,7 +28,7 @@ std::vector<std::shared_ptr<Work>> begin_gossip(Context ctx, Run& run, Stream& c
   return pending;
 }
 
-/// Begins to move every part's result from the leader's copy to the weights of all ranks.
+/// Begins to bring every part's result from the leader's copy to the weights of all ranks.
 std::vector<std::shared_ptr<Work>> begin_copy_back(Context ctx, Run& run, Stream& comm,
                                                    std::span<const Tensor> rooms) {
   const Execution& execution = run.execution;

@@ -16,7 +16,8 @@ namespace trigram {
 void reduce_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
 /// Copies the leader's x to all workers of its node, in the same way.
 void broadcast_in_node(Context node, const Tensor& x, std::size_t segment_bytes);
-/// The same for several tensors: one chain of all their segments, or one tree after another.
+/// The same for several tensors, whose segments form one chain; or, without segments, one tree
+/// after another.
 void reduce_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes);
 void broadcast_in_node(Context node, std::span<const Tensor> xs, std::size_t segment_bytes);
 
@@ -28,7 +29,8 @@ Exchange among_leaders(Exchange exchange, std::size_t segment_bytes);
 /// The third phase of `hierarchical`.
 Exchange from_leader(std::size_t segment_bytes);
 
-/// `exchange`, made hierarchical and followed by a wait of the host, if the run asks for them.
+/// The exchange that `execution` asks for: `exchange`, made hierarchical, and followed by a wait of
+/// the host.
 Exchange across(const Execution& execution, Exchange exchange);
 
 }  // namespace trigram

@@ -13,16 +13,18 @@ inline constexpr const char* kThroughHost =
     "Average models on the host: the worker waits while they pass through the host, at the "
     "accelerator's host_bandwidth in simulated time";
 
-/// The work of a rank's host if models are averaged there (`through_host`): it copies them out of
-/// the framework, adds those of other ranks, and copies the result back. An exchange counts the
-/// bytes, on whichever stream it runs. The worker, which has no model to compute with meanwhile,
-/// pays for them (Cost::Kind::host) before its next step. Copies of a HostPasses share one count.
+/// The work of a rank's host if models are averaged there (`through_host`): the host copies models
+/// out of the framework, adds those of other ranks, and copies the result back. An exchange counts
+/// the bytes of this work, on whichever stream it runs. They are charged to the worker's stream
+/// (Cost::Kind::host) before its next step, because the worker has no model to compute with
+/// meanwhile. Copies of a HostPasses share one count.
 class HostPasses {
  public:
   /// Counts nothing unless `through_host` is true.
   explicit HostPasses(bool through_host) : counts_(through_host) {}
 
-  /// Call when `models` models like `x`, of other ranks or a mean, were averaged into this rank's.
+  /// Call when `models` models of the size of `x` (models of other ranks, or a mean) were averaged
+  /// into this rank's model.
   void add(const Tensor& x, std::size_t models = 1) const {
     if (counts_) *uncharged_ += models * x.priced_nbytes();
   }

@@ -15,9 +15,9 @@ class LocalMoments {
   /// Sets x_0 to the present weights, and u and the sum of lr to 0.
   void begin(Context ctx, Run& run);
   /// One iteration: updates the moving average m with the bucket's gradient, sets u = u + lr m, and
-  /// steps along m. If an average is `due`, it replaces that step, bucket by bucket: u is exchanged
-  /// for its average, m = u / (sum of lr), and the weights become x_0 after one step along m with
-  /// the sum of lr as its learning rate. They are also the next x_0.
+  /// steps along m. If an average is `due`, it replaces the step along m, bucket by bucket: u is
+  /// replaced by its average over the ranks, m = u / (sum of lr), and the weights become x_0 after
+  /// one step along m whose learning rate is the sum of lr. These weights are also the next x_0.
   void step(Context ctx, Run& run, Stream& comm, const Exchange& average, bool due);
 
  private:

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-/// The shape of the matrix for a tensor, and of the matrix for its priced length.
+/// The shapes of the matrices for a tensor's real and its priced length.
 struct Matrix {
   MatrixShape real, priced;
   explicit Matrix(const Tensor& x)
@@ -30,11 +30,11 @@ struct Matrix {
 
 /// The state of a tensor between steps.
 struct KeptFactors {
-  Tensor m;  // e, then M, then e again; zeros after the tensor's own elements
+  Tensor m;  // holds e, then M, then e again; zeros after the tensor's own elements
   Tensor q;
 };
 
-/// The state of a run, by bucket. Used on one stream only.
+/// The state of a run, by bucket. Only one stream may use it.
 class LowRankAverage {
  public:
   LowRankAverage(const LowRank& options, std::uint64_t seed) : options_(options), seed_(seed) {}

@@ -12,9 +12,10 @@ struct LowRank {
   AllreduceSpec allreduce = {};
 };
 
-/// Computes an approximation of the mean over the ranks, the same on all of them: the projection of
-/// the mean of M_i = x + e_i, as a nearly square matrix, on `rank` columns from one power iteration
-/// (PowerSGD, Vogels et al., arXiv 1905.13727, Algorithms 1 and 2). It takes two allreduces:
+/// Computes an approximation of the mean over the ranks, the same on all of them. M_i = x + e_i is
+/// taken as a nearly square matrix. The approximation is the projection of the mean of all M_i on
+/// `rank` columns, which come from one power iteration (PowerSGD, Vogels et al., arXiv 1905.13727,
+/// Algorithms 1 and 2). It takes two allreduces:
 ///
 ///   P = orthonormalise(mean_j M_j Q);  Q = mean_j M_j^T P;  x = P Q^T;  e_i = M_i - x
 ///

@@ -4,7 +4,7 @@
 
 namespace trigram {
 
-/// What happens to the bias correction of optimizer state that is frozen.
+/// Whether the bias correction of frozen optimizer state is frozen too, or grows with the steps.
 enum class BiasCorrection { frozen, grows };
 
 /// How the warm-up ends, and whether its averages are hierarchical.
@@ -12,7 +12,7 @@ enum class WarmUp {
   /// Every step is an optimizer step on mean gradients, hierarchical if the run is.
   plain,
   /// As in BAGUA's QAdam (bagua/torch_api/algorithms/q_adam.py): the last step averages gradients,
-  /// ignores them, and moves along the present moments. Never hierarchical.
+  /// ignores the result, and moves along the present moments. The averages are never hierarchical.
   ignores_last_gradient
 };
 

@@ -7,7 +7,8 @@
 namespace trigram {
 
 /// One step of an outer optimizer. The gradient is d = x_0 - x_H, where x_0 is the model at the
-/// start of a block of local steps, and x_H is the average of the workers' models at its end:
+/// start of a block of local steps, and x_H is the average of the workers' models at the end of the
+/// block:
 ///
 ///   v   = momentum v + gradient_scale d
 ///   x_0 = x_0 - lr v                                  if not nesterov

@@ -8,7 +8,8 @@
 #include "algorithms/execution/exchange.h"
 #include "algorithms/execution/steps.h"
 
-// Methods that exchange weights: the whole model as one message, or fused in buckets (F), in order.
+// For methods that exchange weights, either the whole model as one message or, with fusion (F),
+// bucket by bucket in order.
 
 namespace trigram {
 
@@ -34,12 +35,11 @@ void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&
 void optimizer_step(Context ctx, Run& run, const Part& part);
 
 /// One iteration without communication. If `due`, `exchange` then replaces the weights on `comm`,
-/// part by part, each as soon as the optimizer has stepped it.
+/// part by part, each part as soon as the optimizer has updated it.
 void local_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange, bool due);
 
 /// Begins `exchange` of `x`, which belongs to bucket or part `index`, on `comm`. The exchanges on a
-/// stream run one after another, so an exchange that waits delays all later ones, and all that wait
-/// for those.
+/// stream run one after another, so an exchange that waits delays all later ones.
 std::shared_ptr<Work> begin_exchange(Stream& comm, Context ctx, Run& run, const Tensor& x,
                                      int index, const Exchange& exchange);
 

@@ -19,8 +19,8 @@ std::unique_ptr<Codec> largest(Device& device, double density) {
 }
 
 /// Codecs that keep at most `most` elements of a region, whatever the region's length. A region
-/// with fewer elements is sent as it is, but priced as if it had `most`, since its length depends
-/// on values.
+/// with fewer elements is sent as it is, but priced as if it had `most` elements, because the
+/// region's length depends on values and a price must not.
 class RegionCodes {
  public:
   RegionCodes(Device& device, const BalancedRegions& regions, std::size_t most,
@@ -52,7 +52,7 @@ class RegionCodes {
       parts.push_back(wires.slice(begin, bytes(j), priced_bytes()));
     return parts;
   }
-  /// The number of nonzero elements in such codes; 0 for a phantom.
+  /// The number of nonzero elements in the codes on `wires`; 0 for a phantom.
   std::size_t found(const Tensor& wires) {
     const auto codes = device_.download<std::byte>(wires);
     if (codes.empty()) return 0;
@@ -86,11 +86,11 @@ struct BucketState {
   }
   Tensor residual;
   BalancedRegions regions;
-  Threshold own{{.most = 5.0 / 4, .factor = 1.012}};     // of v
-  Threshold common{{.most = 4.0 / 3, .factor = 1.008}};  // of the mean
+  Threshold own{{.most = 5.0 / 4, .factor = 1.012}};     // for the elements of v
+  Threshold common{{.most = 4.0 / 3, .factor = 1.008}};  // for the elements of the mean
 };
 
-/// The state of a run, by bucket. Used on one stream only.
+/// The state of a run, by bucket. Only one stream may use it.
 class RegionalAverage {
  public:
   explicit RegionalAverage(const Regional& options) : options_(options) {}
@@ -104,7 +104,7 @@ class RegionalAverage {
     const bool rebalance = slot.step % options_.rebalance_every == 0;
     const auto whole = largest(device, options_.density);
     const Tensor wire = whole->empty_wire(device, x), own = device.empty_like(x);
-    device.axpby(1, x, 1, bucket.residual);  // v
+    device.axpby(1, x, 1, bucket.residual);  // the residual is now v = x + e
     if (exact || rebalance) {
       whole->encode(wire, bucket.residual);
       const auto chosen = device.download<std::byte>(wire);
@@ -146,7 +146,8 @@ class RegionalAverage {
   }
 
  private:
-  /// The largest number of elements of a region that travel: at most all k elements of a rank.
+  /// The largest number of elements of a region in a message: at most the k elements that a rank
+  /// selects.
   std::size_t most(std::size_t n, std::size_t P) const {
     const std::size_t k = kept(options_.density, n);
     return std::min(k, kept(options_.slack / static_cast<double>(P), k));

@@ -4,15 +4,15 @@
 
 #include "algorithms/execution/exchange.h"
 
-// The training iterations of which algorithms consist: what is computed, what is exchanged, and
-// which of the two overlap.
+// The training iterations of which algorithms consist. They define what is computed, what is
+// exchanged, and whether the two overlap.
 
 namespace trigram {
 
 /// One iteration of a method that exchanges one tensor per bucket: forward, backward, and
-/// `exchange` of the tensor `exchanged(bucket)` on `comm`, as soon as the bucket's gradient is
-/// ready or, without overlap, after backward. `apply(bucket)` runs as soon as that bucket's
-/// exchange has ended, so early buckets step while late ones travel.
+/// `exchange` of the tensor `exchanged(bucket)` on `comm`. The exchange begins as soon as the
+/// bucket's gradient is ready or, without overlap, after backward. `apply(bucket)` runs as soon as
+/// the bucket's exchange has ended, while later buckets are still in flight.
 void exchange_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
                    const std::function<Tensor(Bucket&)>& exchanged,
                    const std::function<void(Bucket&)>& apply);
@@ -33,21 +33,22 @@ void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                 const Exchange& exchange);
 
-/// The same in the order of BAGUA's implementation; `exchange` is not yet hierarchical. The
-/// exchanges of all buckets start with the forward pass, one after another. The exchange of a copy,
-/// up to the node leaders, overlaps with computation. After backward, when every exchange has
-/// ended, the result returns to the weights bucket by bucket: by a copy and, if hierarchical, by a
-/// broadcast inside the node. Then the optimizer steps.
+/// One iteration of a method that exchanges weights, in the order of BAGUA's implementation.
+/// `exchange` must not be hierarchical yet. The exchanges of all buckets start with the forward
+/// pass, one after another. The exchange of a copy, up to the node leaders, overlaps with
+/// computation. After backward, when every exchange has ended, the result returns to the weights
+/// bucket by bucket: by a copy and, if hierarchical, by a broadcast inside the node. Then the
+/// optimizer steps.
 void gossip_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
                  const Exchange& exchange);
 
 /// One iteration without communication: `compute_gradients`, then `optimizer_step`.
 void local_step(Context ctx, Run& run);
 
-/// The rest of an iteration whose gradients are complete: exchanges them and steps every bucket.
+/// The rest of an iteration whose gradients are complete: exchanges them and updates every bucket.
 void step_exchanged(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
-// The parts of an iteration, for methods that combine them differently.
+// The following functions are parts of an iteration, for methods that combine them differently.
 
 /// Forward and backward: all gradients, at the present weights.
 void compute_gradients(Context ctx, Run& run);

@@ -7,7 +7,7 @@ namespace {
 
 enum class Side : char { unknown, active, passive };
 
-/// The sides of all ranks; empty if the graph is not bipartite.
+/// The side of every rank; empty if the graph is not bipartite.
 std::vector<Side> sides_of(const PeerGraph& graph, int size) {
   const auto at = [](int rank) { return static_cast<std::size_t>(rank); };
   std::vector<Side> sides(at(size), Side::unknown);

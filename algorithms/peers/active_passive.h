@@ -22,9 +22,9 @@ class ActivePassive {
   bool passive() const { return passive_; }
   /// All ranks that this rank ever averages with, ascending.
   const std::vector<int>& partners() const { return partners_; }
-  /// The partner of this rank, which must be active, in step `step` of its own: its peer in the
-  /// graph in that step. If there are several peers, one is drawn, independently of other ranks and
-  /// steps. Empty if there is none.
+  /// The partner of this rank in its own step `step`: its peer in the graph in that step. This rank
+  /// must be active. If there are several peers, one is drawn, independently of other ranks and
+  /// steps. Empty if there is no peer.
   std::optional<int> partner(long step) const;
 
  private:

@@ -13,16 +13,16 @@
 // of at most k+1, and in every round each line along one axis averages.
 //
 // Digits, for all numbers: the ranks are divided according to the digits of their number in base
-// k+1; a digit a of value (k+1)^p stands for a blocks of (k+1)^p ranks. First the ranks of each
-// digit average among themselves. Then, digit by digit from the highest, every rank of all lower
-// digits exchanges with one rank of each of the digit's blocks. With the weight (k+1)^p / N, where
-// N is the number of ranks from this digit on, the mean of each block is then the mean of all N,
-// and so is the mean of the lower digits. The blocks spread it to their members in p more rounds,
-// as hypercubes.
+// k+1; a digit a at place p stands for a blocks of (k+1)^p ranks. First the ranks of each digit
+// average among themselves. Then, digit by digit from the highest, every rank of all lower digits
+// exchanges with one rank of each of the digit's blocks. The weight is (k+1)^p / N, where N is the
+// number of ranks of this digit and all lower ones. The mean over each block is then the mean of
+// all N ranks, and so is the mean over the lower digits. Each block brings its mean to all its
+// members in p more rounds, as a hypercube.
 //
-// Copies of either form, for numbers with a factor that has no prime factors above k+1: the digits
-// of the remaining factor, then a hypercube over the copies. This form is used if it has fewer
-// rounds.
+// Copies, for numbers that have a factor without prime factors above k+1: that factor is the number
+// of copies, which are groups of equal size. Each copy averages by digits, then hypercubes average
+// over the copies. This form is used if it has fewer rounds.
 
 namespace trigram {
 namespace {
@@ -50,8 +50,8 @@ std::vector<int> factors_up_to(int most, int n) {
 
 long rounds_of(int most, int n) { return static_cast<long>(factors_up_to(most, n).size()); }
 
-/// The edges along one line of a hypercube with `sides` whose first rank is `begin`; none after its
-/// last round.
+/// The edges of `rank` along one line of a hypercube with `sides` whose first rank is `begin`; none
+/// after its last round.
 Edges along(int rank, int begin, int size, const std::vector<int>& sides, long round) {
   Edges edges;
   if (round >= static_cast<long>(sides.size())) return edges;
@@ -95,7 +95,8 @@ Edges edges_of_digits(int rank, int size, int base, long round) {
   const long among = rounds_of(base, digits[0].ranks());
   if (round < among)
     return along(rank, mine.begin, mine.ranks(), factors_up_to(base, mine.ranks()), round);
-  const auto turn = static_cast<std::size_t>(round - among);  // index of the digit to exchange with
+  const auto turn =
+      static_cast<std::size_t>(round - among);  // index of the digit with which to exchange
   const Digit& met = digits[std::min(turn, own)];
   const float weight = static_cast<float>(met.length) / static_cast<float>(size - met.begin);
   Edges edges;
@@ -105,7 +106,7 @@ Edges edges_of_digits(int rank, int size, int base, long round) {
   } else if (turn == own) {
     const int lower = mine.end() + (rank - mine.begin) % mine.length;
     if (lower < size) edges.push_back({lower, weight});
-  } else if (own + 1 < digits.size()) {  // the ranks of the last digit have the mean already
+  } else if (own + 1 < digits.size()) {  // the ranks of the last digit already have the mean
     const int block = rank - (rank - mine.begin) % mine.length;
     return along(rank, block, mine.length, factors_up_to(base, mine.length),
                  static_cast<long>(turn - own - 1));
@@ -135,7 +136,7 @@ class BaseK final : public PeerGraph {
   long period(int size) const override { return std::max(1L, rounds(size, part_of(size))); }
 
  private:
-  /// The number of ranks of a copy: all, or `size` without its factors of at most the base.
+  /// The number of ranks in a copy: `size` itself, or `size` without its factors up to the base.
   int part_of(int size) const {
     int left = size;
     for (const int factor : factors_up_to(base_, size)) left /= factor;

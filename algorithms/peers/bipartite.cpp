@@ -13,10 +13,10 @@ struct BipartiteOptions {
   Hop hop = Hop::random;
 };
 
-/// Each even rank averages with the odd rank h ahead of it, weights 1/2, where h is odd: 1, 3, 5,
-/// ... in turn, or drawn in every step. This is the graph that AD-PSGD needs (arXiv 1710.06952):
-/// ranks that start an exchange never wait for each other. If the number of ranks is odd, a virtual
-/// odd rank is added, and the rank that it would pair with has no partner.
+/// Each even rank averages with the odd rank that is h ranks ahead, with weights 1/2. The hop h is
+/// odd: 1, 3, 5, ... in turn, or drawn in every step. This is the graph that AD-PSGD needs (arXiv
+/// 1710.06952): ranks that start an exchange never wait for each other. If the number of ranks is
+/// odd, a virtual odd rank is added, and the rank that it would pair with has no partner.
 class Bipartite final : public PeerGraph {
  public:
   Bipartite(const BipartiteOptions& options, std::uint64_t seed) : hop_(options.hop), seed_(seed) {}

@@ -18,8 +18,8 @@ struct ButterflyOptions {
   std::int64_t group = 0;
 };
 
-/// Disjoint groups of S ranks that change from step to step, weights 1/S. Without gradients all
-/// weights are equal after ceil(log2 P / log2 S) steps.
+/// Disjoint groups of S ranks that change from step to step, with weights 1/S. If models change
+/// only by these averages, they are all equal after ceil(log2 P / log2 S) steps.
 class Butterfly final : public PeerGraph {
  public:
   explicit Butterfly(const ButterflyOptions& options) : group_(static_cast<int>(options.group)) {}
@@ -43,7 +43,7 @@ class Butterfly final : public PeerGraph {
 
  private:
   int group_of(int size) const { return butterfly_group_size(group_, size); }
-  int group_;  // 0: the default
+  int group_;  // group size S; 0: the default
 };
 
 /// A power of two, or 0 for the default.

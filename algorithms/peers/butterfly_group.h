@@ -11,12 +11,12 @@ namespace trigram {
 ///
 /// Ranks that differ only in the bits (step lg S + k) mod lg P, k = 0 .. lg S - 1, form a group. So
 /// there are P/S disjoint groups of S ranks, and after ceil(lg P / lg S) steps each bit has had its
-/// turn. Bit k of a member's rank within the group is the k-th of those bits of its rank, so
-/// recursive doubling in the group corresponds to those rounds of a butterfly over all ranks. P =
-/// `size` and S = `group_size` are powers of two, S <= P.
+/// turn. The k-th of these bits becomes bit k of the rank within the group, so recursive doubling
+/// in the group corresponds to lg S rounds of a butterfly over all ranks. P = `size` and S =
+/// `group_size` are powers of two, S <= P.
 std::vector<int> butterfly_group(int rank, int size, int group_size, long step);
 
-/// `wanted` or, if it is 0, the default for S: sqrt(P) or the next larger power of two.
+/// Returns `wanted` or, if that is 0, the default for S: sqrt(P) or the next larger power of two.
 int butterfly_group_size(int wanted, int size);
 
 /// Throws ConfigError, at `pointer` or at its option "group_size", unless `ranks` can form

@@ -4,7 +4,8 @@
 namespace trigram {
 namespace {
 
-/// Every rank averages with every other rank, weights 1/P: after one step all models are equal.
+/// Every rank averages with every other rank, with weights 1/P: after one step all models are
+/// equal.
 class Complete final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long /*step*/) const override {

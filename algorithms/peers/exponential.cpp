@@ -12,7 +12,7 @@ namespace {
 /// The number of powers of two below `size`: ceil(log2 size).
 int powers_below(int size) { return std::bit_width(static_cast<unsigned>(size - 1)); }
 
-/// All hops 2^i < P at once, with uniform weights (BlueFog's ExponentialTwoGraph).
+/// All hops 2^i < P in every step, with uniform weights (BlueFog's ExponentialTwoGraph).
 class StaticExponential final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long /*step*/) const override {
@@ -23,8 +23,8 @@ class StaticExponential final : public PeerGraph {
   bool directed() const override { return true; }
 };
 
-/// One hop of 2^(t mod ceil(log2 P)) in step t, weights 1/2. After ceil(log2 P) steps the average
-/// is exact if P is a power of two (arXiv 2110.13363).
+/// One hop of 2^(t mod ceil(log2 P)) in step t, with weights 1/2. If P is a power of two, the
+/// average is exact after ceil(log2 P) steps (arXiv 2110.13363).
 class OnePeerExponential final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long step) const override {
@@ -43,8 +43,8 @@ struct SeveralPeers {
   Hops hops = Hops::multiples;
 };
 
-/// d hops per step, j (d+1)^i for j = 1..d, where i cycles from 0 through all values with (d+1)^i <
-/// P (the N-peer graph of stochastic gradient push, arXiv 1811.10792). For d = 1 it is
+/// Hops j (d+1)^i for j = 1..d in each step; i cycles from 0 through all values with (d+1)^i < P
+/// (the N-peer graph of stochastic gradient push, arXiv 1811.10792). For d = 1 it is
 /// one_peer_exponential.
 class NPeerExponential final : public PeerGraph {
  public:
@@ -68,8 +68,9 @@ class NPeerExponential final : public PeerGraph {
   long peers_;
 };
 
-/// d successive powers of two, 2^((i + j) mod R) for j = 0..d-1, R = floor(log2 P), where i cycles
-/// from 0 (the stochastic gradient push in the released code of WAGMA-SGD, with d = 2).
+/// Hops 2^((i + j) mod R) for j = 0..d-1 in each step, which are d successive powers of two; R =
+/// floor(log2 P), and i cycles from 0 (the stochastic gradient push in the released code of
+/// WAGMA-SGD, with d = 2).
 class SuccessivePowers final : public PeerGraph {
  public:
   explicit SuccessivePowers(long peers) : peers_(peers) {}

@@ -27,7 +27,7 @@ std::vector<int> grid_group(int rank, int size, const std::vector<int>& sides, l
 std::vector<int> grid_sides(int size, long dimensions) {
   std::vector<int> sides;
   for (long left = dimensions; left > 0; --left) {
-    int side = 1;  // the shortest side such that no remaining side need be longer
+    int side = 1;  // the shortest length such that no remaining side needs to be longer
     while (size % side != 0 || !reaches(side, left, size)) ++side;
     sides.push_back(side);
     size /= side;

@@ -9,7 +9,7 @@ namespace trigram {
 /// each represented by its leader.
 struct Participants {
   int count;
-  const char* noun;  // plural, for error messages: "workers" or "nodes (it is hierarchical)"
+  const char* noun;  // plural, for error messages: "workers" or "nodes (execution is hierarchical)"
 };
 
 inline Participants participants(const Execution& execution, const Layout& layout) {

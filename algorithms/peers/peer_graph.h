@@ -6,7 +6,7 @@
 namespace trigram {
 
 /// The peers of one rank in one step of a decentralised method, and the rank's row of the mixing
-/// matrix W, whose elements are the weights of its average.
+/// matrix W, that is, the weights with which the rank averages models.
 struct Peers {
   struct Source {
     int rank;
@@ -14,19 +14,20 @@ struct Peers {
   };
   float self_weight = 1;
   std::vector<Source> receive_from;  // each peer once; never the rank itself
-  std::vector<int> send_to;          // likewise
+  std::vector<int> send_to;          // each peer once; never the rank itself
 };
 
-/// A communication graph: the peers of every rank in every step, and so the mixing matrix W of the
-/// step. Each rank computes its row without communication, and the rows agree: j receives from i
-/// exactly if i sends to j. W is doubly stochastic, and symmetric unless the graph is directed.
+/// A communication graph. It defines the peers of every rank in every step, and hence the mixing
+/// matrix W of the step. Each rank computes its row without communication, and the rows agree: j
+/// receives from i exactly if i sends to j. W is doubly stochastic, and symmetric unless the graph
+/// is directed.
 class PeerGraph {
  public:
   virtual ~PeerGraph() = default;
   /// The peers of `rank` at `step`, in a graph of `size` ranks. If `size` is 1, there are none.
   virtual Peers peers(int rank, int size, long step) const = 0;
-  /// Says why the graph cannot have `size` ranks; empty if it can. The text follows, for example,
-  /// "shift_one cannot serve 5 workers: ".
+  /// Returns the reason why the graph cannot have `size` ranks; empty if it can. The text is
+  /// printed after, for example, "shift_one cannot serve 5 workers: ".
   virtual std::string size_error(int /*size*/) const { return {}; }
   /// The number of steps after which the graph repeats: 1 if it is the same in every step,
   /// kAperiodic if it is random.

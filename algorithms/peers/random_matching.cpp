@@ -5,8 +5,8 @@
 namespace trigram {
 namespace {
 
-/// A random perfect matching in every step, weights 1/2; if the number of ranks is odd, one rank
-/// has no partner. All ranks draw the same permutation of the ranks and cut it into pairs.
+/// A random perfect matching in every step, with weights 1/2; if the number of ranks is odd, one
+/// rank has no partner. All ranks draw the same permutation of the ranks and cut it into pairs.
 class RandomMatching final : public PeerGraph {
  public:
   explicit RandomMatching(std::uint64_t seed) : seed_(seed) {}

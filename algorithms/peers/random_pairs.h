@@ -9,8 +9,8 @@
 
 namespace trigram {
 
-/// The number of steps between rounds: constant, or drawn for each round from the geometric
-/// distribution with that mean.
+/// How the number of steps between rounds is chosen: it is constant, or drawn for each round from a
+/// geometric distribution with the same mean.
 enum class Interval { fixed, geometric };
 
 /// Rounds in which all ranks form random pairs, numbered from 0. Every rank computes each round's
@@ -25,12 +25,12 @@ class RandomPairs {
   bool due_after(long step, long round) const {
     return round < count() && due_[static_cast<std::size_t>(round)] == step;
   }
-  /// A perfect matching, weights 1/2; with an odd number of ranks, one is left out.
+  /// A perfect matching, with weights 1/2. If the number of ranks is odd, one rank is left out.
   Peers peers(int rank, int size, long round) const { return pairs_->peers(rank, size, round); }
 
  private:
   std::shared_ptr<const PeerGraph> pairs_;
-  std::vector<long> due_;  // the step after which each round is due, by round
+  std::vector<long> due_;  // the step after which each round is due, indexed by round
 };
 
 }  // namespace trigram

@@ -13,8 +13,7 @@
 
 namespace trigram {
 
-/// A peer graph with a name for configurations. Its factory takes the run's seed, the same on all
-/// ranks.
+/// A peer graph by name. Its `make` takes the run's seed, which is the same on all ranks.
 using PeerGraphEntry = Component<PeerGraph, std::uint64_t>;
 
 /// Every peer graph, in the order in which they are listed to users.
@@ -44,7 +43,7 @@ ExchangeSchedule schedule_of_graph(const Options& options, const Layout& layout)
               cycle_of(*make_peer_graph(options.graph), participants(options.execution, layout))};
 }
 
-/// What an algorithm requires of a graph; the graph must also serve the number of ranks.
+/// The requirements of an algorithm on its graph, besides that it supports the number of ranks.
 struct GraphNeeds {
   bool undirected = false;  // W is symmetric
   bool fixed = false;       // the same peers in every step
@@ -56,7 +55,8 @@ struct GraphNeeds {
 void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
                    Participants who, const std::string& pointer);
 
-/// The same as the check of an algorithm whose Options has a member `PeerGraphSpec graph`.
+/// As require_graph, in the form of AlgorithmHooks::check, for an algorithm whose Options has a
+/// member `PeerGraphSpec graph`.
 template <class Options>
 auto check_graph(std::string algorithm, GraphNeeds needs = {}) {
   return [algorithm = std::move(algorithm), needs](const Options& options, const Layout& layout,

@@ -3,8 +3,8 @@
 namespace trigram {
 namespace {
 
-/// Left and right neighbours, all weights 1/3 (D-PSGD, arXiv 1705.09056); with two ranks both
-/// neighbours are the other rank, with weight 1/2.
+/// The left and the right neighbour, with all weights 1/3 (D-PSGD, arXiv 1705.09056). If there are
+/// two ranks, both neighbours are the other rank, with weight 1/2.
 class Ring final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long /*step*/) const override {

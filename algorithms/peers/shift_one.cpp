@@ -6,8 +6,8 @@
 namespace trigram {
 namespace {
 
-/// One partner per step: the lower half of the ranks is paired with the upper half, shifted by one
-/// more in every step; weights 1/2 (BAGUA's `shift_one`).
+/// One partner per step, with weights 1/2: the lower half of the ranks is paired with the upper
+/// half, shifted by one more rank in every step (BAGUA's `shift_one`).
 class ShiftOne final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long step) const override {

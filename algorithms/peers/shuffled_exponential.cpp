@@ -14,9 +14,10 @@ struct ShuffledOptions {
   Topology topology = Topology::dissemination;
 };
 
-/// One peer in every step, weights 1/2. In a random order of all ranks, the peer is the rank 2^i
-/// positions behind (dissemination), or the rank whose position differs in bit i (cube), for i in
-/// turn below log2 P. The order is shuffled before every such round (GossipGraD, arXiv 1803.05880).
+/// One peer in every step, with weights 1/2. All ranks stand in a random order. The peer is the
+/// rank 2^i positions behind (dissemination), or the rank whose position differs in bit i (cube).
+/// In a round, i takes all values below log2 P in turn; the order is shuffled before every round
+/// (GossipGraD, arXiv 1803.05880).
 class ShuffledExponential final : public PeerGraph {
  public:
   ShuffledExponential(const ShuffledOptions& options, std::uint64_t seed)

@@ -14,7 +14,8 @@ MixingMatrix matrix(const PeerGraph& graph, int size, long step) {
   return Eigen::Map<const MixingMatrix>(elements.data(), size, size);
 }
 
-/// W^T W of one period or, without a period, its mean over the draws.
+/// W^T W of one period of the graph or, if the graph has no period, the mean of W^T W over the
+/// draws.
 MixingMatrix contraction(const PeerGraph& graph, int size) {
   const long period = graph.period(size);
   if (period == PeerGraph::kAperiodic) {
@@ -48,7 +49,8 @@ double spectral_gap(const PeerGraph& graph, int size) {
   if (size == 1) return 1;
   const Eigen::SelfAdjointEigenSolver<MixingMatrix> solver(contraction(graph, size),
                                                            Eigen::EigenvaluesOnly);
-  // Eigenvalues are in ascending order; the largest, 1, belongs to the mean.
+  // Eigenvalues are in ascending order. The largest is 1; its eigenvector, in which all ranks are
+  // equal, is the mean.
   const double second = solver.eigenvalues()[size - 2];
   return 1 - std::sqrt(std::max(0.0, second));
 }

@@ -10,8 +10,8 @@ namespace trigram {
 /// gives to the model of rank j.
 std::vector<double> mixing_matrix(const PeerGraph& graph, int size, long step);
 
-/// How fast weights converge that are only mixed: each period of the graph multiplies the norm of
-/// the weights' deviations from their mean by at most 1 - gap.
+/// How fast models approach their mean if they are only averaged: each period of the graph
+/// multiplies the norm of the models' deviations from their mean by at most 1 - gap.
 ///
 /// gap = 1 - sigma_2(W_{T-1} ... W_0), where sigma_2 is the second largest singular value (for a
 /// fixed symmetric W: the second largest modulus of an eigenvalue) and T is the period. For a graph

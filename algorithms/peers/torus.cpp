@@ -4,9 +4,10 @@
 namespace trigram {
 namespace {
 
-/// The four neighbours on the most nearly square torus, all weights 1/5. Along a side of length 2
-/// both neighbours are the same rank, which then has the weight 2/5; along a side of length 1 they
-/// are the rank itself. So a prime number of ranks yields a ring with weights 3/5, 1/5 and 1/5.
+/// The four neighbours on the most nearly square torus, with all weights 1/5. Along a side of
+/// length 2 both neighbours are the same rank, which then has the weight 2/5; along a side of
+/// length 1 they are the rank itself. So a prime number of ranks yields a ring with weights 3/5,
+/// 1/5 and 1/5.
 class Torus final : public PeerGraph {
  public:
   Peers peers(int rank, int size, long /*step*/) const override {

@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-// Helpers with which several graphs compute their rows.
+// Helpers for graphs that compute their rows of the mixing matrix.
 
 /// The rank `hops` ahead of `rank` on the circle of `size` ranks; hops may be negative.
 inline int around(int rank, long hops, int size) {
@@ -18,11 +18,12 @@ inline int around(int rank, long hops, int size) {
 /// own weight, which is 1 less the weights of the peers.
 Peers undirected(int rank, std::span<const Peers::Source> edges);
 
-/// The row of a rank in a pair: weights 1/2 each. If `partner` is `rank` itself, the weight is 1.
+/// The row of a rank in a pair, with weights 1/2. If `partner` is `rank` itself, its weight is 1.
 Peers pair_with(int rank, int partner);
 
-/// Sends to the ranks `hops` ahead and receives from those `hops` behind, with equal weights
-/// 1/(number of hops + 1). Hops that lead to the same rank are merged as in `undirected`.
+/// The row of a rank that sends to the ranks `hops` ahead and receives from those `hops` behind,
+/// with equal weights 1/(number of hops + 1). Hops that lead to the same rank are merged as in
+/// `undirected`.
 Peers by_hops(int rank, int size, std::span<const long> hops);
 
 /// The sides of the most nearly square rectangle of `size` ranks, numbered row by row.

@@ -11,16 +11,17 @@ namespace trigram {
 /// A partition of vectors of one length into P consecutive regions, the same on all ranks, each
 /// owned by one rank. Regions are short where many selected elements lie.
 ///
-/// The lengths of regions depend on values, but nothing else may depend on values: for phantoms,
-/// message sizes and clocks, the regions count as P nearly equal parts.
+/// The lengths of regions depend on values, but sizes of messages and simulated times must not. For
+/// these, and for phantoms, the regions count as P nearly equal parts.
 class BalancedRegions {
  public:
   /// For vectors like `x`, among the ranks of ctx.comm. The regions are equal parts at first.
   BalancedRegions(Context ctx, const Tensor& x);
-  /// Moves the boundaries: each rank computes those that divide its `chosen` elements into P equal
-  /// shares, and the new boundaries are their means over the ranks. `chosen` holds the indices of
-  /// the selected elements, ascending; the same number on all ranks; none for a phantom.
-  /// Collective: an allreduce of P-1 floats by recursive doubling.
+  /// Moves the boundaries: each rank computes the boundaries that divide its `chosen` elements into
+  /// P equal shares, and the new boundaries are the means of these over the ranks. `chosen` holds
+  /// the indices of the elements that this rank has selected, in ascending order. All ranks must
+  /// select the same number; for a phantom there are none. Collective: an allreduce of P-1 floats
+  /// by recursive doubling.
   void balance(Context ctx, std::span<const std::uint32_t> chosen);
 
   std::size_t size() const { return cuts_.size() - 1; }

@@ -17,7 +17,7 @@ std::vector<Tensor> parts_of(const Tensor& x, std::size_t P) {
   return parts;
 }
 
-/// Encodes each of `xs`; with residuals, adds the earlier loss first.
+/// Encodes each of `xs`. With residuals, first adds the earlier loss of each code.
 void encode(Device& device, Codec& codec, std::span<const Tensor> wires, std::span<const Tensor> xs,
             std::span<const Tensor> residuals) {
   if (residuals.empty()) codec.encode_each(wires, xs);
@@ -43,7 +43,7 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2,
          feedback ? parts_of(feedback->worker, P) : std::vector<Tensor>{});
   direct_alltoall(ctx, outgoing, incoming);
 
-  merged = std::move(outgoing);  // the sizes match chunk by chunk
+  merged = std::move(outgoing);  // the sizes are equal, chunk by chunk
   // Sums are in rank order, whichever rank owns the chunk.
   codec.encode_mean(device, merged[self], incoming, mine, feedback ? &feedback->server : nullptr);
   if (phase2 == SecondPhase::direct) direct_allgather(ctx, merged);
@@ -66,7 +66,7 @@ void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedb
   if (ctx.size() == 1) return;
   Device& device = *ctx.device;
   const Tensor wire = codec.empty_wire(device, x), decoded = device.empty_like(x);
-  Tensor own;  // the decoded own code
+  Tensor own;  // decoded value of the rank's own code
   if (feedback) device.axpby(1, feedback->worker, 1, x);
   codec.encode(wire, x);
   if (feedback) {

@@ -9,13 +9,14 @@
 
 namespace trigram {
 
-/// Push-sum of a part of the model whose messages are in flight while its owner continues. What is
-/// sent is subtracted from the state immediately and added to the receiver's when received, so the
-/// sums of x and w over all states and all messages in flight are conserved.
+/// Push-sum of a part of the model, with messages that are in flight while the owner of the part
+/// continues. A sent share is subtracted from the sender's state immediately, and added to the
+/// receiver's state when it is received. So the sums of x and w over all states and all messages in
+/// flight are conserved.
 class DelayedPush {
  public:
-  /// Starts at `z`. At most one push may be in flight when the next one begins. Memory: three times
-  /// z, and once more for every peer during a push.
+  /// Starts the state at x = z, w = 1. At most one push may be in flight when the next one begins.
+  /// Memory: three times z, and once more for every peer during a push.
   DelayedPush(Context ctx, const Tensor& z);
 
   /// Divides the state equally between this rank and the ranks that `peers` sends to, and begins to
@@ -29,13 +30,13 @@ class DelayedPush {
 
  private:
   struct Push {
-    Tensor share;  // the data to send; after the push, the sum of the received shares
+    Tensor share;  // the data to send; after the push, the sum of all received shares
     std::shared_ptr<Work> work;
   };
   Push& at(long push) { return pushes_[static_cast<std::size_t>(push) % pushes_.size()]; }
 
   PushSumState state_;
-  std::array<Push, 2> pushes_;  // by number, in turn
+  std::array<Push, 2> pushes_;  // push i uses element i mod 2
   long begun_ = 0, taken_ = 0;
 };
 

@@ -9,10 +9,11 @@ namespace trigram {
 ///
 ///   encode:  v = x + e;  wire = C(v);  e = v - D(wire)
 ///
-/// so the sum of all decoded vectors, plus e, is the sum of all encoded ones.
+/// So the sum of all decoded vectors, plus e, is the sum of all encoded vectors.
 class ErrorFeedback final : public Codec {
  public:
-  /// `residual` is e: as long as the vectors to encode, zero at first, owned by the caller.
+  /// `residual` is e. It is as long as the vectors to encode and zero at first, and the caller owns
+  /// it.
   ErrorFeedback(Device& device, Codec& inner, Tensor residual)
       : device_(device), inner_(inner), residual_(std::move(residual)) {}
   std::size_t wire_bytes(std::size_t numel) const override { return inner_.wire_bytes(numel); }
@@ -28,10 +29,10 @@ class ErrorFeedback final : public Codec {
 };
 
 /// The residuals of a tensor that `c_lp_s` averages repeatedly: `worker` for the rank's own code,
-/// `server` for the code of the part whose mean the rank computes.
+/// `server` for the code of the mean that the rank computes as the owner of a part.
 struct Feedback {
   Tensor worker, server;
-  /// Zero residuals for `x`, over the ranks of ctx.comm.
+  /// Residuals of zero for `x`, if it is averaged over the ranks of ctx.comm.
   Feedback(Context ctx, const Tensor& x);
 };
 

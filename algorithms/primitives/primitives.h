@@ -8,16 +8,16 @@
 #include "core/codec.h"
 
 // The four synchronous primitives of BAGUA (arXiv 2107.01499, section 3), centralised or
-// decentralised, at full or low precision, and also c_lp_gather and c_lp_tree. All of them average,
-// in place, over the ranks of ctx.comm. Q is the codec. S is the size of x in bytes, and C that of
-// its code. Bytes per rank and call:
+// decentralised (c, d), at full or low precision (fp, lp), and variants of them. All average, in
+// place, over the ranks of ctx.comm. Q is the codec. S is the size of x in bytes, and C is the size
+// of its code. Bytes per rank and call:
 //
 //   c_fp_s   2(P-1)/P S     x_i = mean of all x_j
 //   c_lp_s   2(P-1)/P C     x_i = Q(mean of all Q(x_j)), chunk by chunk
 //   d_fp_s   (peers) S      x_i = w_ii x_i + sum over peers j of w_ij x_j
 //   d_lp_s   (peers) C      x_i = w_ii Q(x_i) + sum over peers j of w_ij Q(x_j)
 //
-// push_sum is the primitive of stochastic gradient push, which needs no symmetry.
+// push_sum is the primitive of stochastic gradient push, whose graphs may be directed.
 
 namespace trigram {
 
@@ -55,16 +55,17 @@ void d_fp_s(Context ctx, const Tensor& x, const Peers& peers);
 
 void d_lp_s(Context ctx, const Tensor& x, const Peers& peers, Codec& codec);
 
-/// x_i = sum over i itself and all j from which i receives, of x_j / (1 + number of ranks that j
-/// sends to). Every rank divides its x equally among itself and its receivers, so the sum over all
+/// x_i = the sum of x_j / (1 + number of ranks that j sends to), over i itself and all j from which
+/// i receives. Every rank divides its x equally among itself and its receivers, so the sum over all
 /// ranks is conserved, whatever the graph (Kempe et al., FOCS 2003). The weights of the peers are
 /// not used. (peers) S bytes.
 void push_sum(Context ctx, const Tensor& x, const Peers& peers);
 
-/// x_i = sum of x_j over all j from which i receives, without i itself. (peers) S bytes.
+/// x_i = the sum of x_j over all j from which i receives, without i itself. Sends (peers) S bytes.
 void sum_of_sent(Context ctx, const Tensor& x, const Peers& peers);
 
-/// Sends `out` to every peer. Returns what they send, one tensor per source, each as long as `out`.
+/// Sends `out` to every peer. Returns the tensors that the peers send, one per source, each as long
+/// as `out`.
 std::vector<Tensor> exchange_with(Context ctx, const Tensor& out, const Peers& peers);
 
 }  // namespace trigram

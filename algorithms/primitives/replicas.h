@@ -7,10 +7,10 @@
 
 namespace trigram {
 
-/// A rank's copies of its own and its peers' models for methods that send only encoded differences:
-/// one replica of each, which changes by the decoded differences. The replicas of a model are equal
-/// on all ranks that hold one, so the peers must not change from step to step. Memory: one model,
-/// and one per peer.
+/// A rank's replicas of its own model and of its peers' models, for methods that send only encoded
+/// differences. A replica changes only by decoded differences, so all ranks that hold a replica of
+/// a model hold the same one. The peers must therefore not change from step to step. Memory: one
+/// model, and one per peer.
 class Replicas {
  public:
   /// Replicas of `weights`, which must be equal on all ranks, for the peers of a fixed graph over
@@ -20,7 +20,7 @@ class Replicas {
   Replicas(Context ctx, Run& run, const PeerGraphSpec& graph)
       : Replicas(ctx, run, graph, run.workload.weights()) {}
 
-  /// This rank's model, as the peers know it.
+  /// The replica of this rank's model, as the peers know it.
   const Tensor& own() const { return own_; }
   /// y += a sum over j of w_ij replica_j, including this rank's replica.
   void add_mixed(Context ctx, float a, const Tensor& y) const;
@@ -28,8 +28,9 @@ class Replicas {
   struct Follow {
     float kept = 1, gain = 1;
   };
-  /// replica_j += Q(z_j), or as `follow` says, for all peers and this rank: the code of `z` goes to
-  /// every peer. (peers) C bytes, where C is the size of the code.
+  /// Updates the replicas of all peers and of this rank: replica_j += Q(z_j), or with the
+  /// coefficients of `follow`. Sends the code of `z` to every peer: (peers) C bytes, where C is the
+  /// size of the code.
   void advance(Context ctx, const Tensor& z, Codec& codec, Follow follow);
   void advance(Context ctx, const Tensor& z, Codec& codec) { advance(ctx, z, codec, Follow{}); }
 

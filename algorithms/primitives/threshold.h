@@ -4,15 +4,17 @@
 
 namespace trigram {
 
-/// The magnitude that the k largest elements of a vector reach, for vectors that change slowly. It
-/// is set exactly once in a while, and corrected in between by the number of elements found above
-/// it (Ok-Topk, Li and Hoefler, arXiv 2201.07598; limits and factors of its code). A threshold of
-/// 0, from a vector with fewer than k nonzero elements, stays 0 until it is set again.
+/// An estimate of the magnitude that the k largest elements of a vector reach, for vectors that
+/// change slowly. From time to time it is set to the exact value. In between it is corrected by the
+/// number of elements found above it (Ok-Topk, Li and Hoefler, arXiv 2201.07598, with the limits
+/// and factors of its code). A threshold of 0, from a vector with fewer than k nonzero elements,
+/// stays 0 until it is set again.
 class Threshold {
  public:
   struct Control {
-    double most;    // the threshold rises if more than `most` times k elements are found
-    double factor;  // by which it rises; it falls by as much below 2/3 k
+    double most;  // the threshold rises if more than `most` times k elements are found
+    double
+        factor;  // factor of each rise; it falls by the same factor if fewer than 2/3 k are found
   };
   explicit Threshold(const Control& control) : control_(control) {}
 

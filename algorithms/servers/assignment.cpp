@@ -11,7 +11,7 @@
 namespace trigram {
 namespace {
 
-/// The number of each bucket in the order of names.
+/// The number of each bucket if buckets are sorted by name.
 std::vector<std::size_t> declared(std::span<const Bucket> buckets) {
   std::vector<std::size_t> by_name(buckets.size());
   std::iota(by_name.rbegin(), by_name.rend(), std::size_t{0});
@@ -22,8 +22,8 @@ std::vector<std::size_t> declared(std::span<const Bucket> buckets) {
   return numbers;
 }
 
-/// Divides each server's load into rounds: the largest load over `nbytes`, rounded up, equal
-/// shares.
+/// Divides each server's load into equal shares, one for each round. The number of rounds is the
+/// largest load divided by `nbytes`, rounded up.
 void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t nbytes) {
   std::vector<std::size_t> load(servers), before(servers);
   for (const Partition& p : all) load[p.server] += p.grad.priced_nbytes();
@@ -35,7 +35,8 @@ void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t n
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Partition& a, const Partition& b) { return a.round < b.round; });
-  // If a partition is longer than a share, no partition may begin in a share. Skips such shares.
+  // If a partition is longer than a share, a share can be without the beginning of a partition.
+  // Skips such shares.
   std::size_t number = 0, share = all.front().round;
   for (Partition& p : all) {
     if (p.round != share) ++number;
@@ -43,7 +44,7 @@ void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t n
   }
 }
 
-/// Sets each partition's position among the partitions of its server and round.
+/// Sets `begin` of each partition among those of its server and round.
 void place(std::vector<Partition>& all, std::size_t servers) {
   std::vector<std::size_t> begin(servers);
   for (std::size_t i = 0; i < all.size(); ++i) {

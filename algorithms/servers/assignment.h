@@ -12,7 +12,7 @@ namespace trigram {
 
 /// Which server handles which partition of a model, and which partitions travel together.
 enum class Assignment {
-  round_robin,  // to the servers in turn
+  round_robin,  // to each server in turn
   djb2,         // by a hash of the partition's key, as in BytePS; the loads of servers differ
 };
 
@@ -26,18 +26,19 @@ struct Partition {
 
 /// Cuts buckets, given in the order in which backward completes them, into partitions of at most
 /// `nbytes` priced bytes, and assigns these to `servers` servers. Returns the partitions by round
-/// and, within a round, in order. The first partitions, a share of `early` rounded up, are in the
-/// order of the buckets. The others are in the order of the next forward pass, which is that of the
-/// buckets reversed.
+/// and, within a round, in order. The first partitions are in the order of the buckets; their share
+/// of all partitions is `early`, rounded up. The others are in the order of the next forward pass,
+/// which is the reverse order of the buckets.
 ///
 /// round_robin: nearly equal parts of a bucket; each round has one partition per server.
 ///
-/// djb2: parts of `nbytes`, of which the last one of a bucket may be shorter. The key of part p is
-/// 2^16 d + p, where d is the number of the bucket in the order of all names; buckets without names
-/// are numbered in the order of the forward pass. See `djb2_server`. The number of rounds is the
-/// largest server's load divided by `nbytes`, rounded up. Each server's load is divided into that
-/// many equal shares, and a partition travels in round r if it begins in share r. So no server
-/// waits for one with a larger load, and none reaches late buckets long before the others.
+/// djb2: parts of `nbytes`; the last part of a bucket may be shorter. The key of part p is 2^16 d +
+/// p, where d is the number of the bucket when buckets are sorted by name; buckets without names
+/// are numbered in the order of the forward pass. `djb2_server` gives the server of a key. The
+/// number of rounds is the largest server's load divided by `nbytes`, rounded up. Each server's
+/// load is divided into that many equal shares, and a partition travels in round r if it begins in
+/// share r. So no server waits for a server with a larger load, and none reaches late buckets long
+/// before the other servers.
 std::vector<Partition> assign(std::span<const Bucket> buckets, std::size_t servers,
                               std::size_t nbytes, double early, Assignment assignment);
 

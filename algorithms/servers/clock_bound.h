@@ -6,20 +6,21 @@
 
 namespace trigram {
 
-/// Limits how far ranks that run at their own pace drift apart: a rank's clock is the number of
-/// steps that it has finished, and a rank waits while its clock is more than `bound` ahead of the
-/// slowest rank's (stale synchronous parallel, Ho et al., NIPS 2013). Uses the control plane of the
-/// main stream: a rank sends its clock to all other ranks, P-1 messages per step.
+/// Limits how many steps a rank can be ahead of another, if ranks run at their own pace. A rank's
+/// clock is the number of steps that it has finished. A rank waits while its clock is more than
+/// `bound` ahead of the clock of the slowest rank (stale synchronous parallel, Ho et al., NIPS
+/// 2013). Uses the control plane of the main stream: a rank sends its clock to all other ranks, P-1
+/// messages per step.
 class ClockBound {
  public:
   ClockBound(const Context& ctx, long bound);
 
   /// Increments this rank's clock and announces it.
   void tick(Context ctx);
-  /// Returns when this rank's clock is at most `bound` ahead of every rank's clock.
+  /// Blocks until this rank's clock is at most `bound` ahead of every rank's clock.
   void wait(Context ctx) { wait_for(ctx, clocks_[self_] - bound_); }
-  /// Call after the last tick; all ranks tick equally often. Returns when the last ticks of all
-  /// ranks are known.
+  /// Call after the last tick. All ranks must tick the same number of times. Returns when the last
+  /// ticks of all ranks are known.
   void finish(Context ctx) { wait_for(ctx, clocks_[self_]); }
 
  private:
@@ -27,7 +28,7 @@ class ClockBound {
 
   std::size_t self_;
   long bound_;
-  std::vector<long> clocks_;  // of all ranks, as far as known here
+  std::vector<long> clocks_;  // clocks of all ranks, as far as this rank knows them
 };
 
 }  // namespace trigram

@@ -16,7 +16,7 @@ std::vector<Tensor> full_partitions(const Tensor& x, std::size_t nbytes) {
   const std::size_t numel = x.priced_numel(), longest = nbytes / size_of(x.dtype());
   if (numel <= longest) return {x};
   std::vector<Tensor> all;
-  for (std::size_t i = 0; i < numel; i += longest)  // in units of one priced element
+  for (std::size_t i = 0; i < numel; i += longest)  // counts parts of one priced element
     all.push_back(x.parts(i, std::min(i + longest, numel), numel));
   return all;
 }

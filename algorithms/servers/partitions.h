@@ -9,22 +9,22 @@
 #include "core/tensor.h"
 #include "core/workers.h"
 
-// How a model is divided among parameter servers.
+// How a model is divided over parameter servers.
 
 namespace trigram {
 
-/// `x` in as few nearly equal parts as possible, each of at most `nbytes` priced bytes; at least
-/// one.
+/// Divides `x` into as few nearly equal parts as possible, at least one, each of at most `nbytes`
+/// priced bytes.
 std::vector<Tensor> partitions(const Tensor& x, std::size_t nbytes);
-/// `x` in parts of `nbytes` priced bytes; the last part has the remainder. At least one part.
+/// Divides `x` into parts of `nbytes` priced bytes, at least one; the last part has the remainder.
 std::vector<Tensor> full_partitions(const Tensor& x, std::size_t nbytes);
 
 /// Servers are among the workers, or they are ranks beside the workers that only serve.
 enum class Placement { among, beside };
 
-/// Which ranks serve: `count` of `ranks`, spread evenly over the nodes. With servers among the
-/// workers, rank 0 is the first server. With servers beside the workers, the last rank is the last
-/// server, and rank 0 is a worker.
+/// The ranks that serve: `count` of `ranks` ranks, spread evenly over the nodes. With servers among
+/// the workers, rank 0 is the first server. With servers beside the workers, the last rank is the
+/// last server, and rank 0 is a worker.
 class Servers {
  public:
   Servers(std::size_t count, int ranks, Placement placement = Placement::among)
@@ -33,7 +33,8 @@ class Servers {
   bool include(int rank) const;
   std::vector<int> ranks() const;
   int rank_of(std::size_t server) const;
-  /// All ranks, or those that do not serve.
+  /// With servers among the workers, all ranks; with servers beside the workers, the ranks that do
+  /// not serve.
   Workers workers() const;
 
  private:

@@ -52,8 +52,8 @@ PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& server
     room_.push_back(ctx.device->empty_like(longest));
 }
 
-/// Buffers for the largest number of short messages in a batch: acknowledgements and requests of a
-/// round.
+/// A tensor with room for the largest number of short messages in a batch: the acknowledgements or
+/// the requests of a round.
 Tensor PushPull::room_for_notices(Device& device, int own) const {
   std::size_t most = 0;
   for (std::size_t r = 0; r < rounds(); ++r) {
@@ -143,7 +143,7 @@ PushPull::Batch PushPull::batch_of(Stage stage, std::size_t r) const {
   return {};
 }
 
-/// Empty before the first round and after the last.
+/// The partitions of round r. Empty if there is no such round.
 std::span<const Partition> PushPull::of_round(std::size_t r) const {
   const auto [begin, end] = std::ranges::equal_range(partitions_, r, {}, &Partition::round);
   return {begin, end};
@@ -160,7 +160,7 @@ std::vector<Tensor> PushPull::grads_of(std::span<const Partition> partitions) co
   return grads;
 }
 
-/// Short messages come first, so that none waits behind the bytes of a partition.
+/// Short messages come first, so that none waits until the bytes of a partition are sent.
 std::vector<Transfer> PushPull::transfers_of(Context c, const Batch& batch) const {
   std::vector<Transfer> transfers;
   for (const Partition& x : batch.acknowledge) acknowledge(c, x, transfers);
@@ -181,8 +181,8 @@ void PushPull::exchange_among_servers(Context c, const Batch& batch) const {
   if (at_host) c.stream->wait(*at_host);
 }
 
-/// A worker's bytes cross its host when it pushes them; those of a rank that only serves, when they
-/// arrive.
+/// A worker's bytes cross its host when it pushes them. On a rank that only serves, bytes cross the
+/// host when they arrive.
 void PushPull::pass_among_servers(Transfer::Kind kind, Stage stage, Context c,
                                   std::size_t r) const {
   const Batch batch = batch_of(stage, r);
@@ -210,12 +210,12 @@ std::shared_ptr<Work> PushPull::pass_host(Context c, std::span<const Partition> 
   return options_.host->submit(c, [cost](Context host) { host.stream->charge(cost); });
 }
 
-/// The part of buffer j for partition x.
+/// The part of buffer j that belongs to partition x.
 Tensor PushPull::room(std::size_t j, const Partition& x) const {
   return room_[j].slice(x.begin, x.grad.numel(), x.grad.priced_numel());
 }
 
-/// The push of worker j for partition x, on the partition's server.
+/// The gradient that worker j has pushed for partition x, on the partition's server.
 Tensor PushPull::pushed_by(std::size_t j, Context c, const Partition& x) const {
   return workers_.ranks[j] == c.rank() ? x.grad : room(j, x);
 }

@@ -14,8 +14,8 @@ namespace trigram {
 ///
 /// `assign` defines the partitions, their servers and the rounds in which they travel. They depend
 /// only on the buckets, so they are the same on all ranks. All ranks call the exchanges 0 ..
-/// exchanges()-1 in this order. Ranks that only serve do so, too: they push and pull nothing, and
-/// receive only the means of their own partitions.
+/// exchanges()-1 in this order. Ranks that only serve call them too: they push and pull nothing,
+/// and end with the means of only their own partitions.
 ///
 /// If acknowledged, a partition needs two round trips, as in BytePS over ps-lite. The worker pushes
 /// it, and the server acknowledges each push when it arrives (byteps/server/server.cc:
@@ -25,62 +25,66 @@ namespace trigram {
 /// answers when it has summed the pushes of all workers. If not acknowledged, servers answer
 /// without a request.
 ///
-/// There are two ways to run the stages of a round. By stages, each stage uses a one-way channel of
-/// its own: what a rank sends in a stage waits for what it has received in the stage before, and
-/// for what it has sent in the same stage of earlier rounds. As in BytePS, no round then waits for
-/// the messages of another. This needs a world that buffers sent messages. On a single stream,
-/// exchange r pushes round r, acknowledges round r-1, requests round r-2 and answers round r-3 in
-/// one batch, so servers receive and send at the same time (not acknowledged, it answers round
-/// r-1).
+/// There are two ways to run the stages of a round. *By stages*, each stage uses its own one-way
+/// channel. A rank's sends in a stage wait for its receives in the stage before, and for its sends
+/// in the same stage of earlier rounds. As in BytePS, no round then waits for the messages of
+/// another. This needs a world that buffers sent messages. *On a single stream*, exchange r is one
+/// batch: it pushes round r, acknowledges round r-1, requests round r-2 and answers round r-3, so
+/// servers receive and send at the same time. Without acknowledgements, it pushes round r and
+/// answers round r-1.
 ///
-/// Through the host, tensors are copied to the memory of a worker's host, which sends them, adds up
-/// what it receives and returns the means, as in BytePS. A round crosses the host while its
-/// messages are in flight. Simulated time pays with Cost::Kind::host for every byte that the worker
-/// hands over and gets back or, on ranks that only serve, for every byte that arrives.
+/// With a `host` stream, tensors are copied to the memory of a worker's host, which sends them,
+/// adds up the tensors that it receives and returns the means, as in BytePS. A round crosses the
+/// host while its messages are in flight. In simulated time every byte that the worker hands over
+/// and gets back is charged as Cost::Kind::host; on ranks that only serve, every byte that arrives
+/// is charged.
 ///
-/// In hierarchical execution, the leaders of nodes are workers and servers: each node first forms
-/// its mean, the leader pushes it, and broadcasts the answer inside the node.
+/// In hierarchical execution, node leaders are the workers and the servers: each node first
+/// computes the mean of its gradients, its leader pushes this mean, and then broadcasts the answer
+/// inside the node.
 class PushPull {
  public:
   struct Options {
-    std::size_t partition_bytes = 0;  // the longest partition
+    std::size_t partition_bytes = 0;  // size of the longest partition
     double early = 1;                 // see `assign`
     Execution execution = {};
     Stream* host = nullptr;  // charged for the bytes that cross the rank's host; null: none do
     Assignment assignment = Assignment::round_robin;
     bool acknowledged = false;
-    bool by_stages = false;  // each stage on a one-way channel of its own
+    bool by_stages = false;  // each stage on its own one-way channel
   };
   /// The stages of a round, in order. `acknowledge` and `request` exist only if acknowledged.
   enum class Stage { push, acknowledge, request, answer };
 
-  /// Sizes of ps-lite's messages without values, one for each partition and worker. Their meta data
-  /// is a struct of 112 bytes (src/meta.h, RawMeta); a request also contains the key of 8 bytes
-  /// (include/ps/kv_app.h, KVWorker::Send).
+  /// Sizes of ps-lite's messages without values. Each partition and worker has one acknowledgement
+  /// and one request. Both contain a struct of 112 bytes (src/meta.h, RawMeta); a request also
+  /// contains the key of 8 bytes (include/ps/kv_app.h, KVWorker::Send).
   static constexpr std::size_t kAcknowledgement_bytes = 112, kRequest_bytes = 120;
 
   PushPull(Context ctx, std::span<Bucket> buckets, const Servers& servers, const Options& options);
 
-  /// By stages, exchange r is round r.
+  /// The number of exchanges. By stages, exchange r is round r.
   std::size_t exchanges() const { return rounds() + answer_after(); }
-  /// The bucket that completes the data that exchange r pushes.
+  /// The last bucket, in the order of backward, whose gradient exchange r pushes.
   int needs(std::size_t r) const;
   /// The exchange that returns the last part of a bucket.
   std::size_t completes(int bucket) const;
-  /// The buckets in the order in which they return.
+  /// The buckets in the order in which their means return.
   std::vector<int> order() const;
-  /// Runs exchange r. Means are sums in the order of the workers' ranks, divided once.
+  /// Runs exchange r. A mean is the sum in the order of the workers' ranks, divided once.
   void exchange(Context c, std::size_t r) const;
-  /// Sends this rank's messages of a stage of round r (on the `out` of the stage's channel), or
-  /// receives them (on the `in`). A server that has received a round's pushes computes its means.
+  /// Sends this rank's messages of a stage of round r, on the `out` of the stage's channel, or
+  /// receives them, on the `in`. When a server has received a round's pushes, it computes the means
+  /// of its partitions.
   void send(Stage stage, Context c, std::size_t r) const;
   void receive(Stage stage, Context c, std::size_t r) const;
-  /// In hierarchical execution: the part inside the nodes, before the push and after the answer.
+  /// The part of a round inside the nodes, in hierarchical execution: before the push, and after
+  /// the answer.
   void reduce(Context c, std::size_t r) const;
   void broadcast(Context c, std::size_t r) const;
 
  private:
-  /// The partitions whose stages one batch of messages contains.
+  /// The partitions in one batch of messages, by their stage.
   struct Batch {
     std::span<const Partition> push = {}, acknowledge = {}, request = {}, answer = {};
   };
@@ -118,9 +122,9 @@ class PushPull {
   Options options_;
   std::vector<Partition> partitions_;   // in the order of rounds
   std::vector<std::size_t> completes_;  // by bucket
-  std::size_t own_;  // the rank's place among the workers; past the end if it only serves
-  // On servers: a buffer for each worker's push of a round and, in the rank's own place, for the
-  // sums.
+  std::size_t own_;  // the rank's index among the workers; past the end if the rank only serves
+  // On servers: a buffer for each worker's pushes of a round. The buffer at the rank's own index
+  // holds the sums.
   std::vector<Tensor> room_;
   // Buffers for all acknowledgements and requests of a batch; nothing depends on their values.
   Tensor acknowledgements_, requests_;

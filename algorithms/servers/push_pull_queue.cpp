@@ -31,8 +31,8 @@ PushPullQueue::WorkList PushPullQueue::submit(Context ctx, std::size_t r) {
   return {comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->exchange(c, r); })};
 }
 
-/// Receives are posted ahead; but an answer is received into the memory of the push, so its receive
-/// is posted only after the push has been sent.
+/// Receives are posted ahead. The exception is an answer: it is received into the memory of the
+/// push, so its receive is posted only after the push has been sent.
 PushPullQueue::WorkList PushPullQueue::submit_stages(Context ctx, std::size_t r) {
   using Stage = PushPull::Stage;
   const PushPull& rounds = *rounds_;

@@ -84,7 +84,8 @@ void Shards::pull(Context c, int worker, int server) {
   if (c.rank() == server) seen_by(worker) = updates_;
 }
 
-// Both sides add the change to the same weights, so the server can answer before it has the change.
+// Both sides add the change to the same weights, so the server can answer before the change has
+// arrived.
 
 void Shards::exchange_as_worker(Context c, int server) {
   const std::size_t s = shard_on(server);
@@ -105,7 +106,7 @@ void Shards::exchange_coded_as_worker(Context c, int server) {
   ErrorFeedback(*c.device, *code, residual_.part(s, servers_.count())).encode(out, change);
   send_receive(c, out, server, in, server, TrafficClass::server);
   const Tensor decoded = c.device->empty_like(change);
-  for (const Tensor& wire : {in, out}) {  // first the server's update, then the own change
+  for (const Tensor& wire : {in, out}) {  // first the server's update, then this worker's change
     code->decode(decoded, wire);
     c.device->axpby(1, decoded, 1, base);
   }
@@ -127,7 +128,7 @@ void Shards::exchange_coded_as_server(Context c, int worker) {
   c.device->axpby(1, incoming_, 1, shard_);
 }
 
-// With a codec, both sides add each decoded half to their copies of the worker's weights.
+// With a codec, both sides add every decoded message to their copies of the worker's weights.
 
 void Shards::send_change(Context c, int server) {
   const std::size_t s = shard_on(server);
@@ -180,7 +181,8 @@ void Shards::take_weights(Context c, int server) {
   c.device->copy(weights, base);
 }
 
-/// `peer` distinguishes a rank's uses of codecs: as a worker, by server; as a server, by worker.
+/// `peer` distinguishes the codecs of a rank: as a worker, it has one per server; as a server, one
+/// per worker.
 std::unique_ptr<Codec> Shards::codec(Context c, int peer, long use) const {
   return c.device->codec(*codec_, codec_key(c, seed_, {peer, use}));
 }

@@ -10,16 +10,18 @@
 
 namespace trigram {
 
-/// A model whose weights lie on servers, each with one of k equal shards, and which workers change
-/// by adding to it. With a codec, all messages are encoded, with error feedback in both directions:
-/// a worker adds the loss of a change's code to its next change. A server sends the difference from
-/// the weights that the worker has, of which it keeps a copy, so it sends again what a code lost.
+/// A model on servers, each of which holds one of k equal shards. Workers change the model by
+/// adding to it. With a codec, all messages are encoded, with error feedback in both directions. A
+/// worker adds the loss of a change's code to its next change. A server keeps a copy of the weights
+/// that each worker has, and sends the difference from them, so it sends again the part that a code
+/// lost.
 ///
-/// An exchange is one message each way at the same time, after the worker has requested it over the
-/// control plane: two latencies. No push is acknowledged, and no pull waits for a push. This is the
-/// behaviour of DistBelief, whose replicas push gradients and fetch weights independently (Dean et
-/// al., NIPS 2012, section 4.1 and appendix). In the asynchronous mode of BytePS pulls wait for
-/// their pushes, as in its synchronous mode, so it takes one round trip more.
+/// In an exchange, after the worker has requested it over the control plane, the two ranks send one
+/// message each at the same time: this takes two latencies. No push is acknowledged, and no pull
+/// waits for a push. This is the behaviour of DistBelief, whose replicas push gradients and fetch
+/// weights independently (Dean et al., NIPS 2012, section 4.1 and appendix). In the asynchronous
+/// mode of BytePS pulls wait for their pushes, as in its synchronous mode, so it takes one round
+/// trip more.
 class Shards {
  public:
   Shards(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec);
@@ -27,11 +29,11 @@ class Shards {
   /// The worker's step between these two calls becomes its next change of the model.
   void begin_change(Context ctx);
   void end_change(Context ctx);
-  /// `worker` sends its change of a shard to `server`, which adds it, and receives the shard's
-  /// weights. Called on both ranks.
+  /// `worker` sends its change of a shard to `server`, which adds it to the shard, and receives the
+  /// shard's weights. Called on both ranks.
   void exchange(Context c, int worker, int server);
-  /// The two halves of an exchange as separate calls, alternately: push, pull, push, ... Called on
-  /// both ranks.
+  /// The two halves of an exchange as separate calls, which must alternate: push, pull, push, ...
+  /// Called on both ranks.
   void push(Context c, int worker, int server);
   void pull(Context c, int worker, int server);
   /// Copies the servers' weights, not encoded, to all workers. Called on all ranks.
@@ -57,11 +59,11 @@ class Shards {
   std::optional<CodecSpec> codec_;
   std::uint64_t seed_;
   Steps& steps_;
-  Tensor weights_, change_;   // the worker's
-  Tensor base_, residual_;    // the worker's, with a codec: received weights; losses of its codes
-  Tensor shard_, incoming_;   // the server's
-  std::vector<Tensor> sent_;  // the server's, with a codec: the weights that each worker has
-  long updates_ = 0;          // number of updates of the own shard
+  Tensor weights_, change_;   // on a worker
+  Tensor base_, residual_;    // on a worker with a codec: received weights; losses of its codes
+  Tensor shard_, incoming_;   // on a server
+  std::vector<Tensor> sent_;  // on a server with a codec: the weights that each worker has
+  long updates_ = 0;          // number of updates of this server's shard
   std::vector<long> seen_;    // number of updates that each worker's weights include
 };
 

@@ -5,7 +5,7 @@
 namespace trigram {
 
 // Converts eight codes of 1 to 8 bits each between one code per byte and a dense layout with code i
-// at bit i * bits. In three steps first pairs, then fours, then all eight codes move together or
+// at bit i * bits. Three steps move first pairs, then fours, then all eight codes together or
 // apart.
 
 constexpr std::uint64_t pack_eight(std::uint64_t bytes, int bits) {
@@ -15,7 +15,7 @@ constexpr std::uint64_t pack_eight(std::uint64_t bytes, int bits) {
   return (bytes & 0xFFFFFFFF) | bytes >> 32 << 4 * bits;
 }
 
-/// Ignores the bits of `packed` above the codes.
+/// Ignores the bits of `packed` above the eight codes.
 constexpr std::uint64_t unpack_eight(std::uint64_t packed, int bits) {
   const std::uint64_t four = 0xFFFFFFFFu >> (32 - 4 * bits);
   const std::uint64_t two = (0xFFFFu >> (16 - 2 * bits)) * 0x0000000100000001;

@@ -8,7 +8,7 @@ namespace trigram::elias {
 namespace {
 
 // Let a_i = s |x_i| / |x|, so that sum a_i^2 = s^2. The level l_i is one of the two integers around
-// a_i, with mean a_i. The bounds below follow, with log to base 2:
+// a_i, chosen at random with mean a_i. The bounds below follow, with log to base 2:
 //
 //   sum P(l_i > 0) <= sum min(1, a_i) <= min(n, s sqrt n) = N
 //

@@ -32,7 +32,7 @@ class FixedSums {
     }
     Count();
   }
-  // These two add only the non-negative, or only the negative, of kWidth floats.
+  // AddPositives adds only the non-negative of kWidth floats, AddNegatives only the negative ones.
   HWY_INLINE void AddPositives(const float* x) {
     for (std::size_t i = 0; i < kVectors; ++i) {
       const auto v = Load(x + i * kVector);

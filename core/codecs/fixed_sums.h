@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-/// The order in which codecs sum over a chunk, in f64. Vectors of any width and thousands of
-/// threads can follow it. A chunk is cut into tiles of kTile elements. Within a tile, lane l adds
+/// The order in which codecs sum over a chunk, in f64. The order suits vectors of any width as well
+/// as thousands of threads. A chunk is cut into tiles of kTile elements. Within a tile, lane l adds
 /// the elements l, l + 16, l + 32 ..., and the lanes are added as a tree. The sums of the tiles are
 /// added in the same way: lane t mod 16 adds tile t.
 namespace trigram::fixed_sums {

@@ -5,7 +5,7 @@
 namespace trigram {
 
 /// MinMaxUInt8, the 8-bit code of BAGUA (arXiv 2107.01499; bagua_kernels.cu), on host memory. A
-/// chunk is the input of one call. With its min and max, in f32 arithmetic:
+/// chunk is the input of one call, with minimum min and maximum max. In f32 arithmetic:
 ///
 ///   scale = 255 / (max - min + 1e-7)
 ///   upper = rint(max * scale)    lower = upper - 255          (rint: to nearest, ties to even)

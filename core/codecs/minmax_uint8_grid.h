@@ -7,8 +7,8 @@ namespace trigram::minmax_uint8 {
 
 constexpr bool is_finite(float x) { return x - x == 0; }
 
-/// Rounds half to even without libm. From 2^23 on every f32 is an integer; below, adding 2^23
-/// leaves only integer bits.
+/// Rounds half to even without libm. Every f32 of at least 2^23 is an integer; adding 2^23 to a
+/// smaller one rounds it to an integer.
 constexpr float round_half_even(float x) {
   constexpr float kIntegers = 0x1p23f;
   if (!(x < kIntegers && x > -kIntegers)) return x;
@@ -34,8 +34,8 @@ struct Grid {
   /// before the clamp. Plain integer arithmetic then gives the same result as the formula.
   bool exact;
 
-  /// False for NaN, or for a constant too large for the grid: all codes are then 0 and decode to
-  /// the range's maximum.
+  /// False if the range is NaN, or if it is that of a constant too large for the grid. All codes
+  /// are then 0 and decode to the range's maximum.
   constexpr bool has_codes() const { return is_finite(upper); }
 };
 

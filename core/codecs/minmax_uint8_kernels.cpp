@@ -17,7 +17,7 @@ using I32 = hn::RebindToSigned<F32>;
 using U32 = hn::RebindToUnsigned<F32>;
 using U8 = hn::Rebind<std::uint8_t, F32>;
 
-// One of several independent reductions, so that none waits for the latency of another.
+// One of several independent reductions. None has to wait for the latency of another.
 struct Partial {
   hn::Vec<F32> lo, hi, sum;
   HWY_INLINE void Add(hn::Vec<F32> v) {
@@ -66,8 +66,8 @@ Range FindRange(const float* x, std::size_t n) {
   return range;
 }
 
-// The codes of one vector. If `kExact` (see Grid), adding 1.5 * 2^23, near which floats are
-// integers, does the rounding, and the integer appears in the low bits of the sum.
+// The codes of one vector. If `kExact` is true (see Grid::exact), adding 1.5 * 2^23 rounds to an
+// integer, which then appears in the low bits of the sum: floats of that size are integers.
 template <bool kExact>
 HWY_INLINE hn::Vec<U32> Code(const Grid& grid, const float* x) {
   const F32 d;

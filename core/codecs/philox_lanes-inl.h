@@ -11,9 +11,9 @@ HWY_BEFORE_NAMESPACE();
 namespace trigram::philox_lanes::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Philox4x32-10 on half as many counters as there are 32-bit lanes; each word is in the lower half
-// of a 64-bit lane. The upper halves may hold anything: only lower halves are multiplied and only
-// products are shifted.
+// Philox4x32-10 on a vector of counters, half as many as there are 32-bit lanes: each word is in
+// the lower half of a 64-bit lane. The upper halves may hold anything: only lower halves are
+// multiplied and only products are shifted.
 template <class D>
 struct Words {
   hn::Vec<D> w0, w1, w2, w3;
@@ -27,8 +27,8 @@ struct Generator {
   static constexpr std::uint32_t kMultiplier0 = 0xD2511F53u, kMultiplier1 = 0xCD9E8D57u;
   static constexpr int kRounds = 10;
 
-  // Values common to all counters. round0_2 is combined with word 2 in round 0, round1_0 and
-  // round1_2 with words 0 and 2 in round 1; round1_3 is word 3 after round 1.
+  // Values common to all counters. round0_2 is combined with word 2 in round 0. round1_0 and
+  // round1_2 are combined with words 0 and 2 in round 1. round1_3 is word 3 after round 1.
   hn::Vec<D> round0_2, round1_0, round1_2, round1_3;
   hn::Vec<D> keys0[kRounds], keys1[kRounds];
 
@@ -50,7 +50,8 @@ struct Generator {
     round1_2 = hn::Xor(High(p0), keys1[1]);
     round1_3 = hn::BitCast(d, p0);
   }
-  // Computes two vectors at a time, so that one computes while the other waits for its products.
+  // Computes two vectors of blocks together, so that the processor works on one while the products
+  // of the other are pending.
   HWY_INLINE void Blocks(std::uint32_t first, Words<D>& a, Words<D>& b) const {
     using D64 = hn::Repartition<std::uint64_t, D>;
     const D64 d64;

@@ -47,29 +47,29 @@ using qsgd::Coding;
 using qsgd::Norm;
 using qsgd::Options;
 
-// QSGD, stochastic quantisation (arXiv 1610.02132), with codes of fixed length. For every bucket of
-// consecutive elements, with its norm and s levels:
+// QSGD, stochastic quantisation (arXiv 1610.02132), with codes of fixed length. Every bucket of
+// consecutive elements has its own norm; s is the number of levels:
 //
 //   x^ = norm / s * level     level = floor(s x / norm) or the next integer, chosen at random so
 //                             that the mean of x^ is x
 //
 // Rounding is in fixed point with steps of 2^-15 and uses 15 random bits per element. The mean of
-// x^ is exact for s x / norm rounded to a multiple of 2^-15, so the bias is at most
-// norm / s * 2^-16, plus rounding in f32. The random bits of an element depend on the codec's key
-// and on the number of elements before it.
+// x^ is exact for s x / norm rounded to a multiple of 2^-15, so the bias is at most norm / s *
+// 2^-16, plus rounding in f32. The random bits of an element depend on the codec's key and on the
+// number of elements before it.
 //
 // For an element between levels l and l + 1, at fraction p of the way, the mean squared error is
-// (norm/s)^2 p(1 - p). Summed over n elements it is at most n/(4 s^2) ||x||^2 for l2, where all are
-// at p = 1/2, and less than ||x||^2 for max while n < 8 s^2, where one element is at the norm and
-// all others at p = 1/4. So the codec is a contraction only if there are enough levels for the
-// bucket size.
+// (norm/s)^2 p(1 - p). The sum over the n elements of a bucket depends on the norm. For l2 it is at
+// most n/(4 s^2) ||x||^2; the worst case has all elements at p = 1/2. For max it is less than
+// ||x||^2 if n < 8 s^2; the worst case has one element at the norm and all others at p = 1/4. So
+// the codec is a contraction only if there are enough levels for the bucket size.
 //
 // A bucket with a NaN, an infinity, or a norm beyond f32 decodes to NaN everywhere, so that a
 // diverged run stays visible; a bucket whose norm is below 2^-100 decodes to zeros.
 //
-// With coding `elias` a bucket is priced as 4 bytes for the norm plus elias::mean_bits, in whole
-// bytes. A real run uses the wire format of `fixed` all the same, because receivers must know the
-// length.
+// With the coding `elias`, a bucket is priced as 4 bytes for the norm plus elias::mean_bits, in
+// whole bytes. A real run uses the wire format of `fixed` all the same, because receivers must know
+// the length.
 //
 // Wire, bucket by bucket: the norm as f32, then level + s in ceil(log2(2s + 1)) bits per element,
 // lowest bit first, padded to whole bytes.

@@ -6,8 +6,8 @@
 namespace trigram::qsgd {
 
 enum class Norm { l2, max };
-/// How the length of a bucket's code is counted: its real length in codes of fixed length, or an
-/// upper bound of the mean length in Elias codes (core/codecs/elias.h).
+/// How the length of a bucket's code is counted: `fixed` counts its real length in codes of fixed
+/// length; `elias` counts an upper bound of its mean length in Elias codes (core/codecs/elias.h).
 enum class Coding { fixed, elias };
 
 struct Options {

@@ -24,9 +24,10 @@ using fixed_sums::HWY_NAMESPACE::FixedSums;
 using philox_lanes::HWY_NAMESPACE::Generator;
 using philox_lanes::HWY_NAMESPACE::Words;
 
-// Elements per loop iteration, which use eight blocks of random numbers. Element 16 k + 2 j + i,
-// for k = 0 .. 3, j = 0 .. 7, i = 0, 1, gets 15 bits of word (k mod 2) + 2 i of block j: the lowest
-// bits if k < 2, else the highest. A vector of elements thus gets its bits without a shuffle.
+// Elements per loop iteration. An iteration uses eight blocks of random numbers. Element 16 k + 2 j
+// + i, for k = 0 .. 3, j = 0 .. 7, i = 0, 1, gets 15 bits of word (k mod 2) + 2 i of block j: the
+// lowest bits if k < 2, else the highest. A vector of elements thus gets its bits without a
+// shuffle.
 constexpr std::size_t kGroup = 64;
 
 using F32 = hn::CappedTag<float, 16>;
@@ -47,7 +48,7 @@ HWY_INLINE hn::Vec<U8> Code(const Rounding& to, const float* x, hn::Vec<U32> ran
   return hn::U8FromU32(hn::ShiftRight<15>(hn::Add(bits, hn::Add(zero, random15))));
 }
 
-// Interleaves: the words of `even` in even lanes, the words of `odd` in odd lanes.
+// Interleaves two vectors: even lanes get the words of `even`, odd lanes those of `odd`.
 template <class D, class D64 = hn::Repartition<std::uint64_t, D>>
 HWY_INLINE hn::Vec<D> Beside(D d, hn::Vec<D> even, hn::Vec<D> odd) {
   const auto moved = hn::ShiftLeft<32>(hn::BitCast(D64(), odd));

@@ -13,7 +13,7 @@ namespace trigram::qsgd {
 
 struct Format {
   int levels = 127;  // s
-  int bits = 8;      // of a code, which is in 0 .. 2s
+  int bits = 8;      // bits of a code, which is in 0 .. 2s
   std::size_t bucket = 512;
   bool max_norm = false;
 
@@ -33,9 +33,9 @@ struct Format {
 /// The norm as written to the wire: 0 if it is below 2^-100, so that s / norm is always finite.
 constexpr float wire_norm(float norm) { return norm < 0x1p-100f ? 0 : norm; }
 
-/// Element by element: code = floor(x * scale + s + u), where u is uniform on [0, 1), in fixed
-/// point with steps of 2^-15. `limit` is s 2^15, which is below 2^22. `scale` is the largest f32 up
-/// to s 2^15 / norm for which rounding takes no element beyond the limit.
+/// The rounding of an element: code = floor(x * scale + s + u), where u is uniform on [0, 1), in
+/// fixed point with steps of 2^-15. `limit` is s 2^15, which is below 2^22. `scale` is the largest
+/// f32 not above s 2^15 / norm with which no element is rounded beyond the limit.
 struct Rounding {
   float scale = 0;
   float limit = 0;
@@ -50,7 +50,8 @@ struct Rounding {
   }
 };
 
-/// Blocks of random numbers that a bucket of `numel` elements uses: eight per 64 elements.
+/// Number of blocks of random numbers that a bucket of `numel` elements uses: eight per 64
+/// elements.
 constexpr std::uint32_t random_blocks(std::size_t numel) {
   return static_cast<std::uint32_t>((numel + 63) / 64 * 8);
 }

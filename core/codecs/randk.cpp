@@ -35,14 +35,14 @@ RandomSubset subset_of(std::uint64_t seed, std::size_t n) {
   return {seed, static_cast<std::uint32_t>(n)};
 }
 
-// k = ceil(density n) elements, chosen at random; all others decode to zero (Stich et al.,
-// "Sparsified SGD with Memory", arXiv 1809.07599). `unbiased` multiplies them by n/k, so that the
-// mean of x^ is x, but then ||x - x^||^2 = (n/k - 1) ||x||^2 on average, which is a contraction
-// only if more than half of the elements are sent. Error feedback needs the unscaled elements.
+// Sends k = ceil(density n) elements, chosen at random; all others decode to zero (Stich et al.,
+// "Sparsified SGD with Memory", arXiv 1809.07599). The option `unbiased` multiplies the chosen
+// elements by n/k, so that the mean of x^ is x. The mean of ||x - x^||^2 is then (n/k - 1) ||x||^2,
+// so the codec is a contraction only if more than half of the elements are sent. Error feedback
+// needs the unscaled elements.
 //
-// Indices are not sent: receivers compute them from a seed, which is sent, and which the sender
-// draws anew for every vector from the codec's key. Codecs with the same key choose the same
-// elements.
+// Indices are not sent: receivers compute them from a seed. The sender draws a new seed for every
+// vector from the codec's key, and sends it. Codecs with the same key choose the same elements.
 //
 // A chunk (the input of one call) with a NaN or an infinity decodes to NaN everywhere, so that a
 // diverged run stays visible.

@@ -20,7 +20,7 @@ class RandomSubset {
         right_bits_(n <= 4 ? 1 : static_cast<std::uint32_t>(std::bit_width(n - 1)) / 2),
         left_mask_((n <= 4 ? 2u : 1u << (std::bit_width(n - 1) - right_bits_)) - 1) {}
 
-  /// The same subset size with another seed.
+  /// A subset of the same size with another seed.
   constexpr RandomSubset with_seed(std::uint64_t seed) const {
     RandomSubset other = *this;
     other.key_ = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};

@@ -37,14 +37,14 @@ using sign::Scale;
 //   one:      scale = 1, or 0 if x = 0      (signSGD, arXiv 1802.04434)
 //   means:    x^ = the mean of all x >= 0, or of all x < 0  (1-bit SGD, Interspeech 2014)
 //
-// Biased, and meant for error feedback, except `one`, whose error can exceed its input. l1_mean and
-// means are contractions; l2 is a contraction if ||x||_1 > sqrt(n)/2 ||x||_2, which holds for
-// vectors as dense as gradients. The sums are in f64, in one fixed order. A chunk with a NaN or an
-// infinity decodes to NaN everywhere, so that a diverged run stays visible.
+// The code is biased and meant for error feedback. The exception is `one`, whose error can exceed
+// its input. l1_mean and means are contractions; l2 is a contraction if ||x||_1 > sqrt(n)/2
+// ||x||_2, which holds for vectors as dense as gradients. Sums are in f64, in a fixed order. A
+// chunk with a NaN or an infinity decodes to NaN everywhere, so that a diverged run stays visible.
 //
-// Wire: the scale as f32 (for means both, the positive one first), then one bit per element, set if
-// x < 0, lowest bit first; the last byte is padded with zero bits. 4 + ceil(n / 8) bytes; for means
-// 8 + ceil(n / 8).
+// Wire: the scale as f32 (for `means` both means, that of x >= 0 first), then one bit per element,
+// set if x < 0, lowest bit first; the last byte is padded with zero bits. 4 + ceil(n / 8) bytes;
+// for means 8 + ceil(n / 8).
 class Sign final : public Codec {
  public:
   explicit Sign(const Options& options) : options_(options) {}

@@ -10,9 +10,10 @@ namespace trigram::sign {
 /// Sets bit i mod 8 of bits[i / 8] if x[i] < 0 and clears all other bits of the (n + 7) / 8 bytes.
 /// Returns the sum of the squares, which is finite if and only if all x are.
 double pack_and_sum_squares(const float* x, std::size_t n, std::uint8_t* bits);
-/// The same, but returns the sum of the magnitudes.
+/// Sets the bits in the same way, but returns the sum of the magnitudes.
 double pack_and_sum_magnitudes(const float* x, std::size_t n, std::uint8_t* bits);
-/// The same, but returns the sum of the non-negative elements and the sum of the negative elements.
+/// Sets the bits in the same way, but returns two sums: of the non-negative and of the negative
+/// elements.
 struct SumsBySign {
   double positives, negatives;
 };

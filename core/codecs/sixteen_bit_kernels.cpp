@@ -96,7 +96,8 @@ struct FromF16 {
   }
 };
 
-// to[i] = convert(from[i]). A partial last vector goes through a full one in a buffer.
+// to[i] = convert(from[i]). The last elements, if they fill only part of a vector, pass through a
+// full vector in a buffer.
 template <class DTo, class DFrom, class Convert>
 HWY_INLINE void ConvertAll(const hn::TFromD<DFrom>* from, std::size_t n, hn::TFromD<DTo>* to,
                            const Convert& convert) {

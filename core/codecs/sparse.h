@@ -18,8 +18,8 @@ struct Options {
 FieldTable<Options> option_fields();
 /// Bytes per element on the wire: the index as u32 and the value as f32.
 inline constexpr std::size_t kElementBytes = 8;
-/// The indices of the elements on a wire in host memory, ascending; and their values, in that
-/// order.
+/// The indices of the elements on a wire in host memory, in ascending order, and the elements'
+/// values in the order of their indices.
 std::vector<std::uint32_t> indices_on(std::span<const std::byte> wire);
 std::vector<float> values_on(std::span<const std::byte> wire);
 }  // namespace topk
@@ -30,9 +30,9 @@ struct Options {
   bool unbiased = true;
 };
 FieldTable<Options> option_fields();
-/// The seed, as u64, precedes the values.
+/// Bytes of the seed (u64), which precedes the values.
 inline constexpr std::size_t kHeaderBytes = 8;
-/// The factor on the k of n elements that an unbiased code sends.
+/// The factor by which an unbiased code multiplies the k of n elements that it sends.
 constexpr float scale(std::size_t n, std::size_t k) {
   return static_cast<float>(static_cast<double>(n) / static_cast<double>(k));
 }

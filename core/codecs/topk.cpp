@@ -43,12 +43,14 @@ using topk::Options;
 
 std::uint32_t magnitude(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFF; }
 
-// A magnitude that, judging by a sample, slightly more than k of n elements reach. It affects only
-// how many candidates are examined in the second pass, never which elements are chosen.
+// Estimates from a sample a magnitude that slightly more than k of the n elements reach. The
+// estimate affects only how many candidates the second pass examines, never which elements are
+// chosen.
 std::uint32_t likely_bound(const float* x, std::size_t n, std::size_t k) {
   constexpr std::size_t kSample = 2048;
   if (n <= 2 * kSample) return 0;
-  // Multiples of the golden ratio mod 1 spread evenly and do not resonate with periods in the data.
+  // The positions are multiples of the golden ratio mod 1: these spread evenly and do not resonate
+  // with periods in the data.
   std::vector<std::uint32_t> sample(kSample);
   std::uint32_t position = 0;
   for (std::uint32_t& value : sample) {
@@ -64,8 +66,8 @@ std::uint32_t likely_bound(const float* x, std::size_t n, std::size_t k) {
   return *nth;
 }
 
-// The indices, ascending, of the k largest magnitudes; among equal magnitudes the lowest indices
-// win.
+// The indices of the k largest magnitudes, in ascending order; among equal magnitudes the lowest
+// indices win.
 std::vector<std::uint32_t> largest_indices(const float* x, std::size_t n, std::size_t k) {
   const auto candidates = std::make_unique_for_overwrite<std::uint32_t[]>(n);
   std::size_t count = magnitudes::at_least(likely_bound(x, n, k), x, n, candidates.get());
@@ -81,7 +83,7 @@ std::vector<std::uint32_t> largest_indices(const float* x, std::size_t n, std::s
   const auto last = keys.begin() + static_cast<std::ptrdiff_t>(k - 1);
   std::nth_element(keys.begin(), last, keys.end(), std::greater<>());
   std::vector<std::uint32_t> chosen(count);
-  std::size_t place = 0;  // writes every key, because a branch would be unpredictable
+  std::size_t place = 0;  // writes every key, because a branch here would be unpredictable
   for (const std::uint64_t key : in_order) {
     chosen[place] = ~static_cast<std::uint32_t>(key);
     place += key >= *last;
@@ -90,9 +92,10 @@ std::vector<std::uint32_t> largest_indices(const float* x, std::size_t n, std::s
   return chosen;
 }
 
-// The k = ceil(density n) elements of largest magnitude, exactly; among equal magnitudes those with
-// the lowest indices. All other elements decode to zero, so ||x - x^||^2 <= (1 - k/n) ||x||^2.
-// Biased: meant for error feedback (Stich et al., "Sparsified SGD with Memory", arXiv 1809.07599).
+// Sends exactly the k = ceil(density n) elements of largest magnitude; among equal magnitudes the
+// lowest indices win. All other elements decode to zero, so ||x - x^||^2 <= (1 - k/n) ||x||^2. The
+// code is biased and meant for error feedback (Stich et al., "Sparsified SGD with Memory", arXiv
+// 1809.07599).
 //
 // A chunk (the input of one call) with a NaN or an infinity decodes to NaN everywhere, so that a
 // diverged run stays visible.

@@ -9,25 +9,27 @@
 
 namespace trigram {
 
-/// The name in a component reference; throws ConfigError if the reference has neither form.
+/// The name in a component reference, which is "name" or {"name": ..., options}. Throws ConfigError
+/// if the reference has neither form.
 std::string component_name(const Json& j, const std::string& pointer);
 /// The options in a component reference: the object without "name", or {}.
 Json component_options(const Json& j);
 
-/// Something that a configuration selects by name and that has options: written as "name" or as
-/// {"name": ..., options}. `make` creates a Product; Args are what it needs beside the options.
+/// Something that a configuration selects by name and that has options. A reference to it is
+/// written as "name" or as {"name": ..., options}. `make` creates a Product from the options and
+/// Args.
 template <class Product, class... Args>
 struct Component {
   std::string name;
   std::string doc;
-  Json schema;  // of the options, without "name"
+  Json schema;  // JSON Schema of the options, without "name"
   /// Checks the options strictly and fills in defaults.
   std::function<Json(const Json& options, const std::string& pointer)> resolve;
   /// Creates the product from resolved options.
   std::function<std::unique_ptr<Product>(const Json& resolved, Args...)> make;
 };
 
-/// A component whose options are the struct S with this field table.
+/// A component whose options are the struct S, with the field table of S.
 template <class Product, class... Args, class S, class Make>
 Component<Product, Args...> component(std::string name, std::string doc, FieldTable<S> table,
                                       Make make) {

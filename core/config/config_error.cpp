@@ -22,7 +22,7 @@ std::size_t substitution(char a, char b) {
   return same_but_for_case(a, b) ? kEdit / 2 : kEdit;
 }
 
-/// Swapping two adjacent characters is one edit: "rnu" is as near to "run" as "ru" is.
+/// Swapping two adjacent characters counts as one edit: "rnu" is as near to "run" as "ru" is.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last, row(b.size() + 1);
   for (std::size_t j = 0; j < row.size(); ++j) row[j] = j * kEdit;
@@ -39,8 +39,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// Finds the candidate that contains `part`, such as "fashion" or "async"; failing that, the
-/// longest candidate that `part` begins with, as for "simulation" or "seconds".
+/// Finds the candidate that contains `part`, such as "fashion" or "async". If there is none, finds
+/// the longest candidate with which `part` begins, as for "simulation" or "seconds".
 const std::string* find_containing(std::string_view part, std::span<const std::string> candidates) {
   const std::string* best = nullptr;
   for (const std::string& candidate : candidates) {

@@ -16,7 +16,7 @@ struct Mistake {
     missing,         // a required value is absent
     without_effect,  // the option has no effect with the other options
   };
-  std::string pointer;  // a JSON pointer ("" is the whole input), or an option of a command
+  std::string pointer;  // a JSON pointer ("" is the whole input), or an option of a command line
   std::string message;
   Kind kind = Kind::wrong;
   std::string file = {};  // empty if unknown, or if the input is not a file
@@ -69,9 +69,9 @@ class Mistakes {
   std::vector<Mistake> found_;
 };
 
-/// Returns `; did you mean "ring"?` for the candidate nearest to `name` by edit distance, in which
-/// a change of case counts half; failing that, for a candidate that contains `name` or is a prefix
-/// of it; else an empty string.
+/// Returns `; did you mean "ring"?` with the candidate nearest to `name` by edit distance, in which
+/// a change of case counts half. If none is near, takes a candidate that contains `name` or is a
+/// prefix of it. If there is none either, returns an empty string.
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 /// The same sentence for a known candidate.
 std::string did_you_mean(std::string_view candidate);

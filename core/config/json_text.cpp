@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDeepest = 100;
 
-/// Thrown from the parser's callback for text that the parser itself would accept.
+/// Thrown from the parser's callback to refuse text that the parser itself would accept.
 struct Refused {
   std::string why;
 };
@@ -42,7 +42,7 @@ std::string place_of(const std::string& text, std::size_t byte) {
   return fmt::format("{}:{}", line, std::max<std::size_t>(column, 1));
 }
 
-/// nlohmann's description of the error, without error number and position.
+/// nlohmann's description of the error, without its number and position.
 std::string reason(const Json::exception& error) {
   const std::string text = error.what();
   const std::size_t detail = text.find("- ");

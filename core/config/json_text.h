@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// A text is not acceptable JSON. `place` is "line:column", or empty if unknown.
+/// The error for a text that is not acceptable JSON. `place` is "line:column", or empty if unknown.
 class JsonTextError : public std::runtime_error {
  public:
   JsonTextError(std::string place, const std::string& why)
@@ -21,10 +21,10 @@ class JsonTextError : public std::runtime_error {
 
 /// Parses JSON with comments. Throws JsonTextError for text that is not JSON, for a number that
 /// does not fit a double, for a duplicate key in an object, and for more than 100 levels of
-/// nesting, because code that walks a value recursively would exhaust its stack.
+/// nesting, which could exhaust the stack of code that walks a value recursively.
 Json parse_json(const std::string& text);
 
-/// The same, but without comments, and with nullopt in place of an error.
+/// Parses JSON without comments; returns nullopt where parse_json would throw.
 std::optional<Json> json_or_nothing(const std::string& text);
 
 }  // namespace trigram

@@ -28,7 +28,7 @@ OptionType<std::string> text();
 OptionType<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
 /// Which end of a range is excluded.
 enum class Open { none, below, above };
-/// A number in [minimum, maximum], without the open end.
+/// A number in [minimum, maximum], except the end that `open` excludes.
 OptionType<double> number(double minimum, double maximum, Open open = Open::none);
 /// A quantity with a unit, held in base units; not negative, and not zero if `positive`.
 OptionType<double> quantity(Dimension dimension, bool positive = false);
@@ -50,8 +50,8 @@ std::string quoted(const Json& value);
 [[noreturn]] void wrong_type(const std::string& pointer, const std::string& expected,
                              const Json& got);
 /// The error for a name that is not in `names`. If no name is similar, the search goes on in
-/// `docs`, which has one text per name if given, so that "gpu" suggests the world documented as for
-/// GPUs.
+/// `docs`, which is empty or has one text per name: "gpu" thus suggests the world whose text
+/// mentions GPUs.
 [[noreturn]] void unknown_name(const std::string& pointer, const std::string& what,
                                const std::string& got, const std::vector<std::string>& names,
                                const std::vector<std::string>& docs = {});

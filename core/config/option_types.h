@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// An integer that counts things.
+/// A non-negative integer that counts things.
 OptionType<std::size_t> count(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
 
 /// A list of counts; a single count is read as a list of length 1.
@@ -26,7 +26,8 @@ OptionType<std::optional<T>> optional(OptionType<T> inner) {
           std::move(schema)};
 }
 
-/// Dumps a value only if `written` holds for it; elsewhere the field is absent.
+/// Changes `kind` so that it dumps a value only if `written` holds for it; otherwise the field is
+/// absent.
 template <class T, class Written>
 OptionType<T> written_where(OptionType<T> kind, Written written) {
   kind.dump = [dump = std::move(kind.dump), written](const T& value) {

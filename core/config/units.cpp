@@ -28,7 +28,8 @@ constexpr Unit kBytes[] = {{"GiB", 1073741824.0}, {"MiB", 1048576.0}, {"KiB", 10
 constexpr Unit kFlopRate[] = {
     {"PFLOP/s", 1e15}, {"TFLOP/s", 1e12}, {"GFLOP/s", 1e9}, {"MFLOP/s", 1e6}, {"FLOP/s", 1}};
 
-/// In base units. No sensible input exceeds it, and sums and products need headroom.
+/// The largest accepted value, in base units. No sensible input exceeds it, and sums and products
+/// need headroom.
 constexpr double kLargest = 1e18;
 
 std::span<const Unit> units_of(Dimension dimension) {
@@ -51,7 +52,8 @@ const char* example_of(Dimension dimension) {
   return "";
 }
 
-/// Divides by the inverse of factors below 1, which is exact where multiplication is not.
+/// Converts to base units. For a factor below 1 it divides by the inverse, which is exact where
+/// multiplication is not.
 double scale(double number, double factor) {
   return factor < 1 ? number / std::round(1 / factor) : number * factor;
 }
@@ -65,8 +67,8 @@ double parse_number(std::string_view digits, std::string_view text, const char* 
   return number;
 }
 
-/// Our spelling of a unit that is often spelt otherwise, such as "Gbit/s". Without it the nearest
-/// name would be "GiB/s", which is eight times as much.
+/// Our spelling of a unit that users often spell differently, such as "Gbit/s". Without it the
+/// nearest name would be "GiB/s", which is eight times as much.
 std::string respelt(std::string_view unit) {
   struct Spelling {
     std::string_view theirs, ours;

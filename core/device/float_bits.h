@@ -41,7 +41,8 @@ constexpr std::uint16_t f16_from_f32(float x) {
     half = 0x7E00 | (magnitude >> 13 & 0x3FF);
   } else if (magnitude >= 0x477FF000) {  // rounds to 2^16 or more
     half = 0x7C00;
-  } else if (magnitude < 0x38800000) {  // below 2^-14: the last bit of the sum is worth 2^-24
+  } else if (magnitude <
+             0x38800000) {  // below 2^-14: the last bit of the sum below has the value 2^-24
     half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000;
   } else {
     half = (magnitude + 0xFFF + (magnitude >> 13 & 1) - ((127u - 15u) << 23)) >> 13;
@@ -53,7 +54,7 @@ constexpr std::uint16_t f16_from_f32(float x) {
 constexpr std::uint8_t u8_from_f32(float x) {
   if (!(x > 0)) return 0;
   if (x >= 255) return 255;
-  // The last bit of a float near 2^23 is worth 1.
+  // The last bit of a float near 2^23 has the value 1.
   return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(x + 0x1p23f) & 0xFF);
 }
 

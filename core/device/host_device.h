@@ -8,8 +8,8 @@
 namespace trigram {
 
 /// Tensors in host memory: the reference semantics of every operation. Results do not depend on the
-/// machine. Its only state is a memory pool, so any number of threads and ranks may share one.
-/// Phantoms and operands of unequal length are errors (InvariantError).
+/// machine. The device's only state is a memory pool, so any number of threads and ranks may share
+/// a device. Phantoms and operands of unequal length are errors (InvariantError).
 class HostDevice final : public Device {
  public:
   std::string_view name() const override { return "host"; }

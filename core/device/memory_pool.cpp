@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::align_val_t kAlign{MemoryPool::kAlignment};
 
-// Four sizes per octave: this wastes little, and tensors of similar size can share blocks.
+// Rounds up to one of four sizes per octave: this wastes little, and tensors of similar size can
+// share blocks.
 std::size_t block_size(std::size_t nbytes) {
   nbytes = std::max(nbytes, MemoryPool::kAlignment);
   const std::size_t step = std::max(std::bit_floor(nbytes) / 4, MemoryPool::kAlignment);

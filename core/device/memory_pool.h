@@ -8,11 +8,12 @@
 
 namespace trigram {
 
-/// Blocks of host memory, which are kept for reuse when the last tensor that shares a block is
-/// destroyed. Thread-safe. The pool lives until the device and all its blocks are gone.
+/// A pool of blocks of host memory. A block returns to the pool when the last tensor that shares it
+/// is destroyed. Thread-safe. The pool lives until the device and all its blocks are gone.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  static constexpr std::size_t kAlignment = 64;  // one cache line; the widest vector register
+  static constexpr std::size_t kAlignment =
+      64;  // bytes; one cache line, and the widest vector register
 
   static std::shared_ptr<MemoryPool> create() { return std::make_shared<MemoryPool>(); }
   ~MemoryPool();

@@ -5,10 +5,10 @@
 
 /// The order in which Device::norm2 adds squares, so that host and GPU get the same bits. The
 /// vector is cut into ranges. Within a range, element i goes to sum i mod 1024. A GPU thread holds
-/// four adjacent sums and combines them as (0 + 2) + (1 + 3). A block combines the values of its
-/// 256 threads by a tree within each warp of 32, then adds the warps' results one after the other.
-/// Range r goes to thread r mod 256 of a last block, which combines the ranges' sums in the same
-/// way.
+/// four adjacent sums and combines them as (0 + 2) + (1 + 3). A block of 256 threads combines their
+/// values by a tree within each warp of 32, then adds the warps' results one after the other.
+/// Finally thread r mod 256 of another block takes the sum of range r, and this block combines its
+/// threads' values in the same way.
 namespace trigram::norm_order {
 
 inline constexpr std::size_t kSums = 1024;

@@ -8,7 +8,7 @@
 namespace trigram {
 namespace {
 
-// `passes` reads or writes of x, and `flops` operations per element.
+// The cost of `passes` reads or writes of x and of `flops` operations per element.
 Cost cost(const Tensor& x, double passes, double flops, Cost::Kind kind = Cost::Kind::other) {
   return {passes * static_cast<double>(x.priced_nbytes()),
           flops * static_cast<double>(x.priced_numel()), kind};

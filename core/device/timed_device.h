@@ -7,9 +7,9 @@
 namespace trigram {
 
 /// A device that runs each operation on `inner` and then charges its cost to `costs`: memory
-/// traffic in priced bytes, and arithmetic. An operation on no priced elements costs nothing.
-/// `costs` is usually a stream; in real time, where the operation itself takes its time, a stream
-/// ignores charges. Both must outlive the TimedDevice.
+/// traffic in priced bytes, and arithmetic. An operation on tensors without priced elements costs
+/// nothing. `costs` is usually a stream; in real time a stream ignores charges, because the
+/// operation itself takes time. Both must outlive the TimedDevice.
 class TimedDevice final : public Device {
  public:
   TimedDevice(Device& inner, CostSink& costs)

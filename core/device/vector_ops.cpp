@@ -14,7 +14,7 @@ void fill(std::size_t n, float* x, float value) { std::fill_n(x, n, value); }
 void axpby(std::size_t n, float a, const float* x, float b, float* y) {
   if (b == 0) {
     for (std::size_t i = 0; i < n; ++i) y[i] = a * x[i];
-  } else if (a == 1 && b == 1) {  // the addition in every reduction
+  } else if (a == 1 && b == 1) {  // the addition that every reduction uses
     for (std::size_t i = 0; i < n; ++i) y[i] = x[i] + y[i];
   } else {
     for (std::size_t i = 0; i < n; ++i) y[i] = a * x[i] + b * y[i];

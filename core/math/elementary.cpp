@@ -3,7 +3,7 @@
 namespace trigram {
 
 double cos_pi_portable(double x) {
-  // cos(pi x) = -cos(pi (1 - x)), so the series is needed only up to pi/2.
+  // The series is needed only up to pi/2, because cos(pi x) = -cos(pi (1 - x)).
   const bool upper = x > 0.5;
   const double y = (upper ? 1 - x : x) * 3.141592653589793;
   // 1 - y^2/2! + y^4/4! - ...; the first omitted term is below 2e-17 at pi/2.

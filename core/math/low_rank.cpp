@@ -6,7 +6,8 @@
 namespace trigram::low_rank {
 namespace {
 
-// Partial sums, which the compiler can hold in vector registers, combined as a tree.
+// The dot product as partial sums, which the compiler can hold in vector registers, combined as a
+// tree.
 template <class Sum>
 Sum dot(const float* x, const float* y, std::size_t n) {
   constexpr std::size_t kLanes = 16;

@@ -9,7 +9,8 @@
 /// row by row, padded with zeros; `factors` are `rank` vectors, stored one after the other.
 namespace trigram::low_rank {
 
-/// If the projections leave no more than this fraction of a vector, the rest is rounding error.
+/// If at most this fraction of a vector is left after subtracting its projections, the rest is
+/// rounding error.
 inline constexpr double kDependent = 1e-5;
 
 /// p = M q; q holds vectors of shape.cols elements, p of shape.rows.

@@ -8,9 +8,9 @@ struct MatrixShape {
   std::size_t rows, cols;
 };
 
-/// The most nearly square matrix that holds a vector of `numel` elements row by row, padded with
-/// less than a row of zeros: cols = ceil(sqrt(numel)), rows = ceil(numel / cols). {0, 0} if numel
-/// is 0.
+/// The most nearly square matrix that holds a vector of `numel` elements row by row: cols =
+/// ceil(sqrt(numel)), rows = ceil(numel / cols). Zeros fill the rest of the last row. {0, 0} if
+/// numel is 0.
 constexpr MatrixShape nearly_square(std::size_t numel) {
   if (numel == 0) return {0, 0};
   // Newton's iteration for the integer square root decreases until it converges.

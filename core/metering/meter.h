@@ -13,11 +13,11 @@
 
 namespace trigram {
 
-/// Everything one rank has done so far, over all its streams. Bytes are priced bytes sent.
+/// Totals of one rank so far, over all its streams. Bytes are priced bytes sent.
 struct Counters {
-  double compute_s = 0;        // main stream, without waiting, transferring and sleeping
+  double compute_s = 0;        // main stream, without waiting, transfers and sleep
   double communication_s = 0;  // inside transfer(), all streams
-  double exposed_s = 0;        // main stream, waiting for Works and control messages
+  double exposed_s = 0;        // main stream, in waits for Works and control messages
   std::uint64_t bytes_intra = 0, bytes_inter = 0;
   std::uint64_t messages_intra = 0, messages_inter = 0;
 };
@@ -33,7 +33,7 @@ struct Event {
   std::uint64_t batch = 0;  // index of the transfer() call on this stream
 };
 
-/// Receives events. It is called on the stream of the event, so possibly from several threads.
+/// Receives events. Each event is reported on its own stream, so several threads may call the sink.
 using EventSink = std::function<void(const Event&)>;
 
 /// The meter of one rank. `instrument` wraps a runtime's Context, in the same way for every world:
@@ -44,17 +44,18 @@ class Meter {
   virtual ~Meter() = default;
   /// The rank's main context, instrumented; streams forked from it are instrumented too.
   virtual Context context() = 0;
-  /// Totals since the start. Exact at step ends of the rank's own main stream.
+  /// Totals since the start. They are exact at the end of each step of the rank's main stream.
   virtual Counters counters() const = 0;
 };
 
 struct MeterOptions {
   bool phantom = false;                   // tensors have no values and the device is a NullDevice
   const MachineModel* machine = nullptr;  // null: nominal speed
-  const Steps* steps = nullptr;           // gives the machine model the step; null: step 0
+  const Steps* steps = nullptr;           // tells the machine model the current step; null: step 0
   EventSink sink;                         // empty: no events
-  // Received messages, indexed by the sender's rank; the meter of each receiving rank adds to it.
-  // Only for worlds whose ranks share one thread. Empty: nothing is recorded.
+  // Counts the messages that have arrived, indexed by the sender's rank; the meter of each
+  // receiving rank adds to it. Only for worlds whose ranks share one thread. If it is empty,
+  // arrivals are not counted.
   std::span<Counters> arrived = {};
 };
 std::unique_ptr<Meter> instrument(const Context& raw, MeterOptions options);

@@ -5,9 +5,9 @@
 
 namespace trigram {
 
-/// Reports the events when their times are known. Counts the time as transfer time if something was
-/// `transferred`. By then the communicator may be destroyed, but not the rank, which owns the
-/// tally.
+/// Returns a function that reports `events` when their times are known. If `transferred`, it also
+/// counts the time as transfer time. By then the communicator may be destroyed, but not the rank,
+/// which owns the tally.
 std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Event> events,
                                                                   bool transferred) {
   if (events.empty())  // fits into a std::function without an allocation
@@ -25,8 +25,8 @@ std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Ev
   };
 }
 
-/// For a collective that is priced as a whole: counts what the rank sends, when the collective
-/// ends.
+/// Returns a function for a collective that is priced as a whole. It counts the messages that the
+/// rank sends, when the collective ends.
 std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(
     const CollectivePattern& pattern) {
   Counters all;

@@ -21,7 +21,8 @@ void MeteredRank::sent(StreamTally& tally, const Counters& all) {
   arrived.messages_inter += all.messages_inter;
 }
 
-/// Does not wait for streams: entries whose end time is not known yet stay in the list.
+/// Reports the intervals whose times are known. It does not wait for streams: the other intervals
+/// stay in the list.
 void MeteredRank::settle() {
   std::lock_guard guard(pending_mutex_);
   std::erase_if(pending_, [](const Pending& pending) {

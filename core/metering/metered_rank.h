@@ -25,7 +25,8 @@ class Tally {
   std::atomic<T> value_ = 0;
 };
 
-/// Aligned to one cache line, because thousands of simulated ranks compete for the cache.
+/// The counters of one stream. They are aligned to a cache line, because thousands of simulated
+/// ranks compete for the cache.
 struct alignas(64) StreamTally {
   Tally<double> transfer_s, wait_s, sleep_s;
   Tally<std::uint64_t> bytes_intra, bytes_inter, messages_intra, messages_inter;
@@ -62,7 +63,8 @@ class MeteredRank {
     ++(intra ? sent.messages_intra : sent.messages_inter);
     (intra ? sent.bytes_intra : sent.bytes_inter) += bytes;
   }
-  /// Counts what this rank has sent in a collective that is priced as a whole and has ended.
+  /// Counts the messages that this rank has sent in a collective that is priced as a whole and has
+  /// ended.
   void sent(StreamTally& tally, const Counters& all);
   double compute_factor() const {
     if (!options_.machine) return 1;
@@ -82,7 +84,7 @@ class MeteredRank {
   NullDevice null_device_;
   mutable std::mutex mutex_;  // held only to extend or traverse the list, never across an operation
   std::deque<StreamTally> tallies_;
-  std::mutex pending_mutex_;  // `settle` writes to all tallies under it
+  std::mutex pending_mutex_;  // held while `settle` writes to the tallies of all streams
   std::deque<Pending> pending_;
 };
 

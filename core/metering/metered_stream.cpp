@@ -5,7 +5,8 @@
 namespace trigram {
 namespace {
 
-/// `after` with the runtime's stream. Every Context that leaves this layer holds a MeteredStream.
+/// `after`, with the runtime's stream in place of the MeteredStream that every Context outside this
+/// layer holds.
 Context raw_context(const Context& after) {
   Context context = after;
   context.stream = static_cast<MeteredStream*>(after.stream)->raw();
@@ -37,8 +38,8 @@ Task MeteredStream::metered(Task task) {
   };
 }
 
-/// Runs `operation` and reports its interval; also adds its time to `tally` if that is given. The
-/// stream may be destroyed before the accelerator reports the times, but the rank is not.
+/// Runs `operation` and reports its interval. Also adds its time to `tally`, unless that is null.
+/// The stream may be destroyed before the accelerator reports the times, but the rank is not.
 template <class F>
 void MeteredStream::report(Event::Kind kind, F operation, Tally<double>* tally) {
   if (!tally && !rank_->sink()) return operation();

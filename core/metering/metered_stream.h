@@ -14,8 +14,8 @@ namespace trigram {
 
 class MeteredStream;
 
-/// The control plane of the main stream: counts time in `receive` as waiting. Other streams, such
-/// as a server's, keep the raw control plane, because they are idle until a message comes.
+/// The control plane of the main stream. It counts time in `receive` as waiting. Other streams,
+/// such as a server's, keep the raw control plane, because they are idle until a message comes.
 class MeteredControl final : public Control {
  public:
   MeteredControl(Control& raw, MeteredStream& stream) : raw_(raw), stream_(stream) {}
@@ -30,8 +30,9 @@ class MeteredControl final : public Control {
   MeteredStream& stream_;
 };
 
-/// A runtime's stream as its own tasks see it, metered. Tasks share ownership, so that a task that
-/// is destroyed late (a killed actor, a server that outlives its owner) still finds it.
+/// The metered form of a runtime's stream, as tasks on that stream see it. Tasks share ownership,
+/// so that a task that is destroyed late still finds it (a killed actor, or a server that outlives
+/// its owner).
 class alignas(64) MeteredStream final : public Stream,
                                         public std::enable_shared_from_this<MeteredStream> {
  public:
@@ -74,7 +75,8 @@ class alignas(64) MeteredStream final : public Stream,
   std::optional<TimedDevice> device_;
 };
 
-/// The owner's end of a forked stream: submits metered tasks, and closes the runtime's stream.
+/// A forked stream, as the stream that forked it sees it: submits metered tasks, and closes the
+/// runtime's stream.
 class ForkedStream final : public Stream {
  public:
   ForkedStream(std::unique_ptr<Stream> raw, std::shared_ptr<MeteredStream> tasks)

@@ -9,8 +9,8 @@ namespace trigram {
 
 /// Calls `sent(peer, bytes)` for each message that `rank` would send if the collective ran as a
 /// simple algorithm that moves the fewest bytes. A native collective hides its messages, so these
-/// are counted instead. P is the number of ranks, and n is the size of x in priced bytes; the last
-/// column is the number of bytes that each rank sends:
+/// are counted instead. In the table, P is the number of ranks, n is the size of x in priced bytes,
+/// and the last column is the number of bytes that each rank sends:
 ///
 ///   reduce_scatter, allgather   P-1 parts of x to rank + 1 around the ring       (P-1)/P n
 ///   allreduce                   a reduce_scatter, then an allgather              2(P-1)/P n

@@ -8,8 +8,8 @@
 
 namespace trigram {
 
-// These two parts of `timed` are separate functions, so that their variables are not on the stack
-// below every transfer: thousands of simulated ranks compete for the cache.
+// These two functions are not part of `timed`, so that their variables are not on the stack during
+// every transfer: thousands of simulated ranks compete for the cache.
 
 template <class MakeThen>
 [[gnu::noinline]] void tell(MakeThen& make_then, double begin_s, double end_s) {
@@ -24,10 +24,10 @@ template <class Operation, class MakeThen>
   rank.when_known(std::move(begin), clock.mark(), make_then());
 }
 
-/// Runs `operation` on a stream and then calls `make_then()`, whose result is called with the begin
-/// and end of the operation on the stream's clock: at once, or, if the stream issues to an
-/// accelerator, when the accelerator reports the times. The result of `make_then()` must own
-/// everything it uses.
+/// Runs `operation` on a stream and then calls `make_then()`, which returns a function. That
+/// function is called with the begin and the end of the operation, in seconds of the stream's
+/// clock. If the stream issues to an accelerator, the call comes later, when the accelerator
+/// reports the times. The result of `make_then()` must own everything it uses.
 template <class Operation, class MakeThen>
 void timed(Stream& clock, MeteredRank& rank, Operation operation, MakeThen make_then) {
   if (std::unique_ptr<EventTime> begin = clock.mark())

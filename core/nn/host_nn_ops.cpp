@@ -33,7 +33,8 @@ void HostNnOps::bias_grad(std::size_t rows, std::size_t cols, const Tensor& dx,
                           const Tensor& dbias) {
   const float* x = operand(dx, rows * cols);
   float* total = operand(dbias, cols);
-  // 32 sums, each over every 32nd row, combined as a tree: a GPU can add in the same order.
+  // Rows are added into 32 sums: sum i takes every 32nd row from row i on. The sums are combined as
+  // a tree, so that a GPU can add in the same order.
   constexpr std::size_t kSums = 32, kTogether = 32;
   for (std::size_t begin = 0; begin < cols; begin += kTogether) {
     const std::size_t count = std::min(kTogether, cols - begin);
@@ -72,7 +73,7 @@ double softmax_row(std::size_t classes, const float* logits, std::size_t label, 
                    float* gradient) {
   float largest = logits[0];
   for (std::size_t c = 1; c < classes; ++c) largest = std::max(largest, logits[c]);
-  // A NaN or an infinity among the logits makes the sum, and so loss and gradient, NaN.
+  // If a logit is NaN or infinite, this sum, and so the loss and the gradient, become NaN.
   const float at_label = logits[label] - largest;
   float sum = 0;
   for (std::size_t c = 0; c < classes; ++c) {

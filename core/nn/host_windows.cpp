@@ -20,18 +20,19 @@ struct Sizes {
   std::size_t image, out, taps, images, pooled, columns;
 };
 
-// Calls visit(column index, image index, count) for every run of adjacent pixels under a row of the
-// window, and pad(column index, count) for every run outside the image, in the order of the
-// columns.
+// Visits the columns in order. For every run of adjacent pixels under a row of the window it calls
+// visit(column index, image index, count); for every run outside the image it calls pad(column
+// index, count).
 template <class Visit, class Pad>
 void for_each_run(const Window& w, const Visit& visit, const Pad& pad) {
   const Sizes sizes(w);
   std::size_t column = 0;
   for (std::size_t b = 0; b < w.batch; ++b) {
     for (std::size_t out = 0; out < sizes.out; ++out) {
-      const std::size_t top = out / w.out_width() * w.stride;  // in the padded image
+      const std::size_t top =
+          out / w.out_width() * w.stride;  // the window's top row, in the padded image
       const std::size_t left = out % w.out_width() * w.stride;
-      // The taps [first, last) of a row lie within the image.
+      // Of this row of the window, the positions [first, last) lie within the image.
       const std::size_t first = std::min(w.padding - std::min(w.padding, left), w.kernel);
       const std::size_t last = std::max(
           first, std::min(w.kernel, w.width + w.padding - std::min(left, w.width + w.padding)));
@@ -94,7 +95,8 @@ void HostNnOps::max_pool(const Window& window, const Tensor& x, const Tensor& y,
     for (std::size_t ky = 0; ky < window.kernel; ++ky) {
       for (std::size_t kx = 0; kx < window.kernel; ++kx) {
         const std::size_t pixel = corner + ky * window.width + kx;
-        // Ties go to the first pixel; a NaN wins, so that a diverged run stays visible.
+        // Among equal pixels the first wins. A NaN wins over all numbers, so that a diverged run
+        // stays visible.
         if (image[pixel] > image[best] || image[pixel] != image[pixel]) best = pixel;
       }
     }

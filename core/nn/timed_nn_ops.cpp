@@ -12,7 +12,7 @@ double pixels(const Window& w) { return product(w.batch * w.channels, w.height, 
 double out_pixels(const Window& w) {
   return product(w.batch * w.channels, w.out_height(), w.out_width());
 }
-// Priced elements per real one.
+// Priced elements per real element.
 double price(const Tensor& x) {
   return x.numel() == 0 ? 1
                         : static_cast<double>(x.priced_numel()) / static_cast<double>(x.numel());
@@ -30,7 +30,7 @@ void TimedNnOps::gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float
                       const Tensor& c) {
   inner_.gemm(shape, a, b, beta, c);
   const auto [m, n, k, ta, tb] = shape;
-  // Each of m, n and k is a side of two of the three matrices, so this is 2 mnk.
+  // Each of m, n and k is a dimension of two of the three matrices, so this is 2 mnk.
   const double ab = product(m, k) * price(a), bc = product(k, n) * price(b),
                ac = product(m, n) * price(c);
   charge(c, ab + bc + (beta == 0 ? 1 : 2) * ac, 2 * std::sqrt(ab * bc * ac));
@@ -39,8 +39,8 @@ void TimedNnOps::gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float
 void TimedNnOps::orthonormalise(std::size_t count, std::size_t length, const Tensor& x) {
   inner_.orthonormalise(count, length, x);
   const double elements = product(count, length) * price(x);
-  // Every vector is projected twice on each of its predecessors, on average half of the vectors;
-  // each projection is a product and a sum.
+  // Every vector is projected twice on each vector before it, on average on half of the vectors.
+  // Each projection takes a product and a sum.
   charge(x, 2 * elements, 4 * static_cast<double>(count) * elements);
 }
 

@@ -52,7 +52,7 @@ float LearningRate::at(long step) const {
   return static_cast<float>(peak_ * decayed(step - warmup));
 }
 
-// The factor `step` steps after the end of the warm-up.
+// The factor of the decay, `step` steps after the end of the warm-up.
 double LearningRate::decayed(long step) const {
   const long length = std::max(1L, steps_ - static_cast<long>(schedule_.warmup_steps));
   const double progress = std::min(1.0, static_cast<double>(step) / static_cast<double>(length));

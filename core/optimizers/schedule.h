@@ -6,8 +6,8 @@
 
 namespace trigram {
 
-/// How the learning rate changes over a run. The number of workers scales it only if the option
-/// lr_scaling asks for it.
+/// How the learning rate changes over a run. It is proportional to the number of workers, or to its
+/// square root, only if the option lr_scaling says so.
 struct Schedule {
   enum class Decay { none, step, linear, cosine };
   enum class Scaling { none, linear, sqrt };

@@ -15,7 +15,8 @@ double positive_uniform(Philox& random) {
   return static_cast<double>((high << 26 | low) + 1) * 0x1p-53;
 }
 
-/// Box and Muller's method. Philox::normal has no tails, which the rejection below relies on.
+/// The method of Box and Muller. Philox::normal has no tails, but the rejection below relies on
+/// them.
 double normal(Philox& random) {
   const double radius = std::sqrt(-2 * log_portable(positive_uniform(random)));
   return radius * cos_pi_portable(positive_uniform(random));

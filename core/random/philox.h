@@ -36,8 +36,8 @@ class Philox {
   /// The number that `normal` computes from a block: mean 0, variance 1, |x| < 4.9.
   static constexpr float normal_of(const Block& block);
 
-  /// `step` counts iterations, epochs, or whatever period the purpose draws new numbers for; below
-  /// 2^56.
+  /// `step` must be below 2^56. It counts iterations, epochs, or another period; every period has
+  /// new numbers.
   Philox(std::uint64_t seed, int rank, long step, Purpose purpose);
 
   /// The `index`-th block of the stream, independent of the draws below.
@@ -53,9 +53,9 @@ class Philox {
   std::uint32_t bits();
   /// Uniform on [0, 1), a multiple of 2^-24.
   float uniform();
-  /// Mean 0, variance 1, |x| < 4.9: the sum of eight uniforms, centred and scaled. The sum is an
-  /// integer sum, and so exact. Close enough to a normal distribution for weights and noise (excess
-  /// kurtosis -0.15).
+  /// Mean 0, variance 1, |x| < 4.9: the sum of eight uniforms, centred and scaled. The sum is
+  /// exact, because it is a sum of integers. The distribution is close enough to a normal one for
+  /// weights and noise (excess kurtosis -0.15).
   float normal();
   /// Uniform on 0 .. bound-1, unbiased; `bound` must be > 0.
   std::uint32_t below(std::uint32_t bound);
@@ -70,7 +70,7 @@ class Philox {
   unsigned used_ = 4;  // words already taken from buffer_; 4 before the first draw
 };
 
-// Constexpr, so that GPU kernels can call them too.
+// These two are constexpr, so that GPU kernels can call them too.
 
 constexpr Philox::Block Philox::encrypt(Block c, Key k) {
   for (int round = 0; round < 10; ++round) {

@@ -10,9 +10,9 @@
 namespace trigram {
 namespace {
 
-/// Sources round the figures of one accelerator; they differ by at most this factor. Its form
-/// factors differ by more: a P100 has 9.3 TFLOP/s with PCIe and 10.6 with SXM, a V100 has 14 and
-/// 15.7.
+/// Sources round the figures of one accelerator; they differ by at most this factor. Form factors
+/// of one accelerator differ by more: a P100 has 9.3 TFLOP/s with PCIe and 10.6 with SXM, a V100
+/// has 14 and 15.7.
 constexpr double kSameRates = 1.05;
 
 std::set<std::string> words_of(const std::string& name) {

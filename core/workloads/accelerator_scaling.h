@@ -4,8 +4,8 @@
 
 namespace trigram {
 
-/// True if the rule below applies: the rates of both accelerators are known, their names differ,
-/// and the profile gives its layers' FLOPs.
+/// True if scaled_to() can convert the profile: the rates of both accelerators are known, their
+/// names differ, and the profile gives its layers' FLOPs.
 bool can_scale(const Profile& profile, const AcceleratorRates& to);
 
 /// Layer times of a profile, converted to another accelerator. The time that a layer's FLOPs take

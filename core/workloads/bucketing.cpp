@@ -16,7 +16,7 @@ std::vector<BucketRange> split(std::span<const std::size_t> priced_lengths, std:
                                Full full) {
   const std::size_t priced_numel =
       std::accumulate(priced_lengths.begin(), priced_lengths.end(), std::size_t{0});
-  // 128 bits, so that the product cannot overflow for any profile.
+  // 128 bits wide, so that the product cannot overflow for any profile.
   __extension__ using Wide = unsigned __int128;
   auto real_boundary = [&](std::size_t priced_before) {
     return static_cast<std::size_t>(Wide{real_numel} * priced_before / priced_numel);

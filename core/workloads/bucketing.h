@@ -22,21 +22,20 @@ struct BucketRange {
 /// per priced element, as BAGUA and PyTorch do. Tensors are never split, so a bucket may exceed its
 /// size; the last bucket may be smaller. A size of 0 gives one tensor per bucket.
 ///
-/// Buckets are separated at the real element floor(real_numel * c / p), where c of the p priced
-/// elements are in earlier buckets. The buckets cover the flat vectors without gaps. A bucket may
-/// have no real element. If there are as many real as priced elements, the boundaries are those of
-/// tensors.
+/// A bucket begins at the real element floor(real_numel * c / p), where c of the p priced elements
+/// are in earlier buckets. The buckets cover the flat vectors without gaps. A bucket may have no
+/// real element. If there are as many real as priced elements, buckets begin where tensors begin.
 std::vector<BucketRange> cut_into_buckets(std::span<const std::size_t> priced_lengths,
                                           std::size_t real_numel, const BucketSizes& sizes);
 
-/// Puts tensors[i] tensors into bucket i; the sum must be the number of tensors. The boundaries
-/// between real elements follow the same rule.
+/// Makes bucket i hold the next tensors[i] tensors; the sum must be the number of tensors. The
+/// boundaries between real elements follow the rule of cut_into_buckets.
 std::vector<BucketRange> cut_into_groups(std::span<const std::size_t> priced_lengths,
                                          std::size_t real_numel,
                                          std::span<const std::size_t> tensors);
 
-/// A workload with flat vectors of weights and gradients, whose tensors are in the order in which
-/// backward completes them, and with buckets of these vectors.
+/// A workload with flat vectors of weights and of gradients, which its buckets cut into pieces.
+/// Tensors lie in these vectors in the order in which backward completes their gradients.
 class FlatWorkload : public Workload {
  public:
   void bucketize(const BucketSizes& sizes) override;
@@ -45,14 +44,14 @@ class FlatWorkload : public Workload {
   Tensor gradients() override { return gradients_; }
 
  protected:
-  /// `lengths`: priced lengths of the tensors, in the order in which backward completes them, in
-  /// elements; `names`: the tensors' names, or empty. The caller owns the characters, which must
-  /// outlive the workload.
+  /// `lengths` are the priced lengths of the tensors in elements, in the order in which backward
+  /// completes them. `names` are the tensors' names, or empty; the caller owns the characters,
+  /// which must outlive the workload.
   FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel,
                std::vector<std::string_view> names = {});
 
-  /// Makes `bucketize` put tensors[i] tensors into bucket i and ignore the sizes. Has no effect if
-  /// `tensors` is empty.
+  /// Makes `bucketize` ignore the sizes and put the next tensors[i] tensors into bucket i. Has no
+  /// effect if `tensors` is empty.
   void group(std::span<const std::size_t> tensors) { groups_ = {tensors.begin(), tensors.end()}; }
 
   const BucketRange& range(std::size_t bucket) const { return ranges_[bucket]; }

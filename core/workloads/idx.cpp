@@ -26,7 +26,7 @@ class Reader {
     while (done < count) {
       const auto piece = static_cast<unsigned>(std::min<std::size_t>(count - done, 1u << 30));
       const int got = gzread(file_.get(), to + done, piece);
-      // Reading a truncated compressed file fails; the bytes before that still count.
+      // Reading a truncated compressed file fails, but the bytes before the cut still count.
       if (got <= 0) break;
       done += static_cast<std::size_t>(got);
     }
@@ -49,7 +49,7 @@ class Reader {
   }
 
  private:
-  /// Null for anything but a regular file, because a pipe might never end.
+  /// Returns null for anything but a regular file, because a pipe might never end.
   static gzFile open(const std::filesystem::path& file) {
     std::error_code ignored;
     return std::filesystem::is_regular_file(file, ignored) ? gzopen(file.c_str(), "rb") : nullptr;
@@ -62,7 +62,7 @@ class Reader {
 }  // namespace
 
 IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions) {
-  // A damaged header must not exhaust memory.
+  // An upper limit on the size, so that a damaged header cannot exhaust memory.
   constexpr std::size_t kLargest = std::size_t{1} << 36;
   Reader reader(file);
   const auto expected = static_cast<std::uint32_t>(0x800 + dimensions);

@@ -16,7 +16,7 @@ struct IdxArray {
   std::vector<std::uint8_t> data;
 };
 
-/// Describes an error in an IDX file; what() begins with the file's path.
+/// An error in an IDX file; what() begins with the file's path.
 class IdxError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

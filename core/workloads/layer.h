@@ -74,8 +74,9 @@ class ConvPool final : public Layer {
 
  private:
   Options o_;
-  Window window_;     // of the convolution
-  Window transpose_;  // 1x1: im2col turns NCHW images into rows of pixels, col2im does the reverse
+  Window window_;     // sliding window of the convolution
+  Window transpose_;  // 1x1 window: with it im2col turns NCHW images into rows of pixels, and
+                      // col2im does the reverse
   Window pool_;
   std::size_t pixels_, patch_;  // rows and columns of the unfolded input
   Tensor columns_, rows_, drows_, images_, y_, argmax_, dx_;

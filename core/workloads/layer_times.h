@@ -5,7 +5,8 @@
 
 namespace trigram {
 
-/// An accelerator and its peak rates at the precision used for training; 0 if unknown.
+/// An accelerator and its peak rates at the precision used for training, in FLOP/s and bytes/s. A
+/// rate is 0 if unknown.
 struct AcceleratorRates {
   std::string name;
   double flops_per_s = 0;
@@ -19,21 +20,21 @@ std::string text_of(const AcceleratorRates& accelerator);
 /// True if both names refer to the same machine: one name contains all words of the other, ignoring
 /// case ("NVIDIA A100-SXM4-80GB" is an "A100").
 bool same_accelerator(const AcceleratorRates& a, const AcceleratorRates& b);
-/// True if the rates that both give differ by at most 5 %, as rounded figures of one machine do.
+/// True if the known rates of both differ by at most 5 %, as rounded figures of one machine do.
 /// Other form factors (PCIe, SXM) or another precision differ by more.
 bool same_rates(const AcceleratorRates& a, const AcceleratorRates& b);
 
 /// The origin of the layer times that a workload computes with.
 struct LayerTimes {
   std::string profile;           // name of the profile
-  std::size_t batch = 1;         // the batch of the measurement
+  std::size_t batch = 1;         // the batch with which the times were measured
   AcceleratorRates measured_on;  // empty name: unknown
   AcceleratorRates times_for;    // the accelerator after options; empty name: unknown
   bool measured_here = false;    // the user gave a step time measured on their machine
   bool has_flops = false;        // can be scaled to another accelerator
   /// Seconds of one forward and one backward pass. If the times are scaled to another accelerator,
-  /// least_s and most_s bound step_s: the values if all time scaled with memory bandwidth alone, or
-  /// with FLOP/s alone.
+  /// least_s and most_s bound step_s: they are the values if all time scaled with the memory
+  /// bandwidth alone, or with the FLOP rate alone.
   double step_s = 0, least_s = 0, most_s = 0;
 };
 

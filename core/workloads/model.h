@@ -12,9 +12,10 @@
 
 namespace trigram {
 
-/// A model with real gradients, as one rank sees it: arithmetic and mini-batches, without buckets
-/// or clock. The flat weights and gradients hold its tensors in the order in which backward
-/// completes them. On a device that creates phantoms it issues the same operations, without values.
+/// A model with real gradients, as one rank sees it. It computes, and chooses mini-batches, but
+/// knows neither buckets nor time. The flat weights and gradients hold its tensors in the order in
+/// which backward completes their gradients. On a device that creates phantoms the model issues the
+/// same operations, without values.
 class Model {
  public:
   virtual ~Model() = default;

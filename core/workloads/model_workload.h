@@ -8,7 +8,8 @@
 
 namespace trigram {
 
-/// A real model. The rank's device runs its operations and charges for them.
+/// The workload of a real model. The rank's device runs the model's operations and charges for
+/// them.
 class ModelWorkload final : public FlatWorkload {
  public:
   ModelWorkload(const Context& ctx, std::unique_ptr<Model> model, bool values);

@@ -94,7 +94,7 @@ void NeuralNetwork::backward(NnOps& nn, const Tensor& weights, const Tensor& gra
 
 LayerTensors NeuralNetwork::tensors(std::size_t layer, const Tensor& flat) const {
   const LayerShape shape = layers_[layer]->shape();
-  // The parts are priced by their real lengths, whatever the price of the flat vector.
+  // The parts have the price of their real lengths, whatever the price of the flat vector.
   return {flat.slice(offsets_[layer], shape.bias, shape.bias),
           flat.slice(offsets_[layer] + shape.bias, shape.weight, shape.weight)};
 }

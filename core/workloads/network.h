@@ -46,7 +46,7 @@ class NeuralNetwork {
 
   std::size_t batch_, classes_;
   std::vector<std::unique_ptr<Layer>> layers_;
-  std::vector<std::size_t> offsets_;  // of each layer in the flat vectors
+  std::vector<std::size_t> offsets_;  // offset of each layer in the flat vectors
   Tensor images_, labels_, dlogits_, loss_;
   std::vector<const Tensor*> inputs_;  // input of each layer in the last forward; then the logits
 };

@@ -41,8 +41,8 @@ struct AdaptedProfile {
         assumed(profile->assumed.begin() + std::ssize(measured.assumed), profile->assumed.end()) {}
   LayerTimes times;
   std::shared_ptr<const Profile> profile;
-  std::vector<std::string>
-      assumed;  // by the options only; reports read the file's own assumptions from the file
+  std::vector<std::string> assumed;  // assumptions that the options add; reports read the file's
+                                     // own assumptions from the file
 };
 
 class PricedFactory final : public WorkloadFactory {

@@ -13,7 +13,7 @@ namespace trigram {
 namespace {
 
 void check_total(const char* what, std::optional<double> claimed, double sum) {
-  // Accepts files written with six digits, but not a missing or duplicate row.
+  // The tolerance accepts files written with six digits, but not a missing or duplicate row.
   if (claimed && std::abs(*claimed - sum) > 1e-6 * std::max(*claimed, sum))
     throw ProfileError(
         fmt::format("expected rows whose {} sum to the stated {}, not to {}", what, *claimed, sum));

@@ -31,7 +31,7 @@ struct Profile {
   std::size_t batch = 1;             // samples per worker and step
   std::size_t buffer_bytes = 0;      // non-parameter state of the model (f32)
   std::vector<std::string> sources;  // where the numbers come from
-  std::vector<std::string> assumed;  // assumptions, instead of measurements
+  std::vector<std::string> assumed;  // values that are assumed rather than measured
   std::vector<ProfileTensor> tensors;
 
   std::size_t numel() const;
@@ -44,13 +44,13 @@ struct Profile {
   std::vector<std::string_view> backward_names() const;
 };
 
-/// Reads a profile: CSV with the columns tensor,numel,forward_s,backward_s, or, if the file's name
-/// ends in .json, an object with a list "tensors" of such rows. Two more columns, forward_flops and
-/// backward_flops, may follow. Other fields are fields of the object, or comment lines `# key:
-/// value` in CSV: name, accelerator, its `flops` ("9.3TFLOP/s") and `memory_bandwidth` ("732GB/s"),
-/// batch, buffers ("212480B"), totals (`forward_s`, `backward_s`, which are compared with the
-/// rows), sources and assumptions. Throws ConfigError at `pointer`, naming the file, the line, and
-/// what was expected.
+/// Reads a profile. The file is CSV with the columns tensor,numel,forward_s,backward_s; or, if its
+/// name ends in .json, an object with a list "tensors" of such rows. Two more columns,
+/// forward_flops and backward_flops, may follow. The other properties are fields of the JSON
+/// object, or comment lines `# key: value` in CSV: name, accelerator, its `flops` ("9.3TFLOP/s")
+/// and `memory_bandwidth` ("732GB/s"), batch, buffers ("212480B"), totals (`forward_s` and
+/// `backward_s`, which are compared with the rows), sources and assumptions. Throws ConfigError at
+/// `pointer`, naming the file, the line, and what was expected.
 Profile load_profile(const std::filesystem::path& file, const std::string& pointer);
 
 }  // namespace trigram

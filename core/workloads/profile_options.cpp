@@ -64,7 +64,7 @@ void scale_times(Profile& profile, double factor) {
   }
 }
 
-/// Sets the batch; the operations of layers are proportional to the number of samples.
+/// Sets the batch. The FLOPs of layers are proportional to the number of samples.
 void set_batch(Profile& profile, std::size_t batch) {
   const double factor = static_cast<double>(batch) / static_cast<double>(profile.batch);
   for (ProfileTensor& row : profile.tensors)

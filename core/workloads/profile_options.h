@@ -22,7 +22,7 @@ struct TensorRange {
 using TensorGroup = std::variant<std::vector<std::string>, TensorRange>;
 
 /// The accelerator that layer times are converted to: given by its rates, or taken from the
-/// cluster. Once the experiment is planned, `rates` are the cluster's, if the cluster gives them.
+/// cluster. Planning an experiment sets `rates` to those of the cluster, if the cluster gives them.
 struct TargetAccelerator {
   AcceleratorRates rates;
   bool of_cluster = false;

@@ -8,13 +8,13 @@
 
 namespace trigram {
 
-/// A parsed profile; the totals that it claims are not checked yet.
+/// A parsed profile. The totals that the file claims are not checked yet.
 struct ProfileText {
   Profile profile;
   std::optional<double> forward_s, backward_s;  // claimed totals
 };
 
-/// Describes an error in a profile and its place in the file: "line 3: expected ...".
+/// An error in a profile and its place in the file: "line 3: expected ...".
 class ProfileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

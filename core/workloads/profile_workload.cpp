@@ -31,7 +31,8 @@ ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profi
 }
 
 /// Runs a pass of the real model, if there is one, and adds the stream time it took to ahead_s_. In
-/// simulated time that is zero. An accelerator runs the pass while the host sleeps for the layers.
+/// simulated time that is zero. On an accelerator the pass runs while the host sleeps for the
+/// layers.
 template <class Pass>
 void ProfileWorkload::run_model(const Context& ctx, Pass pass) {
   if (!has_values()) return;
@@ -42,7 +43,7 @@ void ProfileWorkload::run_model(const Context& ctx, Pass pass) {
   ahead_s_ += ctx.stream->now() - begin_s;
 }
 
-/// Computes for a layer's time, minus time that the real model has already taken.
+/// Computes for a layer's time, minus the time that the real model has already taken for it.
 void ProfileWorkload::compute(const Context& ctx, double seconds) {
   const double taken_s = std::min(ahead_s_, seconds);
   ahead_s_ -= taken_s;

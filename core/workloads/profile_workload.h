@@ -8,20 +8,20 @@
 
 namespace trigram {
 
-/// A model that provides values only: its device charges nothing.
+/// A real model that only provides values: its device charges nothing.
 struct UntimedModel {
   std::unique_ptr<Device> device;  // null: the context's device, an accelerator
   std::unique_ptr<Model> model;    // null: no values are computed
 };
 
-/// Computation times and message sizes of a profile. By itself it is a phantom. With a real model,
-/// the model's flat vectors are priced as the profile's, bucket by bucket, so that a small model is
-/// trained with the timing of a large one. In real time a layer takes its profile time, minus the
-/// time that the model's own computation has taken already.
+/// Computation times and message sizes of a profile. Without a real model its tensors are phantoms.
+/// With a real model, each bucket of the model's flat vectors has the price of the profile's
+/// bucket, so that a small model is trained with the timing of a large one. In real time a layer
+/// takes its profile time, minus the time that the model's own computation has taken already.
 class ProfileWorkload final : public FlatWorkload {
  public:
-  /// The profile alone. If `groups` is given, bucket i holds groups[i] tensors, whatever size is
-  /// asked for.
+  /// The profile alone. If `groups` is given, bucket i holds groups[i] tensors, whatever bucket
+  /// size is asked for.
   ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                   std::span<const std::size_t> groups = {});
   /// A model of `real_numel` elements and `batch` samples per step, priced as `profile`.
@@ -49,9 +49,9 @@ class ProfileWorkload final : public FlatWorkload {
   std::size_t batch_;
   double forward_s_;
   UntimedModel real_;
-  double ahead_s_ = 0;  // time that the model's computation took in this mini-batch, minus what
-                        // layers have made up for
-  Tensor buffers_;      // priced; real length 0 if there is a real model
+  double ahead_s_ = 0;  // seconds that the model's computation took in this mini-batch and that no
+                        // layer's time has covered yet
+  Tensor buffers_;      // priced as the profile's; of real length 0 if there is a real model
 };
 
 }  // namespace trigram

@@ -10,7 +10,8 @@
 namespace trigram {
 namespace {
 
-// Used as `step` with Purpose::data_set, so that no two parts of the problem share random numbers.
+// Parts of the problem. Each serves as `step` of the random numbers of Purpose::data_set, so that
+// no two parts share numbers.
 enum ProblemPart : long { optimum_part, target_part, first_reflection };
 constexpr long kReflections = 3;
 
@@ -106,7 +107,8 @@ void Quadratic::initialise(std::span<float> weights) const { std::ranges::fill(w
 
 void Quadratic::forward(Device& device, const Tensor& weights) {
   const std::size_t d = options_.dimension;
-  const Tensor w = weights.slice(0, d, d);  // unpriced, because the real model is computed
+  const Tensor w =
+      weights.slice(0, d, d);  // priced by its real length, because the model itself is computed
   device.nn().gemm({.m = d, .n = 1, .k = d, .transpose_a = true}, matrix_, w, 0, residual_);
   device.axpby(-1, target_, 1, residual_);
   if (options_.noise > 0) draw_noise(device);

@@ -12,14 +12,14 @@ struct QuadraticOptions {
   double noise = 0;       // standard deviation of the noise added to each gradient element
   // Standard deviation of the elements of b_r - A w*; 0: all ranks have the same objective.
   double heterogeneity = 0;
-  std::size_t tensors = 4;  // number of tensors that the weights are split into
+  std::size_t tensors = 4;  // number of tensors into which the weights are split
 };
 
 /// Least squares with a known optimum, for property tests. Rank r minimises |A w - b_r|^2 / 2 from
-/// w = 0, where A^T A has eigenvalues spaced evenly from 1/condition to 1 and b_r = A w* +
-/// heterogeneity * z_r with standard normal elements of z_r. Ranks come in pairs with opposite z (a
-/// last rank without a partner has z = 0), so that w* is the minimiser of the mean objective.
-/// Gradients carry fresh noise of mean 0, keyed by (seed, rank, step).
+/// w = 0, where A^T A has eigenvalues spaced evenly from 1/condition to 1, b_r = A w* +
+/// heterogeneity * z_r, and the elements of z_r are standard normal. Ranks come in pairs with
+/// opposite z (a last rank without a partner has z = 0), so that w* is the minimiser of the mean
+/// objective. Gradients carry fresh noise of mean 0, keyed by (seed, rank, step).
 class Quadratic final : public Model {
  public:
   Quadratic(Device& device, const QuadraticOptions& options, const ModelPlace& place);
@@ -30,7 +30,7 @@ class Quadratic final : public Model {
   void backward(Device& device, const Tensor& weights, const Tensor& gradients,
                 const std::function<void()>& on_tensor) override;
   double loss() const override;
-  /// The loss is how far the mean objective is above its minimum: |A (w - w*)|^2 / 2.
+  /// The reported loss is the distance of the mean objective from its minimum: |A (w - w*)|^2 / 2.
   Quality evaluate(std::span<const float> weights, std::size_t most) const override;
   std::size_t batch() const override { return 1; }
 

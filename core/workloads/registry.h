@@ -13,8 +13,8 @@
 
 namespace trigram {
 
-/// Everything that all ranks of a run share of a workload: data, profile, shapes. Created once per
-/// process, before any worker starts. Creating it reads every input file and throws ConfigError for
+/// The part of a workload that all ranks of a run share: data, profile, shapes. A process creates
+/// it once, before any worker starts. Creating it reads every input file and throws ConfigError for
 /// a bad file.
 class WorkloadFactory {
  public:
@@ -27,11 +27,11 @@ class WorkloadFactory {
   virtual bool has_values() const = 0;
   /// See Workload::learns.
   virtual bool learns() const { return has_values(); }
-  /// Labelled samples that all ranks together train on in an epoch. 0 if there is no data set, and
-  /// hence neither epochs nor an accuracy.
+  /// Labelled samples that all ranks together train on in an epoch; 0 if there is no data set, and
+  /// hence no epochs and no accuracy.
   virtual std::size_t samples() const { return 0; }
-  /// The mini-batch of one worker, in samples, for the model whose times are used; empty if that is
-  /// the trained model.
+  /// The mini-batch of one worker, in samples, of the model whose times are used; empty if that
+  /// model is the one that is trained.
   virtual std::optional<std::size_t> priced_batch() const { return {}; }
   /// Unmeasured assumptions that the options add to those of the input, as sentences.
   virtual std::vector<std::string> assumed() const { return {}; }
@@ -49,7 +49,7 @@ const std::vector<WorkloadEntry>& workloads();
 /// Resolves "name", {"name": ..., options} or "profile:PATH". Relative paths are made absolute,
 /// starting from `base`.
 Json resolve_workload(const Json& j, const std::string& pointer, const std::filesystem::path& base);
-/// Errors in input files are reported at `pointer`.
+/// Creates the factory of a resolved workload. Errors in input files are reported at `pointer`.
 std::unique_ptr<WorkloadFactory> make_workload_factory(const Json& resolved,
                                                        const std::string& pointer);
 Json workload_schema();

@@ -34,10 +34,10 @@ FieldTable<Options> fields() {
              "false: tensors are phantoms of the same sizes, so only times are simulated");
 }
 
-/// FLOPs of `seconds` at `rate`, rounded to an even number.
+/// The FLOPs that take `seconds` at `rate`, rounded to an even number.
 std::int64_t flops_of(double seconds, double rate) { return 2 * std::llround(seconds * rate / 2); }
 
-/// The profile to replay: with FLOPs, and for `batch` samples.
+/// The profile to replay, with FLOPs, and scaled to `batch` samples.
 Profile prepared(Profile profile, const Options& options, const std::string& pointer) {
   if (!profile.has_flops() && !options.rate)
     throw ConfigError(child(pointer, "rate"),

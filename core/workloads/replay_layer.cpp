@@ -8,7 +8,7 @@
 namespace trigram {
 namespace {
 
-/// The smaller side of the matrix nearest to a square that has exactly `numel` elements.
+/// The smaller side of the most nearly square matrix that has exactly `numel` elements.
 std::size_t smaller_side(std::size_t numel) {
   auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(numel)));
   while (numel % side != 0) --side;
@@ -19,7 +19,7 @@ std::size_t smaller_side(std::size_t numel) {
 
 ReplayLayer::ReplayLayer(std::size_t numel, std::int64_t forward_flops, std::int64_t backward_flops)
     : forward_(forward_flops), backward_(backward_flops) {
-  constexpr std::size_t kSliver = 64;  // ratio of the sides above which a matrix counts as narrow
+  constexpr std::size_t kSliver = 64;  // ratio of the sides from which a matrix counts as narrow
   inputs_ = smaller_side(numel);
   outputs_ = numel / inputs_;
   if (outputs_ > kSliver * inputs_)

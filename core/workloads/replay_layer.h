@@ -9,23 +9,23 @@ namespace trigram {
 
 /// Buffers that all layers of a replayed model share in place of activations: a layer reads its
 /// input from `x` and the gradient of its output from `dy`, and writes results that nobody reads to
-/// `y`. They have equal lengths; x and dy hold numbers.
+/// `y`. The three have equal lengths. x and dy hold small random numbers.
 struct ReplayBuffers {
   Tensor x, dy, y;
 };
 
 /// One tensor of a profile, replayed as matrix products with the layer's FLOPs. The tensor is
-/// treated as a matrix w[inputs, outputs], as square as its length allows; if that would be a very
-/// long and narrow matrix, as the largest square that fits. The forward pass multiplies as many
-/// rows as the FLOPs allow,
+/// treated as a matrix w[inputs, outputs] that is as square as its length allows. If that matrix
+/// would be very long and narrow, w is the largest square that fits. The forward pass multiplies as
+/// many rows as the FLOPs allow,
 ///
 ///   y[rows, outputs] = x[rows, inputs] w,      2 * rows * inputs * outputs FLOPs.
 ///
-/// The backward pass computes the gradient of w, x' dy, with at most the FLOPs of the forward pass,
-/// and with the rest the gradient of the inputs, dy w'. FLOPs that do not fill a row go into
-/// smaller products, so that all FLOPs are issued, except one if their number is odd. Rows are
-/// multiplied piece by piece, as many as fit into the buffers: large activations thus cost no
-/// memory, and pieces as large as a buffer keep a device busy.
+/// The backward pass computes the gradient of w, x' dy, with at most the FLOPs of the forward pass.
+/// It spends the rest of its FLOPs on the gradient of the inputs, dy w'. FLOPs that do not fill a
+/// row go into smaller products, so that all FLOPs are issued, except one if their number is odd.
+/// Rows are multiplied in pieces as large as the buffers: large activations thus cost no memory,
+/// and the pieces are large enough to keep a device busy.
 class ReplayLayer {
  public:
   ReplayLayer(std::size_t numel, std::int64_t forward_flops, std::int64_t backward_flops);
@@ -36,7 +36,7 @@ class ReplayLayer {
   std::int64_t backward_flops() const { return backward_; }
 
   void forward(Device& device, const ReplayBuffers& buffers, const Tensor& w) const;
-  /// Writes all of `gradient`, with zeros where no product writes.
+  /// Writes all of `gradient`; elements that no product computes become zero.
   void backward(Device& device, const ReplayBuffers& buffers, const Tensor& w,
                 const Tensor& gradient) const;
 

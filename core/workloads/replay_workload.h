@@ -10,13 +10,14 @@
 
 namespace trigram {
 
-/// A profiled model that loads device and network like the real model: its weights and gradients
-/// have values and their true sizes, and its layers are matrix products with the same FLOPs. It
-/// learns nothing. On a device that creates phantoms the same products are priced.
+/// A profiled model that loads device and network like the real model. Its weights and gradients
+/// have values and their true sizes, and its layers are matrix products with the FLOPs of the
+/// profile. It learns nothing. On a device that creates phantoms, the same products are charged but
+/// not computed.
 class ReplayWorkload final : public FlatWorkload {
  public:
-  /// `profile` must have FLOPs, for the replayed batch. All activations share three buffers of
-  /// `buffer_bytes`, or of one row of the widest layer if that is larger.
+  /// `profile` must have FLOPs, for the replayed batch. All activations share three buffers. Each
+  /// has `buffer_bytes`, or the size of one row of the widest layer if that is larger.
   ReplayWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                  std::size_t buffer_bytes, bool values, std::uint64_t seed);
 

@@ -12,14 +12,14 @@ namespace trigram {
 /// Selects the samples that a rank trains on. An epoch has floor(samples / (ranks * batch)) steps.
 /// Within an epoch, rank r takes positions r, r + ranks, r + 2 ranks, ... of a Philox permutation
 /// keyed by (seed, epoch), which is the same in every world. A rank with its own shard takes the
-/// first positions of a permutation of that shard, which is also keyed by the rank; the epoch is as
-/// long.
+/// first positions of a permutation of that shard, which is also keyed by the rank; its epoch has
+/// the same number of steps.
 class Sampler {
  public:
   /// Throws InvariantError if there are fewer samples than one step takes.
   Sampler(std::size_t samples, std::size_t batch, int rank, int ranks, std::uint64_t seed);
 
-  /// For a rank that uses only `shard`, which has floor(samples / ranks) samples.
+  /// For a rank that uses only `shard`, whose length must be floor(samples / ranks).
   Sampler(std::vector<std::uint32_t> shard, std::size_t batch, int rank, std::uint64_t seed);
 
   std::size_t steps_per_epoch() const { return steps_per_epoch_; }

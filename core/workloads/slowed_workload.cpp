@@ -5,7 +5,7 @@
 namespace trigram {
 namespace {
 
-/// Processor time of the calling thread, in seconds; time of other threads does not count.
+/// Processor time of the calling thread, in seconds. Time of other threads does not count.
 double processor_s() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

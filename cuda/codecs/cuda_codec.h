@@ -30,8 +30,8 @@ class CudaCodec : public Codec {
  protected:
   Device& device() const { return context_.device; }
   cudaStream_t stream() const { return context_.stream; }
-  /// Uninitialised device memory for the work that is queued next. After its last handle is
-  /// dropped, it is reused once the stream has passed that work.
+  /// Uninitialised device memory for the work that is queued next. When its last handle is
+  /// destroyed, the memory is reused once the stream has completed that work.
   Tensor scratch(std::size_t nbytes) const { return device().empty(nbytes, DType::u8); }
   Tensor zeroed_scratch(std::size_t nbytes) const;
   void zero(const Tensor& room, std::size_t nbytes) const;

@@ -5,7 +5,7 @@
 
 namespace trigram::cuda {
 
-/// The inputs from which a codec is made: its resolved options, key, context and host codec.
+/// The inputs from which a codec is created: its resolved options, key, context and host codec.
 struct CodecParts {
   const Json& options;
   const CodecKey& key;
@@ -13,7 +13,7 @@ struct CodecParts {
   std::shared_ptr<const Codec> host;
 };
 
-// One function per codec file; the table is in registry.cpp.
+// Each codec file defines one of these functions; registry.cpp has the table.
 std::unique_ptr<Codec> make_minmax_uint8(const CodecParts& parts);
 std::unique_ptr<Codec> make_fp16(const CodecParts& parts);
 std::unique_ptr<Codec> make_bf16(const CodecParts& parts);

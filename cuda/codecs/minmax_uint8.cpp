@@ -99,7 +99,8 @@ void MinMaxUInt8::encode_chunks(const std::vector<Chunk>& chunks,
   const Tensor state = zeroed_scratch(minmax_uint8::tile_state_bytes(batch.count));
   const unsigned resident = minmax_uint8::resident_tile_blocks(mean, feedback);
   const unsigned blocks = std::min(2 * batch.tiles, resident * minmax_uint8::multiprocessors());
-  // Far enough ahead that blocks rarely wait, and near enough that the tile is still cached.
+  // The distance between the ranges and the codes of a tile: so large that blocks rarely wait, and
+  // so small that the tile is still cached.
   std::uint32_t lead = blocks;
   for (const Chunk& chunk : plan.in_tiles)
     lead = std::max(lead, tiles_of(chunk.numel, minmax_uint8::kTile));

@@ -8,8 +8,8 @@
 
 namespace trigram::cuda {
 
-/// MinMaxUInt8 on a GPU. Every operation is one pass over memory if each chunk fits into the
-/// registers of a cluster, and one launch for all chunks of a kind.
+/// MinMaxUInt8 on a GPU. Every operation takes one launch for all chunks of a kind. It is one pass
+/// over memory if each chunk fits into the registers of a cluster.
 class MinMaxUInt8 final : public CudaCodec {
  public:
   using CudaCodec::CudaCodec;
@@ -25,8 +25,8 @@ class MinMaxUInt8 final : public CudaCodec {
   void encode_mean(Device& device, const Tensor& wire, std::span<const Tensor> wires,
                    const Tensor& mean, const Tensor* residual) override;
 
-  /// The encoding passes of several owners at once. `incoming` has an equal number of wires for
-  /// each of `wires`, consecutively; wires[i] gets the code of the mean of its incoming wires.
+  /// encode_mean for several owners at once. `incoming` has the same number of wires for each of
+  /// `wires`, one group after another; wires[i] gets the code of the mean of the i-th group.
   /// `means` only give the lengths and are not written. `residuals` is empty or has one tensor per
   /// wire.
   void encode_means(std::span<const Tensor> wires, std::span<const Tensor> incoming,

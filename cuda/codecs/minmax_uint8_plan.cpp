@@ -20,8 +20,8 @@ unsigned resident(std::size_t i) {
   return counts[i];
 }
 
-/// The index in kSizes of the smallest cluster that holds `numel` elements; kSizes.size() if none
-/// does.
+/// The index in kSizes of the smallest cluster that holds `numel` elements; kSizes.size() if there
+/// is none.
 std::size_t smallest_for(std::uint64_t numel) {
   const std::uint64_t padded = (numel + 31) / 32 * 32;
   std::size_t i = 0;
@@ -57,7 +57,7 @@ EncodingPlan plan_encoding(const std::vector<Chunk>& chunks, bool mean) {
     }
   }
   if (plan.in_clusters.empty()) return plan;
-  // With few chunks, uses larger clusters, so that more of the GPU is busy.
+  // If there are few chunks, larger clusters keep more of the GPU busy.
   const std::size_t count = plan.in_clusters.size();
   while (size + 1 < kSizes.size() && resident(size + 1) >= count) ++size;
   plan.blocks = kSizes[size];

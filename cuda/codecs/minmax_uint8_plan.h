@@ -9,8 +9,8 @@ namespace trigram::cuda::minmax_uint8 {
 /// Chunks, grouped by the kernel that encodes them.
 struct EncodingPlan {
   std::vector<Chunk> in_warps, in_clusters, in_tiles;
-  unsigned blocks = 1;    // per cluster
-  unsigned clusters = 0;  // that run concurrently
+  unsigned blocks = 1;    // blocks per cluster
+  unsigned clusters = 0;  // number of clusters that run concurrently
 };
 
 /// Groups chunks for the current GPU.

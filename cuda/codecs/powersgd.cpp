@@ -59,7 +59,7 @@ class PowerSgd final : public CudaCodec {
  private:
   std::size_t rank_;
   Philox random_;
-  std::uint32_t next_block_ = 0;  // first random block for the next vector
+  std::uint32_t next_block_ = 0;  // first random block of the next vector
 };
 
 }  // namespace

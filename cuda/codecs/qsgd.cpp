@@ -64,7 +64,8 @@ class Qsgd final : public CudaCodec {
       chunks.push_back({floats(xs[i]), wires[i].data(), xs[i].numel(), 0, 0});
     }
     batch.count = static_cast<std::uint32_t>(chunks.size());
-    // Kernels use threads for whole buckets, so a bucket is never longer than the longest vector.
+    // The bucket size is reduced to the longest vector, because kernels have threads for whole
+    // buckets.
     batch.format = format_;
     batch.format.bucket = std::min(format_.bucket, longest);
     batch.buckets = number_tiles(chunks, batch.format.bucket);

@@ -5,7 +5,7 @@
 namespace trigram::cuda {
 namespace {
 
-/// The wire is a tensor of 16-bit numbers, so the device's conversion does the work.
+/// A wire is a tensor of 16-bit numbers, so encoding and decoding are conversions by the device.
 class SixteenBit final : public CudaCodec {
  public:
   SixteenBit(DType type, const CodecParts& parts)

@@ -9,8 +9,8 @@
 
 namespace trigram::cuda {
 
-/// Makes `table` list `items`. If the items do not fit into the table itself, returns the device
-/// memory that the table refers to; keep it until the kernel is queued.
+/// Makes `table` list `items`. If they do not fit into the table itself, returns the device memory
+/// that the table refers to; the caller keeps it until the kernel is queued.
 template <class T, int kOwn>
 Tensor set_table(Table<T, kOwn>& table, const std::vector<T>& items, Device& device) {
   if (items.size() <= Table<T, kOwn>::kCapacity) {
@@ -24,8 +24,8 @@ Tensor set_table(Table<T, kOwn>& table, const std::vector<T>& items, Device& dev
   return room;
 }
 
-/// Sets `first_tile` of chunks that are cut into tiles of `tile` elements. Returns the total number
-/// of tiles.
+/// Sets `first_tile` of chunks that are cut into tiles of `tile` elements. Returns the number of
+/// tiles of all chunks.
 template <class Chunk>
 std::uint32_t number_tiles(std::vector<Chunk>& chunks, std::size_t tile) {
   std::uint32_t tiles = 0;

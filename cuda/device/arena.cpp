@@ -12,8 +12,8 @@
 namespace trigram {
 namespace {
 
-// Four sizes per octave waste little memory and let tensors of similar size reuse each other's
-// blocks.
+// Rounds up to one of four sizes per octave: this wastes little memory, and tensors of similar size
+// can reuse each other's blocks.
 std::size_t block_size(std::size_t nbytes) {
   nbytes = std::max(nbytes, CudaArena::kAlignment);
   const std::size_t step = std::max(std::bit_floor(nbytes) / 4, CudaArena::kAlignment);
@@ -24,7 +24,7 @@ std::byte* allocated(std::size_t nbytes) {
   std::byte* memory = nullptr;
   const cudaError_t code = cudaMalloc(&memory, nbytes);
   if (code == cudaErrorMemoryAllocation) {
-    static_cast<void>(cudaGetLastError());  // clears the error, which is handled here
+    static_cast<void>(cudaGetLastError());  // clears the error, which is handled below
     std::size_t free = 0, total = 0;
     cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     throw CudaMemoryError(
@@ -51,7 +51,7 @@ std::shared_ptr<CudaArena> CudaArena::create(std::size_t nbytes, std::string enl
 CudaArena::CudaArena(std::size_t nbytes, std::string enlarge, CudaBlocks blocks)
     : nbytes_(nbytes / kAlignment * kAlignment), enlarge_(std::move(enlarge)), blocks_(blocks) {
   memory_ = allocated(nbytes_);
-  if (blocks_ == CudaBlocks::allocated) {  // the allocation only tested that it fits
+  if (blocks_ == CudaBlocks::allocated) {  // the allocation only tested whether the memory is there
     cuda::check(cudaFree(std::exchange(memory_, nullptr)), "cudaFree");
   } else {
     clean_[memory_] = nbytes_;
@@ -59,7 +59,7 @@ CudaArena::CudaArena(std::size_t nbytes, std::string enlarge, CudaBlocks blocks)
 }
 
 CudaArena::~CudaArena() {
-  // All tensors are gone by now. If the GPU has failed, other calls have reported it.
+  // All tensors are destroyed by now. If the GPU has failed, other calls have reported that.
   cudaFree(memory_);
 }
 
@@ -84,7 +84,8 @@ std::shared_ptr<cuda::Event> CudaArena::end_of(cudaStream_t stream) {
     idle_events_.pop_back();
   }
   event->record(stream);
-  // Fences belong to the arena, and are destroyed while its mutex is held.
+  // The deleter needs no lock: fences belong to the arena, and are destroyed while its mutex is
+  // held.
   return {event.release(), [this](cuda::Event* e) { idle_events_.emplace_back(e); }};
 }
 
@@ -116,7 +117,7 @@ std::shared_ptr<std::byte> CudaArena::allocate_alone(std::size_t nbytes) {
   }
   if (!fits) throw CudaMemoryError(exhausted(size));
   const auto give_back = [arena = shared_from_this(), size](std::byte* block) {
-    cudaDeviceSynchronize();  // work on any stream may use it
+    cudaDeviceSynchronize();  // work on any stream may still use it
     cudaFree(block);
     const std::lock_guard lock(arena->mutex_);
     arena->used_ -= size;
@@ -142,8 +143,8 @@ void CudaArena::fence_dropped() {
   just_dropped_.clear();
 }
 
-// Takes a dropped block of exactly this size. Streams pass older fences first, so only the oldest
-// block is checked.
+// Takes a dropped block of exactly this size. Streams complete older fences first, so only the
+// oldest block is checked.
 std::byte* CudaArena::reuse(std::size_t size, cudaStream_t stream) {
   const auto found = dropped_.find(size);
   if (found == dropped_.end()) return nullptr;
@@ -166,7 +167,7 @@ std::byte* CudaArena::carve(std::size_t size) {
   return block;
 }
 
-// Merges dropped blocks that the GPU has finished with into larger free ranges.
+// Merges dropped blocks that no queued work uses any more into larger free ranges.
 void CudaArena::merge_dropped() {
   for (auto& [size, blocks] : dropped_) {
     while (!blocks.empty() && blocks.front().fence->open_for(nullptr)) {
@@ -199,7 +200,7 @@ void CudaArena::drop(std::byte* block, std::size_t size) noexcept {
   try {
     just_dropped_.emplace_back(block, size);
   } catch (const std::bad_alloc&) {
-    // The host has no memory to record the block, so it is lost.
+    // The host has no memory left to record the block, so the block is lost.
   }
 }
 

@@ -16,7 +16,7 @@
 
 namespace trigram {
 
-/// The tensors of a rank do not fit into its GPU memory.
+/// Thrown if the tensors of a rank do not fit into its GPU memory.
 class CudaMemoryError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -26,48 +26,49 @@ class CudaMemoryError : public std::runtime_error {
 enum class CudaBlocks {
   carved,     // parts of one allocation
   allocated,  // separate allocations of exact size, so that compute-sanitizer detects overruns and
-              // use after free; allocating and dropping wait for the GPU
+              // use after free; here allocating and dropping wait for the GPU
 };
 
 /// All memory that one rank uses on its GPU. It is allocated from CUDA once, at start-up, because
 /// allocations wait for kernels that may themselves wait for other ranks. Thread-safe. The arena
 /// lives until the last block is returned.
 ///
-/// **When a block is reused.** A tensor may be used on any stream of the rank. Its last handle is
-/// dropped on the host while work that uses it is still queued, on streams that nobody has
-/// recorded. But no work that is queued after the drop can use it. So a dropped block can be reused
-/// when every stream has passed the position that its queue had at the drop, or a later position.
+/// **When a block is reused.** A tensor may be used on any stream of the rank. Its last handle may
+/// be dropped on the host while work that uses the tensor is still queued, and nobody has recorded
+/// on which streams. But no work that is queued after the drop can use the block. So a dropped
+/// block can be reused when every stream has completed the work that was queued on it at the drop.
 /// This is checked with a *fence*: one event on each stream, recorded at the next allocation for
-/// all blocks dropped until then. The allocating stream is exempt: its use of the block comes after
-/// everything that it has queued before, and a stream that hands a new tensor to another stream
-/// orders that stream behind itself, as `Stream::submit` and `wait` do.
+/// all blocks dropped until then. The allocating stream needs no event: its use of the block comes
+/// after everything that it has queued before. If it hands the new tensor to another stream, that
+/// stream is ordered after it, by `Stream::submit` or `wait`.
 class CudaArena : public std::enable_shared_from_this<CudaArena> {
  public:
-  /// `enlarge` is appended to the error for exhausted memory; it says what the user can do.
+  /// `enlarge` is appended to the error for exhausted memory. It says what the user can do.
   static std::shared_ptr<CudaArena> create(std::size_t nbytes, std::string enlarge,
                                            CudaBlocks blocks = CudaBlocks::carved);
   ~CudaArena();
   CudaArena(const CudaArena&) = delete;
   CudaArena& operator=(const CudaArena&) = delete;
 
-  /// From now on, work that uses blocks may be queued on `stream`.
+  /// Registers `stream`: from now on, work that uses blocks may be queued on it.
   void add_stream(cudaStream_t stream);
-  /// No more work that uses blocks will be queued on `stream`; queued work need not be complete.
+  /// Removes `stream`, on which no more work that uses blocks will be queued. Work that is already
+  /// queued need not be complete.
   void remove_stream(cudaStream_t stream);
 
-  /// Returns at least `nbytes` uninitialised bytes, to be used first by work that is queued on
-  /// `stream`; never null. If all memory is in use, waits until the GPU has finished with enough
-  /// dropped blocks. Throws CudaMemoryError if that cannot help.
+  /// Returns at least `nbytes` uninitialised bytes; never null. Work on `stream` must be the first
+  /// to use them. If all memory is in use, waits until no queued work uses enough of the dropped
+  /// blocks. Throws CudaMemoryError if that cannot help.
   std::shared_ptr<std::byte> allocate(std::size_t nbytes, cudaStream_t stream, Waiter& waiter);
 
-  /// In bytes. Suits 16-byte vector loads and cache lines.
+  /// In bytes; suits 16-byte vector loads and cache lines.
   static constexpr std::size_t kAlignment = 256;
 
  private:
   struct Fence {
     std::vector<std::pair<cudaStream_t, std::shared_ptr<cuda::Event>>> events;  // not yet reached
-    /// True if `stream` may use the blocks that were dropped before the fence. With null: true if
-    /// every stream may.
+    /// True if `stream` may use the blocks that were dropped before the fence. If `stream` is null:
+    /// true if every stream may.
     bool open_for(cudaStream_t stream);
   };
   struct Dropped {
@@ -96,8 +97,8 @@ class CudaArena : public std::enable_shared_from_this<CudaArena> {
   std::vector<std::unique_ptr<cuda::Event>> idle_events_;
   std::vector<cudaStream_t> streams_;
   std::vector<std::shared_ptr<cuda::Event>> departed_;  // last events of removed streams
-  std::map<std::byte*, std::size_t> clean_;             // free, by address; no queued work uses it
-  std::vector<std::pair<std::byte*, std::size_t>> just_dropped_;  // without a fence yet
+  std::map<std::byte*, std::size_t> clean_;  // free ranges, by address; no queued work uses them
+  std::vector<std::pair<std::byte*, std::size_t>> just_dropped_;  // blocks without a fence
   std::map<std::size_t, std::deque<Dropped>> dropped_;            // by size, oldest first
   std::size_t used_ = 0;
 };

@@ -29,7 +29,7 @@ CudaDevice::Membership::~Membership() {
   try {
     arena->remove_stream(stream);
   } catch (const std::exception&) {
-    // The GPU has failed, so the arena is not used any more.
+    // The GPU has failed, so the arena will not be used any more.
   }
 }
 

@@ -17,8 +17,8 @@ namespace trigram {
 /// operations and norm2 give the same bits as HostDevice, except for the payload of NaNs. Phantoms
 /// and operands of unequal length are errors (InvariantError).
 ///
-/// Create and use it on the stream's thread, and create it at start-up, because it takes pinned
-/// memory and a cuBLAS handle. Its destruction may wait for all work of the GPU. The stream and the
+/// Create and use it on the stream's thread. Create it at start-up, because it allocates pinned
+/// memory and a cuBLAS handle. Its destructor may wait for all work of the GPU. The stream and the
 /// waiter must outlive it.
 class CudaDevice final : public Device {
  public:
@@ -51,7 +51,7 @@ class CudaDevice final : public Device {
   cudaStream_t stream() const { return stream_; }
 
  private:
-  /// Keeps the stream registered with the arena.
+  /// Registers the stream with the arena for the lifetime of this object.
   struct Membership {
     Membership(cudaStream_t stream, std::shared_ptr<CudaArena> arena);
     ~Membership();
@@ -63,7 +63,7 @@ class CudaDevice final : public Device {
   Waiter& waiter_;
   const Membership membership_;
   cuda::Staging staging_;
-  Tensor norm_;  // scratch memory of norm2 and its result
+  Tensor norm_;  // scratch memory of norm2, and its result
   CudaNnOps nn_;
 };
 

@@ -8,11 +8,10 @@
 namespace trigram {
 
 /// Optimizer steps over many tensors in one launch, on the stream of `device`, which must outlive
-/// this object. Weights and moments equal the results of one call of Device::sgd or adam per
-/// tensor.
+/// this object. The results equal those of one call of Device::sgd or Device::adam per tensor.
 class MultiTensor {
  public:
-  /// All f32 and of equal length. Pass Tensor{} for v with SGD, and for m with SGD without
+  /// Tensors of f32 and of equal length. Pass Tensor{} for v with SGD, and for m with SGD without
   /// momentum.
   struct Operands {
     Tensor w, g, m, v;

@@ -14,7 +14,7 @@ Staging::Staging(cudaStream_t stream, Waiter& waiter) : stream_(stream), waiter_
 
 Staging::~Staging() {
   try {
-    // If a copy still uses the memory, leaks it: freeing it would wait for the GPU.
+    // If a copy still uses the memory, the memory is leaked: freeing it would wait for the GPU.
     for (const Slot& slot : slots_) {
       if (!slot.done.reached()) return;
     }
@@ -50,11 +50,11 @@ void Staging::download(std::span<std::byte> to, const std::byte* from) {
     const std::size_t begin = i * kSlotBytes;
     return to.subspan(begin, std::min(kSlotBytes, to.size() - begin));
   };
-  // Copies of later parts are in progress while an earlier part is copied out.
+  // While an earlier part is copied out of its slot, later parts are copied from the GPU.
   for (std::size_t i = 0; i < parts + kSlots - 1; ++i) {
     if (i < parts) {
       Slot& slot = slots_[(first + i) % kSlots];
-      wait_for(slot);  // an upload may be reading it
+      wait_for(slot);  // an upload may still be reading it
       check(cudaMemcpyAsync(slot.memory, from + i * kSlotBytes, part(i).size(),
                             cudaMemcpyDeviceToHost, stream_),
             "cudaMemcpyAsync");

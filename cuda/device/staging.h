@@ -20,7 +20,7 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  /// Queues the copy; `from` may be reused at once. Blocks only while all slots hold earlier
+  /// Queues the copy. `from` may be reused at once. Blocks only while all slots contain earlier
   /// uploads.
   void upload(std::byte* to, std::span<const std::byte> from);
   /// Queues the copy and waits until it is complete.
@@ -30,7 +30,7 @@ class Staging {
   static constexpr std::size_t kSlots = 4, kSlotBytes = 1 << 20;
   struct Slot {
     std::byte* memory = nullptr;
-    Event done;  // after the last copy from or to `memory`
+    Event done;  // event after the last copy from or to `memory`
   };
   void wait_for(const Slot& slot);
 

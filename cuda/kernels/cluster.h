@@ -3,7 +3,7 @@
 #include <cooperative_groups.h>
 
 /// The thread-block cluster of the running thread, if the architecture has clusters (compute
-/// capability 9.0); otherwise every block is a cluster of its own.
+/// capability 9.0); otherwise every block counts as a cluster.
 namespace trigram::cuda::cluster {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900

@@ -17,8 +17,8 @@ struct Fill {
   T value;
 };
 
-// The form of axpby. Sums without factors are the most frequent; an output that is overwritten is
-// not read.
+// The form of axpby. Sums without factors are the most frequent form; an output that is overwritten
+// is not read.
 enum class Form { scaled, sum, general };
 
 template <Form form>
@@ -32,7 +32,7 @@ struct Combine {
   float a, b;
 };
 
-// The 16-bit formats add zero if the output is overwritten, which turns -0 into +0.
+// If the output is overwritten, the 16-bit formats add zero, which turns -0 into +0.
 template <bool reads_y>
 struct CombineSixteenBit {
   __device__ __forceinline__ float operator()(float x, float y) const {

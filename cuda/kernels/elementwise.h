@@ -7,16 +7,16 @@
 
 #include "core/tensor.h"
 
-/// The loops of CudaDevice, queued on a stream, over n elements anywhere in device memory. Same
-/// bits as HostDevice, except for the payload of NaNs.
+/// The loops of CudaDevice, queued on a stream, over n elements anywhere in device memory. They
+/// give the same bits as HostDevice, except for the payload of NaNs.
 namespace trigram::cuda {
 
 /// x[i] = value. T has 1, 2 or 4 bytes.
 template <class T>
 void fill(cudaStream_t stream, std::size_t n, T* x, T value);
 
-/// y = a * x + b * y in f32, f16 or bf16. 16-bit elements are computed in f32 and rounded once to
-/// their type. With b = 0, y is not read.
+/// y = a * x + b * y in f32, f16 or bf16. 16-bit elements are computed in f32 and then rounded
+/// once. If b = 0, y is not read.
 void axpby(cudaStream_t stream, std::size_t n, DType type, float a, const std::byte* x, float b,
            std::byte* y);
 

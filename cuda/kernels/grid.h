@@ -12,8 +12,8 @@ inline constexpr unsigned kBlock = 256;
 
 unsigned multiprocessors();
 
-/// How many blocks of kBlock threads of a kernel the GPU runs at once. More blocks would run in a
-/// second, uneven wave.
+/// The number of blocks of kBlock threads that the GPU runs at once for this kernel. More blocks
+/// would run in a second, uneven wave.
 template <class... Parameters>
 unsigned blocks_held(void (*kernel)(Parameters...)) {
   int blocks = 0;
@@ -22,14 +22,14 @@ unsigned blocks_held(void (*kernel)(Parameters...)) {
   return multiprocessors() * static_cast<unsigned>(blocks);
 }
 
-/// The number of blocks of kBlock threads for a loop of `steps` steps over all threads of the grid:
-/// as many as the steps need, at least one and at most `held`.
+/// The number of blocks of kBlock threads for a loop of `steps` steps over all threads of the grid.
+/// It is as large as the steps need, but at least one and at most `held`.
 unsigned blocks_for(std::size_t steps, unsigned held);
-/// The same for a kernel with up to 32 registers per thread.
+/// The number of blocks for a kernel with up to 32 registers per thread.
 unsigned blocks_for(std::size_t steps);
 
-/// The index of the thread in the grid, and the number of threads: first step and stride of its
-/// loop.
+/// The index of the thread in the grid, and the number of threads: the first step of a thread's
+/// loop, and its stride.
 __device__ __forceinline__ std::size_t grid_thread() {
   return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }

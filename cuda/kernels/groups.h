@@ -37,7 +37,8 @@ bool is_aligned(const T* address) {
   return reinterpret_cast<std::uintptr_t>(address) % (4 * sizeof(T)) == 0;
 }
 
-/// A vector whose groups of four begin at index `head`; elements before it are handled one by one.
+/// A vector with groups of four elements from index `head` on. The elements before `head` are
+/// handled one by one.
 template <class Type>
 struct Vector {
   using Stored = typename Type::Stored;
@@ -71,14 +72,14 @@ struct Vector {
 };
 using Floats = Vector<element::F32>;
 
-/// How n elements are split: `head` single elements, groups of four, and up to three single
-/// elements.
+/// How n elements are split: first `head` single elements, then groups of four, then up to three
+/// single elements.
 struct Cut {
   std::size_t n = 0, head = 0;
   __host__ __device__ __forceinline__ std::size_t groups() const { return (n - head) / 4; }
 };
 
-/// The split that aligns the groups of a vector that begins at `address`.
+/// The split that aligns the groups of a vector at `address`.
 template <class T>
 Cut cut_for(std::size_t n, const T* address) {
   const std::size_t beyond = reinterpret_cast<std::uintptr_t>(address) / sizeof(T) % 4;
@@ -97,7 +98,7 @@ __device__ __forceinline__ void for_each_group(const Cut& cut, std::size_t threa
   if (thread < cut.n - tail) body.one(tail + thread);
 }
 
-/// Applies an operation to each element: `body` has one(i) and four(i).
+/// A kernel that applies an operation to each element. `body` has the functions one(i) and four(i).
 template <class Body>
 __global__ void groups_kernel(Cut cut, Body body) {
   for_each_group(cut, grid_thread(), grid_threads(), body);

@@ -1,4 +1,4 @@
-// Operations of NnOps on rows and columns.
+// The operations of NnOps on rows and columns.
 
 #include "core/math/elementary.h"
 #include "cuda/kernels/grid.h"
@@ -14,8 +14,8 @@ __global__ void bias_kernel(std::size_t n, std::size_t cols, float* x, const flo
   for (std::size_t i = grid_thread(); i < n; i += grid_threads()) x[i] = add(x[i], b[i % cols]);
 }
 
-// A block sums kTile columns, with kTile threads for each, in the host's order: every 32nd row,
-// then a tree.
+// A block sums kTile columns, with kTile threads for each column. The order is that of the host:
+// every 32nd row, then a tree.
 __global__ void __launch_bounds__(kTile* kTile)
     bias_grad_kernel(std::size_t rows, std::size_t cols, const float* dx, float* dbias) {
   __shared__ float sums[kTile][kTile + 1];
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   if (threadIdx.x == 0 && own < cols) dbias[own] = total;
 }
 
-// NaN stays NaN: a diverged run must stay visible.
+// NaN stays NaN, because a diverged run must stay visible.
 __global__ void relu_kernel(std::size_t n, float* x) {
   for (std::size_t i = grid_thread(); i < n; i += grid_threads()) x[i] = x[i] < 0 ? 0 : x[i];
 }
@@ -56,8 +56,8 @@ __device__ __forceinline__ float warp_reduce(float value, const Combine& combine
   return value;
 }
 
-// One warp handles one row, and returns the row's loss to all lanes. The logits may be stored where
-// the gradient goes; that is safe because each lane reads and writes only its own columns.
+// One warp handles one row. All lanes return the row's loss. The logits and the gradient may have
+// the same memory, because each lane reads and writes only its own columns.
 __device__ double softmax_row(std::size_t classes, const float* logits, unsigned label, float scale,
                               float* gradient) {
   const unsigned lane = threadIdx.x % 32;
@@ -74,7 +74,7 @@ __device__ double softmax_row(std::size_t classes, const float* logits, unsigned
     const std::size_t c = first + lane;
     float power = 0;
     if (c < classes) gradient[c] = power = exp_portable(sub(logits[c], largest));
-    // Sequential, as on the host: labels of one byte allow at most 256 classes.
+    // Adds sequentially, as on the host: labels of one byte allow at most 256 classes.
     for (int from = 0; from < 32 && first + from < classes; ++from) {
       sum = add(sum, __shfl_sync(0xFFFFFFFF, power, from));
     }

@@ -7,8 +7,8 @@
 
 #include "core/nn_ops.h"
 
-/// Neural-network operations, queued on a stream; shapes as in NnOps. All sums have a fixed order.
-/// Window operations, relu and bias give the same bits as the host.
+/// Neural-network operations, queued on a stream. Shapes are those of NnOps. All sums have a fixed
+/// order. Window operations, relu and bias give the same bits as the host.
 namespace trigram::cuda {
 
 void bias(cudaStream_t stream, std::size_t rows, std::size_t cols, float* x, const float* bias);
@@ -17,7 +17,7 @@ void bias_grad(cudaStream_t stream, std::size_t rows, std::size_t cols, const fl
 void relu(cudaStream_t stream, std::size_t n, float* x);
 void relu_grad(cudaStream_t stream, std::size_t n, const float* y, float* dx);
 
-// For windows with fewer than 2^31 elements in images and in columns.
+// Only for windows with fewer than 2^31 elements in images and in columns.
 void im2col(cudaStream_t stream, const Window& window, const float* images, float* columns);
 void col2im(cudaStream_t stream, const Window& window, const float* columns, float* images);
 void max_pool(cudaStream_t stream, const Window& window, const float* x, float* y, float* argmax);

@@ -15,7 +15,7 @@ __device__ __forceinline__ double square(float x) {
   return __dmul_rn(static_cast<double>(x), static_cast<double>(x));
 }
 
-// Sums one range of the vector per block; a thread has four of its sums.
+// One block sums one range of the vector, and a thread has four of its sums.
 __global__ void __launch_bounds__(kBlock)
     squares_kernel(std::size_t n, std::size_t range, Floats x, double* sums) {
   __shared__ double shared[kBlock / 32];
@@ -26,8 +26,7 @@ __global__ void __launch_bounds__(kBlock)
       const Four four = x.load_four(i);
       for (int j = 0; j < 4; ++j) own[j] += square(four.v[j]);
     } else {
-      // Constant loop bounds make the indices known at compile time, which keeps the sums in
-      // registers.
+      // Constant loop bounds make the indices constants, so that the sums stay in registers.
 #pragma unroll
       for (unsigned j = 0; j < 4; ++j)
         if (i + j < end) own[j] += square(x.load(i + j));

@@ -7,17 +7,17 @@ namespace trigram::cuda {
 namespace {
 
 struct Draws {
-  Philox::Block counter;  // of block 0
+  Philox::Block counter;  // the counter of block 0
   Philox::Key key;
   std::uint32_t first_block;
-  unsigned used;  // words of it that were already drawn
+  unsigned used;  // number of words of the first block that were already drawn
 };
 
 __device__ Philox::Block block_of(const Draws& draws, std::uint32_t index) {
   return Philox::encrypt({index, draws.counter[1], draws.counter[2], draws.counter[3]}, draws.key);
 }
 
-// A number takes four words; they span two blocks if single words were drawn before.
+// A number takes four words. They span two blocks if single words were drawn before.
 __global__ void normal_kernel(std::size_t n, float* x, Draws draws) {
   for (std::size_t i = grid_thread(); i < n; i += grid_threads()) {
     const auto index = static_cast<std::uint32_t>(draws.first_block + i);

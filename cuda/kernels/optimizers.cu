@@ -6,7 +6,7 @@
 namespace trigram::cuda {
 namespace {
 
-// Updates of one element; operands that an update does not use are neither read nor written.
+// The update of one element. Operands that an update does not use are neither read nor written.
 
 struct Sgd {
   static constexpr bool kFirst = false, kSecond = false;
@@ -45,7 +45,7 @@ template <class Rule>
 struct Update {
   Update(const Parameters& p, std::size_t head, const Rule& r)
       : w(p.w, head), g(p.g, head), m(p.m, head), v(p.v, head), rule(r) {}
-  // For kernels, in which the addresses of the pieces become known.
+  // This constructor is for kernels, in which the addresses of pieces become known.
   __device__ __forceinline__ Update(const Parameters& p, const Rule& r) : rule(r) {
     const auto view = [](float* values) {
       Floats vector;
@@ -87,7 +87,7 @@ void update(cudaStream_t stream, const Parameters& p, const Rule& rule) {
   launch_groups(stream, cut, Update<Rule>(p, cut.head, rule));
 }
 
-// Blocks take chunks in turn, and find the piece of a chunk by bisection.
+// Blocks take chunks in turn. A block finds the piece of a chunk by bisection.
 template <class Rule>
 __global__ void pieces_kernel(Pieces all, Rule rule) {
   for (std::size_t chunk = blockIdx.x; chunk < all.chunks; chunk += gridDim.x) {

@@ -6,10 +6,10 @@
 
 #include "core/device.h"
 
-/// Optimizer steps, one launch each, with the same bits as HostDevice.
+/// Optimizer steps. Each takes one launch and gives the same bits as HostDevice.
 namespace trigram::cuda {
 
-/// Weights, gradients and moments, n elements each. SGD uses only m, and only with momentum.
+/// Weights, gradients and moments, with n elements each. SGD uses only m, and only with momentum.
 struct Parameters {
   float* w = nullptr;
   float* g = nullptr;
@@ -24,13 +24,13 @@ void adam(cudaStream_t stream, const AdamStep& step, const Parameters& parameter
 /// One of several tensors that are updated in one launch; it is cut into chunks of kChunk elements.
 struct Piece {
   Parameters parameters;
-  std::size_t first_chunk = 0;  // total number of chunks of the pieces before it
+  std::size_t first_chunk = 0;  // number of chunks of all pieces before it
 };
 inline constexpr std::size_t kChunk = 4096;
 constexpr std::size_t chunks_of(std::size_t n) { return (n + kChunk - 1) / kChunk; }
 
-/// `pieces` is in device memory, ordered by first_chunk; no piece is empty. `chunks` is the total
-/// number.
+/// `pieces` is in device memory and ordered by first_chunk; no piece is empty. `chunks` is the
+/// number of chunks of all pieces.
 struct Pieces {
   const Piece* pieces = nullptr;
   unsigned count = 0;

@@ -15,12 +15,12 @@ __device__ double dot(const float* x, const float* y, std::size_t n, double* sha
   return block_sum<kThreads>(sum, shared);
 }
 
-// Modified Gram-Schmidt, twice per vector, with sums in f64. It runs as one block because every
-// step depends on the one before. Each thread reads only those elements of a vector that it has
+// Modified Gram-Schmidt, twice per vector, with sums in f64. It runs as one block, because every
+// step depends on the step before. Each thread reads only those elements of a vector that it has
 // written itself.
 __global__ void __launch_bounds__(kThreads)
     orthonormalise_kernel(std::size_t count, std::size_t length, float* x) {
-  // A vector counts as linearly dependent if its projections leave no more than rounding errors.
+  // A vector counts as linearly dependent if its projections leave nothing but rounding errors.
   constexpr double kDependent = 1e-5;
   __shared__ double shared[kThreads / 32];
   for (std::size_t j = 0; j < count; ++j) {

@@ -2,7 +2,7 @@
 
 #include <cuda_runtime.h>
 
-/// Arithmetic that is rounded after every operation, as on the host, and never contracted.
+/// Arithmetic that is rounded after every operation, as on the host. The compiler never fuses it.
 namespace trigram::cuda {
 
 __device__ __forceinline__ float mul(float a, float b) { return __fmul_rn(a, b); }

@@ -8,7 +8,8 @@
 namespace trigram::cuda {
 namespace {
 
-// In 32 bits, because division by a runtime value takes many times as long in 64 bits.
+// In 32 bits, because a division by a value that is unknown at compile time takes many times as
+// long in 64 bits.
 struct Sizes {
   explicit Sizes(const Window& w)
       : batch(count(w.batch)),
@@ -87,7 +88,8 @@ __global__ void max_pool_kernel(Sizes s, const float* x, float* y, float* argmax
     for (unsigned ky = 0; ky < s.kernel; ++ky) {
       for (unsigned kx = 0; kx < s.kernel; ++kx) {
         const unsigned pixel = corner + ky * s.width + kx;
-        // Ties go to the first pixel; a NaN wins, so that a diverged run stays visible.
+        // Among equal pixels the first wins. A NaN wins over all numbers, so that a diverged run
+        // stays visible.
         if (image[pixel] > image[best] || image[pixel] != image[pixel]) best = pixel;
       }
     }

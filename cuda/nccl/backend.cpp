@@ -61,12 +61,12 @@ void NcclBackend::abort() noexcept {
 }
 
 /// Aborts all communicators at once. An abort stops the kernels of its communicator and then frees
-/// memory, for which CUDA waits for every kernel of the GPU; kernels of another communicator end
-/// only by that communicator's own abort. Before 2.19.1, NCCL may not return even then; in that
-/// case the world's deadline ends the process.
+/// memory. For that, CUDA waits for every kernel of the GPU, and kernels of another communicator
+/// end only when that communicator is aborted, too. An NCCL before 2.19.1 may not return even then;
+/// in that case the world's deadline ends the process.
 void NcclBackend::abort_handles() {
   std::lock_guard lock(mutex_);
-  std::vector<std::jthread> aborts;  // joined when it is destroyed
+  std::vector<std::jthread> aborts;  // its destructor joins the threads
   for (const auto& handle : handles_) aborts.emplace_back([&handle] { handle->abort(); });
 }
 

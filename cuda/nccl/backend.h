@@ -18,7 +18,8 @@ class NcclBackend final : public AcceleratorBackend {
  public:
   NcclBackend(const CudaOptions& options, int device, std::shared_ptr<CudaArena> arena,
               Bootstrap& bootstrap);
-  /// Destroy it after all ranks have ended, because destroying a communicator may need all of them.
+  /// Destroy the backend after all ranks have ended, because destroying a communicator may need all
+  /// of them.
   ~NcclBackend() override;
   std::unique_ptr<AcceleratorStream> stream(const std::string& name, Control& control,
                                             Waiter& waiter) override;
@@ -39,7 +40,7 @@ class NcclBackend final : public AcceleratorBackend {
   std::atomic<bool> aborted_ = false;
   std::mutex mutex_;  // guards handles_, not the handles, which belong to the issuer's thread
   std::vector<std::shared_ptr<NcclHandle>> handles_;
-  Issuer issuer_;  // last, because its thread uses all other members
+  Issuer issuer_;  // must be last, because its thread uses all other members
 };
 
 }  // namespace trigram::cuda

@@ -33,7 +33,7 @@ class QueueClock::Timed {
     check(code, "cudaEventQuery");
     return true;
   }
-  /// In seconds of the steady clock; call it once known.
+  /// In seconds of the steady clock. Call it only once the time is known.
   double seconds() const {
     std::call_once(computed_, [this] {
       if (!origin_) return;
@@ -75,7 +75,7 @@ QueueClock::QueueClock(cudaStream_t queue) : queue_(queue) {
 std::unique_ptr<EventTime> QueueClock::mark() {
   auto timed = std::make_shared<const Timed>(queue_, origin_);
   if (host_s() - origin_marked_s_ > kOldestOrigin_s && origin_->known()) {
-    origin_->seconds();  // so that it drops its own origin
+    origin_->seconds();  // makes it release its own origin
     origin_ = timed;
     origin_marked_s_ = host_s();
   }

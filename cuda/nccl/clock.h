@@ -13,7 +13,7 @@ namespace trigram::cuda {
 /// at most a few seconds older.
 class QueueClock {
  public:
-  /// Waits until the queue is empty, because only then the host's time of an event is known.
+  /// Waits until the queue is empty, because only then the host knows the time of an event.
   explicit QueueClock(cudaStream_t queue);
   /// An event after everything that has been queued so far.
   std::unique_ptr<EventTime> mark();

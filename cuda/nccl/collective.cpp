@@ -20,7 +20,7 @@ ncclDataType_t type_of(DType type) {
   return ncclUint8;
 }
 
-constexpr int kDescribesCollective = -103;  // next to the message tags in communicator.cpp
+constexpr int kDescribesCollective = -103;  // a tag next to those in communicator.cpp
 
 /// Encodes a collective as a control message.
 Message described(const Collective& c, int peer) {
@@ -46,7 +46,7 @@ void NcclCommunicator::exchange_parts(const Collective& c) {
   transfer(batch);
 }
 
-/// Returns when all ranks have reached the same collective: a dissemination barrier (Hensgen,
+/// Returns when all ranks have reached the same collective. It is a dissemination barrier (Hensgen,
 /// Finkel and Manber, "Two algorithms for barrier synchronization", 1988).
 void NcclCommunicator::agree_on(const Collective& c) {
   const int P = place_.size;

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t kFillerPiece = std::size_t{16} << 20;
 
-// The number of streams of a rank whose NCCL kernels must fit on the GPU at the same time, and the
-// largest number of blocks from which NCCL benefits on any GPU so far.
+// The number of streams of a rank whose NCCL kernels must fit on the GPU at the same time. The
+// number of blocks beyond which NCCL has gained nothing on any GPU so far.
 constexpr int kStreamsTogether = 4, kMostBlocks = 32;
 
 /// Ranks issue the operations of their streams in order of arrival, so the kernels of two
-/// communicators may start in different orders on different ranks. That is safe if neither keeps
-/// the other off the GPU: each uses at most its share of the multiprocessors.
+/// communicators may start in different orders on different ranks. That is safe if no kernel can
+/// keep another off the GPU, so each communicator uses at most its share of the multiprocessors.
 ncclConfig_t configuration() {
   int device = 0, multiprocessors = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
@@ -31,7 +31,8 @@ ncclConfig_t configuration() {
   return config;
 }
 
-// Tags of the messages that describe halves. Algorithms use tags from 0.
+// Tags of the messages that describe halves to their peers. They are negative, because algorithms
+// use tags from 0 on.
 constexpr int kDescribes[] = {-101, -102};  // by Transfer::Kind
 
 /// Encodes a tensor as a control message: a = numel, b = priced_numel * 8 + dtype * 2 + is_phantom.
@@ -49,8 +50,8 @@ Tensor from_description(const Message& m) {
   return kind % 2 ? Tensor::phantom(numel, dtype, priced) : Tensor(elsewhere, numel, dtype, priced);
 }
 
-/// An NCCL group. If an exception leaves it, the destructor closes the group; otherwise all later
-/// calls would belong to it.
+/// An NCCL group. If an exception leaves its scope, the destructor closes the group; otherwise all
+/// later calls would belong to it.
 class Group {
  public:
   Group() { check(ncclGroupStart(), "ncclGroupStart"); }
@@ -110,7 +111,8 @@ NcclCommunicator::NcclCommunicator(const NcclPlan& plan, const Place& place, con
 void NcclCommunicator::connect(const ncclUniqueId& id) {
   const auto size = static_cast<std::size_t>(place_.size);
   const Tensor buffer = place_.stream.device().empty(2 * size);
-  // The first message between two ranks connects them, and blocks until both have called it.
+  // The first message between two ranks connects them. It blocks until both ranks have sent or
+  // received it, so all pairs exchange a message at start-up.
   std::vector<Half> everyone;
   for (std::size_t peer = 0; peer < size; ++peer) {
     const Tensor out = buffer.slice(peer, 1), in = buffer.slice(size + peer, 1);
@@ -166,7 +168,7 @@ void NcclCommunicator::issue_and_limit(std::function<void(ncclComm_t)> call) {
   limit_run_ahead();
 }
 
-/// Returns when the other half of each message in the batch is ready and matches.
+/// Returns when, for each message in the batch, the other half is ready and matches.
 void NcclCommunicator::agree(std::span<const Transfer> batch) {
   for (const Transfer& t : batch) {
     const Message m = described(t.tensor, t.peer);
@@ -192,8 +194,8 @@ std::optional<Message> NcclCommunicator::next_description(int tag, int peer) {
   return first;
 }
 
-/// True if the description of the other half has arrived and matches; removes it. Throws on a
-/// mismatch.
+/// True if the description of the other half has arrived and matches; then removes it. Throws if it
+/// does not match.
 bool NcclCommunicator::agreed(const Transfer& mine) {
   const Transfer::Kind other = mine.kind == Transfer::send ? Transfer::recv : Transfer::send;
   const auto received = next_description(kDescribes[other], mine.peer);
@@ -209,7 +211,7 @@ std::vector<NcclCommunicator::Half> NcclCommunicator::halves_of(std::span<const 
   std::vector<Half> halves;
   for (const Transfer& t : batch) {
     Tensor values = t.tensor;
-    // A message carries the values at the time of the call, even if the batch receives into the
+    // A message carries the values at the time of the call, even if the batch receives into its
     // tensor.
     const auto overwrites = [&](const Transfer& other) {
       return other.kind == Transfer::recv && !other.tensor.is_phantom() &&

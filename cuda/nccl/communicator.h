@@ -19,18 +19,18 @@ namespace trigram::cuda {
 struct NcclPlan {
   /// Before NCCL is called, both sides of every message describe it to each other on the control
   /// plane. So a half that is missing or does not match is an error that names both ranks, and no
-  /// kernel waits for a message that never comes. Costs one control message each way.
+  /// kernel waits for a message that never comes. This takes one control message in each direction.
   bool checked = true;
   /// Send filler with tensors whose priced size is larger than their values.
   bool padded = false;
-  /// How many batches of one stream may be in flight when `transfer` returns. An algorithm's
-  /// control flow runs ahead of the GPU by at most this many.
+  /// The number of batches of one stream that may be in flight when `transfer` returns. An
+  /// algorithm's control flow runs ahead of the GPU by at most this many batches.
   std::int64_t run_ahead = 4;
 };
 
 /// An NCCL communicator. Once it is created, only the issuing thread uses it.
 struct NcclHandle {
-  ncclComm_t comm = nullptr;  // null before the connection and after the end
+  ncclComm_t comm = nullptr;  // null before the ranks are connected and after the end
   /// Throws the asynchronous error of the communicator, if it has one.
   void check() const;
   /// Ends the communicator and all its operations immediately.
@@ -53,14 +53,14 @@ class NcclCommunicator final : public Communicator {
     Waiter& waiter;
     Issuer& issuer;
   };
-  /// Collective: connects every pair of ranks, so that later calls never wait for a connection.
+  /// Collective. Connects every pair of ranks, so that later calls never wait for a connection.
   NcclCommunicator(const NcclPlan& plan, const Place& place, const ncclUniqueId& id,
                    std::shared_ptr<NcclHandle> handle);
   ~NcclCommunicator() override = default;
   int rank() const override { return place_.rank; }
   int size() const override { return place_.size; }
   void transfer(std::span<const Transfer> batch) override;
-  /// Uses NCCL's collective if tensors have values, reductions are in f32, f16 or bf16, and all
+  /// Uses NCCL's collective if the tensors have values, reductions are in f32, f16 or bf16, and all
   /// parts have equal length.
   bool native(const Collective& collective) override;
 
@@ -82,8 +82,8 @@ class NcclCommunicator final : public Communicator {
   const Place place_;
   const std::shared_ptr<NcclHandle> handle_;
   Tensor filler_;
-  // By tag and peer: descriptions received for messages and collectives that this rank has not
-  // reached.
+  // Descriptions that have arrived for messages and collectives that this rank has not reached yet,
+  // by tag and peer.
   std::map<std::pair<int, int>, std::deque<Message>> received_descriptions_;
   std::deque<std::shared_ptr<AcceleratorEvent>> under_way_;
 };

@@ -5,7 +5,8 @@
 namespace trigram {
 namespace {
 
-// The first version with ncclCommInitRankConfig and ncclCommAbort as they are used here.
+// The first version that has ncclCommInitRankConfig and ncclCommAbort in the form that is used
+// here.
 constexpr int kOldest = 21800;
 static_assert(NCCL_VERSION_CODE >= kOldest, "NCCL 2.18 or newer is needed");
 

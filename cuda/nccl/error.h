@@ -25,7 +25,8 @@ inline void check(ncclResult_t code, const char* call) {
     throw NcclError(call, code);
 }
 
-/// Throws NcclError if the loaded library is too old; its version may differ from the headers'.
+/// Throws NcclError if the loaded library is too old. Its version may differ from that of the
+/// headers.
 void check_nccl_version();
 
 }  // namespace cuda

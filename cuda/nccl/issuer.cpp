@@ -101,7 +101,7 @@ void Issuer::work(int device) noexcept {
     } catch (...) {
       job->error = std::current_exception();
     }
-    job->call = nullptr;  // destroys what it owns before the job is done
+    job->call = nullptr;  // destroys everything that the call owns before the job is done
     job->done.store(true, std::memory_order_release);
     lock.lock();
   }

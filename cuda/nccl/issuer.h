@@ -13,16 +13,17 @@
 
 namespace trigram::cuda {
 
-/// The only thread of a rank that calls NCCL: issuing to one device from several threads is not
-/// safe, and all streams of a rank must issue in one order. Between calls, and periodically while
-/// there are none, it checks for asynchronous errors of the communicators.
+/// The only thread of a rank that calls NCCL. It is needed because several threads cannot safely
+/// issue to one device, and because the operations of all streams of a rank must have one order.
+/// Between calls, and periodically while there are none, the thread checks for asynchronous errors
+/// of the communicators.
 class Issuer {
  public:
   using Call = std::function<void()>;
   /// `poll` is called on the issuing thread. If it throws, every later call of run() throws that
   /// error.
   Issuer(int device, Call poll);
-  /// Ends the thread. If a call does not return within `kShutdownTimeout`, the process ends: the
+  /// Ends the thread. If a call does not return within `kShutdownTimeout`, ends the process: such a
   /// thread cannot be ended, and the memory that it uses cannot be freed.
   ~Issuer();
   Issuer(const Issuer&) = delete;
@@ -31,8 +32,8 @@ class Issuer {
   /// Runs `call`, which must own everything it uses, on the issuing thread and waits for it.
   /// Rethrows its exception.
   void run(Waiter& waiter, const Wait& why, Call call);
-  /// The same for calls that may take long because other ranks have to start. Throws HangError,
-  /// naming `what`, if `ended` is still false after two minutes.
+  /// Runs a call that may take long because other ranks have to start. Throws HangError, which
+  /// names `what`, if `ended` is still false after two minutes.
   void run_slowly(Waiter& waiter, const Wait& why, const std::string& what, Call call,
                   const std::function<bool()>& ended);
   /// Runs `call` on the issuing thread without waiting. Its exceptions are lost.

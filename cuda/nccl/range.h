@@ -6,7 +6,7 @@
 
 namespace trigram::cuda {
 
-/// Names what the host thread does while the object exists, for a profiler such as Nsight Systems.
+/// Shows a profiler, such as Nsight Systems, what the host thread does while this object exists.
 class Range {
  public:
   Range(const char* what, const std::string& stream) {

@@ -17,7 +17,7 @@ class Event {
   /// Records the event after everything that has been queued on `stream` so far.
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
 
-  /// True if the GPU has reached the event; also true before the first record. Throws CudaError if
+  /// True if the GPU has reached the event, or if the event was never recorded. Throws CudaError if
   /// a kernel has failed.
   bool reached() const {
     const cudaError_t code = cudaEventQuery(event_);

@@ -14,9 +14,11 @@ namespace trigram::cuda {
 struct Launch {
   dim3 grid = 1;
   dim3 block = 256;
-  std::size_t shared_bytes = 0;  // dynamic, per block; above 48 KiB, call allow_shared_bytes first
-  unsigned cluster = 1;      // neighbouring blocks that run concurrently; values above 1 need sm_90
-  bool cooperative = false;  // all blocks run concurrently; a grid that does not fit is an error
+  std::size_t shared_bytes =
+      0;                 // dynamic, in bytes per block; above 48 KiB, call allow_shared_bytes first
+  unsigned cluster = 1;  // neighbouring blocks that run concurrently; values above 1 need sm_90
+  bool cooperative =
+      false;  // if true, all blocks run concurrently, and a grid that does not fit is an error
 };
 
 std::string describe(const Launch& shape);

@@ -8,10 +8,10 @@ namespace trigram {
 
 struct CudaOptions {
   std::int64_t ranks_per_gpu = 1;
-  double memory_bytes = 0;  // 0: the free memory less a reserve, shared by the ranks of a GPU
+  double memory_bytes = 0;  // 0: the free memory minus a reserve, shared by the ranks of a GPU
   bool checked = true;
   std::int64_t run_ahead = 4;
-  bool padded = false;  // copied from MpiOptions::padded; not configurable here
+  bool padded = false;  // a copy of MpiOptions::padded; no option of its own
 };
 FieldTable<CudaOptions> cuda_fields();
 

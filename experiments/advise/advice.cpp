@@ -18,16 +18,16 @@ namespace {
 
 /// The factor between two successive values of a scan.
 constexpr double kStride = 4;
-/// In microseconds: the upper end of a scan if all described latencies are zero.
+/// The upper end of a scan, in microseconds, if all described latencies are zero.
 constexpr double kLargestFromZero = 4096;
 /// The number of draws of unequal NICs.
 constexpr int kDraws = 3;
-/// The candidates to simulate with unequal NICs: at most this many, and at most this share behind
-/// the first.
+/// The candidates that are simulated with unequal NICs: at most this many, and only those whose
+/// cost exceeds that of the first by at most this fraction.
 constexpr std::size_t kMostContenders = 4;
 constexpr double kFurthestBehind = 0.5;
 
-/// The first candidate and those close behind it.
+/// The first candidate and those that are close behind it.
 std::vector<std::size_t> contenders(const std::vector<Standing>& standings) {
   std::vector<std::size_t> found;
   for (const Standing& s : standings)
@@ -118,7 +118,7 @@ Advice Advisor::advise() {
       advice.standings.begin(), advice.standings.end(),
       [](const Standing& a, const Standing& b) { return a.cost.time_s < b.cost.time_s; });
   if (!advice.standings.front().reaches_target()) {
-    if (!failed_) return advice;  // no candidate reaches the target: that is the answer
+    if (!failed_) return advice;  // if no candidate reaches the target, that is the answer
     throw Stopped{kRunFailed};
   }
   advice.unequal = where_nics_differ(advice.standings);
@@ -129,8 +129,8 @@ Advice Advisor::advise() {
   return advice;
 }
 
-/// Makes the runs that determine the lengths in `steps_`. They go to the "-search" folder, because
-/// some of them are too short to be results.
+/// Makes the runs that determine the lengths in `steps_`. They are stored in the "-search" folder,
+/// because some of them are too short to be results.
 void Advisor::find_lengths() {
   Scenario scenario = unchanged();
   scenario.trial = true;
@@ -194,7 +194,7 @@ Sensitivity Advisor::scan(Sensitivity sensitivity, std::size_t winner) {
   };
   const Costs costs = [&](double factor, const std::vector<std::size_t>& candidates) {
     std::vector<std::optional<double>> found;
-    // Evaluations only give intervals: a candidate is ahead of the winner if its interval ends
+    // Evaluations give only intervals: a candidate is ahead of the winner if its interval ends
     // before the winner's interval begins.
     for (const Standing& s : stand_at(factor, candidates)) {
       found.emplace_back(s.candidate == winner ? s.cost.after_s : s.cost.time_s);
@@ -208,8 +208,8 @@ Sensitivity Advisor::scan(Sensitivity sensitivity, std::size_t winner) {
   return sensitivity;
 }
 
-/// Repeats runs with more steps until they show their algorithm's cost, if time or chance decides
-/// the exchanges or if workers do not wait for each other.
+/// Runs of these kinds are repeated with more steps until they show their algorithm's cost: time or
+/// chance decides the exchanges, or workers do not wait for each other.
 std::vector<Standing> Advisor::run(const Scenario& at, const std::vector<std::size_t>& candidates) {
   std::vector<long> steps = steps_;
   std::map<std::size_t, Standing> found;
@@ -271,7 +271,7 @@ Standing Advisor::run(std::size_t candidate, const PlannedRun& run, const Stored
   return standing;
 }
 
-/// Makes the runs that have no result. Prints nothing if all runs exist.
+/// Makes the runs that have no result yet. Prints nothing if all of them exist.
 void Advisor::make(const Plan& plan, const Scenario& scenario) {
   Plan missing{plan.name, {}};
   const SweepRunner runner(plan, options_.runner, true);

@@ -17,24 +17,25 @@ namespace trigram {
 /// A candidate's result on a network.
 struct Standing {
   std::size_t candidate = 0;
-  /// The candidate's cost. Infinite if its run failed, never reached the accuracy, or is not
+  /// The candidate's cost. It is infinite if the run failed, never reached the accuracy, or is not
   /// compared.
   Reached cost;
-  std::string id;            // of the run
-  Json summary;              // of the run; null if it failed
-  long steps = 0;            // the number of steps that the run was to make
-  std::string not_compared;  // why it is not compared: its run does not show its algorithm's cost
-  long needs_steps = 0;      // the steps that would show it, as far as known; else 0
-  std::string rates_not_compared;  // why its means per step are not compared, if its time is
+  std::string id;                  // id of the run
+  Json summary;                    // summary of the run; null if the run failed
+  long steps = 0;                  // number of steps that the run was planned with
+  std::string not_compared;        // why its run does not show the algorithm's cost, or empty
+  long needs_steps = 0;            // number of steps that would show it; 0 if unknown
+  std::string rates_not_compared;  // why its means per step are not compared, although its time is
 
   bool reaches_target() const { return std::isfinite(cost.time_s); }
-  /// True if its cost is known; a cost may also be known to be infinite.
+  /// True if the candidate's cost is known. A cost that is known may be infinite.
   bool is_known() const { return why_unknown().empty(); }
-  /// Why its cost is not known, as a phrase that follows its name; empty if the cost is known.
+  /// The reason why the cost is not known, as a phrase that follows the candidate's name; empty if
+  /// it is known.
   std::string why_unknown() const { return summary.is_null() ? "failed" : not_compared; }
 };
 
-/// The quantity that is varied to find where the ranking flips.
+/// The quantity that is varied to find the point at which the ranking changes (flips).
 enum class Quantity { bandwidth, latency, step_time };
 /// "bandwidth", "latency" or "step_time".
 const char* quantity_name(Quantity of);
@@ -43,7 +44,7 @@ const char* quantity_name(Quantity of);
 struct Sensitivity {
   Quantity of = Quantity::bandwidth;
   bool more = false;  // true: the quantity is increased
-  double limit = 1;   // the last factor
+  double limit = 1;   // the last factor that was tried
   FlipSearchResult found;
   std::string why_unknown = {};  // why the winner's cost is unknown, if the flip has no `first`
 };
@@ -53,29 +54,29 @@ struct Sensitivity {
 /// shows, and the simulated cost is too low.
 struct UnequalNics {
   std::size_t candidate = 0;
-  Reached equal;                   // on the cluster as described, with equal bandwidths
-  double least_s = 0, most_s = 0;  // over the draws; infinite: it never reached the target
+  Reached equal;                   // cost on the cluster as described, with equal bandwidths
+  double least_s = 0, most_s = 0;  // over the draws; infinite if the target was never reached
   Reached mean;
-  /// Why the cost is unknown in some draw; empty if it is known in all.
+  /// The reason why the cost is unknown in some draw; empty if it is known in all draws.
   std::string why_unknown = {};
-  /// True if the cost changes by more than the bandwidths differ plus a tie, beyond what the
-  /// evaluation intervals leave open.
+  /// True if the cost changes by more than the bandwidths differ plus the size of a tie (kTie),
+  /// beyond the uncertainty of the evaluation intervals.
   bool changes = false;
 
   /// Adds the result of one draw.
   void add(const Standing& draw);
 };
-/// The share by which bandwidths differ at most; they are drawn uniformly.
+/// The largest relative difference of bandwidths, which are drawn uniformly.
 constexpr double kNicsDiffer = 0.01;
 
 struct Advice {
   std::vector<Standing> standings;  // best first
-  /// The first candidate and all that tie with it or may be earlier, given their evaluation
-  /// intervals. A coarse time is left out if it ends later, by more than a tie, than a time that is
-  /// not coarse.
+  /// The first candidate, and all candidates that tie with it or may be earlier, given their
+  /// evaluation intervals. A coarse time (Reached::coarse) is left out if it ends later, by more
+  /// than a tie, than a time that is not coarse.
   std::vector<const Standing*> leaders() const;
   bool leads(const Standing& standing) const;
-  /// The share by which a candidate costs more than the first.
+  /// The fraction by which a candidate costs more than the first.
   double behind(const Standing& standing) const;
   /// True if evaluations are too sparse to tell how far a candidate is behind the first, or whether
   /// it is behind at all.
@@ -95,10 +96,10 @@ class Advisor {
  public:
   struct Options {
     SweepRunner::Options runner;
-    double range = 64;  // the largest factor for bandwidth, latency and an unknown step time
+    double range = 64;  // the largest factor for bandwidth, latency and uncertain step times
     bool quiet = false;
   };
-  /// Thrown if there is no answer; `code` is the exit code.
+  /// Thrown if there is no answer. `code` is the exit code.
   struct Stopped {
     int code;
   };
@@ -107,14 +108,14 @@ class Advisor {
   /// Throws Stopped if interrupted, or if no candidate reaches the target and a run failed.
   Advice advise();
 
-  /// True if some run failed and is missing in the answer.
+  /// True if a run failed, so that its candidate is missing in the answer.
   bool failed() const { return failed_; }
   const NetworkScale& scale(Quantity of) const {
     if (of == Quantity::step_time) return step_time_;
     return of == Quantity::bandwidth ? bandwidth_ : latency_;
   }
-  /// The folder of the runs on the network as described. The runs that search for flips are beside
-  /// it in "NAME-search"; there, only candidates that could be first were run.
+  /// The folder of the runs on the network as described. The runs that search for flips are in the
+  /// folder "NAME-search" beside it, which has only runs of candidates that could be first.
   std::filesystem::path results() const;
 
  private:
@@ -139,9 +140,9 @@ class Advisor {
 
   const Contest& contest_;
   const Options options_;
-  std::vector<long> steps_;  // of each candidate's runs on the network as described
+  std::vector<long> steps_;  // number of steps of each candidate's run on the network as described
   const NetworkScale bandwidth_, latency_, step_time_;
-  /// Folder and id of runs that are not repeated.
+  /// Folder and id of the runs that were tried and are not repeated.
   std::set<std::pair<std::string, std::string>> tried_;
   bool failed_ = false;
 };

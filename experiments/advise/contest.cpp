@@ -26,8 +26,8 @@ std::string as_axis(const std::string& pointer, const Json& value) {
   return child("/sweep", pointer) + "=" + Json::array({value}).dump();
 }
 
-/// The coordinates without those that advice sets itself: network, speed of computation, steps and
-/// evaluations.
+/// The coordinates without those that `advise` itself sets: network, speed of computation, steps
+/// and evaluations.
 Json own_coordinates(Json coordinates) {
   for (auto it = coordinates.begin(); it != coordinates.end();) {
     const std::string& key = it.key();
@@ -155,15 +155,16 @@ bool Contest::is_asked_for(const std::string& algorithm) const {
   return names.empty() || std::find(names.begin(), names.end(), algorithm) != names.end();
 }
 
-/// Adapts a point of the list of candidates to the cluster and to the long run. Returns true if
+/// Adapts a point of the list of candidates to the cluster and to a long run. Returns true if
 /// `hierarchical` was removed because the cluster has one node.
 bool Contest::fit(SweepPoint& point, std::vector<std::string>& notes) const {
   notes = use_long_run_network(point.config["cluster"], question_.kept());
   return is_for_one_node(point) && remove_hierarchy(point);
 }
 
-/// Returns true if a point of the list becomes a candidate. On one node, points that differ only in
-/// `hierarchical` become one candidate. `entered` maps the accepted coordinates to the listed ones.
+/// Returns true if a point of the list becomes a candidate. If the cluster has one node, points
+/// that differ only in `hierarchical` become one candidate. `entered` maps the coordinates of
+/// accepted points to those of the listed points.
 bool Contest::enters(SweepPoint& point, std::map<Json, Json>& entered) {
   const Json listed = point.coordinates;
   const bool asked = is_asked_for(name_in(listed));
@@ -202,8 +203,8 @@ void Contest::add(const PlannedRun& run) {
   candidates_.push_back(std::move(candidate));
 }
 
-/// Reports the algorithms that the program's own list of candidates lacks: the list contains all
-/// built-in algorithms, but cannot contain those of other projects.
+/// Reports the algorithms that the program's own list of candidates lacks. The list has all
+/// built-in algorithms, but cannot have those of other projects.
 void Contest::leave_out_unlisted(const std::vector<UnfitRun>& unfit) {
   if (!question_.candidates.empty() || !question_.algorithms.empty() ||
       !question_.relaxations.empty())
@@ -223,7 +224,8 @@ std::string Contest::step_time_pointer() const {
          kStepTime;
 }
 
-/// A node with one worker has no hierarchy, so candidates that differ only in it are the same.
+/// If every node has one worker there is no hierarchy, so candidates that differ only in it are the
+/// same.
 void Contest::leave_out_doubles(const Plan& plan) {
   std::map<std::string, std::string> first;
   for (const PlannedRun& run : plan.runs) {
@@ -241,7 +243,8 @@ void Contest::leave_out_doubles(const Plan& plan) {
   }
 }
 
-/// Plans the runs of candidates that have equal numbers of steps and equal evaluation intervals.
+/// Plans the runs of candidates that have the same number of steps and the same evaluation
+/// interval.
 void Contest::plan_alike(const Json& at, long steps, long eval_every,
                          const std::vector<std::size_t>& candidates,
                          std::map<std::size_t, PlannedRun>& runs) const {

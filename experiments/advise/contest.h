@@ -12,42 +12,44 @@ namespace trigram {
 
 /// An algorithm with its settings.
 struct Candidate {
-  Json coordinates;      // its point in the sweep of the candidates
-  std::string name;      // as shown in tables
-  std::string settings;  // "codec=sign hierarchical=true"; other options have their defaults
-  std::string trigram;   // "sync, low, centralised"
-  long steps = 0;        // initial number of steps of its runs
-  long eval_every = 0;   // steps between evaluations if the target is an accuracy; else 0
-  bool grows = false;    // its runs may need more steps to show its cost
+  Json coordinates;  // its point in the sweep of the candidates
+  std::string name;  // as shown in tables
+  std::string
+      settings;  // for example "codec=sign hierarchical=true"; other options have their defaults
+  std::string trigram;  // for example "sync, low, centralised"
+  long steps = 0;       // initial number of steps of its runs
+  long eval_every = 0;  // steps between evaluations if the target is an accuracy; else 0
+  bool grows = false;   // its runs may need more steps before they show its cost
 };
 
-/// The algorithms to compare and the cluster to compare them on, given by an experiment that sweeps
-/// over algorithms. Runs can be planned at any bandwidth and latency between nodes, and at any
-/// speed of computation.
+/// The algorithms to compare, and the cluster to compare them on. They come from an experiment that
+/// sweeps over algorithms. Runs can be planned at any bandwidth and latency between nodes, and at
+/// any speed of computation.
 class Contest {
  public:
   /// Reads and checks the whole experiment. Throws ConfigError.
   explicit Contest(const Question& question);
 
   const std::vector<Candidate>& candidates() const { return candidates_; }
-  /// The algorithms that are not compared, with reasons, such as "choco_sgd: why".
+  /// The algorithms that are not compared, each with the reason: "choco_sgd: why".
   const std::vector<std::string>& left_out() const { return left_out_; }
   /// In canonical form.
   const Json& cluster() const { return cluster_; }
   const Target& target() const { return question_.target; }
   const std::string& profile() const { return question_.profile; }
-  /// The name of the experiment that the runs belong to.
+  /// The name of the experiment to which the runs belong.
   std::string name() const { return question_.name(); }
   /// The name of the workload that is trained if the target is an accuracy; otherwise empty.
   const std::string& trained() const { return trained_; }
-  /// A sentence that says what the answer ignores.
+  /// A sentence that says which effects the answer ignores.
   std::string ignored() const;
-  /// The layer times of the profile, as the runs use them on the network as described.
+  /// The layer times of the profile, in the form in which runs on the network as described use
+  /// them.
   const LayerTimes& times() const { return times_; }
-  /// Warnings: why computation may take a different time on the cluster than in the runs, and what
-  /// else the results depend on.
+  /// Warnings: the reasons why computation may take a different time on the cluster than in the
+  /// runs, and other conditions on which the results depend.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// True if computation takes as long on the cluster as in the runs, as far as known.
+  /// True if, as far as known, computation takes as long on the cluster as in the runs.
   bool is_time_known() const { return is_time_known_; }
   const std::vector<std::string>& assumed() const { return assumed_; }
   /// The JSON pointer of the option that sets the computation time of a step.

@@ -8,10 +8,10 @@
 namespace trigram {
 namespace {
 
-/// Rounds to three digits, which are easy to read and to write into a file.
+/// Rounds to three digits, which are easy to read and to copy into a file.
 double rounded(double factor) {
   const double unit = std::pow(10, std::floor(std::log10(factor)) - 2);
-  // Powers of ten below one are not exact; their reciprocals are.
+  // Powers of ten below one are not exact, but their reciprocals are.
   return unit < 1 ? std::round(factor / unit) / std::round(1 / unit)
                   : std::round(factor / unit) * unit;
 }
@@ -60,7 +60,8 @@ class FlipSearch {
 
   double distance(double factor) const { return std::fabs(factor - scan_.from); }
 
-  /// The largest known cost of a candidate on networks that are as good or better; a lower bound.
+  /// A lower bound of the cost: the largest known cost of the candidate on networks that are as
+  /// good or better.
   double bound(std::size_t candidate, double factor) const {
     double largest = 0;
     for (const auto& [at, costs] : known_) {
@@ -73,8 +74,8 @@ class FlipSearch {
     return largest;
   }
 
-  /// The candidates ahead of the winner by more than a tie, best first. The winner's cost must be
-  /// known.
+  /// The candidates that are ahead of the winner by more than a tie, best first. The winner's cost
+  /// must be known.
   std::vector<std::size_t> leaders_at(double factor) {
     const double to_beat = *cost(winner_, factor) / (1 + kTie);
     std::vector<std::size_t> able;
@@ -94,7 +95,7 @@ class FlipSearch {
     return its && to_beat && *its < *to_beat;
   }
 
-  /// Of the candidates that lead at `factor`, finds the one that overtakes the winner first.
+  /// Among the candidates that lead at `factor`, finds the one that overtakes the winner first.
   Flip nearest(const std::vector<std::size_t>& leaders, double factor) {
     Flip best = crossing(leaders.front(), factor);
     for (std::size_t i = 1; i < leaders.size(); ++i)
@@ -105,7 +106,7 @@ class FlipSearch {
     return best;
   }
 
-  /// The point where the challenger, who is ahead at `flips`, overtakes the winner.
+  /// The point at which the challenger, which is ahead at `flips`, overtakes the winner.
   Flip crossing(std::size_t challenger, double flips) {
     std::size_t last = passed_.size() - 1;
     while (last > 0 && distance(passed_[last]) >= distance(flips)) --last;
@@ -115,7 +116,7 @@ class FlipSearch {
     return flip;
   }
 
-  /// The point from which the winner's cost, which is unknown at `factor`, is unknown; or an
+  /// The winner's cost is unknown at `factor`. Finds the point from which it is unknown, or an
   /// earlier flip.
   Flip where_winner_unknown(double factor) {
     Flip end{passed_.back(), factor, std::nullopt};
@@ -146,7 +147,8 @@ class FlipSearch {
     return found;
   }
 
-  /// The next factor to try; `flips` if the two ends are close enough.
+  /// The next factor to try between `holds` and `flips`. Returns `flips` if the two are close
+  /// enough.
   static double between(double holds, double flips) {
     constexpr double kStep = 4, kLeast = 1e-3;
     if (holds == 0) return flips / kStep < kLeast ? flips : flips / kStep;
@@ -159,7 +161,7 @@ class FlipSearch {
   const std::size_t winner_, candidates_;
   const Scan& scan_;
   const Costs& costs_;
-  // By factor, then candidate.
+  // Known costs, by factor and then by candidate.
   std::map<double, std::map<std::size_t, std::optional<double>>> known_;
   std::vector<double> passed_;  // factors at which no candidate leads by more than a tie
 };

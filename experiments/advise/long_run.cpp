@@ -13,12 +13,13 @@ namespace trigram {
 namespace {
 
 constexpr long kMost = 5000;
-/// For a run that is made longer: about ten seconds of simulation.
+/// The largest number of messages of a run that is made longer: about ten seconds of simulation.
 constexpr double kMostMessages = 1e7;
-/// A run is steady after two cycles, and needs more cycles in order to leave some out.
+/// A run is known to be steady after two cycles, and can leave out steps only if it has more
+/// cycles.
 constexpr long kCycles = 4;
-/// Per run, at most. The interval between two evaluations is then small compared with the time to
-/// most accuracies.
+/// The largest number of evaluations per run. The interval between two evaluations is then small
+/// compared with the time to most accuracies.
 constexpr long kEvaluations = 200;
 
 constexpr const char* kCredit = "/inter/shaping/initial";

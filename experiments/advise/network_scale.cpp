@@ -19,7 +19,7 @@ std::optional<double> quantity_of(const Json& value, Dimension dimension) {
   }
 }
 
-/// All quantities of a dimension in a text or matrix; empty for any other value.
+/// All quantities of the given dimension in a text or a matrix. Empty for any other value.
 std::vector<double> quantities_in(const Json& value, Dimension dimension) {
   if (const auto quantity = quantity_of(value, dimension)) return {*quantity};
   std::vector<double> all;
@@ -29,7 +29,8 @@ std::vector<double> quantities_in(const Json& value, Dimension dimension) {
   return all;
 }
 
-/// Removes the noise that a factor adds to the digits of the described value.
+/// Rounds to six digits. This removes the rounding errors that a factor adds to the described
+/// value.
 double to_six_digits(double value) { return std::stod(fmt::format("{:.6g}", value)); }
 
 struct Unit {
@@ -52,7 +53,8 @@ double in_bits(double value, Dimension dimension) {
   return dimension == Dimension::bandwidth ? 8 * value : value;
 }
 
-/// A quantity as a setting, with six digits. Bandwidths are in bits, as everywhere in advice.
+/// A quantity as the text of a setting, with six digits. Bandwidths are in bits per second, as in
+/// all output of `advise`.
 std::string written(double value, Dimension dimension) {
   if (dimension != Dimension::bandwidth) return format_quantity(to_six_digits(value), dimension);
   const double number = in_bits(value, dimension);

@@ -19,17 +19,17 @@ class NetworkScale {
  public:
   /// `cluster` is a description in canonical form.
   NetworkScale(const Json& cluster, Dimension dimension);
-  /// Scales another time: `seconds`, which is set at `pointer`.
+  /// Scales another quantity: the time `seconds`, which is set at `pointer`.
   NetworkScale(std::string pointer, double seconds);
 
   /// The scaled values as settings, {"/cluster/...": value}: `factor` times the described values,
   /// or `factor` microseconds if all described latencies are zero.
   Json at(double factor) const;
-  /// True if all described values are zero, so that only factor 0 stands for the network as
-  /// described.
+  /// True if all described values are zero, so that only factor 0 means the network as described.
   bool from_zero() const { return from_zero_; }
 
-  /// "7.9 Gbps" for NICs or ports, plus the range of topology links that have their own values.
+  /// The scaled value as text: "7.9 Gbps" for NICs or ports, followed by the range of topology
+  /// links that have their own values.
   std::string text(double factor) const;
   /// The bandwidth (bytes/s) or latency (s) of a NIC or a port.
   double value(double factor) const;
@@ -37,7 +37,7 @@ class NetworkScale {
  private:
   struct Part {
     std::string pointer;
-    Json value;  // text or matrix
+    Json value;  // a text or a matrix
   };
   void take_fabric(const Json& intra);
   void take_network(const Json& cluster);

@@ -22,7 +22,7 @@ bool is_for_one_node(const SweepPoint& point) {
 
 bool remove_hierarchy(SweepPoint& point) {
   Json& algorithm = point.config["algorithm"];
-  // This mistake is reported elsewhere.
+  // Another check reports this mistake.
   if (!algorithm.is_object() && !algorithm.is_string()) return false;
   const std::string name = algorithm.is_string() ? algorithm.get<std::string>()
                                                  : component_name(algorithm, "/algorithm");

@@ -12,8 +12,8 @@ constexpr std::array kOfNodes = {"hierarchical", "segment"};
 /// True if the cluster of an experiment has a single node.
 bool is_for_one_node(const SweepPoint& point);
 
-/// Removes `hierarchical` from an experiment for one node. With it, the node would only reduce to
-/// its leader at full precision, and the algorithm's own exchange, among leaders, would never
+/// Removes `hierarchical` from an experiment for one node. A hierarchical run would only reduce to
+/// the node's leader at full precision; the algorithm's own exchange, among leaders, would never
 /// happen. Returns true if the experiment was hierarchical.
 bool remove_hierarchy(SweepPoint& point);
 

@@ -97,7 +97,7 @@ std::string Question::own_digits() const {
 
 std::vector<std::string> Question::all_settings() const {
   const ClusterFile file = read_cluster_file(cluster, "--cluster");
-  file.cluster();  // so that errors name places in that file
+  file.cluster();  // makes errors name places in that file
   const std::string reference = absolute_profile(profile);
   std::vector<std::string> all = {"/name=" + name(), "/cluster=" + file.description.dump()};
   if (target.accuracy) {

@@ -14,11 +14,11 @@ namespace trigram {
 class BenchmarkCase {
  public:
   virtual ~BenchmarkCase() = default;
-  /// Initializes the operands. Without it, `run` uses the results of the previous run.
+  /// Initializes the operands. If it is not called, `run` works on the results of the previous run.
   virtual void fill() = 0;
   virtual void run() = 0;
   /// The number of elements that differ from the expected result of one `run` after `fill`. The
-  /// expectation is computed independently.
+  /// expected result is computed independently.
   virtual std::size_t wrong() const = 0;
   /// The bytes that hardware must move at least, per byte of the operand. Bus bandwidth is the
   /// algorithm bandwidth times this factor.
@@ -28,11 +28,11 @@ class BenchmarkCase {
 /// An operation that can be benchmarked.
 struct BenchEntry {
   std::string operation;          // "allreduce", "encode", ...
-  std::string algorithm;          // "ring", ...; the codec for encode and decode
+  std::string algorithm;          // for example "ring"; for encode and decode, the codec
   std::string redop = {};         // "sum" or "none"
   bool native = false;            // uses the world's own collective
   bool imitates_library = false;  // imitates another library; only for simulated worlds
-  double runs = 1;                // one timed run consists of this many reported operations
+  double runs = 1;                // number of reported operations in one timed run
   std::size_t least_ranks = 1;
   std::function<std::unique_ptr<BenchmarkCase>(Context ctx, std::size_t numel)> make = {};
 };
@@ -42,8 +42,8 @@ struct BenchEntry {
 /// (P-1)/P for reduce_scatter, allgather and all_to_all, and 1 for all others.
 const std::vector<BenchEntry>& collective_benches();
 
-/// Every codec, on the world's device, on all ranks at the same time. The bus factor counts each
-/// byte of the vector once, plus the bytes of its code.
+/// Every codec, on the world's device, on all ranks at the same time. The bus factor counts every
+/// byte of the vector and every byte of its code once.
 const std::vector<BenchEntry>& codec_benches();
 
 }  // namespace trigram

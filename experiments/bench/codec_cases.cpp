@@ -48,7 +48,7 @@ class CodecExercise : public BenchmarkCase {
   Tensor wire_;
 };
 
-/// `expected` is in host memory.
+/// Counts the elements that differ. `expected` is in host memory.
 template <class T>
 std::size_t differing(Device& device, const Tensor& made, const Tensor& expected) {
   const auto x = device.download<T>(made);

@@ -11,7 +11,7 @@
 namespace trigram {
 namespace {
 
-constexpr int kSegments = 8;  // segments of the pipelined broadcast
+constexpr int kSegments = 8;  // number of segments of the pipelined broadcast
 
 /// Small integers that differ between ranks and positions. Their sums over up to 16,384 ranks are
 /// exact.
@@ -19,7 +19,7 @@ float value(std::size_t rank, std::size_t i) {
   return static_cast<float>((31 * i + 17 * rank) % 1021);
 }
 
-/// The operands of an exercise, and what it needs to compute expectations.
+/// The operands of a benchmark, and the values from which its expected result is computed.
 struct Place {
   Context ctx;
   Tensor x, y;
@@ -29,10 +29,10 @@ struct Place {
   std::size_t left() const { return (rank + ranks - 1) % ranks; }
 };
 
-/// The properties that all exercises of an operation share.
+/// The properties that all benchmarks of an operation share.
 struct Rule {
   bool in_y = false;      // the result is in y rather than in x
-  bool own_part = false;  // rank r only provides part(r, P)
+  bool own_part = false;  // rank r provides only part(r, P)
   double (*factor)(double ranks);
   /// The expected value of element i; empty if any value is allowed.
   std::optional<float> (*expected)(const Place& at, std::size_t i);
@@ -75,7 +75,7 @@ const Rule kPingPong{.in_y = true, .factor = once, .expected = [](const Place& a
                      }};
 
 using CollectiveCall = std::function<void(const Place&)>;
-/// Creates the function that an exercise calls on its operands.
+/// Creates the function that a benchmark calls on its operands.
 using MakeCollectiveCall = std::function<CollectiveCall(const Place&)>;
 
 class CollectiveExercise final : public BenchmarkCase {
@@ -181,7 +181,7 @@ CollectiveCall gloo_ring(const Place& at) {
   return [ring](const Place& here) { ring->run(here.ctx); };
 }
 
-/// Names consist of the library's name and the name of its algorithm.
+/// A name consists of the library's name and the name of its algorithm.
 std::vector<BenchEntry> library_entries() {
   std::vector<BenchEntry> all = {
       entry("allreduce", "open_mpi_ring", kAllreduce,
@@ -228,7 +228,7 @@ std::vector<BenchEntry> make_entries() {
       entry("sendrecv", "transfer", kSendRecv, send_recv),
       entry("pingpong", "transfer", kPingPong, ping_pong),
   };
-  all.back().runs = 2;  // a round trip is two messages
+  all.back().runs = 2;  // a round trip has two messages
   all.back().least_ranks = 2;
   for (BenchEntry& e : library_entries()) all.push_back(std::move(e));
   return all;

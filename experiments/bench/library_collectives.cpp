@@ -16,11 +16,11 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-/// A short control message, e.g. that a receive has been posted.
+/// A short control message, which says, for example, that a receive has been posted.
 Tensor notice(Context ctx) { return ctx.device->empty(16); }
 
-// Open MPI without `put` (btl_tcp_flags send). It sends the first part of a message that is longer
-// than the eager limit at once; the receiver answers when it has posted the receive; then the rest
+// Open MPI without `put` (btl_tcp_flags send). If a message is longer than the eager limit, its
+// first part is sent at once. The receiver answers when it has posted the receive; then the rest
 // follows (ompi/mca/pml/ob1/pml_ob1_sendreq.c, mca_pml_ob1_send_request_start_rndv).
 constexpr std::size_t kEagerBytes = 65536;  // btl_tcp_eager_limit, headers included
 constexpr std::size_t kHeaderBytes = 64;
@@ -68,10 +68,11 @@ std::vector<Transfer> linear_all_to_all(Context ctx, const Tensor& x, const Tens
   return messages;
 }
 
-// gloo. A rank notifies the sender when it has posted a receive; data is sent after that. The
-// messages between two ranks follow one another on one socket (gloo/transport/tcp/pair.cc,
-// NOTIFY_RECV_READY). Its ring splits the chunk of each rank into segments, two of which are in
-// flight at a time, and ranks send to the preceding rank (gloo/allreduce.cc).
+// gloo. A rank notifies the sender when it has posted a receive, and the sender then sends the
+// data. The messages between two ranks follow one another on one socket
+// (gloo/transport/tcp/pair.cc, NOTIFY_RECV_READY). The ring of gloo splits the chunk of each rank
+// into segments, two of which are in flight at a time, and ranks send to the preceding rank
+// (gloo/allreduce.cc).
 constexpr std::size_t kMostSegmentBytes = 1 << 20;
 
 }  // namespace
@@ -128,7 +129,7 @@ Tensor GlooRing::segment(int i) const {
 }
 
 /// Iteration i sends segment `begin` + i, and iteration i + 2 receives segment `begin` + i + 2. A
-/// chunk has two segments, so the received segment is in the chunk after the sent one.
+/// chunk has two segments, so the received segment is in the chunk after the sent segment.
 void GlooRing::phase(Context ctx, int begin, bool reduces) {
   const int to = (rank_ + ranks_ - 1) % ranks_, from = (rank_ + 1) % ranks_;
   const Tensor ready = notice(ctx), peer_ready = notice(ctx);

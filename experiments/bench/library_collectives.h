@@ -7,10 +7,11 @@
 
 namespace trigram {
 
-// Collectives as other libraries make them over TCP, message by message; with them, the simulator
-// predicts how long the libraries take. They need a world whose sends do not wait for the receiver
+// Collectives of other libraries over TCP, message by message. With them, the simulator predicts
+// how long the libraries take. They need a world whose sends do not wait for the receiver
 // (Communicator::buffered). Open MPI's protocol for long messages is a property of the transport,
-// Transport::Protocol::open_mpi; the handshakes of gloo, and of Open MPI without `put`, are here.
+// Transport::Protocol::open_mpi. The handshakes of gloo, and of Open MPI without `put`, are
+// implemented here.
 
 /// Open MPI 4.1: coll_tuned_allreduce_algorithm 4 (ompi/mca/coll/base/coll_base_allreduce.c).
 void open_mpi_ring_allreduce(Context ctx, const Tensor& x);
@@ -18,15 +19,15 @@ void open_mpi_ring_allreduce(Context ctx, const Tensor& x);
 void open_mpi_recursive_doubling_allreduce(Context ctx, const Tensor& x);
 /// Open MPI 4.1: coll_tuned_alltoall_algorithm 1, which starts all messages at once.
 void open_mpi_linear_all_to_all(Context ctx, const Tensor& x, const Tensor& y);
-/// The same with `--mca btl_tcp_flags send`, over an eager transport.
+/// The same all-to-all with `--mca btl_tcp_flags send`, over an eager transport.
 void open_mpi_linear_all_to_all_without_put(Context ctx, const Tensor& x, const Tensor& y);
 
 /// The ring of gloo (gloo/allreduce.cc), which PyTorch uses for vectors in host memory. The number
 /// of ranks must be even, and the chunk of each rank at most 2 MiB.
 ///
 /// A rank sends and receives at the same time, so it needs two streams. Messages go between streams
-/// of the same name: "even" streams carry the data of even ranks and the notices of their
-/// receivers, "odd" streams those of odd ranks.
+/// of the same name: "even" streams carry the data of even ranks and the notices of the ranks that
+/// receive them; "odd" streams carry the same for odd ranks.
 class GlooRing {
  public:
   GlooRing(Context ctx, const Tensor& x);

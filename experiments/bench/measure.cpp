@@ -9,14 +9,14 @@
 namespace trigram {
 namespace {
 
-// Tags of control messages; algorithms use tags from 0. Start and result need different tags,
-// because a rank that has sent its result may start the next measurement before other ranks have
-// sent theirs.
+// Tags of control messages. They are negative, because algorithms use tags from 0 on. Start and
+// result need different tags, because a rank that has sent its result may start the next
+// measurement before other ranks have sent theirs.
 constexpr int kStart = -2, kResult = -3;
 
 std::int64_t bits_of(double value) { return std::bit_cast<std::int64_t>(value); }
 
-/// On rank 0, sets `seconds` to the maximum and `wrong` to the sum over all ranks; rank 0 returns
+/// On rank 0, sets `seconds` to the maximum and `wrong` to the sum over all ranks. Rank 0 returns
 /// when all ranks have called it.
 void combine(const Context& ctx, int tag, double& seconds, std::int64_t& wrong) {
   if (ctx.world_rank > 0) return ctx.control->post(0, tag, bits_of(seconds), wrong);
@@ -27,7 +27,7 @@ void combine(const Context& ctx, int tag, double& seconds, std::int64_t& wrong) 
   }
 }
 
-/// Returns on all ranks at the same time, if their clocks agree and no rank is late.
+/// Returns on all ranks at the same time, provided that their clocks agree and no rank is late.
 void start_together(const Context& ctx, bool simulated) {
   double start_s = ctx.stream->now();
   std::int64_t none = 0;
@@ -43,7 +43,7 @@ void start_together(const Context& ctx, bool simulated) {
   if (early_s > 0) ctx.stream->sleep_for(early_s);
 }
 
-/// Waits until the preceding rank has sent `nbytes`, then sends them to the next rank.
+/// Waits until the preceding rank has sent `nbytes` bytes, then sends them to the next rank.
 void wait_in_chain(const Context& ctx, std::size_t nbytes) {
   if (nbytes == 0) return;
   const Tensor token = ctx.device->empty(nbytes / sizeof(float));

@@ -28,7 +28,7 @@ Cluster flat(int ranks) {
   return cluster;
 }
 
-/// The ranks of this machine are workers of one node.
+/// A cluster of one node whose workers are the ranks of this machine.
 Cluster one_node(int ranks) {
   Cluster cluster;
   cluster.workers_per_node = ranks;
@@ -70,8 +70,8 @@ BenchPlace find_place(const PlaceOptions& options) {
 }
 
 std::unique_ptr<Runtime> BenchPlace::make() const {
-  // Worlds use the workload only for the time of modelled computation, which benchmarks do not
-  // have.
+  // Worlds use the workload only for the time of modelled computation, and benchmarks have no such
+  // computation.
   const auto workload = make_workload_factory(
       resolve_workload({{"name", "quadratic"}, {"values", false}}, "", "."), "");
   return world->make(runtime, cluster, *workload);

@@ -8,13 +8,15 @@
 
 namespace trigram {
 
-/// The user's options for where a benchmark runs, without an experiment.
+/// The options by which a user chooses where a benchmark runs, without an experiment.
 struct PlaceOptions {
-  std::string runtime;  // a name, or {"name": ..., options} in JSON
-  std::string cluster;  // a file or a preset; empty: nodes of one worker, in real time one node
-  int ranks = 0;        // 0: the ranks of the cluster or of the job, else 2
+  std::string runtime;  // name of a world, or {"name": ..., options} in JSON
+  std::string cluster;  // a file or a preset; if empty, one node per rank in simulated worlds, and
+                        // otherwise a single node
+  int ranks = 0;        // 0: the ranks of the cluster or of the job; 2 if there are neither
 };
 
+/// The world and the cluster in which a benchmark runs.
 struct BenchPlace {
   const World* world;
   Json runtime;  // resolved
@@ -22,7 +24,7 @@ struct BenchPlace {
   std::unique_ptr<Runtime> make() const;
 };
 
-/// Throws ConfigError, reported at the option that causes it.
+/// Resolves the options. Throws ConfigError at the option that causes the error.
 BenchPlace find_place(const PlaceOptions& options);
 
 }  // namespace trigram

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t kSides[] = {32, 64, 128, 256};
 
-// Longer than the time slice of a rank that shares a core, so that every batch sees the rank's
-// average share of the core.
+// Seconds of a batch. It is longer than the time slice of a rank that shares a core, so that every
+// batch sees the rank's average share of the core.
 constexpr double kBatch_s = 0.05;
-constexpr int kRunsPerBatch = 10;  // divides the requested number of iterations
+constexpr int kRunsPerBatch = 10;  // the requested number of iterations is divided by this
 
 /// A collective benchmark that is used as a probe.
 BenchEntry bench(const std::string& operation) {
@@ -24,7 +24,7 @@ BenchEntry bench(const std::string& operation) {
                        [&](const BenchEntry& e) { return e.operation == operation; });
 }
 
-/// For device operations, which do not involve other ranks.
+/// The ladder for device operations, which do not involve other ranks.
 SizeRange in_batches(SizeRange ladder) {
   ladder.batch_s = kBatch_s;
   ladder.iterations = std::max(1, ladder.iterations / kRunsPerBatch);
@@ -49,7 +49,7 @@ Probe gemm(const Context& ctx, const SizeRange& ladder) {
   return probe;
 }
 
-/// Makes all measurements, as seen by this rank.
+/// Makes all measurements from the point of view of this rank.
 Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
   Calibration c;
   const SizeRange batches = in_batches(options.ladder);
@@ -67,12 +67,12 @@ Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
 
 LinkSpec link_of(const LineFit& fit) { return {1 / fit.seconds_per_unit, fit.overhead_s}; }
 
-/// The accelerator rate that each device probe determines. Probes of the same rate must be
-/// adjacent.
+/// The accelerator rate that each device probe determines. Probes of the same rate must be next to
+/// each other.
 struct RateOfProbe {
   const char* probe;
   double Accelerator::*Bps;
-  int launches = 1;  // per call, as the simulator counts them
+  int launches = 1;  // kernel launches per call, as the simulator counts them
 };
 constexpr CodecLaunches kCoded = MinMaxUInt8::kLaunches;
 constexpr RateOfProbe kRates[] = {
@@ -89,7 +89,7 @@ const RateOfProbe* rate_of(const Probe& probe) {
 }
 
 /// All operations share the launch overhead, and operations of one kind also share a rate. An
-/// operation with several launches counts as that many operations on equal parts.
+/// operation with several launches counts as so many operations on equal parts.
 void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
   std::vector<double Accelerator::*> rates;
   std::vector<std::vector<Sample>> kinds;
@@ -113,9 +113,9 @@ void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
   }
 }
 
-/// If the window limits a connection, describes the window and the bandwidth without that limit.
-/// The other properties of TCP, slow start and the behaviour of idle streams, are Linux's defaults
-/// and are not measured.
+/// If the window limits a connection, describes the window, and the bandwidth of the NICs without
+/// that limit. The other properties of TCP (slow start and the behaviour of idle streams) are not
+/// measured: they are Linux's defaults.
 void describe_window(const WindowProbe& window, Cluster& cluster) {
   if (!window.binds()) return;
   cluster.transport.tcp = linux_tcp();

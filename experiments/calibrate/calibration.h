@@ -15,12 +15,13 @@ namespace trigram {
 
 struct CalibrationOptions {
   SizeRange ladder;
-  std::shared_ptr<const WorkloadFactory> workload;  // null: none
+  std::shared_ptr<const WorkloadFactory> workload;  // null: no workload
   int steps = 30;                                   // training steps of the workload
 };
 
 /// The measurements of a probe at all its sizes, and the line fitted to them. A size is the length
-/// of a message, or the bytes of memory that an operation of the device reads and writes.
+/// of a message in bytes, the number of bytes that an operation of the device reads and writes, or
+/// a number of arithmetic operations (`unit`).
 struct Probe {
   std::string name;
   std::vector<Sample> samples;
@@ -47,20 +48,21 @@ struct Probe {
 struct Calibration {
   std::vector<Probe> probes;
   std::optional<StepProbe> step;
-  std::optional<WindowProbe> window;  // if there are several ranks
+  std::optional<WindowProbe> window;  // present if there are several ranks
   Cluster cluster;
 };
 
 /// Fits lines to the probes and describes them as a cluster of `ranks` ranks. Throws
-/// std::runtime_error if the times do not fit a line (line_fit.h).
+/// std::runtime_error if no line fits the times (line_fit.h).
 void describe(Calibration& calibration, int ranks);
 
-/// Measures a world in real time on all its ranks and describes it. The result, and any error in
-/// describing it, is that of rank 0; if ranks are processes, the other ranks get an empty result.
+/// Measures a world in real time on all its ranks and describes it. The result is that of rank 0,
+/// and so is an error in describing it. If ranks are processes, the other ranks get an empty
+/// result.
 Calibration calibrate(Runtime& runtime, int ranks, const CalibrationOptions& options);
 
-/// The seconds that the description predicts for a ring allreduce of `bytes` bytes of f32, with one
-/// rank per node and connections whose TCP windows, if described, are fully open.
+/// The seconds that the description predicts for a ring allreduce of `bytes` bytes of f32. There is
+/// one rank per node, and the TCP windows of connections, if described, are fully open.
 double ring_seconds(const Cluster& cluster, double bytes);
 
 }  // namespace trigram

@@ -18,7 +18,7 @@ double fitted(const Calibration& c, const Probe& probe, const Sample& sample) {
                                    : probe.fit.seconds(sample.size);
 }
 
-/// The result of the probe of a connection's window.
+/// The result of the probe of a connection's window, as a row of the table.
 std::string window_row(const WindowProbe& w) {
   const auto row = [](const std::string& text) {
     return fmt::format("{:<20} {}\n", "window", text);

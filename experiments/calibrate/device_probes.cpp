@@ -7,13 +7,13 @@
 namespace trigram {
 namespace {
 
-// More than the caches of CPUs and GPUs hold.
+// More bytes than the caches of CPUs and GPUs hold.
 constexpr std::size_t kColdBytes = std::size_t{128} << 20;
 constexpr std::size_t kAlignment = 64;  // in bytes; the alignment of separately allocated tensors
 
 std::size_t aligned(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
-/// A vector, and a second vector or the code of the first.
+/// The operands of one operation: a vector, and a second vector or the code of the first.
 struct Operands {
   Tensor x, y;
 };
@@ -21,7 +21,7 @@ struct Operands {
 struct Operation {
   const char* name;
   bool codes;
-  double x_passes, y_passes;  // passes over memory
+  double x_passes, y_passes;  // number of passes over memory
   void (*run)(Device& device, Codec& codec, const Operands& o);
 };
 
@@ -34,7 +34,8 @@ constexpr Operation kOperations[] = {
     {"decode", true, 1, 1, [](Device&, Codec& c, const Operands& o) { c.decode(o.x, o.y); }},
 };
 
-/// Each run uses operands that have not been touched for a while.
+/// A benchmark in which each run uses operands that have not been used for a while, so that they
+/// are not in the caches.
 class DeviceExercise final : public BenchmarkCase {
  public:
   DeviceExercise(const Operation& operation, const Context& ctx, std::size_t n)
@@ -62,7 +63,7 @@ class DeviceExercise final : public BenchmarkCase {
     operation_.run(device_, *codec_, operands_[next_]);
     next_ = (next_ + 1) % operands_.size();
   }
-  std::size_t wrong() const override { return 0; }  // checked by other tests
+  std::size_t wrong() const override { return 0; }  // other tests check the results
   double bus_factor() const override {
     return traffic() / static_cast<double>(operands_.front().x.nbytes());
   }
@@ -85,7 +86,7 @@ class DeviceExercise final : public BenchmarkCase {
   Device& device_;
   std::unique_ptr<Codec> codec_;
   Tensor xs_, ys_;
-  std::size_t x_apart_ = 0, y_apart_ = 0;  // in elements
+  std::size_t x_apart_ = 0, y_apart_ = 0;  // distance between successive operands, in elements
   std::vector<Operands> operands_;         // slices of xs_ and ys_
   std::size_t next_ = 0;
 };

@@ -8,13 +8,15 @@
 namespace trigram {
 namespace {
 
-// A tag besides those of measure.cpp; algorithms use tags from 0.
+// A tag next to those of measure.cpp. Algorithms use tags from 0 on.
 constexpr int kNext = -4;
 
 constexpr int kMostConnections = 8;
-// The duration of the longest message. One window more or less changes the measured rate by 1/45.
+// The duration of the longest message, in round trips. One window more or less then changes the
+// measured rate by 1/45.
 constexpr double kRoundTrips = 60;
-constexpr std::size_t kShortest = std::size_t{16} << 10, kLongest = std::size_t{64} << 20;  // f32
+constexpr std::size_t kShortest = std::size_t{16} << 10,
+                      kLongest = std::size_t{64} << 20;  // in f32 elements
 
 /// A few runs of long messages are as accurate as many runs of short ones.
 SizeRange few_runs(SizeRange ladder) {
@@ -23,8 +25,8 @@ SizeRange few_runs(SizeRange ladder) {
   return ladder;
 }
 
-/// Rank 0 sends `numel` elements to each of the last `receivers` ranks at once; each answers with
-/// one element when it has received them.
+/// Rank 0 sends `numel` elements to each of the last `receivers` ranks at once. Each of these
+/// answers with one element when it has received them. Returns the seconds.
 double seconds_of_fan(const Context& ctx, const SizeRange& ladder, std::size_t numel,
                       int receivers) {
   const int first = ctx.size() - receivers;
@@ -57,8 +59,8 @@ std::int64_t broadcast_from_rank_0(const Context& ctx, std::int64_t value) {
   return value;
 }
 
-/// Bytes per second of `receivers` connections, from messages of `numel` / 4 and of `numel`
-/// elements.
+/// Bytes per second of `receivers` connections, computed from messages of `numel` / 4 and of
+/// `numel` elements.
 double rate_of(const Context& ctx, const SizeRange& ladder, std::size_t numel, int receivers) {
   std::vector<Sample> samples;
   for (const std::size_t n : {numel / 4, numel})

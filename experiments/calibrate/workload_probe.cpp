@@ -12,8 +12,8 @@
 namespace trigram {
 namespace {
 
-/// A stream that records charged costs instead of charging them. It has no accelerator events, so
-/// mark() returns null; it forwards all other calls.
+/// A stream that records charged costs instead of spending their time. It has no accelerator
+/// events, so mark() returns null. It forwards all other calls.
 class CostRecorder final : public Stream {
  public:
   explicit CostRecorder(Stream& inner) : inner_(inner) {}

@@ -8,11 +8,11 @@
 
 namespace trigram {
 
-/// The measured time of a training step without communication, and the costs by which the simulator
-/// prices that step.
+/// The measured time of a training step without communication, and the costs from which the
+/// simulator computes the time of that step.
 struct StepProbe {
-  double seconds = 0;       // quantile of the step times at quantile_level
-  std::vector<Cost> costs;  // of the operations of one step
+  double seconds = 0;       // the quantile of the step times that probe_step was asked for
+  std::vector<Cost> costs;  // costs of the operations of one step
 };
 /// Trains on this rank alone for one warm-up step and `steps` measured steps. `workload` must have
 /// values.
@@ -20,7 +20,7 @@ StepProbe probe_step(const Context& ctx, const WorkloadFactory& workload, int st
                      double quantile_level);
 
 /// Finds the arithmetic rate, in FLOP/s, at which the simulator predicts the measured time of the
-/// step; all other properties are those of `accelerator`. Throws std::runtime_error if the
+/// step; all other properties are taken from `accelerator`. Throws std::runtime_error if the
 /// predicted memory traffic and overheads alone take longer than the step.
 double flop_rate(const StepProbe& step, Accelerator accelerator);
 

@@ -56,8 +56,8 @@ Json sensitivity_json(const Sensitivity& o, const Contest& contest, const Adviso
   return j;
 }
 
-/// Costs as relative changes from those with equal NICs; null for a candidate that never reaches
-/// the target.
+/// Costs as relative changes from the costs with equal NICs; null for a candidate that never
+/// reaches the target.
 Json unequal_json(const UnequalNics& u, const Contest& contest) {
   const bool known = u.why_unknown.empty();
   const auto more = [&](double cost_s) {

@@ -14,8 +14,8 @@ namespace {
 
 using Lines = std::vector<std::vector<std::string>>;
 
-/// Marks means per step that are not those of the long run. Other tables and reports use the same
-/// mark.
+/// The mark of means per step that are not those of the long run. Other tables and reports use the
+/// same mark.
 constexpr const char* kOff = "‡";
 
 std::string full_name(const Candidate& c) {
@@ -28,8 +28,8 @@ double pace_of(const Standing& s, const char* who) {
   return s.summary.at("paces").at(who).at("samples_per_s").get<double>();
 }
 
-/// True if its workers' paces differ much, so that most samples come from workers that wait for
-/// nobody.
+/// True if the paces of its workers differ much, so that most samples come from workers that wait
+/// for nobody.
 bool is_uneven(const Standing& s) {
   return s.summary.is_object() && s.summary.value("paces", Json()).is_object();
 }
@@ -38,7 +38,7 @@ std::string paces_of(const Standing& s) {
   return is_uneven(s) ? paces_text(pace_of(s, "slowest"), pace_of(s, "fastest")) : "";
 }
 
-/// Samples per second if every worker were as slow as the slowest.
+/// Samples per second if every worker had the pace of the slowest.
 double at_the_slowest_pace(const Standing& s, const Contest& contest) {
   const Json& cluster = contest.cluster();
   if (!is_uneven(s)) return 1 / s.cost.time_s;
@@ -46,7 +46,7 @@ double at_the_slowest_pace(const Standing& s, const Contest& contest) {
          cluster.at("workers_per_node").get<double>();
 }
 
-/// The last column of the table: how far a candidate is behind the first.
+/// The last column of the table, which says how far a candidate is behind the first.
 std::string distance(const Standing& s, const Advice& advice) {
   if (!s.not_compared.empty()) return "not compared";
   if (advice.is_undecided(s)) return advice.leads(s) ? "tie" : "not ranked";
@@ -122,8 +122,8 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   return text + "\n";
 }
 
-/// Warns if a leader is first only because its fast workers do not wait for the slowest, and says
-/// which candidate is first if all workers go at the pace of the slowest.
+/// Warns if a leader is first only because its fast workers do not wait for the slowest one. Also
+/// says which candidate is first if all workers have the pace of the slowest.
 std::string uneven_paces(const Advice& advice, const Contest& contest) {
   if (contest.target().accuracy || !advice.standings.front().reaches_target()) return "";
   const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
@@ -180,8 +180,8 @@ std::string factor_text(const NetworkScale& scale, double factor) {
   return scale.from_zero() ? "" : fmt::format(" (x{:.3g})", factor);
 }
 
-/// Who is first at the end of a sensitivity scan, and which candidates were not compared at all
-/// points before it.
+/// Says which candidate is first at the end of a sensitivity scan, and which candidates were not
+/// compared at all points before it.
 std::string first_then(const Sensitivity& o, const Advice& advice, const Contest& contest) {
   const auto name = [&](std::size_t c) { return full_name(contest.candidates()[c]); };
   const auto& [flip, unknown] = o.found;
@@ -224,7 +224,7 @@ std::string caveats(const Contest& contest) {
   return text;
 }
 
-/// What to do about a run that was too short.
+/// Says what the user can do about a run that was too short.
 std::string remedy(const Standing& s) {
   if (s.summary.at("target").is_object() && s.summary.at("target").at("steps").is_number())
     return "; a higher accuracy takes more steps";

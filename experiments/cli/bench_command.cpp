@@ -59,8 +59,8 @@ std::vector<BenchEntry> chosen(const BenchOptions& options, const World& world) 
   if (!world.native && among(options.algorithms, "native"))
     throw ConfigError("--algorithm",
                       fmt::format("the world \"{}\" has no collectives of its own", world.name));
-  // Collectives of other libraries run only if they are named, because they do not support every
-  // number of ranks, nor sends that wait for receivers.
+  // Collectives of other libraries run only if the user names them. They do not support every
+  // number of ranks, nor worlds whose sends wait for receivers.
   std::vector<BenchEntry> entries;
   for (const BenchEntry& e : all)
     if ((!e.imitates_library || (world.simulated && among(options.algorithms, e.algorithm))) &&
@@ -83,7 +83,7 @@ SizeRange ladder_of(const BenchOptions& options, bool simulated) {
   if (ladder.max_bytes < ladder.min_bytes)
     throw ConfigError("--max-bytes", "expected at least --min-bytes");
   ladder.factor = options.factor;
-  // Simulated times do not vary.
+  // One iteration is enough in simulated time, which does not vary.
   ladder.iterations = options.iterations > 0 ? options.iterations : simulated ? 1 : 20;
   ladder.warm_up = options.warm_up >= 0 ? options.warm_up : simulated ? 0 : 5;
   ladder.check = !options.no_check;
@@ -106,8 +106,8 @@ Bench resolve(const BenchOptions& options) {
   return {std::move(place), std::move(entries), ladder};
 }
 
-/// The options that must be equal in all processes of a job; otherwise they would wait for each
-/// other.
+/// The options that must be equal in all processes of a job. Processes with different options would
+/// wait for each other for ever.
 Json options_of(const Bench& bench) {
   const auto names = [&](std::string BenchEntry::*member) {
     return fmt::format("{}", fmt::join(distinct(bench.entries, member), ", "));
@@ -130,7 +130,8 @@ void run_benches(const Bench& bench, const std::function<void(const Measured&)>&
   const auto& [place, entries, ladder] = bench;
   const bool simulated = place.world->simulated;
   place.make()->launch(place.cluster.layout(), [&](const Context& raw) {
-    // Meters and prices operations as in training. Without checks, a simulation needs no values.
+    // Operations are metered and priced as in training. Without checks, a simulation needs no
+    // values.
     MeterOptions options;
     options.phantom = simulated && !ladder.check;
     const auto meter = instrument(raw, std::move(options));

@@ -69,7 +69,7 @@ CalibrationOptions calibration_options(const CalibrateOptions& options, int rank
   return c;
 }
 
-/// Fails before the measurements, rather than after them, if the output cannot be written.
+/// Throws before the measurements, rather than after them, if the output cannot be written.
 void check_writable(const std::string& path) {
   if (path.empty() || rank_in_job() != 0) return;
   std::error_code ignored;
@@ -82,7 +82,7 @@ void check_writable(const std::string& path) {
 
 /// Writes the file atomically: an existing file keeps its content until the new content is on disk.
 void write_whole(const fs::path& path, const std::string& text) {
-  if (fs::exists(path) && !fs::is_regular_file(path)) {  // a terminal, a pipe
+  if (fs::exists(path) && !fs::is_regular_file(path)) {  // for example a terminal or a pipe
     std::ofstream file(path);
     if (!(file << text).flush()) throw std::runtime_error(path.string() + " cannot be written");
     return;
@@ -92,7 +92,8 @@ void write_whole(const fs::path& path, const std::string& text) {
   fs::rename(beside, path);
 }
 
-/// Errors also occur on rank 0, which reports them.
+/// Takes part in the calibration of a rank other than 0. Its errors also occur on rank 0, which
+/// reports them.
 int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) {
   try {
     calibrate(*place.make(), place.cluster.ranks(), wanted);
@@ -105,7 +106,7 @@ int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) 
   }
 }
 
-/// What to measure, and the world to measure it in.
+/// The quantities to measure, and the world to measure them in.
 struct ResolvedOptions {
   BenchPlace place;
   Json workload;  // resolved, or null
@@ -128,8 +129,8 @@ ResolvedOptions resolve(const CalibrateOptions& options) {
   return {std::move(place), workload, wanted};
 }
 
-/// The options that must be equal in all processes of a job; otherwise they would wait for each
-/// other.
+/// The options that must be equal in all processes of a job. Processes with different options would
+/// wait for each other for ever.
 Json options_of(const ResolvedOptions& wanted) {
   const SizeRange& ladder = wanted.options.ladder;
   return {{"--runtime", wanted.place.runtime},

@@ -20,7 +20,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
   return names;
 }
 
-/// The innermost command that was given: "network" in `trigram show network`.
+/// The innermost command on the command line: "network" in `trigram show network`.
 const CLI::App& innermost(const CLI::App& app) {
   const auto given = app.get_subcommands();
   return given.empty() ? app : innermost(*given.front());

@@ -33,7 +33,7 @@ struct CompareWorldsOptions {
   SweepRunner::Options runner;
 };
 
-/// The worlds to run in. The first one predicts.
+/// The worlds to run in. The first one makes the prediction.
 std::vector<std::string> worlds_of(const CompareWorldsOptions& options) {
   std::vector<std::string> names = options.worlds;
   if (names.empty())
@@ -54,14 +54,15 @@ std::vector<std::string> worlds_of(const CompareWorldsOptions& options) {
   return names;
 }
 
-/// Options that apply unless the file sets them: threads emulate the cluster's
-/// network.
+/// The options of a world that apply unless the file sets them. The threads of the world `threads`
+/// emulate the cluster's network.
 Json world_of(const std::string& name) {
   if (name == "threads") return {{"name", name}, {"shaping", "cluster"}};
   return {{"name", name}};
 }
 
-/// The settings for one world. Leaves out options of a world that only other compared worlds have.
+/// The settings for one world. It leaves out options of the world that exist only in other worlds
+/// of the comparison.
 std::vector<std::string> settings_in(const std::string& world, const std::vector<std::string>& all,
                                      const CompareWorldsOptions& options) {
   std::vector<std::string> settings;
@@ -75,7 +76,7 @@ std::vector<std::string> settings_in(const std::string& world, const std::vector
   return settings;
 }
 
-/// The experiment in one world.
+/// The experiment in one of the worlds.
 class Side {
  public:
   /// Checks everything that can be checked before the runs.
@@ -121,7 +122,8 @@ class Side {
 
 using ByWorld = std::map<std::string, std::vector<Json>>;
 
-/// Finished runs of the plan's experiments at or below a folder, in worlds other than `predicts`.
+/// The finished runs, at or below a folder, of the plan's experiments in worlds other than
+/// `predicts`.
 ByWorld results_below(const fs::path& root, const Plan& plan, const std::string& predicts) {
   if (std::error_code ignored; !fs::is_directory(root, ignored))
     throw ConfigError("--against", fmt::format("expected a folder of results, not \"{}\"",

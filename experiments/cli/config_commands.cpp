@@ -1,4 +1,4 @@
-// `validate`, `init` and `schema`: help to write a configuration.
+// `validate`, `init` and `schema`: these commands help to write a configuration.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -67,7 +67,7 @@ int validate(const std::vector<std::string>& files, const std::vector<std::strin
   return kOk;
 }
 
-/// The text of a new configuration, with the path of the schema for editors.
+/// The text of a new configuration, with the path of the schema, which editors use.
 std::string starting_config() {
   constexpr std::string_view kPlace = "@SCHEMA@";
   std::string text = kStartingConfig;

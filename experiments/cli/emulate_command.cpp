@@ -1,4 +1,4 @@
-// `emulate`: makes runs in the world mpi on a network that this machine's kernel emulates.
+// `emulate`: makes runs in the world mpi, on a network that the kernel of this machine emulates.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@ struct EmulateOptions : EmulatedRuns::Options {
   bool clean = false;
 };
 
-/// A file for another world is retargeted to mpi, but setting another world is an error.
+/// Retargets a file for another world to mpi. But a setting of another world is an error.
 void check_settings(const std::vector<std::string>& settings) {
   for (const std::string& text : settings) {
     const Setting setting = parse_setting(text);

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs on the same network, which one job makes.
+/// Runs on the same network, which are made by one job.
 struct Group {
   EmulatedNetwork network;
   std::vector<std::string> ids;
@@ -35,7 +35,7 @@ fs::path make_folder() {
   return name;
 }
 
-/// By default, messages have their priced size on the wire. The kernel makes the network's latency
+/// By default, messages have their priced size on the wire. The kernel adds the network's latency
 /// if it has netem; otherwise the ranks do.
 Json emulated_world(bool netem) {
   return {{"name", "mpi"},
@@ -69,7 +69,7 @@ std::vector<Group> missing_runs(const Plan& plan, const SweepRunner& runner, boo
   return groups;
 }
 
-/// Every network of the plan once, whether or not its runs exist.
+/// Every network of the plan once, even if all its runs exist.
 std::vector<Group> all_networks(const Plan& plan) {
   std::vector<Group> groups;
   for (const PlannedRun& run : plan.runs) {

@@ -9,8 +9,9 @@
 
 namespace trigram {
 
-/// The runs of an experiment in the world mpi, on networks that this machine's kernel emulates.
-/// This process creates each network and starts mpirun inside it, which makes the runs.
+/// The runs of an experiment in the world mpi, on networks that the kernel of this machine
+/// emulates. This process creates each network and starts mpirun inside it; mpirun's processes make
+/// the runs.
 class EmulatedRuns {
  public:
   struct Options {
@@ -18,17 +19,18 @@ class EmulatedRuns {
     std::vector<std::string> settings;
     std::vector<std::string> launcher;  // options for mpirun
     SweepRunner::Options runner;
-    /// A shell command that every worker runs instead of the experiment, once inside each of its
-    /// networks. Empty: make the experiment's own runs.
+    /// A shell command that every worker runs instead of the experiment, once inside each of the
+    /// experiment's networks. If it is empty, the experiment's own runs are made.
     std::string program = {};
   };
   /// Checks the configuration, then whether this machine can emulate networks. Throws ConfigError.
   EmulatedRuns(Options options, bool quiet);
 
   /// Makes the missing runs, or runs the program. Returns an exit code: kOk, the code of the first
-  /// job that failed, or kInterrupted. The network namespaces never outlive this process.
+  /// job that failed, or kInterrupted. No network namespace outlives this process.
   int make();
-  /// Final only after `make`, because the options of the world depend on the kernel.
+  /// The plan. It is final only after `make`, because the options of the world depend on the
+  /// kernel.
   const Plan& plan() const { return *plan_; }
 
  private:
@@ -40,7 +42,7 @@ class EmulatedRuns {
 /// Throws ConfigError if this machine or this user cannot create and remove network namespaces.
 void check_for_namespaces();
 
-/// Removes the namespaces that killed commands have left behind, and logs how many there were.
+/// Removes the namespaces of commands that were killed, and logs how many there were.
 void sweep_leftovers();
 
 }  // namespace trigram

@@ -90,7 +90,7 @@ Json list_of_codecs() {
 
 constexpr int kRanksOfGap = 16;
 
-/// Every peer graph with its default options, and how fast it mixes.
+/// Every peer graph with its default options and its spectral gap.
 Json list_of_graphs() {
   Json list = Json::array();
   for (const PeerGraphEntry& g : peer_graphs()) {
@@ -104,7 +104,7 @@ Json list_of_graphs() {
   return list;
 }
 
-/// The kinds of components, in print order.
+/// The kinds of components, in the order in which they are printed.
 const std::vector<std::pair<std::string, Json (*)()>>& kinds() {
   static const std::vector<std::pair<std::string, Json (*)()>> all = {
       {"algorithms", list_of_algorithms},
@@ -118,7 +118,7 @@ const std::vector<std::pair<std::string, Json (*)()>>& kinds() {
   return all;
 }
 
-/// The steps that the spectral gap of a graph refers to: "the 4 steps of a period".
+/// The number of steps to which the spectral gap of a graph refers: "the 4 steps of a period".
 std::string scope_of_gap(long period) {
   if (period == PeerGraph::kAperiodic) return "one step, in mean square";
   return period == 1 ? "one step" : fmt::format("the {} steps of a period", period);

@@ -54,7 +54,7 @@ std::string cells(const Pass& pass) {
                      pass.measured_s * 1e3, ratio > 0 ? fmt::format("{:.2f}", ratio) : "–");
 }
 
-/// Prints no line for tensors without matrix products; the total includes them.
+/// Tensors without matrix products have no line of their own, but the total includes them.
 void print_table(const std::vector<ReplayedLayer>& layers) {
   std::size_t width = 0;
   for (const ReplayedLayer& layer : layers) width = std::max(width, layer.tensor.size());

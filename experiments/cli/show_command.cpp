@@ -54,8 +54,8 @@ std::string range(const std::string& least, const std::string& most) {
   return least == most ? least : least + " to " + most;
 }
 
-/// Prints the long-run bandwidth of one connection and its limiting factor: a message between two
-/// workers gets no more, however wide the links are.
+/// Prints the long-run bandwidth of one connection and the factor that limits it: a message between
+/// two workers gets no more, however wide the links are.
 void print_connections(const Cluster& cluster, const Network& network) {
   const auto line = [&](bool inside, TrafficClass traffic) {
     std::string text;
@@ -79,10 +79,12 @@ void print_connections(const Cluster& cluster, const Network& network) {
           line(false, TrafficClass::collective));
 }
 
-/// Lists the effects that the runs of an experiment ignore. Empty for a cluster description, and
-/// for an experiment that cannot be planned, because `run` reports that.
+/// Lists the effects that the runs of an experiment ignore. The list is empty for a cluster
+/// description. It is also empty for an experiment that cannot be planned, because `run` reports
+/// that.
 std::vector<std::string> warnings_of(const std::string& name) {
-  if (std::error_code ignored; !std::filesystem::exists(name, ignored)) return {};  // a preset
+  if (std::error_code ignored; !std::filesystem::exists(name, ignored))
+    return {};  // it is a preset
   try {
     return warnings_of(make_plan(name, {}, {.world = {}, .here = false}));
   } catch (const ConfigError&) {

@@ -44,8 +44,8 @@ void configure_log(const std::string& level) {
   spdlog::set_default_logger(log);
 }
 
-/// Rejects a command that every process of a job would repeat, with all of them writing the same
-/// files.
+/// Throws ConfigError for a command that must not run in a job, because every process would repeat
+/// it and all would write the same files.
 void check_is_for_jobs(const std::string& command) {
   const auto of_jobs = {"run", "replay", "bench", "calibrate"};
   if (!has_other_processes() || std::find(of_jobs.begin(), of_jobs.end(), command) != of_jobs.end())
@@ -87,7 +87,7 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help or --version
     const std::string text = parse_error_text(app, error);
     agree_on_error(text);  // returns if all processes have this error
     if (rank_in_job() == 0) print_error(text);
@@ -106,7 +106,8 @@ int after_output(int code) {
   return code == kOk ? kRunFailed : code;
 }
 
-/// True if a reader of stdout, such as head, closed the pipe early, which is not an error.
+/// True if the error means that a reader of stdout, such as head, has closed the pipe. That is not
+/// a failure.
 bool says_reader_left(const std::exception& error) {
   const auto* system = dynamic_cast<const std::system_error*>(&error);
   return system && system->code() == std::errc::broken_pipe && std::ferror(stdout) != 0;

@@ -36,8 +36,8 @@ std::string ratio(double measured, double predicted) {
   return predicted > 0 ? fmt::format("{:.3f}", measured / predicted) : "-";
 }
 
-/// A run's sweep coordinates without the world and, optionally, without the algorithm and its
-/// options.
+/// A run's sweep coordinates without the world. Without `with_algorithm`, also leaves out the
+/// algorithm and its options.
 Json coordinates_of(const Json& manifest, bool with_algorithm) {
   Json kept = Json::object();
   for (const auto& [pointer, value] : manifest["sweep"].items())
@@ -66,7 +66,7 @@ Json options_of(const Json& manifest) {
   return component_options(manifest["experiment"]["runtime"]);
 }
 
-/// A column for a world option whose value differs between runs of the table.
+/// A column for an option of a world, if its value differs between runs of the table.
 struct Variant {
   Json WorldPair::*side;
   std::string option;
@@ -186,8 +186,8 @@ std::vector<Json> measured(const std::vector<WorldPair>& pairs) {
   return manifests;
 }
 
-/// True if both runs are of the same experiment and have equal values of all options that both
-/// sweeps set.
+/// True if both runs are of the same experiment, and if all options that both sweeps set have equal
+/// values.
 bool alike(const Json& predicted, const Json& measured) {
   for (const auto& [pointer, value] : predicted["sweep"].items())
     if (pointer.starts_with("/runtime/") && measured["sweep"].contains(pointer) &&

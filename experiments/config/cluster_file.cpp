@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path find(const std::string& name, const std::string& option) {
-  std::error_code ignored;  // e.g. the path is too long; then no such file exists
+  std::error_code ignored;  // for example if the path is too long; then there is no such file
   if (fs::exists(name, ignored)) return name;
   const fs::path preset = data_dir() / "configs" / "clusters" / (name + ".json");
   if (fs::exists(preset, ignored)) return preset;

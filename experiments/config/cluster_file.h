@@ -6,9 +6,9 @@
 
 namespace trigram {
 
-/// The description of a cluster, read from a file or from the preset of that name in
-/// configs/clusters, without "$schema". If the file is an experiment, `description` is the cluster
-/// inside it and `pointer` is "/cluster"; otherwise `pointer` is empty.
+/// The description of a cluster, without "$schema". It comes from a file, or from the preset of
+/// that name in configs/clusters. If the file is an experiment, `description` is the cluster inside
+/// it, and `pointer` is "/cluster"; otherwise `pointer` is empty.
 struct ClusterFile {
   Json description;
   std::string pointer;
@@ -18,7 +18,7 @@ struct ClusterFile {
   Cluster cluster() const;
 };
 
-/// Throws ConfigError, reported at `option`, if there is neither a file nor a preset of that name.
+/// Throws ConfigError at `option` if there is neither a file nor a preset of that name.
 ClusterFile read_cluster_file(const std::string& name, const std::string& option);
 
 }  // namespace trigram

@@ -10,8 +10,8 @@ namespace trigram {
 /// and column, if the file cannot be read, is not JSON, or repeats a key.
 Json read_config_file(const std::filesystem::path& path);
 
-/// Replaces a "cluster" that is a path, and an "algorithm" that ends in .json, by the content of
-/// that file. Paths are relative to `base`.
+/// If "cluster" is a path, or "algorithm" ends in .json, replaces it by the content of that file.
+/// Paths are relative to `base`.
 void inline_files(Json& config, const std::filesystem::path& base);
 
 }  // namespace trigram

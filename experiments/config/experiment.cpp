@@ -32,7 +32,7 @@ OptionType<Cluster> cluster() {
   return {parse_cluster, [fields](const Cluster& c) { return fields.dump(c); }, fields.schema()};
 }
 
-/// True for names by which a folder would be mistaken for a run or for a file of a run.
+/// True for names of folders that programs would mistake for a run or for a file of a run.
 bool means_a_run(const std::string& name) {
   constexpr const char* kFiles[] = {"manifest.json", "metrics.jsonl", "trace.json", "DONE",
                                     "log.txt",       "outcome.json",  "report.html"};
@@ -70,7 +70,8 @@ Json given_or_swept(const std::string& field) {
   const std::string pointer = child("", field);
   Json forms = {{{"required", {field}}}};
   for (const char* kind : {"sweep", "zip"})
-    // "required" applies to objects only, and "items" to lists only, i.e. to the rows of a zip.
+    // "required" applies to objects only, and "items" applies to lists only, that is, to the rows
+    // of a zip.
     forms.push_back({{"required", {kind}},
                      {"properties",
                       {{kind, {{"required", {pointer}}, {"items", {{"required", {pointer}}}}}}}}});

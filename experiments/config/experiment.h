@@ -12,8 +12,8 @@
 
 namespace trigram {
 
-/// Which step trace.json shows, and for how many ranks. Without a step, `shown_step` chooses one
-/// (experiments/run/shortfall.h).
+/// The step that trace.json shows, and the number of ranks. If no step is given, `shown_step`
+/// chooses one (experiments/run/shortfall.h).
 struct TimelineOptions {
   std::optional<std::int64_t> step;
   std::int64_t ranks = 8;
@@ -34,13 +34,14 @@ struct Experiment {
   std::int64_t eval_every = 0;            // steps between evaluations; 0: only after the last step
   std::optional<double> target_accuracy;  // the run ends at the first evaluation that reaches it
   TimelineOptions timeline;
-  bool until_steady = false;  // skip the steps after the run becomes periodic, but count them
+  bool until_steady =
+      false;  // the run ends when its steps repeat; the steps left out count like the last cycle
 
   const World& world() const;
   const AlgorithmEntry& algorithm_entry() const;
   /// When the ranks exchange with these options on this cluster.
   ExchangeSchedule schedule() const;
-  /// True if the algorithm is synchronous, i.e. ranks do each step together.
+  /// True if the algorithm is synchronous, that is, if all ranks do each step together.
   bool synchronous() const;
   /// True if the run is in real time on a network that the world emulates.
   bool emulates() const { return world().emulates && world().emulates(runtime); }

@@ -30,7 +30,7 @@ std::optional<AllreduceAlgorithm> allreduce_of(const Experiment& e) {
   return e.algorithm_entry().traits(e.algorithm).allreduce;
 }
 
-/// A world without its own collectives would run another algorithm under the name "native".
+/// In a world without its own collectives, the name "native" would stand for another algorithm.
 void check_native(const Experiment& e) {
   if (e.world().native || allreduce_of(e) != AllreduceAlgorithm::native) return;
   std::vector<std::string> having;
@@ -44,7 +44,7 @@ void check_native(const Experiment& e) {
           e.world().name, fmt::join(having, ", ")));
 }
 
-/// A double tree needs at least one edge, so at least two ranks.
+/// A double tree has at least one edge, so it needs at least two ranks.
 void check_tree(const Experiment& e) {
   if (e.cluster.ranks() > 1 || allreduce_of(e) != AllreduceAlgorithm::double_tree) return;
   throw ConfigError("/algorithm/allreduce",
@@ -53,7 +53,7 @@ void check_tree(const Experiment& e) {
 }
 
 /// An emulated network has all properties of the simulated one, except those that change with time
-/// or that depend on traffic patterns.
+/// and those that depend on the traffic pattern.
 void check_emulated(const Experiment& e) {
   if (!e.emulates()) return;
   const LinkSpec& nics = e.cluster.inter;
@@ -69,12 +69,13 @@ void check_emulated(const Experiment& e) {
   refuse("/cluster/accelerator/overlap_slowdown", e.cluster.accelerator.overlap_slowdown > 1);
   refuse("/cluster/transport/efficiency", transport.efficiency.matters());
   refuse("/cluster/transport/channels", transport.channels > 1);
-  // In worlds of processes, MPI itself runs this protocol.
+  // In worlds whose ranks are processes, MPI itself runs this protocol.
   refuse("/cluster/transport/protocol",
          transport.protocol == Transport::Protocol::open_mpi && !e.world().processes);
 }
 
-/// Links that change with time work neither with SimGrid's model of TCP nor with fluid fidelity.
+/// Links that change with time are possible neither with SimGrid's model of TCP nor with the
+/// fidelity fluid.
 void check_changing(const Experiment& e) {
   if (!e.world().simulated) return;
   if (e.runtime.at("fidelity") == "fluid" && !can_couple(e.cluster))
@@ -89,7 +90,7 @@ void check_changing(const Experiment& e) {
                       "expected \"alpha_beta\" if links have shaping, a profile or background");
 }
 
-/// Only steps in simulated time repeat exactly; and a workload that learns has to make all its
+/// Steps repeat exactly only in simulated time, and a workload that learns has to make all its
 /// steps.
 void check_steady(const Experiment& e, const WorkloadFactory& workload) {
   if (!e.until_steady) return;
@@ -104,9 +105,9 @@ void check_steady(const Experiment& e, const WorkloadFactory& workload) {
         "workload");
 }
 
-/// Only a classifier has an accuracy. On GPUs all ranks must issue operations in one order, but
-/// ranks of asynchronous algorithms reach an evaluation in any order. In worlds of processes all
-/// ranks must reach an evaluation at the same step.
+/// Only a classifier has an accuracy. On GPUs all ranks must issue operations in the same order,
+/// but the ranks of asynchronous algorithms reach an evaluation in any order. If ranks are
+/// processes, all of them must reach an evaluation at the same step.
 void check_target(const Experiment& e, const WorkloadFactory& workload) {
   if (!e.target_accuracy) return;
   if (workload.samples() == 0 || !workload.learns())
@@ -127,7 +128,7 @@ void check_target(const Experiment& e, const WorkloadFactory& workload) {
             e.world().name, e.algorithm_entry().name));
 }
 
-/// Why the world is not available where the run will be made; empty if it is.
+/// The reason why the world is not available where the run will be made; empty if it is available.
 std::string absence(const World& world, bool here) {
   return here || !world.processes ? world.unavailable : mpi_absent_reason();
 }

@@ -11,15 +11,15 @@
 namespace trigram {
 
 /// Options that have no effect in combination with the other options. In a sweep such an option may
-/// have an effect at some points only, e.g. `transport.segment` if the sweep of `loss` begins at 0;
-/// it is then left out at the other points. An option that has no effect at any point that sets it
-/// is a mistake.
+/// have an effect at some points only. It is then left out at the other points. An example is
+/// `transport.segment` if a sweep of `loss` begins at 0. An option that has no effect at any of the
+/// points that set it is a mistake.
 class IdleOptions {
  public:
-  /// Parses a point and removes its idle options from its configuration.
+  /// Parses a point and removes the options without effect from its configuration.
   Experiment parse(const FieldTable<Experiment>& fields, SweepPoint& point);
-  /// Throws ConfigError for options that are idle at all `points`. Every point must have been
-  /// parsed.
+  /// Throws ConfigError for options that have no effect at any of `points`. Every point must have
+  /// been parsed.
   void check(const std::vector<SweepPoint>& points) const;
 
  private:

@@ -29,7 +29,7 @@ std::string known_pointer(const std::string& name) {
   std::string end = name;
   std::replace(end.begin(), end.end(), '.', '/');
   if (!end.starts_with("/")) end = "/" + end;
-  // Try the whole name first, then drop its leading levels one by one.
+  // Tries the whole name first, then drops its leading levels one by one.
   for (; !end.empty(); end.erase(0, std::min(end.find('/', 1), end.size()))) {
     std::vector<std::string> fitting;
     std::copy_if(all.begin(), all.end(), std::back_inserter(fitting),

@@ -8,11 +8,12 @@
 namespace trigram {
 namespace {
 
-constexpr const char* kUnknown = "none";  // the accelerator in profiles that belong to no machine
+constexpr const char* kUnknown =
+    "none";  // the accelerator that profiles name if they belong to no machine
 constexpr const char* kDefault = "V100";  // the default rates of Accelerator are those of a V100
 constexpr const char* kUnnamed = "unnamed";
 
-/// True if the cluster gives neither the accelerator's name nor its rates.
+/// True if the cluster gives neither the name of its accelerator nor its rates.
 bool names_no_accelerator(const Accelerator& accelerator) {
   return accelerator.name.empty() && accelerator.flops_per_s == 0 && accelerator.memory_Bps == 0;
 }
@@ -23,8 +24,8 @@ bool asks_for_scaling(const Json& workload) {
   return workload.value("priced_with", workload).contains("accelerator");
 }
 
-/// True if times measured on `measured` hold for the cluster's accelerator. Names are compared only
-/// if the cluster gives one.
+/// True if times that were measured on `measured` hold for the cluster's accelerator. Names are
+/// compared only if the cluster gives a name.
 bool same_machine(const AcceleratorRates& measured, const AcceleratorRates& cluster) {
   return (cluster.name == kUnnamed || same_accelerator(measured, cluster)) &&
          same_rates(measured, cluster);
@@ -36,7 +37,7 @@ std::string missing_of(const AcceleratorRates& rates) {
   return rates.memory_Bps > 0 ? "flops" : "flops and memory_bandwidth";
 }
 
-/// The V100 rates that replace the unknown ones, as text.
+/// The V100 rates that replace unknown rates, as text.
 std::string v100_rates(const AcceleratorRates& rates) {
   std::vector<std::string> taken;
   if (rates.flops_per_s == 0) taken.push_back(fmt::format("{:.3g} TFLOP/s", kV100FlopsPerS / 1e12));
@@ -44,7 +45,8 @@ std::string v100_rates(const AcceleratorRates& rates) {
   return fmt::format("{}", fmt::join(taken, ", "));
 }
 
-/// Says why times cannot be scaled to the cluster's accelerator, or how to have them scaled.
+/// Says why times cannot be scaled to the cluster's accelerator, or how the user can have them
+/// scaled.
 std::string remedy(const Json& workload, const LayerTimes& times, const AcceleratorRates& cluster) {
   const std::string pointer = adaptation_pointer(workload);
   const Json options = workload.value("priced_with", workload);

@@ -31,7 +31,8 @@ struct LoadedWorkload {
   Json inputs;
 };
 
-/// Files that come with the program get the same path wherever it is installed.
+/// The path of a file as a manifest has it. Files that come with the program have the same path
+/// wherever it is installed.
 std::string path_in_manifest(const std::filesystem::path& file) {
   const auto below = file.lexically_relative(data_dir());
   return (below.empty() || *below.begin() == ".." ? file : below).string();
@@ -60,7 +61,8 @@ class Loader {
   std::map<std::string, LoadedWorkload> loaded_;
 };
 
-/// `world_override` replaces the world of the file; null keeps it.
+/// Reads a file and applies settings. `world_override` replaces the world of the file; null keeps
+/// it.
 Json read_and_set(const std::filesystem::path& path, const std::vector<std::string>& settings,
                   WorldOverride* world_override) {
   Json config = read_config_file(path);
@@ -68,7 +70,8 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   config.erase("$schema");
   inline_files(config, path.parent_path());
   if (world_override) world_override->file(config);
-  // Insert defaults before the settings, so that settings can change options of the defaults.
+  // Defaults are inserted before the settings are applied, so that settings can change options of
+  // the defaults.
   for (const auto& [field, name] : {std::pair{"runtime", "sim"}, {"optimizer", "sgd"}})
     if (!config.contains(field)) config[field] = name;
   apply_settings(config, settings, path.parent_path());
@@ -84,13 +87,14 @@ std::string run_id(Json resolved, const std::string& content) {
   return Sha256().update(resolved.dump()).update(content).hex().substr(0, kIdDigits);
 }
 
-/// Turns points into runs. Keeps one table of fields, because it holds all schemas and is costly.
+/// Turns points into runs. It keeps a single table of fields, because the table holds all schemas
+/// and is costly.
 class Planner {
  public:
   Planner(const std::filesystem::path& base, bool here)
       : fields_(experiment_fields(base)), here_(here) {}
 
-  /// Makes all checks except whether the run is feasible.
+  /// Makes all checks, except the one whether the run is feasible.
   PlannedRun plan(SweepPoint& point) {
     PlannedRun run;
     run.experiment = idle_.parse(fields_, point);
@@ -120,8 +124,8 @@ class Planner {
   Loader loader_;
 };
 
-/// Values of the file that the sweep replaces are never used, but a wrong value is still a mistake.
-/// They may be incomplete and need not be compatible with the rest.
+/// Checks the values of the file that the sweep replaces. They are never used, but a wrong value is
+/// still a mistake. They may be incomplete and need not be compatible with the other values.
 void check_overwritten(const FieldTable<Experiment>& fields, Json config,
                        const std::vector<SweepPoint>& points) {
   for (const char* swept : {"sweep", "zip"}) config.erase(swept);
@@ -140,7 +144,8 @@ void check_overwritten(const FieldTable<Experiment>& fields, Json config,
   mistakes.raise();
 }
 
-/// Two runs cannot share a folder. Moves repeated runs to `unfit`, or throws if `unfit` is null.
+/// Two runs cannot share a folder. If a run repeats an earlier one, moves it to `unfit`, or throws
+/// if `unfit` is null.
 void check_distinct(std::vector<PlannedRun>& runs, std::vector<UnfitRun>* unfit) {
   std::map<std::string, Json> seen;
   std::vector<PlannedRun> distinct;
@@ -166,7 +171,7 @@ void choose(std::vector<SweepPoint>& points, const WantedRuns& wanted) {
   points = std::move(chosen);
 }
 
-/// Planning stops after this many mistakes, about as many as a user fixes before the next attempt.
+/// Planning stops after this many mistakes, which is about as many as a user corrects at a time.
 constexpr std::size_t kMostMistakes = 20;
 
 /// Appends runs that do not fit to `unfit`, or treats them as errors if `unfit` is null.

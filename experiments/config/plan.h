@@ -12,16 +12,18 @@
 
 namespace trigram {
 
-/// A run to be made. Everything that can be checked before a worker starts has been checked.
+/// A run that is to be made. Everything that can be checked before a worker starts has been
+/// checked.
 struct PlannedRun {
   std::string id;  // 12 hexadecimal digits
   Experiment experiment;
   Json resolved;     // the experiment in canonical form
-  Json coordinates;  // its point in the sweep: {"/json/pointer": value}
+  Json coordinates;  // its point in the sweep, {"/json/pointer": value}
   std::shared_ptr<const WorkloadFactory> workload;  // shared by runs with equal workloads
-  std::vector<std::string> warnings;                // what the run does not take into account
-  std::vector<std::string> assumed;                 // values that were neither measured nor given
-  Json inputs;  // SHA-256 of each input file by path, relative to the data folder if it lies inside
+  std::vector<std::string> warnings;  // effects that the run does not take into account
+  std::vector<std::string> assumed;   // values that were neither measured nor given
+  Json inputs;  // SHA-256 of each input file, by path; paths of files inside the data folder are
+                // relative to it
 };
 
 struct Plan {
@@ -32,9 +34,9 @@ struct Plan {
 /// The warnings of all runs, without duplicates.
 std::vector<std::string> warnings_of(const Plan& plan);
 
-/// The world that runs the plan, and whether this process does.
+/// The world in which the plan runs, and whether this process runs it.
 struct PlanTarget {
-  Json world;  // replaces the world of the file (see WorldOverride); null: keep it
+  Json world;  // replaces the world of the file (see WorldOverride); null: the world of the file
   /// True if this process makes the runs, so that their worlds must be available in it; false if
   /// its child processes make them.
   bool here = true;
@@ -45,24 +47,24 @@ struct PlanTarget {
 Plan make_plan(const std::filesystem::path& config, const std::vector<std::string>& settings,
                const PlanTarget& target = {});
 
-/// A well-formed run that does not fit its cluster or world, e.g. because the algorithm needs more
-/// workers.
+/// A well-formed run that does not fit its cluster or its world, for example because its algorithm
+/// needs more workers.
 struct UnfitRun {
   Json coordinates;
   ConfigError why;
 };
 
-/// Returns true for the points of a sweep that should be planned; may change the point first. If
+/// Returns true for the points of a sweep that should be planned. It may change a point first. If
 /// the function is empty, all points are planned.
 using WantedRuns = std::function<bool(SweepPoint& point)>;
 
-/// Like make_plan, but appends runs that do not fit, and repetitions of an earlier run, to `unfit`
-/// instead of failing. Throws if no run fits.
+/// Plans like make_plan. But runs that do not fit, and repetitions of an earlier run, are appended
+/// to `unfit` instead of causing an error. Throws if no run fits.
 Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
                    std::vector<UnfitRun>& unfit, const WantedRuns& wanted = {});
 
-/// Removes all runs except those with these ids; the order stays. Throws ConfigError at "--only" if
-/// no run has one of the ids.
+/// Removes all runs except those with these ids, and keeps the order. Throws ConfigError at
+/// "--only" if no run has one of the ids.
 void keep_only(Plan& plan, const std::vector<std::string>& ids);
 
 }  // namespace trigram

@@ -27,7 +27,7 @@ std::string network_warning(const Experiment& experiment, const Json& coordinate
   return text;
 }
 
-/// The warning about accelerator rates that the cluster changes from their defaults.
+/// The warning about accelerator rates that the cluster sets to other values than the defaults.
 std::string rates_warning(const Experiment& experiment) {
   static const FieldTable<Cluster> fields = cluster_fields();
   static const Json defaults = fields.dump(Cluster{}).at("accelerator");
@@ -43,8 +43,8 @@ std::string rates_warning(const Experiment& experiment) {
       fmt::join(changed, ", "), changed.size() == 1 ? "it" : "them");
 }
 
-/// True if tensors are sent with the size that they are priced at. Worlds without the option
-/// `padded` always use the priced size.
+/// True if tensors are sent with their priced size. Worlds without the option `padded` always do
+/// this.
 bool sends_priced_sizes(const Experiment& experiment) {
   return experiment.cluster.ranks() == 1 || experiment.runtime.value("padded", true);
 }

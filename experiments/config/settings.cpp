@@ -26,7 +26,7 @@ Pointer parse_pointer(const std::string& text, const std::string& reported_at) {
   }
 }
 
-/// Returns the element at `pointer`, and creates it if it is missing.
+/// Returns the element at `pointer`. Creates it if it is missing.
 Json& descend(Json& config, const Pointer& pointer, const std::string& reported_at) {
   if (pointer.empty()) return config;
   Json& parent = descend(config, pointer.parent_pointer(), reported_at);
@@ -67,7 +67,8 @@ std::vector<std::pair<std::string, Json*>> swept_objects(Json& config) {
   return found;
 }
 
-/// Rejects a setting below a swept pointer, because every value of the sweep would overwrite it.
+/// Throws ConfigError for a setting below a swept pointer, because every value of the sweep would
+/// overwrite it.
 void check_not_swept_over(Json& config, const Setting& setting) {
   for (const auto& [pointer, object] : swept_objects(config))
     for (const auto& [swept, values] : object->items())
@@ -78,8 +79,8 @@ void check_not_swept_over(Json& config, const Setting& setting) {
                                       swept, child(pointer, swept)));
 }
 
-/// Keeps the given order, except that a setting of a parent moves before the settings of fields
-/// below it, which it would otherwise undo.
+/// Keeps the given order, with one exception. A setting of a parent would undo settings of fields
+/// below it, so it moves before them.
 std::vector<Setting> parents_first(const std::vector<std::string>& settings) {
   std::vector<Setting> ordered;
   for (const std::string& text : settings) {
@@ -109,20 +110,20 @@ Json parse_value(const std::string& text) { return json_or_nothing(text).value_o
 
 namespace {
 
-/// The "=value" of a setting, or "=..." where it has none.
+/// The "=value" of a setting, or "=..." if the setting has no value.
 std::string rest_of(const std::string& text, std::size_t equals) {
   return equals == std::string::npos ? "=..." : text.substr(equals);
 }
 
 /// Throws ConfigError for a setting outside the experiment's fields, and suggests the option that
-/// is probably meant.
+/// the user probably means.
 void check_leads_somewhere(const Setting& setting) {
   const std::string first = setting.pointer.substr(1, setting.pointer.find('/', 1) - 1);
   static const Json known = config_schema()["properties"];  // costly to build
   if (known.contains(first)) return;
   std::vector<std::string> names;
   for (const auto& [name, schema] : known.items()) names.push_back(name);
-  if (!did_you_mean(first, names).empty()) return;  // the table of fields reports it
+  if (!did_you_mean(first, names).empty()) return;  // the table of fields reports this error
   if (const std::string pointer = known_pointer(setting.pointer); !pointer.empty())
     throw ConfigError("--set " + setting.pointer,
                       fmt::format("unknown key \"{}\"{}", first, did_you_mean(pointer)));

@@ -11,9 +11,9 @@
 namespace trigram {
 namespace {
 
-/// Values that are set together, and the pointer under which their errors are reported.
+/// Values that are set together, and the pointer at which their errors are reported.
 struct Row {
-  Json values = Json::object();  // pointer -> value
+  Json values = Json::object();  // pointers and their values
   std::string reported_under;
 };
 using Axis = std::vector<Row>;
@@ -45,7 +45,7 @@ std::vector<Axis> product_axes(const Json& sweep) {
   return axes;
 }
 
-/// "zip" as columns: {pointer: [values], ...}.
+/// Reads "zip" as columns: {pointer: [values], ...}.
 Axis axis_of_columns(const Json& zip) {
   check_object(zip, "/zip", "an object of pointers to lists, or a list of rows");
   Axis axis;
@@ -61,7 +61,7 @@ Axis axis_of_columns(const Json& zip) {
   return axis;
 }
 
-/// "zip" as rows: [{pointer: value, ...}, ...].
+/// Reads "zip" as rows: [{pointer: value, ...}, ...].
 Axis axis_of_rows(const Json& zip) {
   Axis axis;
   for (const Json& row : checked_list(zip, "/zip")) {
@@ -89,7 +89,7 @@ void check_size(const std::vector<Axis>& axes) {
     throw ConfigError("/sweep", fmt::format("expected at most {} runs, not {}", kMost, points));
 }
 
-/// The value that a pointer is set to, and the pointer under which its errors are reported.
+/// The value to which a pointer is set, and the pointer at which its errors are reported.
 struct Assignment {
   const Json* value;    // as written in the sweep
   const Json* content;  // the same value, or the content of the file that it names
@@ -99,7 +99,7 @@ struct Assignment {
 /// children.
 using Choice = std::map<std::string, Assignment>;
 
-/// Turns the rows of an axis into choices. Reads each file that a row names once.
+/// Turns the rows of an axis into choices. Reads each file that a row names only once.
 std::vector<Choice> choices_of(const Axis& axis, const std::filesystem::path& base,
                                std::vector<std::unique_ptr<const Json>>& contents) {
   std::vector<Choice> choices;

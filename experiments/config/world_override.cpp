@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kRuntime = "/runtime";
 constexpr const char* kOptions = "/runtime/";
 
-/// Returns "fidelity" for "/runtime/fidelity".
+/// The name of a world's option from its pointer: "fidelity" for "/runtime/fidelity".
 std::string option_of(const std::string& pointer) {
   const std::string below = pointer.substr(std::string(kOptions).size());
   return below.substr(0, below.find('/'));
@@ -24,7 +24,7 @@ std::vector<std::string> options_of(const World& world) {
   return names;
 }
 
-/// An option that no world has is a mistake, not an option of another world.
+/// Throws for an option that no world has: it is a mistake, not an option of another world.
 void check_known(const std::string& pointer) {
   std::vector<std::string> known;
   for (const World& world : worlds())
@@ -77,11 +77,12 @@ bool WorldOverride::leave_out_options(SweepPoint& point) const {
   return point.coordinates != swept;
 }
 
-/// Returns true if a part of the point was for another world.
+/// Retargets a point. Returns true if a part of the point was for another world.
 bool WorldOverride::take(SweepPoint& point) const {
   Json& runtime = point.config["runtime"];
   if (!is_there(runtime)) {
-    resolve_component(worlds(), "world", runtime, kRuntime);  // reports mistakes in it
+    resolve_component(worlds(), "world", runtime,
+                      kRuntime);  // reports mistakes in the point's world
     runtime = world_;
     const Json swept = point.coordinates;
     for (const auto& [pointer, value] : swept.items())

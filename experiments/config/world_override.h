@@ -7,18 +7,18 @@
 
 namespace trigram {
 
-/// Retargets a configuration to another world, {"name": ..., options}. These options apply unless
-/// the configuration itself gives options for that world. Options of the configuration's other
-/// worlds are left out; variants that differ only in them become one.
+/// Retargets a configuration to another world, {"name": ..., options}. The given options apply
+/// unless the configuration itself has options for that world. The configuration's options for
+/// other worlds are left out, and points that differ only in these become one point.
 class WorldOverride {
  public:
   /// Reports an unknown world, or an unknown option of it, at `reported_at`.
   WorldOverride(const Json& world, const std::string& reported_at);
 
-  /// Retargets the file. Call it before the command-line settings, so that these apply to the new
-  /// world, and again after them.
+  /// Retargets the file. Call it twice: before the command-line settings are applied, so that they
+  /// apply to the new world, and again afterwards.
   void file(Json& config);
-  /// Retargets the points; call it after the sweep has been expanded.
+  /// Retargets the points. Call it after the sweep has been expanded.
   void points(std::vector<SweepPoint>& points) const;
 
  private:

@@ -17,15 +17,15 @@ namespace {
 
 constexpr int kMostNodes = 1000;                           // a bridge has 1,023 ports
 constexpr double kSlowest_bps = 1e3, kFastest_bps = 1e12;  // the range of tc's token buckets
-constexpr double kMostQueued = 1e9;  // in bytes: the kernel's counters have 31 bits
+constexpr double kMostQueued = 1e9;  // in bytes, because the kernel's counters have 31 bits
 constexpr int kMtu = 1500;
-// A token bucket counts Ethernet frames. The headers of IP, of TCP with timestamps, and of Ethernet
-// are not payload.
+// Bytes of an Ethernet frame and of its payload. A token bucket counts frames; the headers of IP,
+// of TCP with timestamps, and of Ethernet are not payload.
 constexpr double kFrame = kMtu + 14, kPayload = kMtu - 20 - 32;
 
-/// The burst of a full token bucket in bytes: at least two frames, and the bytes of 1 ms, so that a
-/// late kernel timer loses no throughput. Less if TCP is described and links are idle for a latency
-/// between messages, because every message would then find a full bucket.
+/// The burst of a full token bucket in bytes. It has at least two frames, and the bytes of 1 ms, so
+/// that a late kernel timer loses no throughput. It is smaller if TCP is described and there is a
+/// latency: links are then idle between messages, so every message would find a full bucket.
 double bucket_bytes(const EmulatedNetwork& network, double Bps) {
   const bool idles = network.tcp.exists() && network.latency_s > 0;
   return std::max(2 * kFrame, (idles ? 2.5e-4 : 1e-3) * Bps);
@@ -76,12 +76,13 @@ void check_cluster(const Cluster& cluster) {
   check_transport(cluster.transport);
 }
 
-/// The capacity of a queue per connection: what the connection may have in flight.
+/// The capacity in bytes of a queue for each connection: the bytes that the connection may have in
+/// flight.
 double window_bytes(const EmulatedNetwork& network, double Bps) {
   return std::max(512e3, 4 * Bps * network.latency_s);
 }
 
-/// Rejects rates and queue sizes that exceed the range of the kernel's counters.
+/// Throws ConfigError for rates and queue sizes that exceed the range of the kernel's counters.
 void check_rates(const EmulatedNetwork& network) {
   for (int node = 0; node < network.nodes; ++node) {
     const double Bps = network.nic_Bps[static_cast<std::size_t>(node)];
@@ -100,9 +101,10 @@ void check_rates(const EmulatedNetwork& network) {
 }
 
 /// True if this direction of a NIC delays packets by the latency. If TCP is described, packets are
-/// delayed on the way into a node, behind the token bucket of the sending NIC, as on a cable: TCP
-/// then sees its own queue at that bucket, which a delaying queue would hide. Otherwise they are
-/// delayed before that bucket, because buffers are tuned to the link.
+/// delayed on the way into a node, after the token bucket of the sending NIC, like on a cable. TCP
+/// then sees its own queue at that bucket, which a delaying queue before the bucket would hide. If
+/// TCP is not described, packets are delayed before that bucket, because buffers are tuned to the
+/// link.
 bool delayed_here(const EmulatedNetwork& network, bool leaving) {
   return leaving != network.tcp.exists();
 }
@@ -121,8 +123,8 @@ std::string queue(const EmulatedNetwork& network, const std::string& device, dou
                     device, 1e6 * network.latency_s, 100 * network.loss);
 }
 
-/// The send buffer of a connection, including TCP's own structures: some milliseconds of data, plus
-/// enough to fill the link if the kernel emulates latency.
+/// The send buffer of a connection in bytes, including TCP's own structures. It holds some
+/// milliseconds of data and, if the kernel emulates latency, also enough to fill the link.
 double send_buffer_bytes(const EmulatedNetwork& network, double Bps) {
   return std::max(32768.0, Bps * (4e-3 + 6 * network.latency_s));
 }
@@ -132,26 +134,27 @@ std::string setting(const std::string& key, const std::string& value) {
   return fmt::format("echo '{}' > /proc/sys/net/ipv4/{} || exit 1\n", value, key);
 }
 
-/// If the kernel emulates latency, the window fills the link from the beginning. The kernel counts
-/// its own structures, about half, as part of the buffer.
+/// Parameters of receive buffers. If the kernel emulates latency, the window fills the link from
+/// the beginning. The kernel's own structures take about half of a buffer.
 std::string receive_buffers(const EmulatedNetwork& network, double Bps) {
   const double most = window_bytes(network, Bps);
   if (network.latency_s == 0) return fmt::format("4096 131072 {:.0f}", most);
   return fmt::format("4096 {0:.0f} {0:.0f}", 2 * most);
 }
 
-/// Route options for the initial window of a connection: the packets of a round trip, as on a
-/// connection that has always been in use. TCP's own ten packets would need several round trips to
-/// grow.
+/// Route options for the initial window of a connection. It has the packets of a round trip, as on
+/// a connection that has always been in use. TCP's default of ten packets would need several round
+/// trips to grow.
 std::string first_window(const EmulatedNetwork& network, double Bps) {
   if (network.tcp.slow_start) return "";
   const double packets = std::ceil(2.2 * network.latency_s * Bps / kPayload);
   return fmt::format("initcwnd {0:.0f} initrwnd {0:.0f}", std::max(10.0, packets));
 }
 
-/// Sets the nodes' TCP as the cluster describes it; all else stays Linux's default. The window is
-/// half of the receive buffer (net.ipv4.tcp_adv_win_scale = 1, until Linux 6.6). A connection keeps
-/// little data in the queue of its NIC, so that short messages do not wait behind long ones.
+/// Sets the nodes' TCP as the cluster describes it; all other parameters keep Linux's defaults. The
+/// window is half of the receive buffer (net.ipv4.tcp_adv_win_scale = 1, until Linux 6.6). A
+/// connection keeps little data in the queue of its NIC, so that short messages do not wait behind
+/// long ones.
 void describe_tcp(const std::string& name, const EmulatedNetwork& network, double Bps) {
   const Tcp& tcp = network.tcp;
   const double buffer = 2 * tcp.window_bytes;
@@ -165,10 +168,10 @@ void describe_tcp(const std::string& name, const EmulatedNetwork& network, doubl
           setting("tcp_wmem", fmt::format("4096 16384 {:.0f}", std::max(4194304.0, buffer))));
 }
 
-/// Tunes TCP to behave as if connections had always been in use: no slow start after computation.
-/// Each connection keeps little data in its buffer and in the queue of its NIC, so that connections
-/// share the NIC evenly and short messages, such as MPI's own replies, do not wait behind long
-/// ones.
+/// Tunes TCP so that connections behave as if they had always been in use: there is no slow start
+/// after computation. Each connection keeps little data in its buffer and in the queue of its NIC,
+/// so that connections share the NIC evenly, and short messages, such as MPI's own replies, do not
+/// wait behind long ones.
 void tune(const std::string& name, const EmulatedNetwork& network, double Bps) {
   run_tool(
       {"ip", "netns", "exec", name, "sh"},

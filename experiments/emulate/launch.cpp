@@ -22,10 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Writes the program with which mpirun starts its daemon on a host: $1 is the host's address, the
-/// rest is a shell command to run there. Each node gets its own host name, because Open MPI uses
-/// the name up to the first dot to decide which ranks can share memory and which host a file
-/// belongs to.
+/// Writes the program with which mpirun starts its daemon on a host. $1 is the host's address, and
+/// the rest is a shell command to run there. Each node gets its own host name, because Open MPI
+/// uses the name up to the first dot to decide which ranks can share memory, and to which host a
+/// file belongs.
 void write_agent(const fs::path& file) {
   std::ofstream(file) << fmt::format(
       "node={}$1; name=$(echo $node | tr . -); shift\n"
@@ -53,14 +53,16 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
   set("btl", network.workers_per_node > 1 ? "tcp,self,vader" : "tcp,self");
   set("btl_tcp_if_include", KernelNetwork::subnet());
   set("oob_tcp_if_include", KernelNetwork::subnet());
-  if (!network.tcp.exists()) {  // otherwise keep Open MPI's defaults, as TCP is also not tuned
+  if (!network.tcp
+           .exists()) {  // otherwise Open MPI keeps its defaults, because TCP is not tuned either
     set("btl_tcp_flags", "send");
     for (const char* limit : {"eager_limit", "rndv_eager_limit", "max_send_size"})
       set(fmt::format("btl_tcp_{}", limit).c_str(),
           std::to_string(fragment_bytes(network.nic_Bps)));
   }
   set("mpi_yield_when_idle", "1");
-  // A daemon that leaves the session also loses its priority, and this command loses track of it.
+  // A daemon that left the session would also lose its priority, and this command would lose track
+  // of it.
   words.insert(words.end(), {"--leave-session-attached", "--bind-to", "none", "--hostfile",
                              (folder / "hosts").string(), "-n",
                              std::to_string(network.nodes * network.workers_per_node)});
@@ -68,9 +70,10 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
 }
 
 [[noreturn]] void become(const std::vector<std::string>& words) {
-  setpgid(0, 0);  // signals of a terminal reach mpirun once, through the parent
+  setpgid(0, 0);  // a signal of a terminal reaches mpirun only once, through this parent
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-  // The open end of the watcher's pipe means that this command is alive.
+  // As long as an end of the watcher's pipe is open, the watcher takes this command to be alive. So
+  // the child closes it.
   close_range(STDERR_FILENO + 1, ~0u, 0);
   setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);  // namespaces need root
   setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);

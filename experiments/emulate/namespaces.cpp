@@ -18,19 +18,19 @@ namespace trigram {
 namespace {
 
 namespace fs = std::filesystem;
-using Identity = std::pair<dev_t, ino_t>;  // of a namespace
+using Identity = std::pair<dev_t, ino_t>;  // identifies a namespace
 
 const fs::path kFolder = "/run/netns";  // where iproute2 keeps namespaces
 constexpr const char* kPrefix = "trigram-";
 
-/// {0, 0} if the file does not exist.
+/// The identity of the namespace of a file; {0, 0} if the file does not exist.
 Identity identity(const fs::path& file) {
   struct stat seen {};
   if (stat(file.c_str(), &seen) != 0) return {};
   return {seen.st_dev, seen.st_ino};
 }
 
-/// The process that owns a namespace; 0 if the namespace is not one of `trigram emulate`.
+/// The process that owns a namespace; 0 if `trigram emulate` has not created it.
 pid_t owner_of(const std::string& name) {
   if (!name.starts_with(kPrefix)) return 0;
   return static_cast<pid_t>(std::strtol(name.c_str() + std::string(kPrefix).size(), nullptr, 10));
@@ -55,8 +55,8 @@ std::vector<pid_t> processes_in(const std::set<Identity>& namespaces) {
   return processes;
 }
 
-/// Sends `signal` to all processes in the namespaces. Returns true once none is left, false after
-/// some seconds.
+/// Sends `signal` to all processes in the namespaces. Returns true once no process is left, or
+/// false after some seconds.
 bool end_processes(const std::set<Identity>& namespaces, int signal) {
   using Clock = std::chrono::steady_clock;
   const auto patience = Clock::now() + std::chrono::seconds(4);
@@ -68,8 +68,8 @@ bool end_processes(const std::set<Identity>& namespaces, int signal) {
   return true;
 }
 
-/// Ignores that the namespace is already gone, because a watcher and a sweep may delete it at the
-/// same time.
+/// Removes a namespace. It is no error if it is already gone, because a watcher and a sweep may
+/// remove it at the same time.
 void remove_namespace(const std::string& name) {
   try {
     run_tool({"ip", "netns", "delete", name});

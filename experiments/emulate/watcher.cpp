@@ -27,7 +27,7 @@ void clean(pid_t owner, const std::filesystem::path& folder) noexcept {
 
 [[noreturn]] void watch(int pipe, pid_t owner, const std::filesystem::path& folder) {
   setsid();
-  sigset_t all;  // so that neither a terminal nor a launcher ends it
+  sigset_t all;  // blocked, so that neither a terminal nor a launcher can end the watcher
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, nullptr);
   char nothing = 0;
@@ -42,7 +42,7 @@ void clean(pid_t owner, const std::filesystem::path& folder) noexcept {
 Watcher::Watcher(const std::filesystem::path& folder) : folder_(folder) {
   int ends[2];
   if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "a pipe");
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);  // the other end stays open in tools: see pipe_
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);  // the other end stays open in tools (see pipe_)
   const pid_t owner = getpid();
   child_ = fork();
   if (child_ < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
@@ -59,7 +59,7 @@ Watcher::~Watcher() {
   int status = 0;
   while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status != 0) clean(getpid(), folder_);  // the child was killed
+  if (status != 0) clean(getpid(), folder_);  // the child was killed, so this process cleans up
 }
 
 }  // namespace trigram

@@ -6,9 +6,9 @@
 
 namespace trigram {
 
-/// Removes the namespaces of this process, the processes inside them, and a folder: when this
-/// object is destroyed, or when the process dies earlier for any reason. A child process in its own
-/// session does this; it detects the end through a pipe.
+/// Cleans up when this object is destroyed, or when the process dies earlier for any reason:
+/// removes the namespaces of this process, the processes inside them, and a folder. A child process
+/// in its own session does this. It detects the end through a pipe.
 class Watcher {
  public:
   explicit Watcher(const std::filesystem::path& folder);
@@ -19,8 +19,8 @@ class Watcher {
  private:
   const std::filesystem::path folder_;
   pid_t child_ = 0;
-  /// Never written to. Tools that this process starts inherit it, so that the child sees the end
-  /// only after they have finished creating things.
+  /// Nothing is written to this pipe. Tools that this process starts inherit it, so that the child
+  /// sees the end only after these tools have finished creating things.
   int pipe_ = -1;
 };
 

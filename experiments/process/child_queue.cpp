@@ -19,26 +19,27 @@ namespace {
 
 constexpr double kTick_s = 0.1;
 
-/// Allocates nothing, so it works in any thread and when called from C code.
+/// Ends the process if memory is exhausted. It allocates nothing, so it works in any thread and
+/// when called from C code.
 [[noreturn]] void end_without_memory() {
   constexpr std::string_view kWhy = "out of memory\n";
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, kWhy.data(), kWhy.size());
   _exit(kOutOfMemory);
 }
 
-/// Handler of SIGABRT: libraries abort when they run out of memory, some without a message.
+/// Handler of SIGABRT. Libraries abort when they run out of memory, some of them without a message.
 void check_memory(int) {
   constexpr std::size_t kLittle = std::size_t{64} << 20;
   if (mmap(nullptr, kLittle, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
     end_without_memory();
 }
 
-/// Sets up a forked child. Its own process group keeps Ctrl-C in a terminal to the parent; it is
-/// killed when the parent dies; and its output goes to the log.
+/// Sets up a forked child. The child has its own process group, so that Ctrl-C in a terminal
+/// reaches only the parent. It is killed when the parent dies. Its output goes to the log.
 void become_child(pid_t parent, const std::filesystem::path& log, Signals& signals) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // the parent died before prctl
+  if (getppid() != parent) _exit(1);  // the parent died before the call of prctl
   signals.restore();
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
   if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0) _exit(1);
@@ -70,7 +71,7 @@ void ChildQueue::start_next() {
   ChildTask task = std::move(waiting_.front());
   waiting_.pop_front();
   const ChildTask::Started started = task.start();
-  fflush(nullptr);  // otherwise the child would write the parent's buffers again
+  fflush(nullptr);  // otherwise the child would also write the content of the parent's buffers
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
@@ -78,7 +79,7 @@ void ChildQueue::start_next() {
     become_child(parent, started.log, signals_);
     const int code = guarded(started.body);
     fflush(nullptr);
-    _exit(code);  // no destructors, because their objects belong to the parent
+    _exit(code);  // runs no destructors, because their objects belong to the parent
   }
   running_.emplace(pid, std::move(task));
 }

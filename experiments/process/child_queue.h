@@ -16,14 +16,14 @@ namespace trigram {
 /// Exit code of a child process that ran out of memory.
 inline constexpr int kOutOfMemory = 12;
 
-/// Work to be done in its own child process.
+/// Work that is done in a separate child process.
 struct ChildTask {
   bool exclusive = false;  // no other task runs at the same time
   /// Called in the parent just before the fork. Returns the work of the child and the file for its
   /// output. The child exits with the code that `body` returns.
   struct Started {
     std::function<int()> body;
-    std::filesystem::path log;  // of stdout and stderr
+    std::filesystem::path log;  // gets stdout and stderr
   };
   std::function<Started()> start;
   /// Called in the parent with the child's wait status.
@@ -40,9 +40,9 @@ class ChildQueue {
   ChildQueue& operator=(const ChildQueue&) = delete;
 
   void add(ChildTask task) { waiting_.push_back(std::move(task)); }
-  /// Runs all tasks and calls `tick` about ten times a second. Returns false after SIGINT, SIGTERM
-  /// or SIGHUP; then all children have been killed without calls of `ended`, and waiting tasks are
-  /// not started.
+  /// Runs all tasks, and calls `tick` about ten times a second. Returns false after SIGINT, SIGTERM
+  /// or SIGHUP. Then all children have been killed without calls of `ended`, and the waiting tasks
+  /// are not started.
   bool run(const std::function<void()>& tick);
 
  private:

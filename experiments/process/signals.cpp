@@ -8,7 +8,7 @@ namespace trigram {
 Signals::Signals() {
   sigemptyset(&waited_);
   for (int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&waited_, signal);
-  ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, the parent cannot wait for children
+  ::signal(SIGCHLD, SIG_DFL);  // if SIGCHLD is ignored, the parent cannot wait for children
   sigprocmask(SIG_BLOCK, &waited_, &before_);
 }
 

@@ -25,7 +25,8 @@ std::set<int> allowed_cores() {
   return cores;
 }
 
-/// The kernel's boot id, because containers and emulated nodes have host names of their own.
+/// Identifies a machine by the kernel's boot id, because containers and emulated nodes have
+/// different host names.
 std::string machine_id() {
   std::string id;
   if (std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id)) return id;

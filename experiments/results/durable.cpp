@@ -31,8 +31,8 @@ class File {
   int fd_;
 };
 
-/// For file systems without an atomic exchange, such as NFS. Between the two steps `to` does not
-/// exist, but it is never incomplete.
+/// Replaces a folder on file systems without an atomic exchange, such as NFS. Between the two steps
+/// `to` does not exist, but it is never incomplete.
 void replace_in_two_steps(const Path& from, const Path& to) {
   const Path old = from.parent_path() / ("old-" + from.filename().string());
   if (std::filesystem::exists(to)) std::filesystem::rename(to, old);

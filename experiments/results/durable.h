@@ -12,8 +12,8 @@ namespace trigram {
 void write_durably(const std::filesystem::path& path, std::string_view content);
 /// Waits until the file's content, or the folder's entries, are on disk.
 void sync_to_disk(const std::filesystem::path& path);
-/// Renames the folder `from` to `to`. If `to` exists, exchanges the two atomically where the file
-/// system can, so that `to` is complete at any time, and then removes the old folder.
+/// Renames the folder `from` to `to`. If `to` exists, exchanges the two, atomically if the file
+/// system can, so that `to` is complete at any time. Then removes the old folder.
 void replace_folder(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace trigram

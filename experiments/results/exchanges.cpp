@@ -5,14 +5,14 @@
 namespace trigram {
 namespace {
 
-/// The steps that count: all steps, or those until the target accuracy was reached.
+/// The number of steps that count: all steps, or those until the target accuracy was reached.
 long counted_steps(const Json& manifest) {
   const Json reached = manifest.at("summary").value(Json::json_pointer("/target/steps"), Json());
   return reached.is_number() ? reached.get<long>()
                              : manifest.at("experiment").at("steps").get<long>();
 }
 
-/// For manifests of older programs, which have no `shortfall`.
+/// The shortfall for manifests of older programs, which have no `shortfall`.
 std::string shortfall_by_counts(const Json& manifest) {
   const Json& summary = manifest.at("summary");
   const Json& cluster = manifest.at("experiment").at("cluster");

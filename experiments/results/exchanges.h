@@ -6,13 +6,15 @@
 
 namespace trigram {
 
-/// Runs are compared either by their means per step or by the time in which they reach an accuracy.
+/// The quantity by which runs are compared: their means per step, or the time in which they reach
+/// an accuracy.
 enum class Compared { rates, accuracy };
 
-/// Says why a finished run, given its manifest, does not show its algorithm's cost, so that it must
-/// not be compared; empty if it does. The text is the summary's `shortfall` (docs/summary.md) and
-/// follows "it". Manifests of older programs have no `shortfall`; for them, only runs that sent no
-/// message or ended before the first regular exchange (`cycle_steps`) are excluded.
+/// Returns the reason why a finished run, given its manifest, does not show its algorithm's cost,
+/// so that it must not be compared; empty if it does. The reason is the summary's `shortfall`
+/// (docs/summary.md), a phrase that follows "it". Manifests of older programs have no `shortfall`.
+/// Of their runs, only those are excluded that sent no message or ended before the first regular
+/// exchange (`cycle_steps`).
 std::string missing_exchanges(const Json& manifest, Compared compared = Compared::rates);
 
 }  // namespace trigram

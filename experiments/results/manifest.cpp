@@ -17,7 +17,7 @@ std::string utc_now() {
 
 namespace {
 
-/// Warnings about the emulated links that differ from their configuration.
+/// Warnings about emulated links that differ from their configuration.
 Json warnings_of_links(const Json& links) {
   Json warnings = Json::array();
   for (const Json& link : links)

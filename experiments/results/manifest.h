@@ -10,23 +10,23 @@ namespace trigram {
 /// Manifest schema version; manifests of other versions are not comparable.
 inline constexpr int kManifestSchema = 1;
 
-/// How a run ended.
+/// The way in which a run ended.
 struct Outcome {
   Json summary = {};       // null if the run failed
   std::string error = {};  // empty if the run succeeded
   bool hang = false;       // the watchdog ended it
-  bool refused = false;    // bad input that was only found when the run began
+  bool refused = false;    // bad input that was found only when the run began
   bool ok() const { return error.empty(); }
 };
 
-/// When the run began and ended.
+/// The times at which the run began and ended.
 struct Period {
-  std::string started, finished;  // ISO 8601, UTC
+  std::string started, finished;  // ISO 8601 in UTC
   double wall_s = 0;
 };
 
 /// The manifest of a run: its configuration, the program, the machine and the results. `links` are
-/// the links of an emulated network as measured before the run, otherwise null.
+/// the measurements of an emulated network's links before the run; otherwise null.
 Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
                    const Json& links, const Cores& cores);
 

@@ -8,10 +8,11 @@
 namespace trigram {
 namespace {
 
-/// The interval's share of the time if it is the fifth of five equal intervals.
+/// The longest interval that is not coarse, as a fraction of the time: it is the fifth of five
+/// equal intervals.
 constexpr double kCoarse = 1.0 / 5, kRounding = 1e-9;
 
-/// Never uses an exponent.
+/// Three digits, never with an exponent.
 std::string three_digits(double seconds) {
   const int whole = seconds > 0 ? static_cast<int>(std::floor(std::log10(seconds))) : 0;
   return fmt::format("{:.{}f}", seconds, std::max(0, 2 - whole));

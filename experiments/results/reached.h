@@ -4,24 +4,27 @@
 
 namespace trigram {
 
-/// Times that differ by less than this share are ties.
+/// Times that differ by less than this fraction are ties.
 constexpr double kTie = 0.01;
 
-/// The time in seconds in which a run reached an accuracy. Evaluations give only an interval: the
-/// accuracy was reached after `after_s`, the time of the last evaluation below it, or, if there was
-/// none, of the first model that could have been as accurate (0: unknown); and not later than
-/// `time_s`. Both are equal if the time is known exactly, and infinite if the accuracy was never
-/// reached. accuracy.py and winner_map.py apply the same rules to tables and reports.
+/// The time in seconds in which a run reached an accuracy. Evaluations give only an interval. The
+/// accuracy was reached not later than `time_s`, and later than `after_s`. `after_s` is the time of
+/// the last evaluation below the accuracy or, if there was none, the time of the first model that
+/// could have been as accurate (0 if unknown). Both are equal if the time is known exactly, and
+/// infinite if the accuracy was never reached. accuracy.py and winner_map.py apply the same rules
+/// to tables and reports.
 struct Reached {
   double after_s = 0, time_s = 0;
 
-  /// True if evaluations are too sparse to rank by: fewer than five, if they are evenly spaced.
+  /// True if evaluations are too sparse to rank by this time: fewer than five until then, if they
+  /// are evenly spaced.
   bool coarse() const;
   /// True if this time may be earlier than `best`, which has the least `time_s`, or ties with it.
   bool may_precede(const Reached& best) const;
-  /// To three digits: "47.1–51.4", or "≤14.7 ~" if it is coarse and there was no evaluation before.
+  /// The interval with three digits: "47.1–51.4"; or "≤14.7 ~" if it is coarse and there was no
+  /// evaluation before.
   std::string text() const;
-  /// The same without the mark for coarse times.
+  /// The same as text(), but without the mark for coarse times.
   std::string span() const;
 };
 

@@ -24,7 +24,7 @@ std::string host() {
   return name.data();
 }
 
-/// A zombie counts as gone: after a job was killed, its parent may never wait for it.
+/// A zombie counts as gone: if a job was killed, its parent may never wait for it.
 bool is_gone(pid_t pid) {
   if (kill(pid, 0) != 0) return errno == ESRCH;
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
@@ -76,7 +76,7 @@ void remove_leftovers(const fs::path& experiment) {
   if (!fs::is_directory(experiment)) return;
   for (const auto& entry : fs::directory_iterator(experiment))
     if (std::error_code gone; is_leftover(entry.path()))
-      fs::remove_all(entry.path(), gone);  // another process may be removing it, too
+      fs::remove_all(entry.path(), gone);  // another process may remove it at the same time
 }
 
 }  // namespace trigram

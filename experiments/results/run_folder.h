@@ -8,7 +8,7 @@
 namespace trigram {
 
 /// The results of a run while they are being written: results/NAME/ID.tmp.HOST.PID. Only `publish`
-/// gives the folder the name that readers look for, so that incomplete results are never read.
+/// gives the folder the name that readers look for, so that nobody reads incomplete results.
 class RunFolder {
  public:
   RunFolder(const std::filesystem::path& experiment, const std::string& id);
@@ -18,8 +18,8 @@ class RunFolder {
   RunFolder& operator=(const RunFolder&) = delete;
 
   const std::filesystem::path& path() const { return temporary_; }
-  /// Writes the manifest and renames the folder to results/NAME/ID, replacing an earlier one. Then
-  /// writes the file DONE if `done`. Everything is on disk when this returns.
+  /// Writes the manifest and renames the folder to results/NAME/ID; an earlier folder is replaced.
+  /// Then writes the file DONE if `done` is true. Everything is on disk when this returns.
   void publish(const Json& manifest, bool done);
 
  private:
@@ -30,8 +30,8 @@ class RunFolder {
 /// True for a folder ID.tmp.HOST.PID of this host whose process no longer exists.
 bool is_leftover(const std::filesystem::path& folder);
 
-/// Removes the unpublished folders under `experiment` of processes of this host that no longer
-/// exist.
+/// Removes the unpublished folders under `experiment` that belong to processes of this host that no
+/// longer exist.
 void remove_leftovers(const std::filesystem::path& experiment);
 
 }  // namespace trigram

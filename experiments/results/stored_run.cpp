@@ -26,7 +26,7 @@ std::string stale_as(const Json& manifest, const std::string& git) {
   return made_by == git ? "" : fmt::format("was made by version {}, this is {}", made_by, git);
 }
 
-/// An empty object if the file cannot be read or is not a manifest.
+/// Reads a manifest. Returns an empty object if the file cannot be read or is not a manifest.
 Json read_manifest(const std::filesystem::path& path) {
   try {
     const Json manifest = json_or_nothing(read_text_file(path)).value_or(Json());
@@ -38,12 +38,12 @@ Json read_manifest(const std::filesystem::path& path) {
 }
 
 bool is_done(const std::filesystem::path& folder) {
-  std::error_code ignored;  // e.g. a link to itself
+  std::error_code ignored;  // for example a link to itself
   return std::filesystem::exists(folder / "DONE", ignored);
 }
 
-/// A folder named manifest.json is not a manifest; it may be the results of an old experiment of
-/// that name.
+/// True if the folder contains a run. A folder (rather than a file) named manifest.json does not
+/// count: it may be the results of an old experiment of that name.
 bool holds_a_run(const std::filesystem::path& folder) {
   std::error_code ignored;
   return is_done(folder) || std::filesystem::is_regular_file(folder / "manifest.json", ignored);

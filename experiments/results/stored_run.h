@@ -13,13 +13,13 @@ namespace trigram {
 struct StoredRun {
   enum State {
     missing,
-    failed,   // ended by an error; the next `trigram run` repeats it
-    partial,  // published without DONE: its writer was killed between the two
+    failed,   // an error ended it; the next `trigram run` repeats it
+    partial,  // published without DONE, because its writer was killed between the two
     stale,    // finished, but by another version of the program or with another schema
     done
   } state = missing;
   Json manifest;         // null when missing
-  std::string stale_as;  // how it differs from this program; empty unless stale
+  std::string stale_as;  // says how it differs from this program; empty unless stale
 };
 
 /// Reads a run's folder. `git` is the version that counts as current.
@@ -28,7 +28,7 @@ StoredRun read_stored_run(const std::filesystem::path& folder, const std::string
 /// Atomically replaces the sweep coordinates in the manifest in `folder`.
 void relabel(const std::filesystem::path& folder, const StoredRun& run, const Json& sweep);
 
-/// True for the folder of a run that has not been published.
+/// True for the folder of a run that has not been published yet.
 bool is_under_way(const std::filesystem::path& folder);
 /// The folders of runs at or below `root`, which may be results/NAME/ID, results/NAME or results.
 std::set<std::filesystem::path> run_folders(const std::filesystem::path& root);

@@ -67,7 +67,7 @@ void Collector::record(long step, Pending& all, Workload& workload, const Stream
   previous_time_s_ = record.time_s;
   if (!options_.waits) record.made = completed_by(record.time_s);
   if (!all.arrived.empty()) count_arrived(record, std::move(all.arrived));
-  std::vector<std::vector<float>> trained;  // one per rank that trains, in rank order
+  std::vector<std::vector<float>> trained;  // the weights of every rank that trains, in rank order
   if (due(step)) {
     evaluation_began_s_ = stream.now();
     for (std::size_t rank = 0; rank < all.ranks.size(); ++rank)
@@ -89,7 +89,8 @@ std::vector<StepCounts> Collector::completed_by(double time_s) const {
   return all;
 }
 
-/// A rank that is ahead has the model of the latest evaluated step that it ended by `time_s`.
+/// For a rank that is ahead, its model is that of the latest evaluated step that it ended by
+/// `time_s`.
 std::vector<float> Collector::model_of(std::size_t rank, long step, double time_s) {
   if (!options_.waits)
     for (auto ahead = pending_.rbegin(); ahead != pending_.rend() && ahead->first > step; ++ahead) {
@@ -100,8 +101,8 @@ std::vector<float> Collector::model_of(std::size_t rank, long step, double time_
   return std::move(pending_.at(step).weights[rank]);
 }
 
-/// In simulated time, a step's traffic is what arrived since the end of the step before, whatever
-/// steps the ranks sent it in.
+/// In simulated time, the traffic of a step is the traffic that has arrived since the end of the
+/// step before, whatever the steps in which ranks sent it.
 void Collector::count_arrived(StepRecord& record, std::vector<Counters> arrived) {
   record.arrived = std::move(arrived);
   Counters all;
@@ -109,9 +110,9 @@ void Collector::count_arrived(StepRecord& record, std::vector<Counters> arrived)
   record.sum = all - std::exchange(previous_arrived_, all);
 }
 
-/// Returns the seconds to exclude from training time: those since this rank arrived or since the
-/// evaluation began, whichever is later. Waiting for slower ranks counts as training time, waiting
-/// for an evaluation does not.
+/// Waits for the evaluation. Returns the seconds to exclude from training time: those since this
+/// rank arrived, or since the evaluation began if that was later. A wait for slower ranks counts as
+/// training time, but a wait for an evaluation does not.
 double Collector::wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
                            const Stream& stream) {
   if (options_.pause == EvaluationPause::none) return 0;

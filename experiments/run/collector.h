@@ -13,16 +13,19 @@ namespace trigram {
 
 class StoppingRule;
 
-/// How ranks behave while a model is evaluated.
+/// The behaviour of ranks while a model is evaluated.
 enum class EvaluationPause {
-  none,       // the simulation's clock does not advance
-  gate,       // real time, asynchronous: ranks that end a step meanwhile wait for the evaluation
-  rendezvous  // real time, synchronous: all ranks end the step, then wait for the evaluation
+  none,  // the simulation's clock does not advance
+  gate,  // in real time, for asynchronous algorithms: ranks that end a step meanwhile wait for the
+         // evaluation
+  rendezvous  // in real time, for synchronous algorithms: all ranks end the step, then wait for the
+              // evaluation
 };
 
-/// Gathers what the ranks of a process report at the end of each step. The rank that completes a
-/// step reduces it, evaluates the models if an evaluation is due, and passes the record to the
-/// sink. Records come in the order of steps, and only for steps that count.
+/// Gathers the reports of a process's ranks at the end of each step. The rank that completes a
+/// step, because it is the last one, combines the reports into a record, evaluates the models if an
+/// evaluation is due, and passes the record to the sink. Records come in the order of steps, and
+/// only for steps that count.
 ///
 /// Ranks may be threads or the actors of a simulation. An actor must not block on an OS primitive
 /// that another actor holds. It always finds the mutex free, because SimGrid never switches actors
@@ -36,12 +39,12 @@ class Collector {
     long steps = 1;
     long eval_every = 0;  // 0: only after the last step
     bool evaluates = true;
-    /// True if ranks wait for each other. If false, an evaluation at the time when the last rank
-    /// ends a step uses the model that each rank then has, and counts the work that each rank has
-    /// done by then.
+    /// True if ranks wait for each other. If they do not, an evaluation takes place at the time at
+    /// which the last rank ends a step. It then uses the model that each rank has at that time, and
+    /// counts the work that each rank has done by then.
     bool waits = true;
     EvaluationPause pause = EvaluationPause::none;
-    StoppingRule* stopping = nullptr;  // is told of all steps that count; null: none
+    StoppingRule* stopping = nullptr;  // is told about all steps that count; null: none
   };
   using Sink = std::function<void(const StepRecord&)>;
   Collector(Options options, Sink sink)
@@ -52,9 +55,9 @@ class Collector {
   /// True if the models are evaluated after `step`.
   bool due(long step) const;
 
-  /// Rank `rank` has ended `step`. `weights` are its weights if an evaluation is due; `workload`
-  /// runs the evaluation. Returns the seconds of `stream`'s clock that this call took and that do
-  /// not count as training time. Rethrows exceptions of the evaluation.
+  /// Call when rank `rank` has ended `step`. `weights` are its weights if an evaluation is due;
+  /// `workload` runs the evaluation. Returns the seconds of `stream`'s clock that this call took
+  /// and that do not count as training time. Rethrows exceptions of the evaluation.
   double finish(int rank, long step, const RankStep& done, std::span<const float> weights,
                 Workload& workload, const Stream& stream);
 
@@ -69,7 +72,7 @@ class Collector {
     return options_.pause == EvaluationPause::rendezvous && due(step);
   }
 
-  /// Wakes all ranks that wait here, because a rank has failed and will not come.
+  /// Wakes all ranks that wait here, because a rank has failed and will not arrive.
   void cancel();
 
  private:
@@ -77,8 +80,9 @@ class Collector {
     std::vector<RankStep> ranks;
     std::vector<std::vector<float>> weights;  // filled if an evaluation is due
     int missing = 0;
-    int training = 0;               // ranks that train and have not ended the step
-    std::vector<Counters> arrived;  // as of when the last rank that trains ended the step
+    int training = 0;  // number of ranks that train and have not ended the step
+    std::vector<Counters>
+        arrived;  // traffic that had arrived when the last rank that trains ended the step
   };
   Pending& pending(long step);
   void complete(long step, Pending& all, Workload& workload, const Stream& stream);

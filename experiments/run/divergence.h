@@ -4,7 +4,7 @@
 
 namespace trigram {
 
-/// Training has diverged: the loss of a rank is NaN or infinite.
+/// Thrown if training has diverged: the loss of a rank is NaN or infinite.
 class DivergenceError : public std::runtime_error {
  public:
   DivergenceError(int rank, long step, double loss);

@@ -14,7 +14,7 @@
 namespace trigram {
 namespace {
 
-/// Rounds the error to a few levels, so that tables show a sentence only once for similar runs.
+/// Describes the error in a few levels, so that tables show one sentence for similar runs.
 std::string how_exact(double error) {
   if (std::isinf(error)) return "too few to tell how exactly";
   std::string above;

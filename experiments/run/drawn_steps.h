@@ -19,12 +19,12 @@ class DrawnSteps {
 
   /// Records must come in the order of steps.
   void add(const StepRecord& record);
-  /// A warning if the standard error of the mean step time `mean_s`, in seconds, is more than kTie
-  /// of it; otherwise empty.
+  /// Returns a warning if the standard error of the mean step time `mean_s`, in seconds, exceeds
+  /// the fraction kTie of it; otherwise an empty text.
   std::string warning(double mean_s) const;
-  /// Standard error of the mean step time in seconds, by the method of batch means: the steps are
-  /// split into ten batches of consecutive whole cycles of the algorithm, or as many as there are
-  /// cycles. Infinite if there are fewer than two batches.
+  /// Standard error of the mean step time in seconds, by the method of batch means. The steps are
+  /// split into ten batches of consecutive whole cycles of the algorithm, or into fewer batches if
+  /// there are fewer cycles. Infinite if there are fewer than two batches.
   double standard_error_s() const;
 
  private:

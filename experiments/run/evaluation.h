@@ -15,17 +15,16 @@ struct Evaluation {
   double loss = 0;                 // of the mean model
   std::optional<double> accuracy;  // of the mean model; empty if the workload has no classes
   std::optional<double> worker_accuracy_mean, worker_accuracy_min;
-  /// Squared Euclidean distance between a worker's weights and the mean weights, averaged over
-  /// workers.
+  /// Squared Euclidean distance of a worker's weights from the mean weights, averaged over workers.
   double consensus_distance = 0;
 };
 
 /// Evaluates the mean of `weights` (one vector per worker) on all held-out data. If the vectors
-/// differ, also evaluates each distinct one on the first 1000 held-out samples, for the accuracies
-/// of the workers.
+/// differ, also evaluates each distinct vector on the first 1000 held-out samples; this gives the
+/// accuracies of the workers.
 Evaluation evaluate(Workload& workload, std::span<const std::vector<float>> weights);
 
-/// SHA-256 of the weights; tells apart weights that differ in any bit.
+/// SHA-256 of the weights. It differs if the weights differ in any bit.
 std::string weights_hash(std::span<const float> weights);
 
 }  // namespace trigram

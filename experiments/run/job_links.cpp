@@ -9,11 +9,11 @@
 namespace trigram {
 namespace {
 
-constexpr double kMessage_s = 0.1;  // target duration of a large message
+constexpr double kMessage_s = 0.1;  // target duration of a long message
 constexpr std::size_t kLeast = std::size_t{16} << 10, kMost = std::size_t{16} << 20;  // in elements
 constexpr int kRoundTrips = 9, kMessages = 3;
 
-/// Rank 0 and the first rank of the next node. Each of the two ranks constructs its own object.
+/// Rank 0 and the first rank of the next node. Each of the two ranks constructs its own Pair.
 class Pair {
  public:
   Pair(const Context& ctx, int peer, std::size_t numel)
@@ -47,15 +47,15 @@ class Pair {
 };
 
 double median_round_trip(Pair& pair, const Tensor& there, const Tensor& back, int times) {
-  pair.round_trip(there, back);  // not measured: it opens TCP's window
+  pair.round_trip(there, back);  // not measured, because it opens TCP's window
   std::vector<double> taken_s;
   for (int i = 0; i < times; ++i) taken_s.push_back(pair.round_trip(there, back));
   std::sort(taken_s.begin(), taken_s.end());
   return taken_s[taken_s.size() / 2];
 }
 
-/// MPI connects two ranks at their first message, and TCP starts slowly. This moves both costs out
-/// of the first step.
+/// MPI connects two ranks at their first message, and TCP starts slowly. This function takes both
+/// costs out of the first step.
 void connect(const Context& ctx) {
   std::vector<Transfer> batch;
   for (int peer = 0; peer < ctx.world_size; ++peer) {

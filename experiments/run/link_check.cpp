@@ -19,11 +19,13 @@ namespace {
 
 constexpr std::size_t kMostLinks = 6;
 constexpr double kLinkTolerance = 0.05;
-constexpr double kCheckedMessage_s = 0.2;  // long against a thread's wake-up, tens of microseconds
+constexpr double kCheckedMessage_s = 0.2;  // duration of a message; much longer than the wake-up of
+                                           // a thread, which takes tens of microseconds
 
 struct CheckedPair {
   int source, destination;
-  double overhead_s;  // the sender's software overhead per message, which is not network latency
+  double overhead_s;  // the sender's software overhead per message, which is not part of the
+                      // network's latency
   CheckedLink link;
 };
 
@@ -49,10 +51,10 @@ std::vector<CheckedPair> pairs_to_check(const Cluster& cluster) {
   return pairs;
 }
 
-/// Seconds from when both sides are ready until the message has arrived. Both ranks call this; the
-/// receiver gets the result and the sender gets 0. The sender sends its start time after the
-/// message, because a send may return long before the message arrives; the clocks of all ranks
-/// start together.
+/// The seconds from the time at which both sides are ready until the message has arrived. Both
+/// ranks call this function. The receiver gets the result, and the sender gets 0. The sender sends
+/// its start time after the message, because a send may return long before the message arrives; the
+/// clocks of all ranks have the same zero.
 double message_s(const Context& ctx, const CheckedPair& pair, std::size_t nbytes) {
   const Tensor empty = Tensor::phantom(0, DType::u8, 0);
   const Tensor message = Tensor::phantom(nbytes, DType::u8, nbytes);
@@ -63,7 +65,7 @@ double message_s(const Context& ctx, const CheckedPair& pair, std::size_t nbytes
   };
   std::array<double, 1> begin_s;
   if (ctx.world_rank == pair.source) {
-    pass(Transfer::recv, empty);  // the receiver is ready
+    pass(Transfer::recv, empty);  // tells the sender that the receiver is ready
     begin_s = {ctx.stream->now()};
     pass(Transfer::send, message);
     ctx.device->upload(begin, std::as_bytes(std::span(begin_s)));
@@ -92,7 +94,7 @@ void measure(const Context& ctx, CheckedPair& pair) {
                           latency_s - pair.overhead_s};
 }
 
-/// Relative error; 0 if the configured value is 0.
+/// The relative error; 0 if the configured value is 0.
 double error(double achieved, double configured) {
   return configured > 0 ? achieved / configured - 1 : 0;
 }

@@ -8,12 +8,12 @@
 
 namespace trigram {
 
-/// A link between two workers on an emulated network: as the cluster describes it, and as messages
-/// between the workers measured it.
+/// A link between two workers on an emulated network: its description in the cluster, and the
+/// properties that messages between the workers measured.
 struct CheckedLink {
   std::string name;  // such as "between nodes, 0 > 1"
   LinkSpec configured, achieved;
-  /// The relative error of bandwidth or latency, whichever is larger, with its sign. A configured
+  /// The relative error of bandwidth or latency with its sign, whichever is larger. A configured
   /// latency of 0 counts as exact.
   double off() const;
   /// True if the link is off by more than 5 %, so that results are not those of the requested
@@ -21,16 +21,16 @@ struct CheckedLink {
   bool warns() const;
 };
 
-/// Measures one pair of workers for each kind of link, and at most kMostLinks pairs, in the
-/// experiment's emulated world: with empty messages and with one that takes 0.2 s. Throws if that
-/// world fails.
+/// Measures the links of the experiment's emulated world, with empty messages and with a message
+/// that takes 0.2 s. It measures one pair of workers for each kind of link, and at most kMostLinks
+/// pairs. Throws if that world fails.
 std::vector<CheckedLink> check_links(const Experiment& experiment, const WorkloadFactory& workload);
 
-/// The "links" of a manifest.
+/// The value of "links" in a manifest.
 Json to_json(const std::vector<CheckedLink>& links);
-/// A table for people that shows configured beside achieved values.
+/// A table for people that shows the configured and the achieved values side by side.
 std::string link_table(const std::vector<CheckedLink>& links);
-/// Logs a warning for each link that is off. `run` names the run in the warning.
+/// Logs a warning for each link that is off by more than 5 %. `run` names the run in the warning.
 void warn_of(const std::vector<CheckedLink>& links, const std::string& run);
 
 }  // namespace trigram

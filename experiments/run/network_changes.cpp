@@ -10,10 +10,11 @@
 namespace trigram {
 namespace {
 
-/// Credit counts as settled when it is above its minimum by at most this share of the used credit.
+/// Credit counts as settled when it exceeds its minimum by at most this fraction of the used
+/// credit.
 constexpr double kSettled = 0.01;
-/// Credit below this share of the bucket's depth counts as used up, because idle links save some
-/// again.
+/// Credit below this fraction of the bucket's depth counts as used up, because idle links save some
+/// credit again.
 constexpr double kUsedUp = 0.05;
 
 std::string gigabytes(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }

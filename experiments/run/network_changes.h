@@ -9,17 +9,18 @@
 
 namespace trigram {
 
-/// Detects whether the network changes during a simulated run, because means per step then mix
-/// different networks. Shaped links begin with saved credit and become slower once it is used up; a
+/// Detects whether the network changes during a simulated run: means per step would then mix
+/// different networks. Shaped links begin with saved credit and become slower when it is used up. A
 /// profile changes links at given times.
 class NetworkChanges {
  public:
   using Credits = std::function<std::vector<double>()>;  // World::link_credits
   NetworkChanges(const Experiment& experiment, Credits credits);
 
-  /// Records must come in the order of steps, each when its last rank has ended the step.
+  /// Records must come in the order of steps. Call it for each step at the time at which its last
+  /// rank has ended the step.
   void add(const StepRecord& record);
-  /// Sentences that say what changed, or would have changed in a longer run.
+  /// Sentences that say which changes there were, or would have been in a longer run.
   std::vector<std::string> warnings() const;
 
  private:

@@ -14,7 +14,7 @@
 namespace trigram {
 namespace {
 
-/// A barrier over all ranks. They wait on the control plane, so that the watchdog sees which rank
+/// A barrier over all ranks. Ranks wait on the control plane, so that the watchdog sees which rank
 /// waits for a missing rank.
 void barrier(const Context& ctx) {
   constexpr int kTag = -1;  // algorithms use tags from 0
@@ -27,15 +27,15 @@ void barrier(const Context& ctx) {
   for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kTag, 0);
 }
 
-/// Sends the steps that each rank has ended since the last call to rank 0, which feeds them to its
-/// collector. Collective. Rank 0 gets all reports, by rank; other ranks get nothing.
+/// Sends to rank 0 the steps that each rank has ended since the last call; rank 0 passes them to
+/// its collector. Collective. Rank 0 gets all reports, by rank; other ranks get nothing.
 std::vector<RankReport> send_steps_to_rank_0(const Context& raw, Shared& shared, RankReport& mine,
                                              Workload& workload) {
   const auto gathered = gather(raw, to_bytes(mine));
   std::vector<RankReport> reports;
   for (const std::string& bytes : gathered) reports.push_back(report_from_bytes(bytes));
   // If ranks do not wait for each other, the collector needs all steps of faster ranks before the
-  // slowest rank ends a step, so rank 0 feeds the steps rank by rank.
+  // slowest rank ends a step. So rank 0 passes the steps to it rank by rank.
   const bool by_step = shared.experiment.synchronous();
   const std::size_t ranks = reports.size(), steps = mine.steps.size();
   for (std::size_t k = 0; k < ranks * steps; ++k) {
@@ -50,7 +50,7 @@ std::vector<RankReport> send_steps_to_rank_0(const Context& raw, Shared& shared,
   return reports;
 }
 
-/// Returns the number of steps to make, as rank 0 knows it. Collective.
+/// Returns the number of steps to make, which rank 0 determines. Collective.
 long broadcast_end(const Context& ctx, const StoppingRule& stopping) {
   constexpr int kTag = -3;  // algorithms use tags from 0
   if (ctx.world_rank > 0) return static_cast<long>(ctx.control->receive(kTag)->a);
@@ -75,7 +75,7 @@ class StepWatch {
   }
   Steps& steps() { return steps_; }
   double began_s() const { return origin_s_; }
-  /// The steps that a rank which is a process has not yet sent to rank 0.
+  /// The steps of this rank that have not been sent to rank 0 yet, if ranks are processes.
   RankReport& report() { return report_; }
 
  private:
@@ -89,7 +89,7 @@ class StepWatch {
   }
 
   void end(long step) {
-    raw_.stream->synchronize();  // attribute the operations that the step issued to it
+    raw_.stream->synchronize();  // so that operations belong to the step that issued them
     const double now_s = raw_.stream->now();
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                   .spent = meter_->counters() - before_,
@@ -120,7 +120,7 @@ class StepWatch {
     if (shared_.stopping && step + 1 < steps_.count()) evaluate_together();
   }
 
-  /// Synchronizes all ranks at an evaluated step; they continue when rank 0 has decided whether the
+  /// Synchronizes all ranks at an evaluated step. They continue when rank 0 has decided whether the
   /// run goes on. In synchronous algorithms the wait for slower ranks counts as training time,
   /// because ranks would wait anyway.
   void evaluate_together() {
@@ -141,12 +141,12 @@ class StepWatch {
   Workload* workload_ = nullptr;
   Counters before_;
   double begin_s_ = 0, origin_s_ = 0;
-  double excluded_s_ = 0;  // spent on evaluations so far
+  double excluded_s_ = 0;  // seconds spent on evaluations so far
   double logged_s_ = 0;    // end of the last step that was logged
   RankReport report_;
 };
 
-/// Sends everything that rank 0 does not know yet to it: remaining steps, results and timelines.
+/// Sends rank 0 everything that it does not know yet: remaining steps, results and timelines.
 void send_results_to_rank_0(const Context& raw, Shared& shared, RankReport& mine,
                             Workload& workload) {
   mine.result = shared.results[static_cast<std::size_t>(raw.world_rank)];

@@ -15,13 +15,13 @@
 
 namespace trigram {
 
-/// A rank's results at the end of the run.
+/// The results of a rank at the end of the run.
 struct RankResult {
   Counters total;            // over the whole run
-  double began_s = 0;        // start of its first step on the world's clock
+  double began_s = 0;        // start of its first step, in seconds of the world's clock
   std::string weights_hash;  // empty if the workload does not learn
   std::size_t batch = 0;
-  bool trains = true;  // false: a server that does not train
+  bool trains = true;  // false for a server that does not train
 };
 
 /// State that all ranks of a run share. Everything in it must outlive the run.
@@ -31,7 +31,8 @@ struct Shared {
   const Workers& workers;
   const MachineModel* machine;
   bool simulated;
-  bool processes;  // ranks are processes: they do not share this object, but send results to rank 0
+  bool processes;  // ranks are processes: then they do not share this object, but send results to
+                   // rank 0
   Collector& collector;
   Timeline& timeline;
   const StoppingRule* stopping;     // null: all steps are made

@@ -13,7 +13,7 @@ class Writer {
     static_assert(std::is_trivially_copyable_v<T>);
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
-  /// A string or a vector.
+  /// Writes a list: a string or a vector.
   template <class List>
   void put_list(const List& list) {
     static_assert(std::is_trivially_copyable_v<typename List::value_type>);
@@ -109,7 +109,7 @@ std::vector<std::string> gather(const Context& ctx, const std::string& mine) {
     const auto length = ctx.control->receive(kTag);
     lengths[static_cast<std::size_t>(length->source)] = static_cast<std::size_t>(length->a);
   }
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {  // one at a time, to bound memory
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {  // one rank at a time, to limit memory
     const Transfer in{Transfer::recv, carrier(lengths[rank]), static_cast<int>(rank)};
     ctx.comm->transfer({&in, 1});
     all[rank].resize(lengths[rank]);

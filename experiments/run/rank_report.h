@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// The report of a run from a rank that is a separate process.
+/// The report about a run from a rank that is a separate process.
 struct RankReport {
   long first = 0;                              // number of the first step in `steps`
   std::vector<RankStep> steps;                 // steps that have not been reported yet
@@ -19,7 +19,8 @@ struct RankReport {
 std::string to_bytes(const RankReport& report);
 RankReport report_from_bytes(const std::string& bytes);
 
-/// Collective. Returns the `mine` of all ranks, by rank, on rank 0, and nothing on other ranks.
+/// Collective. On rank 0, returns the `mine` of all ranks, by rank; on other ranks, returns
+/// nothing.
 std::vector<std::string> gather(const Context& ctx, const std::string& mine);
 
 }  // namespace trigram

@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-/// Makes a run and writes metrics.jsonl, trace.json and the outcome into `folder`; stores the
+/// Makes a run, and writes metrics.jsonl, trace.json and the outcome into `folder`. Stores the
 /// number of finished steps in `progress`. Returns the exit code for the process: 0 for success, 1
 /// for failure, 2 for bad input, 124 for a hang.
 int record_run(const PlannedRun& run, const std::filesystem::path& folder,

@@ -25,7 +25,7 @@ double timed(const Context& ctx, Pass pass) {
   return ctx.stream->now() - begin_s;
 }
 
-/// Seconds of every repetition, by tensor.
+/// Seconds of every repetition, indexed by tensor.
 struct Repetitions {
   std::vector<std::vector<double>> forward_s, backward_s;
 };

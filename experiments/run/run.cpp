@@ -28,11 +28,11 @@ EvaluationPause pause_of(const Experiment& e) {
   return e.synchronous() ? EvaluationPause::rendezvous : EvaluationPause::gate;
 }
 
-/// The number of passes over the data set, given the mini-batches that each rank took. A pass
-/// leaves out the rest of the data that is too small for one mini-batch of every rank.
+/// The number of passes over the data set, from the number of mini-batches that each rank took. A
+/// pass leaves out the last data if they are too few for a mini-batch of every rank.
 double epochs(const WorkloadFactory& workload, std::span<const RankResult> ranks,
               std::span<const double> batches) {
-  std::size_t each_one = 0;  // samples in one mini-batch of every rank
+  std::size_t each_one = 0;  // samples in one mini-batch of every rank together
   double taken = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (!ranks[i].trains) continue;
@@ -43,7 +43,7 @@ double epochs(const WorkloadFactory& workload, std::span<const RankResult> ranks
 }
 
 /// Measures the links of a job whose processes run inside an emulated network, before it trains.
-/// Null for all other runs.
+/// Returns null for all other runs.
 Json checked_links(const Experiment& e, Runtime& runtime) {
   if (!e.emulates() || !e.world().processes) return nullptr;
   const std::vector<CheckedLink> links = check_job_links(runtime, e.cluster);
@@ -54,8 +54,8 @@ Json checked_links(const Experiment& e, Runtime& runtime) {
   return to_json(links);
 }
 
-/// True if a worker had made all of its steps long before the end of the run, so that it learned no
-/// more. Null if workers wait for each other.
+/// True if a worker had made all of its steps long before the end of the run, and so had stopped
+/// learning. Null if workers wait for each other.
 Json worker_done(const Experiment& e, const Json& summary, const TargetAccuracy* target) {
   if (e.synchronous()) return nullptr;
   const bool ended_early = summary.at("steps") < e.steps;
@@ -87,7 +87,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   DrawnSteps drawn(e);
   NetworkChanges changes(e, credits);
   std::vector<Counters> arrived(simulated ? static_cast<std::size_t>(layout.ranks()) : 0);
-  std::vector<Counters> counted;  // what arrived during the steps that count
+  std::vector<Counters> counted;  // traffic that arrived during the steps that count
   Collector collector({.ranks = layout.ranks(),
                        .trainers = workers.count(),
                        .arrived = arrived,

@@ -15,12 +15,12 @@ struct RunOutput {
   std::function<void(const Json&)> timeline;    // once, after the last step
 };
 
-/// Makes one run in this process and returns its summary, with "warnings" that only the run itself
-/// can reveal and, for a job on an emulated network, its "links". Throws DivergenceError,
-/// HangError, and whatever an algorithm, a workload or the runtime throws. In the simulated world a
-/// process can make one run only, because SimGrid allows one engine per process. In a world of
-/// processes the call is collective, any number of runs is possible, and only rank 0 writes output
-/// and gets a summary (others: null).
+/// Makes one run in this process and returns its summary. The summary has "warnings" that only the
+/// run itself can reveal and, for a job on an emulated network, its "links". Throws
+/// DivergenceError, HangError, and whatever an algorithm, a workload or the runtime throws. In the
+/// simulated world a process can make only one run, because SimGrid allows one engine per process.
+/// If ranks are processes, the call is collective, any number of runs is possible, and only rank 0
+/// writes output and gets a summary (other ranks get null).
 Json make_run(const Experiment& experiment, const WorkloadFactory& workload,
               const RunOutput& output);
 

@@ -7,8 +7,8 @@
 namespace trigram {
 namespace {
 
-/// True if a hierarchical algorithm runs on a single node, whose leader has no peer, and its
-/// exchange between leaders does more than the averaging within the node.
+/// True for a hierarchical algorithm on a single node, if its exchange between leaders does more
+/// than the averaging within the node. The leader then has no peer.
 bool leader_has_no_peer(const Experiment& e) {
   const AlgorithmTraits traits = e.algorithm_entry().traits(e.algorithm);
   if (e.cluster.nodes > 1 || !traits.execution.hierarchical) return false;
@@ -17,15 +17,15 @@ bool leader_has_no_peer(const Experiment& e) {
          trigram.centralisation == Trigram::Centralisation::decentralised;
 }
 
-/// The number of averages of each rank in the steps that means cover, if time alone decides when
-/// averages are made; otherwise kLeastExchanges, i.e. enough.
+/// The number of averages that each rank completed in the steps that the means cover, if time alone
+/// decides when averages are made; otherwise kLeastExchanges, which is enough.
 long completed_averages(const Experiment& e, const ExchangeSchedule& schedule,
                         const Json& summary) {
   if (!schedule.by_time) return kLeastExchanges;
   return summary.at("rates").at("updates").get<long>() / e.cluster.layout().ranks();
 }
 
-/// Says why workers did not exchange what their algorithm has them exchange; empty if they did.
+/// Returns the reason why workers did not make the exchanges of their algorithm; empty if they did.
 std::string without_exchange(const Experiment& e, const ExchangeSchedule& schedule,
                              const Json& summary) {
   const auto sent = [&](const char* key) { return summary.at(key).get<double>() > 0; };
@@ -66,7 +66,8 @@ long shown_step(const Experiment& e) {
   const ExchangeSchedule schedule = e.schedule();
   const long from = cycle_of(schedule).from, every = schedule.every;
   constexpr long kSettled = 2;  // steps until buffers and windows reach their steady state
-  const long exchanges = (kSettled + every) / every;  // the first exchange after those steps
+  const long exchanges =
+      (kSettled + every) / every;  // number of the first exchange after those steps
   const long chosen = e.timeline.step.value_or(from + exchanges * every - 1);
   return std::min<long>(chosen, e.steps - 1);
 }

@@ -10,7 +10,7 @@
 namespace trigram {
 namespace {
 
-/// Relative to a cycle's time and to the depth of a token bucket.
+/// Tolerance, relative to a cycle's time and to the depth of a token bucket.
 constexpr double kRoundingTolerance = 1e-9;
 /// The longest cycle to look for, in multiples of the common period of algorithm and machines.
 constexpr std::size_t kMultiples = 4;
@@ -50,7 +50,7 @@ bool SteadySteps::steady(std::size_t cycle) const {
   const StepRecord& first = last(2 * cycle).front().record;
   if (first.step < options_.cycle.from || first.time_s - first.step_s < options_.after_s)
     return false;
-  double seconds = 0;  // of rank 0
+  double seconds = 0;  // seconds of rank 0
   for (const Step& step : last(cycle)) seconds += step.seconds.front();
   const double tolerance_s = kRoundingTolerance * seconds;
   for (std::size_t i = 0; i < cycle; ++i)
@@ -69,8 +69,8 @@ bool SteadySteps::repeats(const Step& step, const Step& before, double tolerance
   return true;
 }
 
-/// True if the last cycle took all ranks equally long, and a multiple of the clock interval that
-/// the algorithm uses.
+/// True if the last cycle took all ranks the same time, and this time is a multiple of the clock
+/// interval that the algorithm uses.
 bool SteadySteps::keeps_time(std::size_t cycle, double seconds, double tolerance_s) const {
   for (std::size_t rank = 0; rank < ended_s_.size(); ++rank) {
     double own = 0;

@@ -13,12 +13,12 @@ namespace trigram {
 
 /// The measurements of one rank in one step.
 struct RankStep {
-  double end_s = 0;  // training time at the end of the step
+  double end_s = 0;  // training time at the end of the step, in seconds
   Counters spent;    // in this step alone
   double loss = 0;   // NaN for a phantom workload
   Steps::Staleness staleness;
   long batches = 1;    // mini-batches that the rank took
-  bool trains = true;  // false: a server that does not train
+  bool trains = true;  // false for a server that does not train
 };
 
 /// The numbers of steps and mini-batches that a rank has completed by some time.
@@ -29,15 +29,15 @@ struct StepCounts {
 /// The measurements of all ranks in one step.
 struct StepRecord {
   long step = 0;
-  std::vector<double> end_s;  // when each rank ended the step
+  std::vector<double> end_s;  // time at which each rank ended the step
   std::vector<long> batches;  // mini-batches that each rank took
-  double time_s = 0;          // when the last rank that trains ended the step
-  double step_s = 0;          // time_s minus that of the step before
+  double time_s = 0;          // time at which the last rank that trains ended the step
+  double step_s = 0;          // time_s minus the time_s of the step before
   Counters mean;              // times only: means over the ranks that train
-  /// Bytes and messages, summed over all ranks. In real time: what each rank sent in its own step.
-  /// In simulated time: what arrived within step_s.
+  /// Bytes and messages, summed over all ranks. In real time they are those that each rank sent in
+  /// its own step. In simulated time they are those that arrived within step_s.
   Counters sum;
-  /// In simulated time only: what arrived from the start until time_s, by sending rank.
+  /// In simulated time only: the traffic that arrived from the start until time_s, by sending rank.
   std::vector<Counters> arrived;
   std::vector<StepCounts> made;  // by rank, until time_s; empty if ranks wait for each other
   double loss = 0;               // mean over the ranks that train
@@ -45,13 +45,13 @@ struct StepRecord {
   std::optional<Evaluation> evaluation;
 };
 
-/// Sums in rank order, so that the result does not depend on the order in which ranks ended the
-/// step.
+/// Combines the measurements of all ranks. Sums are in rank order, so that the result does not
+/// depend on the order in which ranks ended the step.
 StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_time_s);
 
 /// One line of metrics.jsonl.
 Json to_json(const StepRecord& record);
-/// Adds the values of an evaluation; those that it lacks are null.
+/// Adds the values of an evaluation. Values that the evaluation does not have are null.
 void add_evaluation(Json& j, const Evaluation& evaluation);
 /// The number, or null if it is not finite, because JSON has no NaN.
 Json finite(double value);

@@ -22,10 +22,10 @@ class StoppingRule {
   /// The number of steps to make, as known so far. When it decreases, no rank has begun the new
   /// last step. Any thread may call this.
   virtual long end() const = 0;
-  /// How many of these steps count. Later ones were begun before all ranks knew of the end.
+  /// The number of these steps that count. Later steps were begun before all ranks knew of the end.
   virtual long counted() const { return end(); }
-  /// The results of the ranks as of the last step that counts, given their results at the end of
-  /// the run.
+  /// The results of the ranks after the last step that counts. `made` are their results at the end
+  /// of the run.
   virtual std::vector<RankResult> completed(std::span<const RankResult> made) const {
     return {made.begin(), made.end()};
   }

@@ -29,7 +29,7 @@ struct WorkerPace {
   double step_s, samples_per_s;
 };
 
-/// The paces of the ranks that train. Ranks that wait for each other, even if only for their
+/// The paces of the ranks that train. If ranks wait for each other, even if only for their
 /// neighbours, all advance at the pace of the slowest in the long run, whatever lead some have at
 /// the end. If ranks do not wait, each has its own pace, which excludes the time after its last
 /// step.
@@ -51,8 +51,8 @@ double samples_per_s(std::span<const WorkerPace> paces) {
   return sum;
 }
 
-/// The summary gives paces if the slowest worker's step time is more than this multiple of the
-/// fastest's.
+/// The summary has paces if the step time of the slowest worker exceeds this multiple of that of
+/// the fastest.
 constexpr double kUneven = 1.5;
 
 /// The slowest and the fastest pace if they differ by more than kUneven; otherwise null.
@@ -75,7 +75,7 @@ void count(StepSums& sums, const StepRecord& record, long times) {
     sums.batches[rank] += static_cast<double>(times * record.batches[rank]);
 }
 
-/// The sums over the steps of `all` that come after those of `first`.
+/// The sums over those steps of `all` that come after the steps of `first`.
 StepSums without(const StepSums& all, const StepSums& first) {
   if (first.steps == 0) return all;
   StepSums rest{
@@ -93,7 +93,7 @@ StepSums without(const StepSums& all, const StepSums& first) {
 }
 
 /// The mean number of steps that the ranks that train completed while the slowest of them completed
-/// these steps.
+/// the steps of `sums`.
 double steps_made(const StepSums& sums, std::span<const RankResult> ranks) {
   if (sums.made.empty()) return static_cast<double>(sums.steps);
   double steps = 0, count = 0;
@@ -126,7 +126,7 @@ void Summary::repeat(std::span<const StepRecord> cycle, long times) {
       const double taken_s = static_cast<double>(times) * record.step_s;
       sums->time_s += taken_s;
       for (double& own_s : sums->taken_s)
-        own_s += taken_s;  // a steady cycle takes all ranks equally long
+        own_s += taken_s;  // a steady cycle takes all ranks the same time
       count(*sums, record, times);
     }
     note_staleness(record, times);
@@ -141,7 +141,7 @@ void Summary::note_staleness(const StepRecord& record, long times) {
 
 StepSums Summary::rated() const { return whole_.steps > 0 ? without(whole_, warm_up_) : all_; }
 
-/// The steps over which ranks' own times are averaged. If time or chance decides when ranks
+/// The steps over which the ranks' own times are averaged. If time or chance decides when ranks
 /// exchange, the last step is left out, because ranks often wait for all others in it.
 StepSums Summary::paced() const {
   const StepSums from = whole_.steps > 0 ? warm_up_ : StepSums{};

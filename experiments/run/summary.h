@@ -10,19 +10,20 @@ namespace trigram {
 /// Sums over steps.
 struct StepSums {
   long steps = 0;
-  /// From the begin of the first step until the last rank that trains ended the last step.
+  /// From the beginning of the first step until the last rank that trains ended the last step, in
+  /// seconds.
   double time_s = 0;
   std::vector<double> taken_s;   // each rank's own time; empty if there are no steps
   Counters mean;                 // times only
   Counters sent;                 // bytes and messages
-  long updates = 0;              // updates with a recorded staleness
+  long updates = 0;              // number of updates with a recorded staleness
   std::vector<double> batches;   // by rank, in its own steps
   std::vector<StepCounts> made;  // by rank, within time_s; empty if ranks wait for each other
 };
 
-/// Adds up the steps of a run. Means per step cover whole cycles of the algorithm only, from the
+/// Adds up the steps of a run. Means per step cover only whole cycles of the algorithm, from the
 /// end of the warm-up to the end of the last whole cycle, because a partial cycle may cost more or
-/// less than its share. If there is no whole cycle, means cover all steps.
+/// less per step. If there is no whole cycle, means cover all steps.
 class Summary {
  public:
   /// `waits` is true if ranks wait for each other, or if the lead of a rank over another is
@@ -30,15 +31,15 @@ class Summary {
   explicit Summary(const Cycle& cycle = {}, bool waits = true)
       : cycle_(cycle), waits_(waits), drops_last_(!waits && !cycle.exact && cycle.steps == 1) {}
   void add(const StepRecord& record);
-  /// Counts `times` more repetitions of `cycle`, which is a whole number of the algorithm's cycles,
-  /// as if they had been made before the last simulated step.
+  /// Counts `times` repetitions of `cycle`, as if they had been made before the last simulated
+  /// step. `cycle` must be a whole number of the algorithm's cycles.
   void repeat(std::span<const StepRecord> cycle, long times);
-  /// The "summary" of a manifest: times as means per step and per rank that trains, bytes and
-  /// messages as totals over ranks and steps, and the last evaluation. Null if a value does not
-  /// apply. Times and totals end with the last step and exclude what ranks send after it.
-  /// `messages_per_s` is the speed of the simulator in messages per second of real time, empty for
-  /// runs in real time. `priced_batch` is a worker's batch in the model that gives the times, if
-  /// that is not the model that is trained.
+  /// The "summary" of a manifest. It has times as means per step and per rank that trains, bytes
+  /// and messages as totals over ranks and steps, and the last evaluation. A value that does not
+  /// apply is null. Times and totals end with the last step; messages that ranks send after it are
+  /// excluded. `messages_per_s` is the speed of the simulator in messages per second of real time;
+  /// it is empty for runs in real time. `priced_batch` is a worker's batch in the model that gives
+  /// the times, if that is not the model that is trained.
   Json to_json(std::span<const RankResult> ranks, std::optional<double> messages_per_s,
                std::optional<std::size_t> priced_batch = {}) const;
 
@@ -55,8 +56,9 @@ class Summary {
   bool waits_;
   bool drops_last_;  // the means of ranks' own times leave out the last step
   StepSums all_;
-  StepSums before_last_;      // if ranks do not wait for each other
-  StepSums warm_up_, whole_;  // until the end of the warm-up and of the last whole cycle
+  StepSums before_last_;  // used if ranks do not wait for each other
+  StepSums warm_up_,
+      whole_;  // until the end of the warm-up, and until the end of the last whole cycle
   StepRecord last_;
   Steps::Staleness staleness_;
 };
@@ -64,9 +66,9 @@ class Summary {
 /// The number of messages that the ranks sent.
 double messages_of(std::span<const RankResult> ranks);
 
-/// A lower bound, in seconds, on the time in which the cluster's network can carry the bytes in
-/// `arrived`, given by sending rank. Like the time of a run, it excludes the time before the ranks'
-/// first steps.
+/// A lower bound, in seconds, of the time in which the cluster's network can carry the bytes in
+/// `arrived`, which is indexed by sending rank. Like the time of a run, it excludes the time before
+/// the ranks' first steps.
 double lower_bound(const Cluster& cluster, std::span<const Counters> arrived,
                    std::span<const RankResult> ranks);
 /// Throws InvariantError if the reported time of a simulated run is below its lower bound.

@@ -16,7 +16,7 @@ long first_common_model(const Experiment& e) {
   return e.schedule().every;
 }
 
-/// The time when the first of the ranks that train ended the step.
+/// The time at which the first of the ranks that train ended the step.
 double first_end_s(std::span<const RankStep> ranks) {
   double first_s = std::numeric_limits<double>::infinity();
   for (const RankStep& rank : ranks)

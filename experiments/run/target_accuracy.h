@@ -9,8 +9,9 @@
 
 namespace trigram {
 
-/// Ends a run at the first evaluation at which the mean model reaches the target accuracy. The run
-/// counts up to that step, as if it had been the last; later steps of faster workers do not count.
+/// Ends a run at the first evaluation in which the mean model reaches the target accuracy. The run
+/// counts up to that step, as if it had been the last one; later steps of faster workers do not
+/// count.
 class TargetAccuracy final : public StoppingRule {
  public:
   /// `first_model` is the number of steps after which workers first have a common model that has
@@ -30,12 +31,12 @@ class TargetAccuracy final : public StoppingRule {
   std::vector<RankResult> completed(std::span<const RankResult> made) const override;
 
   /// For a summary: the steps, epochs and seconds after which the target was reached, and the time
-  /// until which it was not reached (`after_s`): the time of the evaluation before, or of the first
-  /// common model if there was none. Null if the target was not reached. `epochs` covers the steps
-  /// that count.
+  /// until which it was not reached (`after_s`). This is the time of the evaluation before or, if
+  /// there was none, of the first common model. Null if the target was not reached. `epochs` is for
+  /// the steps that count.
   Json to_json(double epochs) const;
-  /// True if the target was reached before the last step while some worker had completed all of its
-  /// steps or was in the last, in which many algorithms wait for all workers.
+  /// True if the target was reached before the last step, but when a worker had completed all of
+  /// its steps or was in its last step, in which many algorithms wait for all workers.
   bool worker_done() const { return worker_done_; }
 
  private:
@@ -47,12 +48,12 @@ class TargetAccuracy final : public StoppingRule {
   std::optional<double> reached_s_;
   bool evaluated_ = false;
   bool worker_done_ = false;
-  double after_s_ = 0;  // the target was not reached before this time
-  /// Of the weights of the ranks that train, when the target was reached.
+  double after_s_ = 0;  // the target had not been reached at this time
+  /// Hashes of the weights of the ranks that train, when the target was reached.
   std::vector<std::string> hashes_;
 };
 
-/// Null where a run has no target.
+/// Returns null if a run has no target.
 std::unique_ptr<TargetAccuracy> make_target_accuracy(const Experiment& experiment);
 
 }  // namespace trigram

@@ -9,7 +9,7 @@
 namespace trigram {
 namespace {
 
-constexpr double kTouching_s = 1e-9;  // computation slices closer than this are merged
+constexpr double kTouching_s = 1e-9;  // slices of computation that are closer than this are merged
 
 const char* name_of(Event::Kind kind) {
   switch (kind) {
@@ -19,7 +19,7 @@ const char* name_of(Event::Kind kind) {
   }
 }
 
-/// Rounds to a picosecond, which is precise enough for any clock and short to write.
+/// Rounds to a picosecond, which is exact enough for any clock and short to write.
 double microseconds(double seconds) { return std::round(seconds * 1e12) / 1e6; }
 
 Json metadata(const char* what, int pid, int tid, const std::string& name) {

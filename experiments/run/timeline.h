@@ -12,23 +12,23 @@
 
 namespace trigram {
 
-/// Records the events of one step of a few ranks for trace.json, in Chrome's trace-event format,
-/// which Perfetto opens. A rank is shown as a process and each of its streams as a thread, so
-/// slices nest. A message is an arrow from the sending slice to the receiving slice.
+/// Records the events of one step of a few ranks for trace.json. The file has Chrome's trace-event
+/// format, which Perfetto can open. A rank is shown as a process and each of its streams as a
+/// thread, so slices nest. A message is an arrow from the sending slice to the receiving slice.
 class Timeline {
  public:
   Timeline(long step, int ranks) : step_(step), ranks_(static_cast<std::size_t>(ranks)) {}
 
   /// The event sink of a rank; empty if the rank is not drawn. `steps` gives the rank's current
-  /// step. It and this object must outlive the run.
+  /// step. `steps` and this object must outlive the run.
   EventSink sink(int rank, const Steps& steps);
-  /// The rank's main stream was in the step from `begin_s` to `end_s`. Computation in real time
-  /// leaves no events, so `fill` draws it in the gaps between the other events.
+  /// Records that the rank's main stream was in the step from `begin_s` to `end_s`. Computation in
+  /// real time leaves no events, so `fill` draws computation in the gaps between the other events.
   void end_step(int rank, const std::string& stream, double begin_s, double end_s, bool fill);
   long step() const { return step_; }
 
   Json to_json() const;
-  /// Serializes the events of a rank for the timeline in another process; "" if the rank is not
+  /// Serializes the events of a rank for the timeline of another process; "" if the rank is not
   /// drawn.
   std::string rank_to_bytes(int rank) const;
   void rank_from_bytes(int rank, const std::string& bytes);
@@ -40,7 +40,7 @@ class Timeline {
     std::uint64_t bytes = 0;
   };
   struct Flow {
-    std::string id;  // equal at both ends
+    std::string id;  // equal at both ends of the arrow
     bool is_send;
     std::string stream;
     double at_s;
@@ -50,8 +50,8 @@ class Timeline {
     std::mutex mutex;  // held only while one event is recorded
     std::map<std::string, std::vector<Slice>> streams;
     std::vector<Flow> flows;
-    /// Number of messages so far by (stream, source, destination). Messages arrive in
-    /// first-in-first-out order, so equal counts on both sides identify the same message.
+    /// Number of messages so far, by (stream, source, destination). Messages are
+    /// first-in-first-out, so equal numbers at both ends identify the same message.
     std::map<std::tuple<std::string, int, int>, long> counts;
   };
   void note(Rank& rank, const Event& event, bool drawn) const;

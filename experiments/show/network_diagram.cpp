@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kFont = 12, kBoxHeight = 40, kStep = 90, kLane = 22;
 
-/// The vertices of one tier. Everything inside nodes is one tier.
+/// The vertices of one tier. Everything inside nodes is a single tier.
 struct Tier {
   std::string key;   // Vertex::tier; empty for the nodes
   std::string name;  // plural, such as "edge switches"
@@ -78,10 +78,11 @@ class Diagram {
     return static_cast<std::size_t>(found - tiers_.begin());
   }
   static std::string label(const Tier& t) { return fmt::format("{} {}", t.count, t.name); }
-  /// Nodes are at the bottom.
+  /// The height at which a tier is drawn. Nodes are at the bottom.
   static double height_of(std::size_t tier) { return -kStep * static_cast<double>(tier); }
 
-  /// The links by tiers. If there are many bandwidths, the links between two tiers are combined.
+  /// The links between tiers. If there are many bandwidths, the links between two tiers are
+  /// combined.
   std::vector<Bundle> bundles() const {
     std::vector<Bundle> all;
     for (const auto& [key, links] : links_)
@@ -102,7 +103,7 @@ class Diagram {
     return together;
   }
 
-  /// `about` is true if bandwidths are means.
+  /// `about` is true if bandwidths are means over several links.
   std::string text_of(const Bundle& bundle, bool about) const {
     const std::string of = fmt::format("{} links of {}{}", bundle.links, about ? "about " : "",
                                        short_bandwidth(bundle.Bps));
@@ -112,7 +113,7 @@ class Diagram {
   }
 
   void connect(const Bundle& bundle, double edge, double lane, int number) {
-    // If several lanes end at the same box, each ends at a different height.
+    // If several lines end at the same box, each ends at a different height.
     const double shift = 4 * (number % 5) - 14.0;
     const double top = height_of(bundle.b) + shift;
     const double bottom = height_of(bundle.a) + shift + (bundle.a == bundle.b ? 18 : 0);

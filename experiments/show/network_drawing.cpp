@@ -22,7 +22,7 @@ struct Shape {
   double width, height;
 };
 
-/// The bandwidths of the links, and the line width that stands for each.
+/// The bandwidths of the links, and the line width for each of them.
 class LineStyles {
  public:
   void add(double Bps) { ++count_[Bps]; }
@@ -65,7 +65,7 @@ class Drawing {
   static std::string title(int node) { return fmt::format("node {}", node); }
   Point pixels(Point p) const { return {p.x * unit_.x, p.y * unit_.y}; }
 
-  /// Everything inside a node is drawn at the node.
+  /// Everything inside a node is drawn at the place of the node.
   void place(const Vertex& vertex, Point at) {
     if (vertex.node >= 0) {
       shapes_.push_back({pixels(at), node_width_, node_height_});
@@ -97,7 +97,7 @@ class Drawing {
     }
   }
 
-  /// True if the straight line between two shapes passes the middle of a third shape.
+  /// True if the straight line between two shapes crosses the middle of a third shape.
   bool hits_another(Point a, Point b) const {
     const double dx = b.x - a.x, dy = b.y - a.y, length = std::hypot(dx, dy);
     return std::any_of(shapes_.begin(), shapes_.end(), [&](const Shape& s) {
@@ -144,7 +144,7 @@ class Drawing {
     return shades[index % 4];
   }
 
-  /// Draws, below everything else, what shapes and lines mean.
+  /// Draws, below everything else, the meaning of shapes and lines.
   void draw_legend() {
     double bottom = -1e300, left = 1e300;
     for (const Shape& s : shapes_) {

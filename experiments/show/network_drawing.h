@@ -8,14 +8,14 @@
 namespace trigram {
 
 /// An SVG picture of a cluster's network that shows every node with its workers, every switch and
-/// every link. A network of more than some hundred of these is drawn by draw_diagram instead.
+/// every link. For a network with more than some hundred of these, use draw_diagram.
 std::string draw(const Cluster& cluster, const Network& network);
 
 /// An SVG picture with one box for each tier of vertices, and the number and bandwidth of the links
 /// between tiers.
 std::string draw_diagram(const Network& network);
 
-/// "100 GB/s", "0.3333 GB/s": rounded to at most four digits.
+/// A bandwidth as text, rounded to at most four digits: "100 GB/s", "0.3333 GB/s".
 std::string short_bandwidth(double Bps);
 
 }  // namespace trigram

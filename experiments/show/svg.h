@@ -4,7 +4,7 @@
 
 namespace trigram {
 
-/// A point of a drawing: x to the right, y down.
+/// A point of a drawing. x grows to the right, y grows downwards.
 struct Point {
   double x = 0, y = 0;
 };
@@ -14,7 +14,7 @@ class Svg {
  public:
   /// `dashes` as in SVG, such as "4 2"; empty for a solid line.
   void line(Point from, Point to, double width, const std::string& dashes = "");
-  /// A curve whose middle is `bend` pixels away from the straight line.
+  /// A curve whose middle is `bend` pixels away from the middle of the straight line.
   void curve(Point from, Point to, double bend, double width, const std::string& dashes = "");
   /// A rectangle around `centre` with rounded corners.
   void box(Point centre, double width, double height, const std::string& fill, double rounding,
@@ -30,7 +30,7 @@ class Svg {
   Point least_{1e300, 1e300}, most_{-1e300, -1e300};
 };
 
-/// A generous estimate of the width of a text, in pixels.
+/// An estimate, rather too large, of the width of a text in pixels.
 double text_width(const std::string& words, double size);
 
 }  // namespace trigram

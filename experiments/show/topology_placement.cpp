@@ -23,12 +23,12 @@ class Placement {
 
 /// The parts that a placement arranges.
 struct Parts {
-  const Json& options;  // of the topology, resolved
+  const Json& options;  // resolved options of the topology
   int nodes, switches;
   int option(const char* key) const { return options.at(key).get<int>(); }
 };
 
-/// One row of nodes above the switch, one below it.
+/// The switch is in the middle, with one row of nodes above it and one below it.
 class Flat final : public Placement {
  public:
   explicit Flat(const Parts& parts) : columns_(std::max((parts.nodes + 1) / 2, 1)) {}
@@ -41,7 +41,7 @@ class Flat final : public Placement {
   int columns_;
 };
 
-/// Spines above leaves above nodes.
+/// Spines are above leaves, and leaves above nodes.
 class TwoLevels final : public Placement {
  public:
   explicit TwoLevels(const Parts& parts)
@@ -67,7 +67,8 @@ class ThreeLevels final : public Placement {
   explicit ThreeLevels(const Parts& parts) : k_(parts.option("k")), half_(k_ / 2) {}
   Point of_switch(int index) const override {
     const double pod_width = half_ * half_;
-    const int per_level = k_ * half_;  // edge switches; as many are aggregation switches
+    const int per_level =
+        k_ * half_;  // number of edge switches; there are as many aggregation switches
     if (index < 2 * per_level) {
       const int pod = index % per_level / half_, i = index % half_;
       return {pod * pod_width + (i + 0.5) * half_ - 0.5, index < per_level ? 4.5 : 3};
@@ -81,7 +82,7 @@ class ThreeLevels final : public Placement {
   int k_, half_;
 };
 
-/// Groups in rows, routers of a group side by side, nodes below their router.
+/// Groups are in rows, the routers of a group side by side, and nodes below their router.
 class Dragonfly final : public Placement {
  public:
   explicit Dragonfly(const Parts& parts)
@@ -103,8 +104,8 @@ class Dragonfly final : public Placement {
   int groups_, routers_, per_router_;
 };
 
-/// The last dimension to the right, the one before it down, planes of the others side by side;
-/// nodes beside their router.
+/// The last dimension goes to the right and the one before it down. Planes of the other dimensions
+/// are side by side, and nodes are beside their router.
 class Torus final : public Placement {
  public:
   explicit Torus(const Parts& parts) {
@@ -127,8 +128,8 @@ class Torus final : public Placement {
   int columns_, rows_;
 };
 
-/// Boards as they stand, trees to the right of their row and below their column; nodes beside their
-/// port.
+/// Boards are placed as in the topology. Trees are to the right of their row and below their
+/// column, and nodes are beside their port.
 class HammingMesh final : public Placement {
  public:
   explicit HammingMesh(const Parts& parts) {
@@ -139,7 +140,7 @@ class HammingMesh final : public Placement {
     rows_ = boards[0] * a_;
     columns_ = boards[1] * b_;
   }
-  /// Ports row by row over all boards, then row trees, then column trees.
+  /// The order of switches: ports row by row over all boards, then row trees, then column trees.
   Point of_switch(int index) const override {
     if (index < rows_ * columns_) return of_port(index);
     const int row = index - rows_ * columns_, column = row - rows_;
@@ -160,10 +161,10 @@ class HammingMesh final : public Placement {
     const int board_row = row / a_, board_column = column / b_;
     return {column * 2.2 + board_column * 0.8, row * 2.2 + board_row * 0.8};
   }
-  int a_, b_, rows_, columns_;  // of a board, of all accelerators
+  int a_, b_, rows_, columns_;  // size of a board; size of the whole mesh
 };
 
-/// Regions in rows, their nodes in columns below them.
+/// Regions are in rows, and their nodes are in columns below them.
 class Wan final : public Placement {
  public:
   explicit Wan(const Parts& parts) {
@@ -188,9 +189,9 @@ class Wan final : public Placement {
   }
 
  private:
-  int columns() const { return std::min(most_, 3); }  // of a region's nodes
+  int columns() const { return std::min(most_, 3); }  // columns of a region's nodes
   std::vector<int> region_of_, begins_;               // by node, by region
-  int most_ = 1;                                      // nodes in a region
+  int most_ = 1;                                      // largest number of nodes in a region
 };
 
 template <class T>
@@ -219,7 +220,7 @@ std::unique_ptr<Placement> placement_of(const std::string& kind, const Parts& pa
 std::vector<Point> place_vertices(const Cluster& cluster, const Network& network) {
   const std::vector<Vertex>& vertices = network.vertices();
   std::vector<Point> places(vertices.size());
-  if (network.nodes() == 1) return places;  // no topology, all is inside the node
+  if (network.nodes() == 1) return places;  // there is no topology: everything is inside the node
   const auto switches = std::count_if(vertices.begin(), vertices.end(),
                                       [](const Vertex& vertex) { return vertex.node < 0; });
   const auto placement =

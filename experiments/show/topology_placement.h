@@ -8,8 +8,8 @@
 
 namespace trigram {
 
-/// Where the vertices of a cluster's network are drawn, by vertex; 1 is the room that a node of one
-/// worker takes. All vertices inside a node have the place of the node.
+/// The places at which the vertices of a cluster's network are drawn, indexed by vertex. The unit
+/// is the size of a node with one worker. All vertices inside a node have the place of the node.
 std::vector<Point> place_vertices(const Cluster& cluster, const Network& network);
 
 }  // namespace trigram

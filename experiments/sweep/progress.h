@@ -9,8 +9,8 @@
 
 namespace trigram {
 
-/// Shows the progress of a sweep: on a terminal, a bar with the remaining time; everywhere, a line
-/// for each run that has ended.
+/// Shows the progress of a sweep. On a terminal it shows a bar with the remaining time. Everywhere
+/// it prints a line for each run that has ended.
 class Progress {
  public:
   /// `steps` is the number of steps of each run. The runs count their own steps in `counter`.
@@ -37,7 +37,7 @@ class Progress {
   std::size_t ended_ = 0, failed_ = 0;
 };
 
-/// "12 s", "3 min 20 s", "2 h 5 min".
+/// A duration as text: "12 s", "3 min 20 s", "2 h 5 min".
 std::string format_duration(double seconds);
 
 }  // namespace trigram

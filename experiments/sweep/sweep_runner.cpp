@@ -67,8 +67,8 @@ void SweepRunner::print_results() const {
   fmt::print("results: {}\nreport:  trigram report {}\n", folder_.string(), folder_.string());
 }
 
-/// True if the run has to be made. Complains if a stale result prevents it. A finished run that was
-/// made by a different sweep gets its coordinates in this sweep.
+/// True if the run has to be made. Prints a message if a stale result prevents it. If a different
+/// sweep made a finished run, the run gets its coordinates in this sweep.
 bool SweepRunner::wanted(const PlannedRun& run) {
   if (options_.force) return true;
   const StoredRun existing = stored(run);
@@ -100,8 +100,8 @@ ChildTask SweepRunner::task(const PlannedRun& run, std::size_t index) {
           .ended = [this, &run, index](int status) { finish(run, index, status); }};
 }
 
-/// Measures and prints the links of the run's network, and returns them for the manifest. Only
-/// warns about errors, because a world that cannot carry messages fails in the run itself.
+/// Measures and prints the links of the run's network, and returns them for the manifest. Errors
+/// are only warnings here: if a world cannot carry messages, the run itself fails.
 Json SweepRunner::measured_links(const PlannedRun& run) {
   try {
     const auto links = check_links(run.experiment, *run.workload);
@@ -167,7 +167,7 @@ int SweepRunner::run() {
   return exit_code();
 }
 
-/// Errors of a run are recorded in its results. Any other error, such as a full disk, may concern
+/// An error of a run is recorded in its results. Any other error, such as a full disk, may occur in
 /// this process only, so it aborts the whole job.
 int SweepRunner::run_in_job() {
   try {
@@ -207,13 +207,14 @@ int SweepRunner::make_all_in_job() {
 
 void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
   const ChildTask::Started started = task(run, index).start();
-  // Log messages would otherwise appear between the progress lines.
+  // Log messages of the child would otherwise appear between the progress lines.
   spdlog::default_logger()->sinks().front()->set_level(spdlog::level::warn);
   const int code = started.body();
   finish(run, index, W_EXITCODE(code, 0));
 }
 
-/// A run that fails here also fails on rank 0, which reports the error.
+/// Takes part in a run as a rank other than 0. A run that fails here also fails on rank 0, which
+/// reports the error.
 void SweepRunner::join_run(const PlannedRun& run) {
   try {
     make_run(run.experiment, *run.workload, {});

@@ -13,12 +13,12 @@
 
 namespace trigram {
 
-/// Creates `folder`; throws ConfigError at "--output" if it cannot be created or written to.
+/// Creates `folder`. Throws ConfigError at "--output" if it cannot be created or written to.
 void check_writable(const std::filesystem::path& folder);
 
-/// Makes the runs of a plan that its results folder lacks. Each run has a child process of its own
-/// (`run`), or all processes of an MPI job make every run together (`run_in_job`). Outside a job,
-/// call only `run`; in a job, only `run_in_job`.
+/// Makes the runs of a plan that its results folder lacks. `run` makes each run in a separate child
+/// process; `run_in_job` makes every run with all processes of an MPI job. Outside a job, call only
+/// `run`; in a job, call only `run_in_job`.
 class SweepRunner {
  public:
   struct Options {
@@ -44,7 +44,7 @@ class SweepRunner {
   StoredRun::State state(const PlannedRun& run) const { return stored(run).state; }
 
   /// Collective over all processes of a job. Only rank 0 reads and writes results; the other ranks
-  /// use only the plan. Returns an exit code as `run` does, with two differences: it never returns
+  /// use only the plan. Returns an exit code like `run`, with two differences: it never returns
   /// kInterrupted, and only rank 0 returns kWatchdog. An error outside a run, such as a full disk,
   /// aborts the job.
   int run_in_job();

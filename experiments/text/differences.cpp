@@ -16,7 +16,7 @@ std::string value_at(const Json& flat, const std::string& pointer) {
   return flat.contains(pointer) ? flat.at(pointer).dump() : "absent";
 }
 
-/// Command-line options keep their name, "--iters" rather than "/--iters".
+/// The name of a field. A command-line option keeps its name: "--iters" rather than "/--iters".
 std::string name_of(const std::string& pointer) {
   return pointer.starts_with("/--") ? pointer.substr(1) : pointer;
 }

@@ -12,10 +12,11 @@
 namespace trigram {
 namespace {
 
-// In characters; a longer list, such as a matrix, is abbreviated.
+// The longest list that a label shows, in characters. A longer list, such as a matrix, is
+// abbreviated.
 constexpr std::size_t kLongestList = 40;
 
-/// A topology: its kind and its short options.
+/// The label of a topology: its kind and its short options.
 std::string label_of_kind(const Json& value) {
   constexpr std::size_t kShort = 20;
   std::string label = printable(value["kind"].get<std::string>());

@@ -10,8 +10,9 @@
 namespace trigram {
 namespace {
 
-/// For every switch that only one node is attached to: all of its links to other switches, combined
-/// into one link. For other switches it is unknown how much traffic goes on to other switches.
+/// The exits of switches. If only one node is attached to a switch, all links from it to other
+/// switches are combined into one exit link. Other switches have no exit link: it is unknown how
+/// much of their traffic goes on to other switches.
 class Exits {
  public:
   explicit Exits(const Network& network) : switches_(network.vertices().size()) {
@@ -36,7 +37,8 @@ class Exits {
       all.varies = link.varies;
     }
   }
-  /// The combined exit link for messages to other nodes that arrive over `last`; null if unknown.
+  /// The exit link for messages to other nodes that reach a switch over `last`; null if the switch
+  /// has none.
   const Link* beyond(const Link& last) const {
     const Switch& at = switches_[static_cast<std::size_t>(last.to)];
     return at.node >= 0 && at.out.bandwidth_Bps > 0 ? &at.out : nullptr;
@@ -52,7 +54,7 @@ class Exits {
   std::vector<Switch> switches_;  // by vertex
 };
 
-/// The load on the links that messages pass first.
+/// The load on the links that messages pass first: those of their injection, and exit links.
 class Injection {
  public:
   Injection(const Network& network, double start_s)
@@ -82,7 +84,7 @@ class Injection {
   }
 
  private:
-  /// The earliest time at which a link can have carried `bytes`, starting at `start_s`.
+  /// The earliest time at which a link can have carried `bytes` bytes, beginning at `start_s`.
   double end_s(const Link& link, double start_s, double bytes) const {
     if (link.varies) return varying_end_s(link.bandwidth_Bps, start_s, bytes);
     const double burst_end_s = start_s + bytes / link.bandwidth_Bps;
@@ -116,7 +118,7 @@ class Injection {
   static constexpr double kUnused = std::numeric_limits<double>::infinity();
   struct Load {
     double bytes = 0;
-    double latency_s = kUnused;  // the least latency of all senders that use the link
+    double latency_s = kUnused;  // least latency of all senders that use the link
   };
   static void add(Load& load, std::uint64_t bytes, double latency_s) {
     load.bytes += static_cast<double>(bytes);

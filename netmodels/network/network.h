@@ -15,13 +15,13 @@ namespace trigram {
 using VertexId = std::int32_t;
 using LinkId = std::int32_t;
 
-/// An endpoint of links.
+/// An endpoint of links: a worker, a fabric, a NIC or a switch.
 struct Vertex {
   enum class Kind { worker, fabric, nic, network_switch };
   Kind kind = Kind::network_switch;
-  std::string tier;  // such as "edge switch"; many of one tier are drawn as one
+  std::string tier;  // such as "edge switch"; drawings show the vertices of a tier as one
   std::string name;  // within its tier, such as "0.1"
-  int node = -1;     // the node that contains it; -1 for parts that connect nodes
+  int node = -1;     // the node that contains it; -1 for a vertex between nodes
 };
 
 /// One direction of a connection. A message of n bytes that has the link to itself takes latency +
@@ -30,11 +30,12 @@ struct Link {
   VertexId from = 0, to = 0;
   double bandwidth_Bps = 0;  // infinite: never the bottleneck
   double latency_s = 0;
-  /// Token bucket: if this is below the bandwidth, the bandwidth is for bursts only. Bytes consume
-  /// credit, which accumulates at this rate up to a depth and has an initial value.
+  /// Rate of the link's token bucket. If it is below the bandwidth, the link reaches its bandwidth
+  /// only in bursts: bytes consume credit, which accumulates at this rate, up to a depth and from
+  /// an initial value.
   double credit_Bps = std::numeric_limits<double>::infinity();
   double credit_depth_bytes = 0, credit_initial_bytes = 0;
-  bool varies = false;  // according to the network's profile
+  bool varies = false;  // changes as the network's profile says
   bool shaped() const { return credit_Bps < bandwidth_Bps; }
   bool unlimited() const { return bandwidth_Bps == std::numeric_limits<double>::infinity(); }
 };
@@ -57,7 +58,7 @@ struct Bisection {
 };
 
 /// A network: a graph, and a route for any two workers. Simulated platforms, predictions and
-/// drawings are all made from it.
+/// drawings all use it.
 ///
 /// Routes are computed on request, so that memory is linear in the number of links. A route is
 /// always the same.
@@ -65,36 +66,37 @@ class Network {
  public:
   virtual ~Network() = default;
 
-  /// Appends the links of a message's route, in order; none from a worker to itself.
+  /// Appends the links of a message's route, in order. The route from a worker to itself has no
+  /// links.
   virtual void route(int source, int destination, std::vector<LinkId>& links) const = 0;
   /// Appends the links that background traffic passes between the NICs of two workers; it does not
-  /// pass the links that model our own software.
+  /// pass the links that model the software of the simulated workers.
   virtual void route_of_others(int source, int destination, std::vector<LinkId>& links) const {
     route(source, destination, links);
   }
   /// Appends the links that every message of `rank` passes first: to workers of its own node
   /// (`inside`), or of other nodes.
   virtual void injection(int rank, bool inside, std::vector<LinkId>& links) const = 0;
-  /// The least bandwidth between two halves of the nodes (of the workers if there is one node), as
-  /// the topology's closed form.
+  /// The least bandwidth between two halves of the nodes (of the workers if there is only one
+  /// node), from the topology's closed form.
   virtual Bisection bisection() const = 0;
 
-  /// True if messages inside nodes share links with messages between nodes, which have other
-  /// latencies.
+  /// True if messages inside nodes share links with messages between nodes. Their latencies differ.
   virtual bool mixes_levels() const { return false; }
-  /// Most bytes per second of all messages in flight from one worker to another together, whatever
-  /// their links allow; infinite if there is no such limit. For traffic that is not a collective,
-  /// the limit may be lower and applies to each message.
+  /// The limit of a connection: bytes per second of all messages together that are in flight from
+  /// one worker to another, whatever their links allow; infinite if there is no such limit. For
+  /// traffic that is not a collective, the limit may be lower, and it applies to each message
+  /// alone.
   virtual double connection_cap(int, int, TrafficClass = TrafficClass::collective,
                                 Rate = Rate::sustained) const {
     return std::numeric_limits<double>::infinity();
   }
-  /// Most bytes per second of one message of `nbytes` on its connection.
+  /// The limit of one message of `nbytes` bytes on its connection, in bytes per second.
   virtual double message_cap(int source, int destination, TrafficClass traffic, double /*nbytes*/,
                              Rate rate) const {
     return connection_cap(source, destination, traffic, rate);
   }
-  /// How links that vary change, in order of time.
+  /// The changes of links that vary, in order of time.
   virtual std::span<const LinkChange> profile() const { return {}; }
   /// The largest bandwidth factor of links that vary; 1 if none exceeds its described bandwidth.
   double widest_factor() const;
@@ -109,7 +111,7 @@ class Network {
   const Vertex& vertex(VertexId id) const { return graph_.vertices[static_cast<std::size_t>(id)]; }
   /// The vertex of a worker.
   VertexId worker(int rank) const { return rank; }
-  /// "edge switch 0.1 > worker 3".
+  /// The name of a link, such as "edge switch 0.1 > worker 3".
   std::string name(LinkId id) const;
 
   /// Bytes per second for a rank's messages to itself.
@@ -117,14 +119,14 @@ class Network {
   /// Seconds from the first byte sent to the first byte received; 0 from a worker to itself.
   double latency(int source, int destination) const;
   double latency(std::span<const LinkId> route) const;
-  /// The same with `factor` times the described latency on links that vary.
+  /// The same, with `factor` times the described latency of links that vary.
   double latency(std::span<const LinkId> route, double factor) const;
-  /// The latency factor of links that vary, at a date, from the profile.
+  /// The latency factor of links that vary at the time `date_s`, from the profile.
   double latency_factor(double date_s) const;
   /// Bytes per second of the narrowest link between two workers if nothing else uses it, or of
-  /// their connection if that is less.
+  /// their connection if its limit is lower.
   double bandwidth(int source, int destination, Rate rate = Rate::sustained) const;
-  /// Seconds that one message takes if nothing else uses its links.
+  /// Seconds that a message of `nbytes` bytes takes if nothing else uses its links.
   double message_time(int source, int destination, double nbytes) const;
 
  protected:

@@ -18,8 +18,8 @@ void count_links(const Network& network, NetworkSummary& s) {
   }
 }
 
-/// The workers of a node have equivalent routes to other nodes, so the first represents them all;
-/// the route from the first to the second represents routes inside nodes.
+/// The workers of a node have equivalent routes to other nodes, so the first worker represents them
+/// all. The route from the first worker to the second represents routes inside nodes.
 void follow_routes(const Network& network, NetworkSummary& s) {
   const int per_node = s.workers / s.nodes;
   s.sampled = s.nodes > kMostSources;

@@ -4,15 +4,16 @@
 
 namespace trigram {
 
-/// A network in numbers. Each direction of a link counts. Links that are never the bottleneck, such
-/// as between a worker and the NIC of its node, do not count.
+/// A network in numbers. Each direction of a link counts as a link. Links that are never the
+/// bottleneck, such as those between a worker and the NIC of its node, do not count.
 struct NetworkSummary {
   int workers = 0, nodes = 0, switches = 0, links = 0;
   double narrowest_Bps = 0, widest_Bps = 0;  // over the links; 0 if there are none
   Bisection bisection;
-  int diameter = 0;              // number of links of the longest route
+  int diameter = 0;              // number of links on the longest route
   double longest_latency_s = 0;  // end to end
-  bool sampled = false;          // diameter and longest latency use routes from some nodes only
+  bool sampled = false;  // true if only routes from some nodes were used for the diameter and the
+                         // longest latency
 };
 
 NetworkSummary summarize(const Network& network);

@@ -31,7 +31,7 @@ FieldTable<Tcp> tcp_fields() {
       .only_where(opens, "applies only to slow start; expected \"slow_start\": true beside it");
 }
 
-/// The schema of the object form; absent fields default to Linux's values.
+/// The schema of the object form, in which absent fields have Linux's values.
 Json tcp_schema(const FieldTable<Tcp>& fields) {
   Json schema = fields.schema();
   const Json defaults = fields.dump(linux_tcp());
@@ -56,7 +56,7 @@ OptionType<Tcp> tcp_kind() {
           throw ConfigError(
               pointer, fmt::format("expected \"none\", \"linux\" or an object, not {}", j.dump()));
         if (j.is_string()) return index_of_name(names, j, pointer) == 0 ? Tcp{} : linux_tcp();
-        // The given fields replace Linux's values.
+        // The fields that are given replace Linux's values.
         Tcp base = linux_tcp();
         if (j.value("slow_start", Json(true)) == Json(false))
           base.slow_start = base.restart_after_idle = false;
@@ -93,14 +93,15 @@ bool TcpWindow::open(const Tcp& tcp, const TcpPath& path, double at_s) const {
   return !idle && window_bytes_ >= most;
 }
 
-/// The window grows by the acknowledged bytes.
+/// The new window is the old one plus the acknowledged bytes.
 void TcpWindow::begin_round(double most, double at_s) {
   window_bytes_ = std::min(most, window_bytes_ + in_round_bytes_);
   in_round_bytes_ = 0;
   round_s_ = at_s;
 }
 
-/// Sends `nbytes` on one stream, starting with a fresh window. Returns when the last byte leaves.
+/// Sends `nbytes` bytes on one stream, beginning with a fresh window. Returns the time at which the
+/// last byte leaves.
 double TcpWindow::send_rounds(const TcpPath& path, double most, double at_s, double nbytes) {
   const double rate_Bps = path.rate_Bps / path.streams;
   const double full_bytes = rate_Bps * path.round_trip_s;
@@ -113,7 +114,8 @@ double TcpWindow::send_rounds(const TcpPath& path, double most, double at_s, dou
   if (window_bytes_ >= full_bytes) {  // acknowledgements arrive as fast as bytes leave
     window_bytes_ = std::min(most, window_bytes_ + nbytes);
   } else {
-    const double windows = std::ceil(nbytes / window_bytes_) - 1;  // full windows before the last
+    const double windows =
+        std::ceil(nbytes / window_bytes_) - 1;  // number of full windows before the last one
     at_s += windows * path.round_trip_s;
     nbytes -= windows * window_bytes_;
     round_s_ = at_s;
@@ -122,8 +124,8 @@ double TcpWindow::send_rounds(const TcpPath& path, double most, double at_s, dou
   return at_s + nbytes / rate_Bps;
 }
 
-/// The streams of a connection are alike, so the state is that of one stream. The number of streams
-/// may differ between traffic patterns.
+/// The streams of a connection behave alike, so the state is that of one stream. The number of
+/// streams may differ between traffic patterns.
 TcpWindow::Leaving TcpWindow::leave(const Tcp& tcp, const TcpPath& path, double at_s,
                                     double nbytes) {
   const bool opened = open(tcp, path, at_s);

@@ -1,10 +1,11 @@
-// Dragonfly (Kim, Dally, Scott and Abts, ISCA 2008, doi:10.1109/ISCA.2008.19): groups of a routers.
-// Each router is connected to all others of its group, has p nodes, and has h links to other
-// groups. Any two groups are connected by floor(a h / (g - 1)) links; leftover ports are unused.
+// Dragonfly (Kim, Dally, Scott and Abts, ISCA 2008, doi:10.1109/ISCA.2008.19): groups of `a`
+// routers. Each router is connected to all other routers of its group, to p nodes, and by h links
+// to other groups. There are g groups. Any two groups are connected by floor(a h / (g - 1)) links;
+// leftover ports are unused.
 //
-// Minimal routing: to the router that has a link to the destination's group, over that link, and to
-// the destination's router. If several links lead to the group, the route takes one of those with
-// the fewest local hops, chosen by the destination's number.
+// Minimal routing: a message goes to the router of its group that has a link to the destination's
+// group, over that link, and on to the destination's router. If several links lead to the group,
+// the route takes one of those with the fewest local hops, chosen by the destination's number.
 #include <fmt/format.h>
 
 #include "netmodels/topologies/registry.h"
@@ -109,8 +110,8 @@ class Dragonfly final : public Topology {
   }
 
  private:
-  // The global ports of a group are numbered router by router. Port t leads to the group t mod (g -
-  // 1) + 1 positions further on.
+  // The global ports of a group are numbered router by router. Port t leads to the group that is t
+  // mod (g - 1) + 1 positions further on.
   int ports() const { return joined_ * (groups_ - 1); }
   int peer_of(int group, int port) const { return (group + port % (groups_ - 1) + 1) % groups_; }
   int far_port(int port) const {

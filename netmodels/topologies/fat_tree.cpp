@@ -1,10 +1,11 @@
-// Fat trees. With `k`: three levels of k-port switches for k^3/4 nodes (Al-Fares, Loukissas and
-// Vahdat, SIGCOMM 2008, doi:10.1145/1402958.1402967). With `nodes_per_leaf`: two levels, with a
-// link from every leaf to every spine, and `taper` links down for each link up.
+// Fat trees. The option `k` gives three levels of k-port switches for k^3/4 nodes (Al-Fares,
+// Loukissas and Vahdat, SIGCOMM 2008, doi:10.1145/1402958.1402967). The option `nodes_per_leaf`
+// gives two levels, with a link from every leaf to every spine, and `taper` links down for each
+// link up.
 //
 // D-mod-k routing (Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations
-// on real life fat trees", CCIT report 776, 2010): on the way up, the destination's number alone
-// selects the link, so that each link down leads to one destination per leaf link.
+// on real life fat trees", CCIT report 776, 2010): on the way up, only the destination's number
+// selects the link, so that traffic to a destination always uses the same links down.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ struct FatTreeOptions {
   SwitchLink link;
 };
 
-/// A count that is not dumped if it is not given.
+/// A count that is dumped only if it is given.
 OptionType<std::int64_t> count_if_given(std::int64_t least, std::int64_t most) {
   return written_where(integer(least, most), [](std::int64_t count) { return count > 0; });
 }

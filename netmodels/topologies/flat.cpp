@@ -1,4 +1,4 @@
-// One switch that is never the bottleneck: messages share only NICs.
+// One switch that is never the bottleneck: messages share nothing but NICs.
 #include <cmath>
 
 #include "netmodels/topologies/registry.h"

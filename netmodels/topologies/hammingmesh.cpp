@@ -1,11 +1,13 @@
-// HammingMesh (Hoefler et al., SC 2022, arXiv 2209.01346): boards of a x b accelerators in a mesh,
-// and x by y boards. The links at a board's west and east edges lead to the tree of that row of
-// accelerators, those at its north and south edges to the tree of the column: a x row trees and b y
-// column trees. One node of the cluster is one accelerator.
+// HammingMesh (Hoefler et al., SC 2022, arXiv 2209.01346): x by y boards, each a mesh of a by b
+// accelerators. Every row of accelerators has a tree, to which the links at the west and east edges
+// of its boards lead, and every column has a tree for the links at the north and south edges. So
+// there are a times x row trees and b times y column trees. One node of the cluster is one
+// accelerator.
 //
-// Minimal routing: along the row first, then along the column, each over the mesh of the board or
-// over the tree, whichever has fewer links. The paper routes adaptively among minimal paths, and
-// its large trees have two levels; here a tree is one switch that is never the bottleneck.
+// Minimal routing: a message goes along the row first, then along the column, in each case over the
+// mesh of the board or over the tree, whichever has fewer links. The paper routes adaptively among
+// minimal paths, and its large trees have two levels; here a tree is one switch that is never the
+// bottleneck.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,7 +74,7 @@ class HammingMesh final : public Topology {
   }
 
   /// The minimum over all rectangles of u x v boards. Their row and column trees have two links to
-  /// each board and are cut on the side with fewer links.
+  /// each board and are cut on the side that has fewer links.
   Bisection bisection(double node_Bps) const override {
     const int x = rows_ / a_, y = columns_ / b_;
     Bisection least{std::numeric_limits<double>::infinity(), ""};
@@ -99,13 +101,13 @@ class HammingMesh final : public Topology {
   int per_column() const { return links_per_line(rows_, a_); }
   static int links_per_line(int places, int side) { return places / side * (2 * (side - 1) + 4); }
 
-  /// A row or a column of accelerators. Its links are ordered board by board: between neighbours,
-  /// in both directions; then from the first accelerator to the tree and back; then the same from
-  /// the last.
+  /// A row or a column of accelerators. Its links are ordered board by board. Those of a board are
+  /// ordered as follows: links between neighbours, in both directions; links from the first
+  /// accelerator to the tree and back; links from the last accelerator to the tree and back.
   struct Line {
     LinkId links;
-    int side;         // accelerators of a board along the line
-    int destination;  // breaks ties
+    int side;         // accelerators of one board along the line
+    int destination;  // node number, which breaks ties
     LinkId board(int place) const { return links + place / side * (2 * (side - 1) + 4); }
     LinkId neighbours(int place) const { return board(place) + 2 * (place % side); }
     LinkId to_tree(int place, bool last) const {
@@ -160,7 +162,7 @@ class HammingMesh final : public Topology {
     for (int c = 0; c < columns_; ++c) add_line(c, columns_, rows_, a_, column_trees + c);
   }
 
-  int a_, b_, rows_, columns_;  // a, b: of a board; rows, columns: of the whole mesh
+  int a_, b_, rows_, columns_;  // a, b: size of a board; rows, columns: size of the whole mesh
   double tree_Bps_;
   VertexId first_;
   LinkId links_of_rows_ = 0, links_of_columns_ = 0;

@@ -18,8 +18,8 @@ TopologyEntry wan_entry();
 const std::vector<TopologyEntry>& topologies();
 const TopologyEntry& topology_of(const TopologySpec& spec);
 
-/// {"kind": ..., options}, resolved strictly. A kind without options may be given by its name
-/// alone.
+/// A topology in a configuration: {"kind": ..., options}, resolved strictly. A kind without options
+/// may be given by its name alone.
 OptionType<TopologySpec> topology_kind();
 
 }  // namespace trigram

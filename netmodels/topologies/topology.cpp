@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-/// A bandwidth that is not dumped if it is that of the NICs.
+/// A bandwidth that is dumped only if it differs from that of the NICs.
 OptionType<double> bandwidth_or_that_of_nics() {
   OptionType<double> kind = quantity(Dimension::bandwidth, true);
   kind.dump = [dump = kind.dump](const double& Bps) { return Bps > 0 ? dump(Bps) : Json(); };

@@ -15,13 +15,13 @@ namespace trigram {
 class Topology {
  public:
   virtual ~Topology() = default;
-  /// The switch that the NICs of a node connect to.
+  /// The switch to which the NICs of a node connect.
   virtual VertexId attach(int node) const = 0;
   /// Appends the links from the switch of one node to the switch of another.
   virtual void route(int source, int destination, std::vector<LinkId>& links) const = 0;
-  /// The least bandwidth between two halves of the nodes, each node having NICs of `node_Bps` in
-  /// total. It is a closed form for the cut that it names, which is the least cut if the topology
-  /// is regular (docs/topologies.md).
+  /// The least bandwidth between two halves of the nodes, if the NICs of each node have `node_Bps`
+  /// in total. The result is a closed form for the cut that it names. That cut is the least one if
+  /// the topology is regular (docs/topologies.md).
   virtual Bisection bisection(double node_Bps) const = 0;
 };
 
@@ -59,20 +59,22 @@ TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> ta
 
 /// A link between switches, as given in a topology's options.
 struct SwitchLink {
-  double bandwidth_Bps = 0;  // 0: as a NIC
+  double bandwidth_Bps = 0;  // 0: that of a NIC
   double latency_s = 0;      // added to the end-to-end latency of `inter`
   double bandwidth(const AttachedNodes& attached) const {
     return bandwidth_Bps > 0 ? bandwidth_Bps : attached.nic_Bps;
   }
 };
 
-/// The options "bandwidth" and "latency" of such links, with a prefix, as in "global_bandwidth".
+/// The options "bandwidth" and "latency" of such links, with a prefix in their names, as in
+/// "global_bandwidth".
 FieldTable<SwitchLink> switch_link_fields(const std::string& prefix, const std::string& which);
 
-/// The least bandwidth between halves of `nodes`, over all r: r of the `switches` equal switches,
-/// with `per_switch` nodes each, are on one side of a cut of cut(r) bytes per second, and nodes
-/// that are then on the wrong side are cut at their NICs. The result is named `name`, unless
-/// cutting the NICs of half of the nodes is no wider.
+/// The least bandwidth between two halves of `nodes` nodes on `switches` equal switches with
+/// `per_switch` nodes each. For every r it considers a cut with r switches on one side: the links
+/// between switches then carry cut(r) bytes per second, and nodes that are on the wrong side of the
+/// halves are cut at their NICs. The result is named `name`, unless a cut of the NICs of half of
+/// the nodes is no wider.
 Bisection least_cut(int nodes, int switches, int per_switch, double node_Bps,
                     const std::function<double(int)>& cut, const std::string& name);
 

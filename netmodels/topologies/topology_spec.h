@@ -7,14 +7,14 @@
 
 namespace trigram {
 
-/// How nodes are joined beyond their NICs: a kind of netmodels/topologies, and its options,
-/// resolved.
+/// How nodes are connected beyond their NICs: a kind from netmodels/topologies, and its resolved
+/// options.
 struct TopologySpec {
   std::string kind = "flat";
   Json options = Json::object();
 };
 
-/// All that a topology knows of the nodes that it joins.
+/// The properties of the nodes that a topology knows.
 struct AttachedNodes {
   std::int64_t count = 1;
   double nic_Bps = 0;  // bandwidth of each direction of a NIC, before jitter

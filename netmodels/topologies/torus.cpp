@@ -1,7 +1,7 @@
-// Tori of any number of dimensions: one router per node, dimension-order routing, the shortest way
-// round (Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapters 5
-// and 8). A message that goes exactly half way round goes up from even coordinates and down from
-// odd ones, so that uniform traffic loads both directions equally.
+// Tori of any number of dimensions, with one router per node and dimension-order routing along the
+// shortest way (Dally and Towles, Principles and Practices of Interconnection Networks, 2004,
+// chapters 5 and 8). If both ways along a dimension are equally long, a message goes up from even
+// coordinates and down from odd ones, so that uniform traffic loads both directions equally.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -88,7 +88,8 @@ class Torus final : public Topology {
     int next(int c, bool up) const {
       return up ? (c + 1 == size ? 0 : c + 1) : (c + size - 1) % size;
     }
-    /// Links per router. In a ring of two both directions lead to the same neighbour.
+    /// Number of links from a router along a dimension. In a ring of two, both directions lead to
+    /// the same neighbour.
     int degree() const { return std::min(size - 1, 2); }
   };
 
@@ -113,8 +114,8 @@ class Torus final : public Topology {
       }
   }
 
-  /// Number of links that leave the first r nodes, counted with the last dimension of `sizes`
-  /// slowest.
+  /// Number of links that leave the first r nodes, if nodes are numbered such that the last
+  /// dimension of `sizes` varies slowest.
   static double staircase(std::span<const int> sizes, int r) {
     if (sizes.empty() || r == 0) return 0;
     const std::span<const int> inner = sizes.first(sizes.size() - 1);
@@ -127,8 +128,8 @@ class Torus final : public Topology {
     return rest * ends(full + 1) + (columns - rest) * ends(full) + staircase(inner, rest);
   }
   static double least_staircase(std::vector<int> sizes, int r) {
-    // Any dimension may be the slowest; among the others, longer dimensions are slower than shorter
-    // ones.
+    // Any dimension may vary slowest. Among the others, longer dimensions vary more slowly than
+    // shorter ones.
     double least = staircase(sizes, r);
     for (std::size_t slowest = 0; slowest + 1 < sizes.size(); ++slowest) {
       std::vector<int> order = sizes;

@@ -27,7 +27,7 @@ struct WanOptions {
   DelayIs delay_is = DelayIs::one_way;
 };
 
-/// A quantity, or null for no value.
+/// A quantity, or null for an absent value.
 OptionType<double> entry(Dimension dimension, bool positive) {
   const OptionType<double> given = quantity(dimension, positive);
   Json schema = {{"anyOf", {given.schema, {{"type", "null"}}}}};
@@ -162,7 +162,8 @@ class Wan final : public Topology {
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   int count() const { return static_cast<int>(bandwidth_Bps_.size()); }
 
-  /// Bandwidth from the regions `inside` to the others, plus the NICs of nodes on the wrong side.
+  /// Bandwidth from the regions `inside` to the other regions, plus that of the NICs of nodes on
+  /// the wrong side.
   double cut(const std::vector<bool>& inside, double node_Bps) const {
     double Bps = 0;
     int nodes = 0;

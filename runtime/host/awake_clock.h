@@ -6,17 +6,16 @@
 
 namespace trigram::host {
 
-/// Measures how long a process that watches others has been awake, and says whether it may blame
-/// them for their silence. A process that was stopped, for example by SIGSTOP, and then resumes has
-/// missed what the others said meanwhile. The time of the stop does not count against them, and for
-/// a grace period after it nobody is blamed. At most one grace period is granted per timeout, so
-/// that a watcher that stalls again and again, as on a heavily loaded machine, still reaches a
-/// verdict.
+/// Measures how long a process has been awake, and tells it whether it may blame other processes
+/// for their silence. A process that was stopped, for example by SIGSTOP, and then resumes has
+/// missed the messages of that time. The time of the stop does not count as silence, and during a
+/// grace period after it nobody is blamed. At most one grace period is granted per timeout, so that
+/// a process that stalls again and again, as on a heavily loaded machine, still reaches a verdict.
 class AwakeClock {
  public:
-  /// A process that runs normally calls update() more often than this. A longer gap counts as this
-  /// long, or as a quarter of the timeout if that is less. It does not count as zero, because a
-  /// machine may be so slow that every call follows a gap.
+  /// A process that runs normally calls update() more often than this. A longer gap counts as
+  /// kLongestGap, or as a quarter of the timeout if that is less. It does not count as zero,
+  /// because on a slow machine every call may follow a gap.
   static constexpr std::chrono::seconds kLongestGap{2};
   /// Length of the grace period after a gap; the timeout if that is shorter.
   static constexpr std::chrono::seconds kGrace{5};
@@ -32,8 +31,9 @@ class AwakeClock {
     if (gap && time_ >= next_grace_) grant();
     return time_;
   }
-  /// True if a peer that was last heard at `since`, a time that `update` returned, had been silent
-  /// for the whole timeout at the last update(), and no grace period is running.
+  /// True if, at the last update(), a peer had been silent for the whole timeout, and no grace
+  /// period was running. `since` is the time at which the peer was last heard, as `update` returned
+  /// it.
   bool too_long(Clock::duration since) const {
     return time_ - since >= timeout_ && time_ >= grace_ends_;
   }
@@ -41,7 +41,8 @@ class AwakeClock {
  private:
   void grant() {
     grace_ends_ = time_ + std::min<Clock::duration>(timeout_, kGrace);
-    // At least one update() falls between two grace periods, even if every update() follows a gap.
+    // With this distance at least one update() falls between two grace periods, even if every
+    // update() follows a gap.
     next_grace_ = grace_ends_ + timeout_ + 2 * kLongestGap;
   }
 

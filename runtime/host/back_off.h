@@ -11,13 +11,14 @@
 namespace trigram::host {
 
 /// The pause between two polls of MPI. It begins without sleeping, because most waits are short and
-/// a sleep costs tens of microseconds. Then the sleeps grow, so that ranks that share cores make
-/// room for each other.
+/// a sleep costs tens of microseconds. Then it sleeps for longer and longer, so that ranks that
+/// share cores leave them to each other.
 class BackOff {
  public:
-  /// For the completion of a message: polls eagerly, because this is the most frequent wait.
+  /// For the completion of a message. It polls often before it sleeps, because this wait is the
+  /// most frequent.
   static BackOff of_a_message() { return BackOff(2000, std::chrono::microseconds(200)); }
-  /// For control messages, which a thread beside the streams polls for.
+  /// For control messages, for which a separate thread polls.
   static BackOff of_a_control_message() { return BackOff(20, std::chrono::microseconds(500)); }
 
   /// Returns no later than `latest`, the time at which this thread has something else to do.
@@ -31,7 +32,7 @@ class BackOff {
     std::this_thread::sleep_until(latest - now < nap_ ? latest : now + nap_);
     nap_ = std::min(2 * nap_, longest_);
   }
-  /// Call this when something has happened: starts again without sleeping.
+  /// Call this when something has happened: the next pauses begin without sleeping again.
   void reset() {
     polls_ = 0;
     nap_ = kFirstNap;

@@ -28,7 +28,7 @@ void halves_of(std::span<const Transfer> batch, std::vector<PostedTransfer>& hal
                std::vector<Tensor>& staged) {
   halves.clear();
   staged.clear();
-  staged.reserve(batch.size());  // so that pointers in `halves` stay valid
+  staged.reserve(batch.size());  // keeps the pointers in `halves` valid
   for (const Transfer& t : batch) {
     const Tensor* tensor = &t.tensor;
     if (t.kind == Transfer::send && overwritten(t.tensor, batch))

@@ -13,7 +13,7 @@ void Endpoint::sleep(double seconds) {
 
 void Endpoint::spend(double seconds) {
   if (seconds <= 0) return;
-  if (waits_ended != waits_ended_before) overslept_s = 0;  // the excess was absorbed by a wait
+  if (waits_ended != waits_ended_before) overslept_s = 0;  // a wait has absorbed the excess
   const double begin_s = world.now();
   if (seconds > overslept_s) sleep(seconds - overslept_s);
   overslept_s += world.now() - begin_s - seconds;
@@ -34,7 +34,8 @@ void Endpoint::set_state(State next, const Wait& why) {
 
 std::string Endpoint::wait_line() const {
   Wait why = wait;
-  if (why.kind == Wait::message) {  // name a missing half of the batch, preferably a receive
+  if (why.kind ==
+      Wait::message) {  // name a half of the batch that is missing, preferably a receive
     const PostedTransfer* missing = nullptr;
     for (const PostedTransfer& half : batch)
       if (!half.done && (missing == nullptr || missing->kind < half.kind)) missing = &half;

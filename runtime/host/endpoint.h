@@ -32,7 +32,7 @@ struct PostedTransfer {
   const Tensor* tensor;
   int peer;
   TrafficClass traffic = TrafficClass::collective;
-  bool posted = false;  // a partner may already point to it
+  bool posted = false;  // a partner may already have a pointer to it
   bool done = false;
 };
 
@@ -46,7 +46,7 @@ struct Job {
 /// here. One mutex guards all of it. Only the stream's own thread sleeps on the condition variable,
 /// so a notification never wakes the wrong thread.
 struct Endpoint {
-  /// timed_wait: blocked in a wait that may take long and has its own deadline.
+  /// timed_wait: in a wait that may take long and has its own deadline.
   enum class State : unsigned char { absent, running, idle, blocked, timed_wait, ended };
 
   Endpoint(World& its_world, const std::string& name, int its_rank)
@@ -61,15 +61,16 @@ struct Endpoint {
   std::condition_variable wake;
   State state = State::absent;
   Wait wait;
-  std::uint64_t waits_ended = 0;  // number of waits that have ended; shows progress to the watchdog
+  std::uint64_t waits_ended =
+      0;  // number of waits that have ended; tells the watchdog about progress
   bool closing = false;
 
-  std::span<PostedTransfer> batch;  // of the transfer() call in progress
+  std::span<PostedTransfer> batch;  // of the current transfer() call
   std::size_t outstanding = 0;      // number of halves in `batch` that are not done
-  bool room_made = false;           // retry sends that the transport had no room for
-  bool withdrawing = false;         // the call is being left by an exception
+  bool room_made = false;           // the transport has room again: retry waiting sends
+  bool withdrawing = false;         // an exception is leaving the call
 
-  double overslept_s = 0;                // excess over the modelled time, not yet made up for
+  double overslept_s = 0;  // seconds slept beyond the modelled time and not yet made up for
   std::uint64_t waits_ended_before = 0;  // waits_ended when overslept_s was last updated
 
   std::map<int, std::deque<Message>> inbox;  // control messages by tag
@@ -85,26 +86,25 @@ struct Endpoint {
   /// Puts the stream that owns this endpoint to sleep. Throws Aborted if the world fails first.
   void sleep(double seconds);
   /// Sleeps for modelled time, such as the compute time of a layer. If a call sleeps too long, the
-  /// excess is subtracted from the next call, unless the stream has waited for something in
-  /// between.
+  /// next call sleeps that much less, unless the stream has waited for something in between.
   void spend(double seconds);
   /// Makes the owner evaluate the condition of its wait again.
   void poke() noexcept;
   void set_state(State next, const Wait& why = {});
-  /// Describes what the blocked owner waits for. The caller holds the mutex.
+  /// Describes the event for which the blocked owner waits. The caller holds the mutex.
   std::string wait_line() const;
 };
 
-/// An accelerator event after everything that the calling thread's stream has issued; null without
-/// an accelerator.
+/// An accelerator event after everything that the calling thread's stream has issued; null if there
+/// is no accelerator.
 std::shared_ptr<AcceleratorEvent> issued_here();
 
-/// The endpoint whose thread is calling; null outside the world's threads.
+/// The endpoint of the stream whose thread is calling; null outside the world's threads.
 Endpoint*& this_endpoint();
 
 /// Throws InvariantError unless the calling thread is the thread of `endpoint`.
 void check_on_stream(const Endpoint& endpoint);
-/// Throws InvariantError unless the calling thread belongs to some stream of the endpoint's rank.
+/// Throws InvariantError unless the calling thread belongs to a stream of the endpoint's rank.
 void check_on_rank(const Endpoint& endpoint);
 
 }  // namespace trigram::host

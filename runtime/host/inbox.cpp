@@ -18,8 +18,8 @@ std::optional<Message> take(Endpoint& self, std::deque<Message>& messages) {
 }  // namespace
 
 void deliver(Endpoint& receiver, int tag, const Message& message) {
-  // A control message between streams of the same rank means that the receiver may use what the
-  // sender issued before it.
+  // A control message between streams of the same rank also lets the receiver use everything that
+  // the sender issued before it.
   const bool neighbour = message.source == receiver.rank && this_endpoint() != &receiver;
   const auto before = neighbour ? issued_here() : nullptr;
   bool awaited;
@@ -43,7 +43,7 @@ std::optional<Message> receive(Endpoint& self, int tag) {
 
 std::optional<Message> poll(Endpoint& self, int tag) {
   check_on_stream(self);
-  self.world.check_not_failed();  // ends loops that poll when the world fails
+  self.world.check_not_failed();  // ends polling loops when the world fails
   std::lock_guard lock(self.mutex);
   return take(self, self.inbox[tag]);
 }

@@ -10,7 +10,7 @@ namespace trigram::host {
 /// call it.
 void deliver(Endpoint& receiver, int tag, const Message& message);
 
-/// Implement Control::receive and Control::poll for the stream behind `self`.
+/// Implementations of Control::receive and Control::poll for the stream of `self`.
 std::optional<Message> receive(Endpoint& self, int tag);
 std::optional<Message> poll(Endpoint& self, int tag);
 

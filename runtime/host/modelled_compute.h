@@ -4,8 +4,8 @@
 
 namespace trigram {
 
-/// How a world in real time treats computation of which only the duration is known, such as the
-/// layers of a profile.
+/// How a real-time world treats computation of which only the duration is known, such as the layers
+/// of a profile.
 enum class ModelledCompute {
   slept,
   skipped,

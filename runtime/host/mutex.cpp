@@ -8,8 +8,8 @@ namespace trigram::host {
 void HostMutex::lock() {
   acquire();
   if (!this_endpoint()->queue) return;
-  // The holders' accelerator work excludes one another, too. The host waits for the last holder's
-  // work; otherwise a loop of critical sections could issue work without bound.
+  // The accelerator work of successive holders must not overlap, either. The host waits for the
+  // last holder's work; otherwise a loop of critical sections could issue work without bound.
   const auto released = last_release();
   try {
     if (released)
@@ -55,7 +55,7 @@ void HostMutex::unlock() noexcept {
   std::shared_ptr<AcceleratorEvent> issued;
   try {
     issued = issued_here();
-  } catch (...) {  // the accelerator is broken, so this rank cannot go on
+  } catch (...) {  // the accelerator is broken, so this rank cannot continue
     this_endpoint()->world.fail(std::current_exception());
   }
   release(std::move(issued));

@@ -24,10 +24,11 @@ class HostMutex final : public Mutex {
   void release(std::shared_ptr<AcceleratorEvent> issued) noexcept;
   void give_up(Turn& turn) noexcept;
 
-  std::mutex mutex_;  // lock order: an endpoint's mutex first, then this one
+  std::mutex mutex_;  // lock order: an endpoint's mutex before this one
   bool locked_ = false;
   std::deque<Turn*> queue_;
-  /// After everything that the last holder had issued to its accelerator; null without one.
+  /// An event after everything that the last holder had issued to its accelerator; null without an
+  /// accelerator.
   std::shared_ptr<AcceleratorEvent> released_;
 };
 

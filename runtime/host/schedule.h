@@ -16,9 +16,9 @@ class Schedule {
   void at(double date_s, Action action);
   /// Date of the next action; kNever if there are none.
   double next() const { return actions_.empty() ? kNever : actions_.begin()->first; }
-  /// Runs all actions that are due at `now_s` in the order of their dates, including due actions
-  /// that these add. An action may run later than its date; it should schedule follow-up actions
-  /// relative to its own date rather than to `now_s`.
+  /// Runs all actions that are due at `now_s` in the order of their dates. This includes due
+  /// actions that are added meanwhile. An action may run later than its date; it should schedule
+  /// follow-up actions relative to its own date rather than to `now_s`.
   void run_due(double now_s);
 
  private:

@@ -15,7 +15,8 @@
 namespace trigram::signal_message {
 namespace {
 
-constexpr std::size_t kLongest = 3000;  // stays below 4096 bytes in all, one atomic pipe write
+constexpr std::size_t kLongest =
+    3000;  // with the rest below 4096 bytes, so that one write to a pipe is atomic
 
 struct Text {
   std::array<char, kLongest> bytes;
@@ -27,7 +28,8 @@ struct Text {
   std::string_view view() const { return {bytes.data(), size}; }
 };
 
-// Used in turn, so that a handler that reads one text has time until it is overwritten.
+// Four texts that are used in turn, so that a handler can still read a text for some time after the
+// next one is set.
 std::array<Text, 4> texts;
 std::atomic<unsigned> newest{0};
 std::mutex setting;
@@ -53,9 +55,9 @@ const char* name_of(int signal) noexcept {
   }
 }
 
-/// The last words, requested anew. First gives streams whose peers have just ended 100 ms to reach
-/// their waits. The thread that sets the words may be the interrupted one, or be stuck: then the
-/// old words are used.
+/// The message to write, if possible a fresh one. First waits 100 ms, so that streams whose peers
+/// have just ended can reach their waits. The thread that sets messages may be the interrupted one,
+/// or may be stuck: then the old message is used.
 std::string_view settled() noexcept {
   pause_ms(100);
   asked.store(true);

@@ -32,7 +32,7 @@ void Staging::give_back(Block block) {
 void StagedTensor::pack(const Tensor& tensor, Staging& staging) {
   const bool has_values = !tensor.is_phantom() && tensor.nbytes() > 0;
   if (!has_values) {
-    tensor_ = tensor;  // there are no values that could be overwritten
+    tensor_ = tensor;  // a phantom has no values that could be overwritten
     return;
   }
   staging_ = &staging;

@@ -13,13 +13,13 @@ namespace trigram::host {
 /// A pool of memory for messages that are sent before their receive is posted. Thread-safe.
 class Staging {
  public:
-  /// A power-of-two number of bytes. Idle blocks are kept in one free list per size.
+  /// Memory whose size is a power of two. Idle blocks are kept in one free list per size.
   struct Block {
     std::unique_ptr<std::byte[]> memory;
     std::size_t size_class = 0;
   };
   Block take(std::size_t nbytes);
-  /// Returns a block to the pool. Frees it instead if the pool would exceed kMostIdle.
+  /// Returns a block to the pool, or frees it if the pool would exceed kMostIdle.
   void give_back(Block block);
 
   static constexpr std::size_t kMostIdle = std::size_t{64} << 20;  // bytes
@@ -38,7 +38,7 @@ class StagedTensor {
   StagedTensor(const StagedTensor&) = delete;
   StagedTensor& operator=(const StagedTensor&) = delete;
 
-  /// `staging` must outlive this object.
+  /// `staging` must outlive this StagedTensor.
   void pack(const Tensor& tensor, Staging& staging);
   const Tensor& tensor() const { return tensor_; }
   void clear();
@@ -46,7 +46,7 @@ class StagedTensor {
  private:
   Tensor tensor_;
   Staging::Block block_;
-  Staging* staging_ = nullptr;  // the owner of block_
+  Staging* staging_ = nullptr;  // the pool to which block_ belongs
 };
 
 }  // namespace trigram::host

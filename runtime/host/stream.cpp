@@ -119,7 +119,7 @@ void HostStream::work_off() noexcept {
   } catch (...) {
     world().fail(std::current_exception());
   }
-  std::deque<Job> dropped;  // so that tasks are destroyed after the mutex is released
+  std::deque<Job> dropped;  // destroys the tasks after the mutex is released
   std::lock_guard lock(self_.mutex);
   dropped.swap(self_.jobs);
   self_.state = Endpoint::State::ended;
@@ -130,8 +130,8 @@ void HostStream::run(Job job) {
   std::shared_ptr<AcceleratorEvent> end;
   try {
     if (job.after) queue_->wait(*job.after);
-    // Destroy the task before its Work completes: its captures must not outlive a stream that waits
-    // for the Work.
+    // The task is destroyed before its Work completes, because its captures must not outlive a
+    // stream that waits for the Work.
     Task task = std::move(job.task);
     task(context());
     task = nullptr;
@@ -161,8 +161,8 @@ std::shared_ptr<HostWork> HostStream::enqueue(Task task, std::shared_ptr<Acceler
 }
 
 std::shared_ptr<Work> HostStream::submit(const Context& after, Task task) {
-  // Without an accelerator, everything that the submitter has issued is complete, because host
-  // operations block.
+  // Without an accelerator, everything that the submitting stream has issued is complete, because
+  // host operations block.
   auto* const queue = static_cast<HostStream*>(after.stream)->queue_.get();
   return enqueue(std::move(task), queue ? queue->record() : nullptr);
 }

@@ -12,7 +12,7 @@
 
 namespace trigram::host {
 
-/// A submitted task, whose end streams of the same rank may wait for.
+/// A submitted task. Streams of the same rank can wait for its end.
 class HostWork final : public Work {
  public:
   explicit HostWork(const std::string& stream) : stream_(stream) {}
@@ -20,12 +20,13 @@ class HostWork final : public Work {
   /// True once the task has returned; the accelerator may still be running what the task issued.
   bool issued() const { return issued_.load(std::memory_order_acquire); }
   const std::string& stream() const { return stream_; }
-  /// The exception that the task threw, or null. Valid once issued, as `end` is.
+  /// The exception that the task threw, or null. Valid once the task is issued; the same holds for
+  /// `end`.
   const std::exception_ptr& error() const { return error_; }
   /// The accelerator event after everything that the task issued; null without an accelerator.
   const std::shared_ptr<AcceleratorEvent>& end() const { return end_; }
 
-  /// Pokes `waiter` once the work is issued.
+  /// Wakes `waiter` once the work is issued.
   void notify(Endpoint& waiter);
   void complete(std::exception_ptr error, std::shared_ptr<AcceleratorEvent> end);
 
@@ -39,14 +40,15 @@ class HostWork final : public Work {
 };
 
 /// A stream is a thread: the main thread of its rank, or a thread that a fork started and that runs
-/// queued tasks. In a world with accelerators a stream also has an accelerator queue, and the order
-/// of the queues follows the order of the threads: an order that a task, a Work, a mutex or a
-/// control message within the rank establishes on the host also holds on the accelerator.
+/// queued tasks. In a world with accelerators a stream also has an accelerator queue, whose
+/// operations are ordered like those of the threads: if a task, a Work, a mutex or a control
+/// message within the rank orders two operations on the host, they are also ordered on the
+/// accelerator.
 class HostStream final : public Stream {
  public:
   HostStream(Group& group, int rank);
-  /// Closes the stream and waits for its last task. If the stream is destroyed by an exception, the
-  /// world fails first: otherwise a task that waits for this rank would never end.
+  /// Closes the stream and waits for its last task. If an exception destroys the stream, the world
+  /// fails first: otherwise a task that waits for this rank would never end.
   ~HostStream() override;
   Context context();
   /// Starts the thread that runs submitted tasks.
@@ -81,7 +83,7 @@ class HostStream final : public Stream {
   Endpoint& self_;
   std::unique_ptr<Control> control_;
   std::unique_ptr<AcceleratorStream> queue_;    // null if tensors live in host memory
-  std::unique_ptr<Communicator> communicator_;  // null if the queue has the communicator
+  std::unique_ptr<Communicator> communicator_;  // null if the communicator belongs to the queue
   const int exceptions_at_birth_ = std::uncaught_exceptions();
   std::size_t forks_ = 0;
   std::thread worker_;

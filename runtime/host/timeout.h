@@ -9,7 +9,7 @@ namespace trigram::host {
 /// Exit code of a process whose wait for other processes has timed out.
 inline constexpr int kWatchdogExit = 124;
 
-/// A timeout for waits on other processes that ignores time in which this process was suspended.
+/// A timeout for waits for other processes. It ignores time in which this process was suspended.
 class Timeout {
  public:
   explicit Timeout(Clock::duration longest, Clock::time_point now = Clock::now())
@@ -27,7 +27,7 @@ class Timeout {
  private:
   const Clock::duration longest_;
   AwakeClock awake_;
-  Clock::duration began_{0};  // in time awake
+  Clock::duration began_{0};  // in seconds of awake time
 };
 
 }  // namespace trigram::host

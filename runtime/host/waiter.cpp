@@ -11,7 +11,7 @@ void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
   TRIGRAM_CHECK(this_endpoint() != nullptr, "a wait outside any stream");
   Endpoint& self = *this_endpoint();
   BackOff back_off = BackOff::of_a_message();
-  bool reported = false;  // the endpoint shows this wait
+  bool reported = false;  // the endpoint shows this wait to the watchdog
   do {
     self.world.check_not_failed();
     if (AcceleratorBackend* const accelerator = self.world.accelerator()) accelerator->check();

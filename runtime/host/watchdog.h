@@ -13,19 +13,20 @@ namespace trigram::host {
 
 /// The states of streams at one time, as a watchdog sees them.
 struct StreamSnapshot {
-  bool running = false;              // some stream runs, or is in a wait that may take long
-  std::uint64_t waits_ended = 0;     // number of waits that have ended so far, over all streams
-  std::vector<std::string> blocked;  // one line per blocked stream, with what it waits for
+  bool running = false;           // at least one stream runs, or is in a wait that may take long
+  std::uint64_t waits_ended = 0;  // number of waits that have ended so far, over all streams
+  std::vector<std::string>
+      blocked;  // one line per blocked stream, with the event for which it waits
 
   void add(Endpoint& endpoint);
   void add(const StreamSnapshot& other);
 };
 
-/// Decides from snapshots, taken `interval` apart, that a world hangs: every stream that has not
-/// ended is blocked or idle, at least one is blocked, and no wait has ended for the timeout. A
-/// stream that was blocked in two consecutive snapshots, with no wait ended in between, was blocked
-/// all the time. Time in which no snapshot was taken because the process was stopped does not count
-/// (see AwakeClock).
+/// Decides whether a world hangs, from snapshots taken `interval` apart. It hangs if, for the
+/// length of the timeout, every stream that has not ended was blocked or idle, at least one was
+/// blocked, and no wait has ended. A stream that was blocked in two consecutive snapshots, with no
+/// wait ended in between, was blocked all the time. Time in which no snapshot was taken because the
+/// process was stopped does not count (see AwakeClock).
 class Watchdog {
  public:
   explicit Watchdog(double timeout_s, Clock::time_point now = Clock::now())

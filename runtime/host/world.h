@@ -27,8 +27,8 @@ class Group {
   /// The data plane and the control plane of the stream behind `self`.
   virtual std::unique_ptr<Communicator> communicator(Endpoint& self) = 0;
   virtual std::unique_ptr<Control> control(Endpoint& self) = 0;
-  /// Called on a stream's thread when it has nothing left to do. Waits until the buffers of
-  /// everything it has sent can be released.
+  /// Called on a stream's thread when it has nothing left to do. Waits until the buffers of all its
+  /// sends can be released.
   virtual void flush(Communicator&) {}
 
  private:
@@ -48,22 +48,23 @@ class World {
   double since_start(double steady_s) const {
     return steady_s - std::chrono::duration<double>(start_.time_since_epoch()).count();
   }
-  /// The time point of the steady clock at which now() is `since_start_s`.
+  /// The inverse of now(): the time point of the steady clock at which now() is `since_start_s`.
   Clock::time_point date(double since_start_s) const { return start_ + seconds(since_start_s); }
-  /// True if computation of which only the duration is known is slept; false if it is skipped.
+  /// True if the thread sleeps for computation of which only the duration is known; false if that
+  /// computation is skipped.
   bool sleeps_compute() const { return sleeps_compute_; }
   virtual Device& device(int rank) = 0;
   /// The accelerator on which the streams' tensors live; null if they live in host memory.
   virtual AcceleratorBackend* accelerator() { return nullptr; }
   Waiter& waiter() { return waiter_; }
-  /// Called repeatedly by streams that wait.
+  /// Called repeatedly by waiting streams.
   virtual void idle() {}
 
   /// The group of the n-th stream forked from `parent`. Throws InvariantError if another rank gave
   /// that stream a different name.
   virtual Group& fork(Group& parent, std::size_t n, const std::string& name, int rank) = 0;
-  /// The groups of the n-th stream and the next, the ends of a one-way channel: `in` receives what
-  /// `out` sends. Throws as `fork` does.
+  /// The groups of the n-th stream and of the next, which are the ends of a one-way channel: `in`
+  /// receives the messages that `out` sends. Throws as `fork` does.
   struct OneWayGroups {
     Group &out, &in;
   };

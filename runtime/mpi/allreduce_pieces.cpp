@@ -33,8 +33,8 @@ void AllreducePieces::begin(const Tensor& x, Reduce op) {
   while (begun_ < under_way_) begin_piece(slots_[begun_]);
 }
 
-/// Slots are tested in turn, even if another is ready first: MPI requires that all ranks start all
-/// steps in the same order.
+/// Slots are tested in turn, even if another slot is ready first: MPI requires that all ranks start
+/// all steps in the same order.
 bool AllreducePieces::progress() {
   if (ended()) return true;
   Slot& slot = slots_[turn_];
@@ -58,14 +58,14 @@ void AllreducePieces::begin_piece(Slot& slot) {
   begin_scatter(slot);
 }
 
-/// Also releases the caller's memory.
+/// Marks a slot as free. Also releases the caller's memory.
 void AllreducePieces::end_slot(Slot& slot) {
   slot.step = Slot::idle;
   slot.piece = {};
   if (ended()) x_ = {};
 }
 
-/// True if the step was the last of its piece.
+/// Returns true if the step that has ended was the last of its piece.
 bool AllreducePieces::step_ended(Slot& slot) {
   switch (slot.step) {
     case Slot::idle: return false;
@@ -90,7 +90,7 @@ void AllreducePieces::begin_native(Slot& slot) {
         "MPI_Iallreduce");
 }
 
-/// Sends the whole piece to all; the values of rank r arrive in section r of the room.
+/// Sends the whole piece to all ranks. The values of rank r arrive in section r of the room.
 void AllreducePieces::begin_exchange(Slot& slot) {
   slot.step = Slot::exchange;
   const std::size_t numel = slot.piece.numel();
@@ -103,7 +103,7 @@ void AllreducePieces::begin_exchange(Slot& slot) {
   send_to_all(slot, room_for(slot, ranks_ * numel));
 }
 
-/// Sends to each rank the values of that rank's part; the values of rank r arrive in section r of
+/// Sends to each rank the values of that rank's part. The values of rank r arrive in section r of
 /// the room.
 void AllreducePieces::begin_scatter(Slot& slot) {
   slot.step = Slot::scatter;
@@ -122,7 +122,7 @@ void AllreducePieces::begin_scatter(Slot& slot) {
   send_to_all(slot, room_for(slot, ranks_ * mine));
 }
 
-/// Receives each reduced part from the rank that owns it, into its place.
+/// Receives each reduced part from its owner, into its place in the piece.
 void AllreducePieces::begin_gather(Slot& slot) {
   slot.step = Slot::gather;
   slot.sent.counts[rank_] = static_cast<int>(own_part(slot).numel());
@@ -131,7 +131,7 @@ void AllreducePieces::begin_gather(Slot& slot) {
         "MPI_Iallgatherv");
 }
 
-/// Sends to all ranks except this one.
+/// Sets the counts so that values are sent to all ranks except this one.
 void AllreducePieces::send_to_all(Slot& slot, const Tensor& room) {
   slot.sent.counts[rank_] = slot.received.counts[rank_] = 0;
   check(MPI_Ialltoallv(slot.piece.data(), slot.sent.counts.data(), slot.sent.offsets.data(),
@@ -140,8 +140,8 @@ void AllreducePieces::send_to_all(Slot& slot, const Tensor& room) {
         "MPI_Ialltoallv");
 }
 
-/// Reduces in the order of ranks, independent of the own rank, so that all ranks compute the same
-/// sums. Section r of `room` has the values of x from rank r.
+/// Reduces in the order of ranks, whichever rank this is, so that all ranks compute the same sums.
+/// Section r of `room` has the values of x from rank r.
 void AllreducePieces::reduce_from_all(const Tensor& x, const Tensor& room) {
   const auto from = [&](std::size_t r) { return room.slice(r * x.numel(), x.numel(), x.numel()); };
   const auto reduce = [&](const Tensor& more, const Tensor& into) {
@@ -160,7 +160,7 @@ void AllreducePieces::finish(const Tensor& sum) {
 
 Tensor AllreducePieces::own_part(const Slot& slot) const { return slot.piece.part(rank_, ranks_); }
 
-/// Returns at least `numel` elements; allocates on first use and keeps the memory.
+/// A tensor of at least `numel` elements. It is allocated on first use and kept.
 Tensor AllreducePieces::room_for(Slot& slot, std::size_t numel) {
   if (slot.room.numel() < numel) slot.room = device_.empty(numel);
   return slot.room.slice(0, numel, numel);

@@ -18,15 +18,16 @@ namespace trigram::mpi {
 /// ranks. If the piece is short, each rank sends all of it to all others; if it is longer, each
 /// rank reduces one part and sends the result to all. The reason is that Open MPI's nonblocking
 /// allreduce with so few ranks reduces everything on the first rank. With more ranks MPI_Iallreduce
-/// is used with a copy as its input: the in-place version sends everything to one rank and back.
+/// is used. Its input is a copy, because the in-place version sends everything to one rank and
+/// back.
 class AllreducePieces {
  public:
   AllreducePieces(MPI_Comm comm, int rank, int ranks, Device& device);
 
-  /// Call it only when the previous allreduce has ended.
+  /// Begins an allreduce of x. The previous one must have ended.
   void begin(const Tensor& x, Reduce op);
   bool ended() const { return ended_ == count_; }
-  /// Makes progress without blocking. False if nothing has advanced.
+  /// Makes progress without blocking. Returns false if nothing has advanced.
   bool progress();
 
  private:
@@ -62,7 +63,7 @@ class AllreducePieces {
   const bool direct_;
   Tensor x_;
   Reduce op_ = Reduce::sum;
-  std::size_t count_ = 0, begun_ = 0, ended_ = 0;  // pieces
+  std::size_t count_ = 0, begun_ = 0, ended_ = 0;  // numbers of pieces
   std::size_t under_way_ = 0, turn_ = 0;           // slots in use, and the slot to test next
   std::array<Slot, kMostUnderWay> slots_;
 };

@@ -10,7 +10,7 @@
 
 namespace trigram::mpi {
 
-/// The key-value store for the start-up of accelerators. Each process keeps all of it; a put is
+/// The key-value store with which accelerators start up. Every process keeps all values; a `put` is
 /// broadcast by control messages.
 class MpiBootstrap final : public Bootstrap {
  public:
@@ -21,7 +21,8 @@ class MpiBootstrap final : public Bootstrap {
   void put(const std::string& key, const std::string& value) override;
   std::optional<std::string> get(const std::string& key) override;
 
-  /// Adds the content of a `put` message: the key, a zero byte, the value. Any thread may call it.
+  /// Adds a value from a message of kind `put`, whose text is the key, a zero byte and the value.
+  /// Any thread may call it.
   void hear(const std::string& text);
 
  private:

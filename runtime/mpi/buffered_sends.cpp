@@ -1,4 +1,4 @@
-// The sends of an MpiCommunicator that are complete when its outbox has copied them.
+// The sends of an MpiCommunicator that complete as soon as its outbox has copied them.
 
 #include <algorithm>
 #include <utility>
@@ -32,8 +32,8 @@ std::int64_t MpiCommunicator::buffered(std::size_t nbytes) const {
   return world_.transport().held_at_once(static_cast<double>(nbytes), TrafficClass::point_to_point);
 }
 
-/// Messages to a rank leave in order: a message without room in the outbox holds up those behind
-/// it.
+/// Messages to a rank leave in order. A message for which the outbox has no room delays all later
+/// messages to its rank.
 void MpiCommunicator::post_or_buffer(std::size_t half) {
   const int peer = call_->halves[half].peer;
   const auto same = [&](std::size_t other) { return call_->halves[other].peer == peer; };
@@ -42,8 +42,8 @@ void MpiCommunicator::post_or_buffer(std::size_t half) {
   if (behind || !buffer_or_post(half)) call_->waiting_for_room.push_back(half);
 }
 
-/// Returns false, with nothing done, if the outbox has no room. Messages that are too long for the
-/// outbox are sent from the caller's memory.
+/// Returns false, without having done anything, if the outbox has no room. Messages that are too
+/// long for the outbox are sent from the caller's memory.
 bool MpiCommunicator::buffer_or_post(std::size_t half) {
   host::PostedTransfer& h = call_->halves[half];
   const Tensor& x = *h.tensor;
@@ -61,7 +61,7 @@ bool MpiCommunicator::buffer_or_post(std::size_t half) {
   return true;
 }
 
-/// Returns how many sends that waited for room are now done.
+/// Returns the number of sends that waited for room and are now complete.
 std::size_t MpiCommunicator::retry_waiting_sends() {
   if (call_->waiting_for_room.empty() || outbox_->forget_received() == 0) return 0;
   const auto waited = std::exchange(call_->waiting_for_room, {});

@@ -11,7 +11,7 @@
 
 namespace trigram::mpi {
 
-/// MPI's own collectives through its nonblocking calls, one at a time, with the memory that MPI may
+/// Runs MPI's own collectives by its nonblocking calls, one at a time. Owns the memory that MPI may
 /// still read or write.
 class MpiCollective {
  public:
@@ -26,16 +26,16 @@ class MpiCollective {
   /// rank.
   static bool can(const Collective& collective, int ranks);
 
-  /// Call it only when the previous collective has ended, and only if `can` is true.
+  /// Begins a collective. The previous one must have ended, and `can` must be true for this one.
   void begin(const Collective& collective);
   bool ended() const { return c_.kind == Collective::allreduce ? allreduce_.ended() : !under_way_; }
-  /// Makes progress without blocking. False if nothing has advanced.
+  /// Makes progress without blocking. Returns false if nothing has advanced.
   bool progress();
 
  private:
   void begin_reduce_scatter();
   void finish_reduce_scatter();
-  /// Fills counts_ and offsets_ with the parts of x, in units of `unit` bytes.
+  /// Sets counts_ and offsets_ to those of the parts of x, in units of `unit` bytes.
   void measure_parts(std::size_t unit);
 
   const MPI_Comm comm_;

@@ -13,11 +13,11 @@ namespace {
 
 constexpr int kTransferTag = 0;
 // Long messages on a slow network are sent in pieces, so that the watchdog sees progress. Pieces
-// are large enough that the overhead is negligible, and few are in flight at once, because pieces
-// in flight together end together.
+// are so large that their overhead is negligible. Few are in flight at once, because pieces that
+// are in flight together also end together.
 constexpr std::size_t kLargestPiece = std::size_t{8} << 20;
 static_assert(kLargestPiece == Outbox::kLongest, "the outbox sends messages of one piece");
-constexpr std::size_t kMostOnTheWay = 2;  // in largest pieces, to one rank
+constexpr std::size_t kMostOnTheWay = 2;  // to one rank, in units of kLargestPiece
 
 }  // namespace
 
@@ -39,7 +39,7 @@ bool MpiCommunicator::native(const Collective& collective) {
     collective_->begin(collective);
     await(*collective_);
   } catch (...) {
-    static_cast<void>(collective_.release());  // leaked, as the call of a transfer is
+    static_cast<void>(collective_.release());  // leaked, like the call of a failed transfer
     collective_ = make_collective();
     throw;
   }
@@ -52,7 +52,7 @@ std::unique_ptr<MpiCollective> MpiCommunicator::make_collective() const {
 
 void MpiCommunicator::await(MpiCollective& collective) {
   host::BackOff back_off = host::BackOff::of_a_message();
-  bool reported = false;  // the endpoint shows this wait
+  bool reported = false;  // the endpoint shows this wait to the watchdog
   while (!collective.ended()) {
     if (collective.progress()) {
       back_off.reset();
@@ -111,7 +111,7 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
 }
 
 /// A message to another node leaves when the added latency is over. Receives are posted at once, so
-/// that only a late sender makes a message arrive later.
+/// that they never delay a message.
 void MpiCommunicator::post_or_delay(std::size_t half) {
   const host::PostedTransfer& h = call_->halves[half];
   const host::Clock::duration latency = world_.latency_to(h.peer);
@@ -201,7 +201,7 @@ void MpiCommunicator::start_waiting() {
 
 void MpiCommunicator::await_completion() {
   host::BackOff back_off = host::BackOff::of_a_message();
-  bool reported = false;  // the endpoint shows this wait
+  bool reported = false;  // the endpoint shows this wait to the watchdog
   for (std::size_t done = 0; done < call_->requests.size() || !call_->delayed.empty() ||
                              !call_->waiting_for_room.empty() || !call_->waiting.empty();) {
     const bool leave = !call_->delayed.empty() && host::Clock::now() >= call_->leave_at;
@@ -232,7 +232,7 @@ void MpiCommunicator::await_completion() {
   ++self_.waits_ended;
 }
 
-/// Waits until the eager sends of this call should have arrived.
+/// Waits until the time at which the eager sends of this call should have arrived.
 void MpiCommunicator::await_arrival() {
   host::BackOff back_off = host::BackOff::of_a_message();
   while (host::Clock::now() < call_->arrive_at) {
@@ -242,7 +242,7 @@ void MpiCommunicator::await_arrival() {
   }
 }
 
-/// Returns how many pieces have completed since the previous call.
+/// Returns the number of pieces that have completed since the previous call.
 std::size_t MpiCommunicator::complete() {
   completed_.resize(call_->requests.size());
   statuses_.resize(call_->requests.size());
@@ -254,7 +254,7 @@ std::size_t MpiCommunicator::complete() {
   const auto of = [&](int i) -> const Piece& {
     return call_->pieces[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
   };
-  // Headers first: a mismatch in a header explains why a payload did not fit.
+  // Headers are checked first: a mismatch in a header explains why a payload did not fit.
   for (int i = 0; i < done; ++i)
     if (of(i).header && call_->halves[of(i).half].kind == Transfer::recv) check_header(of(i).half);
   for (int i = 0; code == MPI_ERR_IN_STATUS && i < done; ++i)
@@ -270,7 +270,7 @@ std::size_t MpiCommunicator::complete() {
     if (half.done && world_.awaits_arrival_at(half.peer))
       call_->arrive_at = host::Clock::now() + world_.eager_latency();
   }
-  // Counts as progress for the watchdog, although the wait goes on.
+  // This counts as progress for the watchdog, although the stream still waits.
   if (self_.state == host::Endpoint::State::blocked) ++self_.waits_ended;
   lock.unlock();
   start_waiting();

@@ -17,8 +17,8 @@ namespace trigram::mpi {
 class MpiWorld;
 
 /// Messages between same-named streams, over an MPI communicator that only these streams use. A
-/// header that describes the tensor precedes its values, so that mismatched halves are
-/// distinguished from a slow network. A send to a peer whose messages the world buffers is complete
+/// header that describes the tensor precedes its values, so that two halves that do not match are
+/// not mistaken for a slow network. If the world buffers messages to a peer, a send to it completes
 /// when the outbox has accepted it. Other sends are synchronous: they complete when they are
 /// received. Eager sends (see EagerSends) complete when MPI has accepted them or, with a rendezvous
 /// transport, at the time when they should have arrived.
@@ -30,7 +30,7 @@ class MpiCommunicator final : public Communicator {
   int size() const override;
   void transfer(std::span<const Transfer> batch) override;
   /// Uses MPI's collective if MpiCollective can run it. Returns false for tensors that need
-  /// padding, and in worlds that add latencies, because MPI's own messages would not have them.
+  /// padding, and in worlds that add latencies, because MPI's own messages would not be delayed.
   bool native(const Collective& collective) override;
   std::int64_t buffered(std::size_t nbytes) const override;
   /// Returns when everything that was sent has been received.
@@ -43,9 +43,9 @@ class MpiCommunicator final : public Communicator {
     bool header;
     void* data;
     std::size_t bytes;
-    bool last;  // its completion means that the half was received
+    bool last;  // the completion of this piece means that the half was received
   };
-  /// The call in progress, with everything that MPI may still read or write.
+  /// The current call, with everything that MPI may still read or write.
   struct Call {
     std::vector<host::PostedTransfer> halves;
     std::vector<Tensor> tensors;  // keep the memory alive even if the caller is destroyed
@@ -58,7 +58,7 @@ class MpiCommunicator final : public Communicator {
     host::Clock::time_point arrive_at;          // time at which the last eager send so far arrives
     std::vector<Piece> pieces;
     std::vector<MPI_Request> requests;
-    std::vector<Piece> waiting;  // to be sent once earlier pieces have arrived
+    std::vector<Piece> waiting;  // pieces to send once earlier pieces have arrived
     std::vector<std::byte> filler;
   };
 

@@ -17,7 +17,7 @@ void MpiControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
 }
 
 std::optional<Message> MpiControl::receive(int tag) {
-  if (auto message = poll(tag)) return message;  // avoids waiting for the delivering thread
+  if (auto message = poll(tag)) return message;  // avoids a wait for the thread that delivers
   return host::receive(self_, tag);
 }
 

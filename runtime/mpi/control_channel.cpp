@@ -80,7 +80,7 @@ bool ControlChannel::poll() {
     check(
         MPI_Irecv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, kControlTag, comm_, &request),
         "MPI_Irecv");
-    for (int done = 0; !done;)  // its envelope has arrived, so this ends
+    for (int done = 0; !done;)  // ends, because its envelope has arrived
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     any = true;
     const ControlMessage message = from_bytes(bytes);

@@ -33,7 +33,7 @@ void Deadline::watch(double timeout_s) {
     std::fprintf(stderr, "trigram: %s\n", message.c_str());
     std::fflush(stderr);
     rank_log::print("ends: {}", message);
-    std::_Exit(host::kWatchdogExit);  // MPI_Abort would wait for locks that the call holds
+    std::_Exit(host::kWatchdogExit);  // MPI_Abort would wait for locks that the blocked call holds
   }
 }
 

@@ -7,9 +7,9 @@
 
 namespace trigram::mpi {
 
-/// Bounds a blocking MPI call that has no nonblocking form. Unless this object is destroyed within
-/// `timeout_s`, it ends the process with a line that names `call` and with exit code 124,
-/// whereupon the launcher ends the other processes. Time in which the process was stopped does not
+/// Bounds a blocking MPI call that has no nonblocking form. If this object is not destroyed within
+/// `timeout_s` seconds, it prints a line that names `call` and ends the process with exit code 124.
+/// The launcher then ends the other processes. Time in which the process was stopped does not
 /// count.
 class Deadline {
  public:

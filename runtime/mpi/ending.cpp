@@ -36,7 +36,7 @@ void Ending::hear_of_end(int source, const ControlMessage& message) {
   std::lock_guard lock(mutex_);
   ended_[static_cast<std::size_t>(source)] = true;
   failure_known_ |= message.a != 0;
-  // A rank that has failed the world has sent its error earlier, if it has one: messages of a rank
+  // A rank that has failed the world has already sent its error, if it has one: messages of a rank
   // keep their order.
   cause_known_ |= message.b != 0;
   news_.notify_all();

@@ -11,29 +11,30 @@
 
 namespace trigram::mpi {
 
-/// What one process knows about the end of the world: which ranks have ended, whether the world has
-/// failed, and why. Messages of different ranks are not ordered, so a failure may become known
-/// before its cause. Any thread may call it.
+/// The knowledge of one process about the end of the world: which ranks have ended, whether the
+/// world has failed, and why. Messages of different ranks are not ordered, so a failure may become
+/// known before its cause. Any thread may call this class.
 class Ending {
  public:
   using Seconds = std::chrono::duration<double>;
   Ending(int self, int ranks);
 
-  /// Records that this rank fails. `error` is null if the error is not known yet. True if the other
-  /// ranks have to be told.
+  /// Records that this rank fails. `error` is null if the error is not known yet. Returns true if
+  /// the other ranks have to be informed.
   bool fail(std::exception_ptr error);
   void hear_of_failure(int source, const std::string& error);
   /// The message in which this rank tells the others that it has ended.
   ControlMessage own_end(bool failed);
   void hear_of_end(int source, const ControlMessage& message);
 
-  /// True when all ranks have ended and, if the world has failed, the cause is known as far as it
-  /// ever will be.
+  /// True when all ranks have ended. If the world has failed, also requires that the cause is
+  /// known, or cannot become known any more.
   bool all_is_known();
   bool wait_until_all_is_known(Seconds longest);
   /// The ranks that have not ended.
   std::vector<int> missing();
-  /// The error of the lowest rank that reported one, the same on all ranks; null if none did.
+  /// The error of the lowest rank that has reported one, which is the same on all ranks; null if no
+  /// rank has.
   std::exception_ptr first_error();
 
   /// Tells the threads of the world to finish.
@@ -51,7 +52,7 @@ class Ending {
   std::vector<std::string> errors_;  // by rank, serialized
   std::vector<bool> ended_;          // by rank
   bool failure_known_ = false, cause_known_ = false;
-  bool announced_ = false;  // the others know that this rank fails
+  bool announced_ = false;  // the other ranks know that this rank fails
   bool stopped_ = false;
 };
 

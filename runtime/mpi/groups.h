@@ -18,14 +18,14 @@ namespace trigram::mpi {
 /// thread may call `add`, `deliver`, `wake_waiters` and `snapshot`.
 class Groups {
  public:
-  /// Adds a stream and delivers the control messages that arrived for it early. `id` is new; see
-  /// MpiGroup for the communicators. The reference stays valid as long as this object.
+  /// Adds a stream and delivers the control messages that have arrived for it early. `id` must be
+  /// new; see MpiGroup for the communicators. The reference stays valid as long as this object.
   MpiGroup& add(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
                 MPI_Comm data_comm);
   /// The group of the main stream. Requires that it has been added, before all others.
   MpiGroup& main() { return groups_.front(); }
   /// Delivers a control message from rank `source` to the stream `control.stream`, or keeps it
-  /// until that stream is added. The caller delivers the messages of a source in their order.
+  /// until that stream is added. The caller must deliver the messages of a source in their order.
   void deliver(int source, const ControlMessage& control);
   /// Makes every blocked stream evaluate the condition of its wait again.
   void wake_waiters();

@@ -52,7 +52,8 @@ FieldTable<MpiOptions> mpi_fields() {
 MpiProcess mpi_process() {
   const int rank = number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0);
   const int size = number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, 1);
-  return {rank < size ? rank : 0, size};  // variables inherited from an enclosing job may disagree
+  return {rank < size ? rank : 0,
+          size};  // variables that are inherited from an enclosing job may contradict each other
 }
 
 }  // namespace trigram

@@ -29,9 +29,10 @@ void Outbox::send(int peer, const Tensor& x, std::size_t filler) {
   Held& held = held_[static_cast<std::size_t>(peer)];
   ++held.messages;
   held.nbytes += message.nbytes;
-  if (filler_.size() < filler) filler_.resize(kLongest);  // once, as MPI may be reading it
+  if (filler_.size() < filler)
+    filler_.resize(kLongest);  // resized only once, because MPI may be reading it
   const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
-  // The last part is synchronous, so its completion means that the message was received.
+  // Only the last part is sent synchronously: its completion means that the message was received.
   const auto part = [&](const void* data, std::size_t nbytes, bool last) {
     start(message, last ? MPI_Issend : MPI_Isend, data, nbytes, last ? "MPI_Issend" : "MPI_Isend");
   };

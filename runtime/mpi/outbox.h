@@ -12,7 +12,7 @@
 
 namespace trigram::mpi {
 
-/// Describes a tensor; sent before its values.
+/// Describes a tensor. It is sent before the tensor's values.
 struct Header {
   std::uint64_t numel = 0, priced_numel = 0;
   std::uint32_t dtype = 0, phantom = 0;
@@ -20,12 +20,12 @@ struct Header {
 };
 Header header_of(const Tensor& x);
 
-/// The messages of a stream whose sends are complete but which have not been received: copies of
-/// them, with everything that MPI may still read. Their number is bounded by what the transport
-/// accepts.
+/// The messages of a stream whose sends are complete, but which have not been received. The outbox
+/// holds copies of them, with everything that MPI may still read. It holds no more than the
+/// transport accepts.
 class Outbox {
  public:
-  /// The longest values, and the longest filler, that it accepts; in bytes.
+  /// The longest values, and the longest filler, that the outbox accepts, in bytes.
   static constexpr std::size_t kLongest = std::size_t{8} << 20;
 
   /// `ranks` is the number of peers. `transport` must outlive this object.
@@ -33,20 +33,20 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// True if there is room for a tensor, after whose values `filler` bytes are sent.
+  /// True if there is room for a tensor whose values are followed by `filler` bytes of padding.
   bool takes(int peer, const Tensor& x, std::size_t filler, TrafficClass traffic) const;
   /// Copies the tensor and starts to send it.
   void send(int peer, const Tensor& x, std::size_t filler);
   /// Removes the messages that have been received, and returns their number.
   std::size_t forget_received();
   bool empty() const { return messages_.empty(); }
-  /// The peer that has not received the oldest message.
+  /// The peer to which the oldest message is addressed.
   int slowest() const { return messages_.front().peer; }
 
  private:
   struct Message {
     int peer;
-    double nbytes;  // as the network model prices the message
+    double nbytes;  // priced bytes
     Header header;
     host::StagedTensor values;
     int open = 0;  // parts that MPI may still read
@@ -63,7 +63,7 @@ class Outbox {
   const Transport& transport_;
   host::Staging staging_;
   std::list<Message> messages_;
-  std::vector<Held> held_;             // by rank
+  std::vector<Held> held_;             // by destination
   std::vector<MPI_Request> requests_;  // of all parts
   std::vector<Message*> owners_;       // the message of each request
   std::vector<int> completed_;

@@ -12,13 +12,13 @@
 
 namespace trigram::mpi {
 
-/// Converts a snapshot to a message and back. The text is truncated to a length that MPI sends
+/// Converts a snapshot to a message and back. The text is truncated so that MPI sends the message
 /// eagerly.
 ControlMessage message_of(const host::StreamSnapshot& snapshot);
 host::StreamSnapshot snapshot_from(const ControlMessage& message);
 
-/// What one rank knows of the other ranks' streams, and when it last heard from each rank. Any
-/// thread may call it.
+/// The knowledge of one rank about the other ranks' streams, and the times at which it last heard
+/// from each rank. Any thread may call this class.
 class RankWatch {
  public:
   RankWatch(int ranks, double watchdog_s);
@@ -30,22 +30,22 @@ class RankWatch {
   static double longest_silence_s(double watchdog_s) { return std::max(watchdog_s, 5.0); }
   double longest_silence_s() const { return longest_silence_s_; }
 
-  /// Must be called often by the thread that judges other ranks. Time in which this process was
-  /// stopped does not count as their silence.
+  /// The thread that judges other ranks must call it often. Time in which this process was stopped
+  /// does not count as their silence.
   void update_clock();
   void record(int rank, const host::StreamSnapshot& snapshot);
   /// The error of a world that hangs according to the snapshots of all ranks. Empty while it does
   /// not hang, or while the snapshot of some rank is old.
   std::optional<HangError> hang();
-  /// The first rank in [first, last) that has been silent for too long.
+  /// The first rank in [first, last) that has been silent for too long, if there is one.
   std::optional<int> silent(int first, int last);
-  /// One line for each blocked stream that is known, with what it waits for.
+  /// One line for each stream that is known to be blocked, with the event for which it waits.
   std::vector<std::string> blocked();
 
  private:
   struct LastSnapshot {
     host::StreamSnapshot snapshot;
-    host::Clock::duration at{0};  // in time awake
+    host::Clock::duration at{0};  // in awake time
   };
   host::StreamSnapshot all() const;
 

@@ -30,7 +30,7 @@ const char* level_name(int level) {
   }
 }
 
-/// Polls until `request` is complete; false if that takes longer than `timeout_s`.
+/// Polls until `request` is complete. Returns false if that takes longer than `timeout_s` seconds.
 bool completes_within(MPI_Request& request, double timeout_s) {
   host::Timeout timeout(timeout_s);
   host::BackOff back_off = host::BackOff::of_a_control_message();
@@ -41,9 +41,9 @@ bool completes_within(MPI_Request& request, double timeout_s) {
   }
 }
 
-/// How long processes may take to start and to exit. Processes of a large job start slowly, and
-/// rank 0 may have to write a report after the others have ended. A watchdog that the user has set
-/// takes precedence.
+/// The longest time that processes may take to start and to exit. Processes of a large job start
+/// slowly, and rank 0 may have to write a report after the other ranks have ended. If the user has
+/// set a watchdog, its timeout is used instead.
 double timeout_outside_worlds_s(double timeout_s) {
   constexpr double kOfLargeJobs_s = 120, kLeast_s = 15;
   const bool is_default = timeout_s == RankWatch::longest_silence_s(MpiOptions{}.watchdog_s);
@@ -74,7 +74,7 @@ void await_or_abort(MPI_Request& request, double timeout_s) {
   constexpr double kBarrierTimeout_s = 3;
   if (completes_within(request, timeout_s)) return;
   Session& session = Session::get(timeout_s);
-  session.barrier(kBarrierTimeout_s);  // live processes get here, too, because their waits time out
+  session.barrier(kBarrierTimeout_s);  // all live processes get here, because their waits time out
   session.abort(fmt::format("rank {} waits for the other ranks to start", session.rank()),
                 host::kWatchdogExit);
 }
@@ -93,7 +93,8 @@ Session::Session(double timeout_s) {
     finalize_timeout_s = timeout_outside_worlds_s(timeout_s);
     use_no_network_if_all_ranks_are_here();
     remove_leftovers_of_killed_jobs();
-    rank_log::print("starts MPI");  // also constructs the log first, so that it outlives `finalize`
+    rank_log::print("starts MPI");  // also constructs the log before this object, so that the log
+                                    // outlives `finalize`
     const Deadline deadline("MPI_Init_thread", mpi_process().rank, finalize_timeout_s);
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     std::atexit(finalize);
@@ -126,7 +127,7 @@ MPI_Comm Session::duplicate(double timeout_s) const {
 void Session::barrier(double timeout_s) {
   signal_message::set(fmt::format("rank {} waits for the other ranks to start", rank_));
   const auto processes = static_cast<std::size_t>(size_);
-  // Static, because MPI may write to them until the job ends.
+  // These are static, because MPI may write to them until the job ends.
   static std::vector<char> sent, received;
   sent.assign(processes, 0);
   received.assign(processes, 0);
@@ -160,8 +161,9 @@ void Session::abort(const std::string& message, int exit_code) {
   std::fprintf(stderr, "trigram: %s\n", message.c_str());
   std::fflush(stderr);
   rank_log::print("aborts the job: {}", message);
-  // MPI_Abort may wait for the very process that does not answer, or for a lock of this process. A
-  // launcher also ends the job when a process exits without MPI_Finalize.
+  // MPI_Abort may wait for the process that does not answer, or for a lock of this process, so
+  // another thread calls it. A launcher also ends the job when a process exits without
+  // MPI_Finalize.
   std::thread([exit_code] { MPI_Abort(MPI_COMM_WORLD, exit_code); }).detach();
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::_Exit(exit_code);

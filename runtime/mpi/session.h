@@ -16,29 +16,29 @@ class MpiError : public std::runtime_error {
 /// Throws MpiError with MPI's error text unless `code` is MPI_SUCCESS.
 void check(int code, const char* call);
 
-/// Polls until `request` is complete. For operations of all processes outside a world. After
-/// `timeout_s` it aborts the job and names the processes that do not answer.
+/// Polls until `request` is complete. It is for operations of all processes outside a world. After
+/// `timeout_s` seconds it aborts the job and names the processes that do not answer.
 void await_or_abort(MPI_Request& request, double timeout_s);
 
-/// MPI in this process: initialised on first use with MPI_THREAD_MULTIPLE, and finalised when the
-/// process exits. Throws MpiError if the library does not provide that level. Two calls block and
-/// are bounded by a Deadline: MPI_Init_thread, in which processes wait until all have started and
-/// read their input, and MPI_Finalize.
+/// MPI in this process. It is initialised on first use with MPI_THREAD_MULTIPLE, and finalised when
+/// the process exits. Throws MpiError if the library does not provide that thread level. A Deadline
+/// bounds the two calls that block: MPI_Init_thread, in which processes wait until all have started
+/// and read their input, and MPI_Finalize.
 class Session {
  public:
-  /// On first use the job is aborted unless the other processes arrive within `timeout_s`.
-  /// MPI_Init_thread and MPI_Finalize have 120 s if `timeout_s` belongs to the default watchdog;
-  /// otherwise they have `timeout_s`, but at least 15 s.
+  /// The session of this process. Its first use aborts the job unless the other processes arrive
+  /// within `timeout_s` seconds. MPI_Init_thread and MPI_Finalize may take 120 s if `timeout_s` is
+  /// that of the default watchdog; otherwise `timeout_s`, but at least 15 s.
   static Session& get(double timeout_s);
   int rank() const { return rank_; }
   int size() const { return size_; }
-  /// A communicator of all processes that returns errors. Use it outside worlds; worlds have
+  /// A communicator of all processes that returns errors. It is for use outside worlds; worlds use
   /// duplicates of it.
   MPI_Comm base() const { return base_; }
-  /// Duplicates base(). All processes call it. Aborts the job as `await_or_abort` does.
+  /// Duplicates base(). All processes must call it. Aborts the job as `await_or_abort` does.
   MPI_Comm duplicate(double timeout_s) const;
-  /// A barrier of all processes. After `timeout_s` it aborts the job and names the processes that
-  /// have not called it.
+  /// A barrier of all processes. After `timeout_s` seconds it aborts the job and names the
+  /// processes that have not called it.
   void barrier(double timeout_s);
   /// Prints `message` and ends all processes of the job.
   [[noreturn]] void abort(const std::string& message, int exit_code);

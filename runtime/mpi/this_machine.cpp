@@ -24,7 +24,7 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-/// The name that Open MPI gives this machine and user in file names.
+/// The name of this machine and user in Open MPI's file names.
 std::string host_and_user() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
@@ -40,15 +40,15 @@ std::vector<fs::path> entries(const fs::path& folder, const std::string& prefix)
   return found;
 }
 
-/// A process maps its segment right after creating it, so a new segment may still be unmapped.
+/// A process maps its segment only after it has created it, so a new segment may still be unmapped.
 bool is_new(const fs::path& file) {
   constexpr std::time_t kUntilMapped_s = 2;
   struct stat seen {};
   return stat(file.c_str(), &seen) != 0 || std::time(nullptr) - seen.st_ctime < kUntilMapped_s;
 }
 
-/// Keeps only those of `files` that no process of this user maps; other users' processes cannot map
-/// them.
+/// Keeps only those of `files` that no process of this user maps. Processes of other users cannot
+/// map them.
 void keep_unmapped(std::vector<fs::path>& files) {
   std::error_code none;
   for (const auto& process : fs::directory_iterator("/proc", none)) {
@@ -66,11 +66,11 @@ void remove_segments() {
                       std::back_inserter(segments));
   std::erase_if(segments, is_new);
   keep_unmapped(segments);
-  std::error_code gone;  // another job may be removing them, too
+  std::error_code gone;  // another job may remove them at the same time
   for (const fs::path& segment : segments) fs::remove(segment, gone);
 }
 
-/// Removes the folders of launchers that no longer run; they are named "pid.PID".
+/// Removes the folders of launchers that no longer run. Such a folder is named "pid.PID".
 void remove_folders() {
   const std::string prefix = "pid.";
   std::error_code gone;

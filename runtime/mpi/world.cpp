@@ -55,7 +55,7 @@ MpiWorld::MpiWorld(Session& session, const Layout& layout, bool sleeps_compute,
 
 MpiWorld::~MpiWorld() = default;
 
-/// Makes the accelerator and the main stream, and runs the rank's task on it.
+/// Creates the accelerator and the main stream, and runs the rank's task on that stream.
 void MpiWorld::run_main(const Task& rank_main, const AcceleratorFactory& make_accelerator) {
   if (make_accelerator) {
     auto made = make_accelerator(bootstrap_, waiter());
@@ -94,7 +94,8 @@ void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_acceler
   TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
 }
 
-/// `receivers` is the group that receives what the new group sends; null for the new group itself.
+/// `receivers` is the group that receives the messages of the new group. Null means the new group
+/// itself.
 MpiGroup& MpiWorld::child(MpiGroup& parent, std::size_t n, const std::string& name,
                           const MpiGroup* receivers) {
   TRIGRAM_CHECK(n + 1 < kForksPerStream, "stream {} forks more than {} streams", parent.name(),
@@ -121,7 +122,7 @@ host::World::OneWayGroups MpiWorld::fork_one_way(host::Group& parent, std::size_
 
 void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
   using Name = std::array<char, 64>;
-  // On the heap, because MPI may write to it after an abort.
+  // This is on the heap, because MPI may write to it after an abort.
   const auto names = std::make_shared<std::vector<Name>>(std::size_t(layout().ranks()) + 1);
   Name& mine = names->back();
   std::strncpy(mine.data(), name.c_str(), mine.size() - 1);
@@ -135,7 +136,7 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
     static_cast<void>(new auto(names));
     throw;
   }
-  for (int other = 0; other < layout().ranks(); ++other)  // so all throw the same error
+  for (int other = 0; other < layout().ranks(); ++other)  // so that all ranks throw the same error
     check_fork_name(other, (*names)[static_cast<std::size_t>(other)].data(), names->front().data());
 }
 
@@ -154,13 +155,13 @@ void MpiWorld::fail(std::exception_ptr error) noexcept {
   hear_of_failure(rank(), bytes);
   try {
     if (news) send_to_all_ranks({.kind = ControlMessage::failed, .text = bytes});
-  } catch (const MpiError&) {  // the others will notice that this rank is silent
+  } catch (const MpiError&) {  // the other ranks will notice that this rank is silent
   }
 }
 
 void MpiWorld::hear_of_failure(int source, const std::string& error) {
   ending_.hear_of_failure(source, error);
-  {  // before the threads of its streams unwind
+  {  // the message leaves before the threads of this rank's streams unwind
     std::lock_guard lock(accelerator_mutex_);
     if (accelerator_) accelerator_->abort();
   }
@@ -188,13 +189,15 @@ void MpiWorld::deliver(int source, const ControlMessage& message) {
   }
 }
 
-/// No rank leaves before it knows that all ranks have ended, so a late failure fails all ranks.
+/// No rank leaves before it knows that all ranks have ended. So a late failure fails all ranks.
 void MpiWorld::await_the_others() {
   const ControlMessage ended = ending_.own_end(failed());
-  for (int other = 0; other < layout().ranks(); ++other)  // after all that this rank has posted
+  for (int other = 0; other < layout().ranks();
+       ++other)  // sent after all messages that this rank has posted
     if (other != rank()) send_with_latency(other, ended);
   ending_.hear_of_end(rank(), ended);
-  // As long as the world has not failed, the others may take any time: the watchdog covers them.
+  // As long as the world has not failed, the other ranks may take any time: the watchdog covers
+  // them.
   host::Timeout timeout(watch_.longest_silence_s());
   while (!ending_.wait_until_all_is_known(Ending::Seconds(0.5))) {
     if (!failed()) timeout.restart();
@@ -207,8 +210,8 @@ void MpiWorld::await_the_others() {
   ending_.stop();
 }
 
-/// Frees the communicators if all ranks agree that the world succeeded. Otherwise messages may be
-/// in flight, and the communicators are leaked.
+/// Frees the communicators if all ranks agree that the world has succeeded. Otherwise messages may
+/// be in flight, and the communicators are leaked.
 void MpiWorld::free_communicators() {
   const auto timeout = host::seconds(watch_.longest_silence_s());
   if (!control_channel_.close(rank(), layout().ranks(), timeout)) return;

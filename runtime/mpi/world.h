@@ -20,42 +20,42 @@
 
 namespace trigram::mpi {
 
-/// One launch, as seen from one process: its streams, a thread that delivers messages and watches
-/// for hangs, a thread that guards against calls that never return, and what the other processes
-/// report.
+/// One launch, as seen from one process. It has the streams of the process, a thread that delivers
+/// messages and watches for hangs, and a thread that guards against calls that never return; and it
+/// collects the reports of the other processes.
 class MpiWorld final : public host::World {
  public:
   MpiWorld(Session& session, const Layout& layout, bool sleeps_compute, const MpiOptions& options);
   ~MpiWorld() override;
-  /// Runs `rank_main` on this thread. Returns, or throws the same error on all ranks, when all
-  /// ranks have ended. If `make_accelerator` is not empty, the streams' tensors live on the
-  /// accelerator that it makes.
+  /// Runs `rank_main` on this thread. When all ranks have ended, it returns on all of them or
+  /// throws the same error on all of them. If `make_accelerator` is not empty, the streams' tensors
+  /// live on the accelerator that it creates.
   void run(const Task& rank_main, const AcceleratorFactory& make_accelerator);
 
   int rank() const { return session_.rank(); }
   bool padded() const { return padded_; }
   ControlChannel& control_channel() { return control_channel_; }
-  /// How long a message to `peer` waits here before it leaves.
+  /// The time that a message to `peer` waits on this rank before it leaves.
   host::Clock::duration latency_to(int peer) const {
     return layout().same_node(rank(), peer) ? host::Clock::duration::zero() : added_latency_;
   }
-  /// True if messages to `peer` leave without waiting for their receive.
+  /// True if messages to `peer` leave without waiting for their receives.
   bool eager_to(int peer) const {
     return eager_.latency_s > 0 && !layout().same_node(rank(), peer);
   }
-  /// True if a send to `peer` completes only at the time when the message should have arrived.
+  /// True if a send to `peer` completes only when the message should have arrived.
   bool awaits_arrival_at(int peer) const {
     return eager_to(peer) && transport_.protocol == Transport::Protocol::rendezvous;
   }
   /// True if messages to `peer` are copied, so that their sends complete before they are received.
   bool buffers_to(int peer) const;
-  /// True if this holds for all pairs of ranks; the same on every rank.
+  /// True if buffers_to() holds for all pairs of ranks. The result is the same on every rank.
   bool buffers_to_all() const;
   const Transport& transport() const { return transport_; }
   const EagerSends& eager() const { return eager_; }
   host::Clock::duration eager_latency() const { return host::seconds(eager_.latency_s); }
   bool adds_latency() const { return added_latency_ > added_latency_.zero(); }
-  /// Sends a message after the latency that messages of streams have.
+  /// Sends a message with the latency that messages of streams have.
   void send_with_latency(int dest, const ControlMessage& message);
   Device& device(int) override { return device_; }
   AcceleratorBackend* accelerator() override { return accelerator_.get(); }
@@ -101,10 +101,12 @@ class MpiWorld final : public host::World {
 
   Ending ending_;
   RankWatch watch_;
-  std::mutex accelerator_mutex_;  // between making and aborting the accelerator
+  std::mutex accelerator_mutex_;  // held while the accelerator is created or aborted
   std::unique_ptr<AcceleratorBackend> accelerator_;
-  std::atomic<std::uint64_t> iterations_{0};  // loop iterations of the thread that delivers
-  host::StreamSnapshot noted_;  // the snapshot in the rank's log; used by the same thread
+  std::atomic<std::uint64_t> iterations_{
+      0};  // loop iterations of the thread that delivers; shows that it is alive
+  host::StreamSnapshot
+      noted_;  // the last snapshot in the rank's log; used only by the thread that delivers
 };
 
 }  // namespace trigram::mpi

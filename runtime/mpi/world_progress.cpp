@@ -1,4 +1,4 @@
-// The two threads of a process that watch over its world: one makes progress on control messages,
+// The two threads of a process that watch over its world. One makes progress on control messages;
 // the other ends the process if the first cannot.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,13 +33,15 @@ void MpiWorld::progress() noexcept {
   }
 }
 
-/// Ends the process in two cases in which `progress` cannot. A rank that is stopped while it
-/// updates a queue that the ranks of a machine share in memory can block another rank's threads
-/// inside MPI for ever. And an accelerator that cannot be aborted keeps its streams from unwinding
-/// while status messages say that all is well. This thread calls neither MPI nor the accelerator.
+/// Ends the process in two cases in which `progress` cannot. First, the ranks of a machine share
+/// queues in memory: a rank that is stopped while it updates such a queue can block the threads of
+/// another rank inside MPI for ever. Second, an accelerator that cannot be aborted keeps its
+/// streams from unwinding, while status messages say that all is well. This thread calls neither
+/// MPI nor the accelerator.
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
-  const double unwinding_s = watch_.longest_silence_s() + 20;  // 20 s to abort an accelerator
+  const double unwinding_s =
+      watch_.longest_silence_s() + 20;  // 20 s are for aborting an accelerator
   std::optional<host::Timeout> unwinding;
   host::Timeout progress_timeout(longest_s);
   std::uint64_t seen = 0;
@@ -60,7 +62,8 @@ void MpiWorld::guard() noexcept {
   }
 }
 
-/// Rank 0 receives the states of all streams and decides; the others hear that it is alive.
+/// Rank 0 receives the states of all streams and decides. The other ranks only hear that it is
+/// alive.
 void MpiWorld::report_and_check() {
   const host::StreamSnapshot mine = groups_.snapshot();
   if (rank() == 0) {
@@ -74,7 +77,7 @@ void MpiWorld::report_and_check() {
   check_silence(mine);
 }
 
-/// Updates the text that a process prints when it is told to end, and logs every wait that lasts.
+/// Updates the text that a process prints when a signal ends it, and logs every long wait.
 void MpiWorld::update_signal_message(const host::StreamSnapshot& mine) {
   signal_message::set(status(mine));
   const bool stands = !mine.running && mine.waits_ended == noted_.waits_ended;
@@ -95,7 +98,7 @@ std::string MpiWorld::status(const host::StreamSnapshot& mine) {
                      fmt::join(ending_.missing(), " "));
 }
 
-/// A silent rank was stopped or has died; it can neither end nor be waited for.
+/// A silent rank was stopped or has died. It cannot end, and nobody can wait for it.
 void MpiWorld::check_silence(const host::StreamSnapshot& mine) {
   if (ending_.all_is_known()) return;  // ranks that have left are silent, too
   const auto silent = rank() == 0 ? watch_.silent(1, layout().ranks()) : watch_.silent(0, 1);

@@ -1,4 +1,4 @@
-// Linked in place of the simulated world when the build has no SimGrid.
+// This file takes the place of the simulated world if the build has no SimGrid.
 #include "runtime/sim/sim_runtime.h"
 
 namespace trigram {

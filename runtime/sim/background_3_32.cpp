@@ -13,7 +13,8 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// Steps 0 and 1 are used by varying bandwidths (Cluster::nic_bandwidth, port_bandwidth).
+/// The random numbers of steps 0 and 1 belong to varying bandwidths (Cluster::nic_bandwidth,
+/// port_bandwidth).
 constexpr long kStep = 2;
 
 double exponential(double mean, Philox& random) {
@@ -44,7 +45,7 @@ double BackgroundTraffic::gap_s(Source& source) const {
 
 bool BackgroundTraffic::others_are_under_way() {
   const auto* engine = s4u::Engine::get_instance();
-  if (engine->get_actor_count() == 0) return false;  // even if timers are left
+  if (engine->get_actor_count() == 0) return false;  // true even if timers are left
   if (simgrid::kernel::timer::Timer::next() >= 0) return true;
   std::erase_if(flows_, [](const s4u::CommPtr& flow) {
     return flow->get_state() == s4u::Activity::State::FINISHED;
@@ -62,8 +63,8 @@ double BackgroundTraffic::next_occurring_event(double now) {
   return std::max(0.0, next_s - now);
 }
 
-/// Also called for the ends of background flows when nothing else is in flight. No new flow starts
-/// then; otherwise a busy network would never become idle.
+/// SimGrid also calls this for the ends of background flows when nothing else is in flight. No new
+/// flow starts then; otherwise a busy network would never become idle.
 void BackgroundTraffic::update_actions_state(double now, double) {
   if (!others_active_) return;
   for (Source& source : sources_)

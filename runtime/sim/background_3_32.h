@@ -10,13 +10,14 @@
 
 namespace trigram::sim {
 
-/// Background traffic from outside the training job, drawn as the cluster description says. A model
-/// of SimGrid's engine. It reports no next event while nothing else is in flight, so that the
-/// simulation ends and actors that wait for each other for ever are detected as a deadlock.
+/// Background traffic from outside the training job, drawn as the cluster description says. It is a
+/// model in the sense of SimGrid's engine. While nothing else is in flight it reports no next
+/// event: so the simulation can end, and actors that wait for each other for ever are detected as a
+/// deadlock.
 class BackgroundTraffic final : public simgrid::kernel::resource::Model {
  public:
   /// `hosts` are the destinations of messages to each rank; `background_hosts` are the sources of
-  /// background flows beside each rank.
+  /// background flows, one per rank.
   BackgroundTraffic(const Cluster& cluster, const std::vector<simgrid::s4u::Host*>& hosts,
                     const std::vector<simgrid::s4u::Host*>& background_hosts);
 

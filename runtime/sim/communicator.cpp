@@ -101,7 +101,7 @@ void SimCommunicator::run(std::span<const Transfer> batch, InFlight* in_flight) 
 }
 
 void SimCommunicator::meet(std::span<const Transfer> batch, InFlight* in_flight) {
-  // Post receives first: SimGrid handles a message faster if its receive is posted.
+  // Receives are posted first: SimGrid handles a message faster if its receive is posted.
   Simulation::in_one_switch([&] {
     for (const auto kind : {Transfer::recv, Transfer::send}) start(batch, in_flight, kind);
   });
@@ -146,7 +146,8 @@ Rendezvous& SimCommunicator::rendezvous_of(const Transfer& receive) {
                                     receive.traffic == TrafficClass::answer);
 }
 
-/// Requests the messages whose announcements this rank has read, before it announces its own.
+/// Requests the messages whose announcements this rank has read, before this rank announces its own
+/// messages.
 void SimCommunicator::post_receives(std::span<const Transfer> batch) {
   for (const Transfer& t : batch)
     if (t.kind == Transfer::recv) rendezvous_of(t).post_receive(connection_to(t.peer, t.traffic));
@@ -181,8 +182,9 @@ void SimCommunicator::prepare(const Transfer& transfer, InFlight& in_flight) {
   parcel->connection = eager ? &connection_to(transfer.peer, transfer.traffic) : nullptr;
   parcel->held_bytes = static_cast<double>(nbytes);
   in_flight.comm = box.put_init(parcel, nbytes);
-  // SimGrid treats a message without bytes to a permanent receiver as delivered when it is sent.
-  // This tiny size prevents that, and takes no time that a double could represent.
+  // If a message has no bytes and its mailbox has a permanent receiver, SimGrid treats it as
+  // delivered when it is sent. This tiny size prevents that, and takes no time that a double could
+  // represent.
   if (eager && nbytes == 0) in_flight.comm->set_remaining(1e-9);
   if (eager) return;
   if (const double cap_Bps = message_cap_Bps(transfer); std::isfinite(cap_Bps))
@@ -203,7 +205,7 @@ void SimCommunicator::finish(const Transfer& transfer, InFlight& in_flight) {
   parcel.unpack(transfer.tensor);
   Connection* const connection = parcel.connection;
   const double held_bytes = parcel.held_bytes;
-  world.parcels().give_back(&parcel);  // other actors may take it before this actor continues
+  world.parcels().give_back(&parcel);  // other actors may reuse it before this actor continues
   if (!connection) return;
   if (FluidCollectives* fluid = world.fluid()) fluid->flows().message_ends(transfer.peer, rank());
   if (world.overlap() && transfer.peer != rank()) world.overlap()->received(transfer.peer, rank());
@@ -246,7 +248,7 @@ simgrid::s4u::Mailbox& SimCommunicator::look_up(ByPeer<simgrid::s4u::Mailbox>& m
     box = simgrid::s4u::Mailbox::by_name(
         fmt::format("{}/{}/{}{}", outward ? stream_.receiver() : stream_.id(), source, destination,
                     key % 2 ? "/answers" : ""));
-    // A permanent receiver accepts messages before their receives are posted.
+    // A mailbox with a permanent receiver accepts messages before their receives are posted.
     if (world.eager()) box->set_receiver(world.main_actor(destination));
   }
   mailboxes.last_key = key;

@@ -33,11 +33,11 @@ class SimCommunicator final : public Communicator {
 
   /// True while the rank is in a call that sends or receives on connections.
   bool in_call() const { return in_call_; }
-  /// Returns when everything that was sent has been delivered.
+  /// Returns when all messages of this stream have been delivered.
   void flush();
-  /// Ranks that have not received all messages that the transport has accepted for them.
+  /// The ranks that have not received all messages that the transport has accepted for them.
   std::vector<int> silent_receivers() const;
-  /// The connection that carries messages of a traffic class to `peer`. Only eager transports have
+  /// The connection for messages of a traffic class to `peer`. Only eager transports have
   /// connections.
   Connection& connection_to(int peer, TrafficClass traffic = TrafficClass::collective);
 
@@ -46,8 +46,8 @@ class SimCommunicator final : public Communicator {
     simgrid::s4u::CommPtr comm;
     Parcel* parcel = nullptr;
   };
-  /// Per-peer state in one direction, separate for answers. Caches the last entry used, because the
-  /// next message most often needs it again.
+  /// Per-peer state in one direction, separate for answers. The last entry used is cached, because
+  /// the next message most often needs it again.
   template <class T>
   struct ByPeer {
     int last_key = -1;
@@ -58,21 +58,22 @@ class SimCommunicator final : public Communicator {
     return 2 * peer + (traffic == TrafficClass::answer);
   }
 
-  /// Seconds that software spends on a batch before it leaves.
+  /// Seconds that the sender's software spends on a batch before it leaves.
   double overhead_s(std::span<const Transfer> batch) const;
-  /// Bytes that the network carries for a message.
+  /// The number of bytes that the network carries for a message.
   std::uint64_t wire_bytes(const Transfer& transfer) const;
-  /// The largest rate of this message, if its traffic class has fewer connections than collectives
-  /// or a message may be slower than its connection; otherwise infinite.
+  /// The largest rate of this message in bytes per second. It is infinite, unless the traffic class
+  /// has fewer connections than collectives have, or a message may be slower than its connection.
   double message_cap_Bps(const Transfer& transfer) const;
   void run(std::span<const Transfer> batch, InFlight* in_flight);
   void prepare(const Transfer& transfer, InFlight& in_flight);
   static void start(std::span<const Transfer> batch, InFlight* in_flight, Transfer::Kind kind);
   void tell(Overlap& overlap, std::span<const Transfer> batch);
   void finish(const Transfer& transfer, InFlight& in_flight);
-  /// Rendezvous: starts both halves of all messages and waits for them.
+  /// For a rendezvous transport: starts both halves of all messages and waits for them.
   void meet(std::span<const Transfer> batch, InFlight* in_flight);
-  /// Eager: waits until the receives have completed and the transport has accepted the sends.
+  /// For an eager transport: waits until the receives have completed and the transport has accepted
+  /// the sends.
   void receive_and_send(std::span<const Transfer> batch, InFlight* in_flight);
   Rendezvous& rendezvous_of(const Transfer& receive);
   void post_receives(std::span<const Transfer> batch);
@@ -91,14 +92,14 @@ class SimCommunicator final : public Communicator {
 
   SimStream& stream_;
   std::optional<SimPricer> pricer_;  // only if collectives may be flows
-  // Records of the call in progress if its batch is small, beside other members that every message
-  // uses.
+  // Records of the current call if its batch is small. They are next to other members that every
+  // message uses.
   std::array<InFlight, 2> few_;
   ByPeer<simgrid::s4u::Mailbox> inward_, outward_;
   ByPeer<Connection> connections_;
   std::vector<std::unique_ptr<Connection>> owned_;
-  // Records of failed calls are kept, because SimGrid writes to them when the rest of the batch
-  // arrives.
+  // Records of failed calls are kept, because SimGrid still writes to them when the rest of the
+  // batch arrives.
   bool few_abandoned_ = false;
   bool in_call_ = false;
   std::vector<std::unique_ptr<InFlight[]>> abandoned_;

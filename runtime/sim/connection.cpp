@@ -78,8 +78,8 @@ void Connection::asked_for() {
   watch_send_buffer();
 }
 
-/// The bytes of all messages that have not left the sender. The simulation moves a byte one latency
-/// after it has left.
+/// The bytes of all messages that have not left the sender yet. The simulation moves a byte one
+/// latency after it has left.
 double Connection::unsent_bytes() const {
   double bytes = 0;
   for (const Message& m : queue_) bytes += m.nbytes;
@@ -91,8 +91,9 @@ double Connection::unsent_bytes() const {
   return bytes;
 }
 
-/// The kernel has accepted a message when no more than the send buffer is left of it. The rate at
-/// which bytes leave is not known in advance, so this checks again at the earliest possible date.
+/// The kernel has accepted a message when the rest that has not left fits into the send buffer. The
+/// rate at which bytes leave is not known in advance, so this function checks again at the earliest
+/// possible date.
 void Connection::watch_send_buffer() {
   constexpr double kByte = 1, kMostLooks = 1000;
   const double buffer =
@@ -130,7 +131,8 @@ double Connection::bandwidth_factor() const {
   return factor;
 }
 
-/// Traffic that gets a share of the bandwidth is carried as 1 / share bytes per byte.
+/// Traffic that reaches only a fraction `share` of the bandwidth is simulated as 1 / share bytes
+/// per byte.
 void Connection::pass_window(Message& message) {
   const Transport& transport = sender_.world().cluster().transport;
   const double share = transport.efficiency.of(message.traffic);
@@ -154,7 +156,7 @@ void Connection::advance() {
     --taken_;
     start(next);
   }
-  // The arrival of a control message is a timer of its own.
+  // The arrival of a control message has its own timer.
   if (taken_ > 0 && !control_under_way_) sender_.world().simulation().watch(*this);
   if (waited && all_taken()) sender_.wake();
 }
@@ -179,11 +181,12 @@ void Connection::start_control(double left_s, std::function<void()> arrived) {
     control_under_way_ = false;
     arrived();
     advance();
-    sender_.wake();  // in case it flushes
+    sender_.wake();  // wakes it in case it flushes
   });
 }
 
-/// A message without bytes has nothing left from the start, so its latency is checked as well.
+/// A message without bytes has no bytes left from the start, so the end of its latency is checked
+/// as well.
 bool Connection::Started::delivered() const {
   constexpr double kRounding = 1 + 1e-12;
   return comm->get_remaining() == 0 && earliest_s <= Simulation::clock() * kRounding;
@@ -210,7 +213,8 @@ void Connection::received(double nbytes) {
   if (!queue_.empty()) advance();
 }
 
-/// Other actors may start messages while this actor waits, even if the messages were delivered.
+/// Other actors may start messages while this actor waits, even if it waits only for delivered
+/// messages.
 void Connection::forget_delivered() {
   std::vector<simgrid::s4u::CommPtr> delivered;
   std::erase_if(started_, [&](const Started& s) {
@@ -233,7 +237,7 @@ void Connection::flush() {
       std::erase_if(started_, [&](const Started& s) { return s.comm == first; });
     }
     if (!rendezvous_ || queue_.empty()) return;
-    // Messages behind a control message start when it has arrived.
+    // Messages behind a control message start when the control message has arrived.
     sender_.block({.kind = Wait::receiver, .peer = destination_},
                   [&] { return queue_.empty() || !started_.empty(); });
   }

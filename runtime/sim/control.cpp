@@ -38,7 +38,8 @@ void SimControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
 void SimControl::post_here(int tag, const Message& message) {
   SimStream* poster = stream_.world().current();
   check_owner(poster && poster->rank() == stream_.rank(), stream_.rank(), stream_.name());
-  if (poster != &stream_) poster->settle();  // the message is posted after the poster's owed time
+  if (poster != &stream_)
+    poster->settle();  // the message is posted when the poster's owed time has passed
   inbox_.push(tag, message);
 }
 

@@ -11,7 +11,7 @@ void DeliveryWatch::add(Connection& connection) {
 }
 
 void DeliveryWatch::push(Connection& connection) {
-  // Rounding may place the bound slightly after the date of the delivery.
+  // Because of rounding, the bound may be slightly after the date of the delivery.
   constexpr double kRounding = 1 - 1e-12;
   due_.push({kRounding * connection.next_delivery_s(), numbers_++, &connection});
 }

@@ -8,9 +8,10 @@ namespace trigram::sim {
 
 class Connection;
 
-/// Starts the next message of a connection when the previous message is delivered. A model of
-/// SimGrid's engine, which calls its models whenever time has passed. SimGrid itself reports a
-/// delivery only to actors that wait for the message, and its receiver may wait much later.
+/// Starts the next message of a connection when the previous message is delivered. It is a model in
+/// the sense of SimGrid's engine, which calls its models whenever time has passed. SimGrid itself
+/// reports a delivery only to actors that wait for the message, and the receiver may begin to wait
+/// much later.
 class DeliveryWatch final : public simgrid::kernel::resource::Model {
  public:
   DeliveryWatch() : Model("deliveries") {}
@@ -25,7 +26,7 @@ class DeliveryWatch final : public simgrid::kernel::resource::Model {
  private:
   struct Due {
     double earliest_s;
-    unsigned long number;  // keeps connections with equal dates in order
+    unsigned long number;  // keeps the order of connections with equal dates
     Connection* connection;
     bool operator>(const Due& other) const {
       return earliest_s != other.earliest_s ? earliest_s > other.earliest_s : number > other.number;

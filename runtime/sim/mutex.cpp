@@ -29,7 +29,8 @@ void SimMutex::lock() {
 
 void SimMutex::unlock() noexcept {
   SimStream* stream = world_.current();
-  // Owed time was spent while holding the mutex, and waking a waiter switches context.
+  // Unlocking must be deferred: owed time was spent while the mutex was held, and waking a waiter
+  // switches context.
   if (stream && (stream->owes() || !state_->waiting.empty()))
     stream->defer([state = state_] { state->pass_on(); });
   else state_->locked = false;

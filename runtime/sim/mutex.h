@@ -22,7 +22,7 @@ class SimMutex final : public Mutex {
     SimStream* stream;
     bool served = false;
   };
-  /// Outlives the mutex while an unlock is deferred.
+  /// The state, which outlives the mutex while an unlock is deferred.
   struct State {
     bool locked = false;
     std::deque<Ticket*> waiting;

@@ -25,13 +25,13 @@
 namespace trigram::sim {
 
 /// The links and routes of a network. Routes are computed on demand, so memory is linear in the
-/// number of links, and route latencies equal the described ones to the last bit. SimGrid's own
-/// zones for trees, tori and dragonflies use other routes, which differ between versions.
+/// number of links. Their latencies equal the described ones to the last bit. SimGrid's own zones
+/// for trees, tori and dragonflies use other routes, which differ between versions.
 class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   using StandardLinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 
  public:
-  /// `rate` says which limits connections have.
+  /// `rate` selects the limits of connections.
   NetworkZone(const Network& network, Rate rate)
       : NetZoneImpl("network"),
         network_(network),
@@ -99,19 +99,19 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (latency) *latency += declared_latency(route_, latency_s_);
   }
 
-  /// Starts a message whose latency ends in `latency_s`, which may differ from the latency of its
-  /// route. Dates closer than SimGrid's precision (surf/precision) count as equal.
+  /// Starts a message whose latency ends in `latency_s` seconds, whatever that of its route. Dates
+  /// closer than SimGrid's precision (surf/precision) count as equal.
   void start(simgrid::s4u::Comm& message, double latency_s) {
     constexpr double kPrecision_s = 1e-12;
     latency_s_ = latency_s < kPrecision_s ? 0 : latency_s;
     message.start();
-    // SimGrid assigns no weight to a flow without latency.
+    // SimGrid gives no weight to a flow without latency, so its weight is set here.
     if (latency_s_ == 0 && declared_s_ > 0)
       network_model().get_started_action_set()->back().set_sharing_penalty(declared_s_);
     latency_s_ = -1;
   }
 
-  /// The token buckets of the links that have them.
+  /// The token buckets of all links that have one.
   std::shared_ptr<Shaper> shaper() {
     if (shaper_) return shaper_;
     shaper_ = std::make_shared<Shaper>();
@@ -132,9 +132,9 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
 
   /// Makes flows share links evenly, independent of their latencies.
   ///
-  /// SimGrid weighs a flow by the inverse of its route's latency, before the latency is multiplied
-  /// by its factor. So SimGrid is given a latency that is equal for all flows that can share a
-  /// link: the route's or, if the topology adds to it, that of the link by which the message
+  /// SimGrid weighs a flow by the inverse of its route's latency, before it multiplies the latency
+  /// by a factor. So SimGrid is given a latency that is equal for all flows that can share a link:
+  /// that of the route or, if the topology adds latencies, that of the link by which the message
   /// leaves. The factor turns this value into the remaining latency of the message that starts.
   void share_evenly() {
     const auto& links = network_.links();
@@ -150,14 +150,14 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   }
 
  private:
-  /// The latency that SimGrid is given for a flow that starts. `left_s` is the latency still to
-  /// come; if negative, it is the latency of the whole route.
+  /// The latency that SimGrid is given for a flow that starts. `left_s` is the remaining latency;
+  /// if it is negative, the latency of the whole route remains.
   double declared_latency(const std::vector<LinkId>& route, double left_s) {
     const double natural_s = network_.latency(route, latency_factor_);
     const double latency_s = left_s >= 0 ? left_s : natural_s;
     declared_s_ = adds_latency_ ? weight(route) : natural_s;
     if (declared_s_ == 0 && latency_s > 0)
-      declared_s_ = 1;  // SimGrid's weight of flows without latency
+      declared_s_ = 1;  // the weight that SimGrid gives to flows without latency
     factor_ = declared_s_ > 0 ? latency_s / declared_s_ : 1;
     return even_ ? declared_s_ : latency_s;
   }
@@ -184,7 +184,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
       if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
     if (latency) *latency += declared_latency(route_, -1);
   }
-  /// The links of a round, each as often as messages pass it, and a slowest message's latency.
+  /// The links of a round, each as often as messages use it, and the slowest message's latency.
   void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
     const int source = coupled_->slowest_source();
     links.push_back(entry(static_cast<std::size_t>(source)));
@@ -195,7 +195,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (latency) *latency += declared_latency(route_, -1);
   }
 
-  /// The latency of the link by which a message leaves; 1 if that link has none but others have. If
+  /// The latency of the link by which a message leaves, or 1 if only other links have a latency. If
   /// messages reach the NIC through the ports of workers, the NIC's link does not count.
   double weight(const std::vector<LinkId>& route) const {
     double all_s = 0;
@@ -210,8 +210,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return all_s > 0 ? 1 : 0;
   }
 
-  /// The link that limits a connection, taken from the spare links for its first message: few pairs
-  /// of workers ever talk, and links cannot be created during a simulation.
+  /// The link that limits a connection. The first message of the connection takes it from the spare
+  /// links, since links cannot be created during a simulation. Few pairs of workers ever need one.
   StandardLinkImpl* connection(int source, int destination) {
     const auto [found, is_new] = connections_.try_emplace({source, destination}, nullptr);
     auto& own = found->second;
@@ -227,7 +227,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return own;
   }
   /// A link that limits each coupled flow to this rate, because SimGrid 3.32 ignores Comm::set_rate
-  /// between two hosts. There are few distinct rates, as there are few kinds of links.
+  /// between two hosts. There are few distinct rates, because there are few kinds of links.
   StandardLinkImpl* rate_limit(double Bps) {
     auto& own = rate_limits_[Bps];
     if (own) return own;
@@ -247,15 +247,15 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return get_iface()->create_link(name, bandwidth_Bps);
   }
 
-  /// Links without limits; the routes from a rank begin with these in turn.
+  /// Links without limits. The routes from a rank begin with one of them, in turn.
   ///
   /// When a flow starts, SimGrid's lazy solver searches for affected flows from the first link of
   /// its route, and skips the search if that link was already affected at the same date
   /// (System::update_modified_cnst_set_from_variable). If the first link were a NIC, the second of
-  /// two flows that start together could exceed the bandwidth of the link at its far end. A first
-  /// link that no other flow uses was never affected before, so this is correct as long as no rank
-  /// has more messages in flight than entries. Background traffic has any number of flows but a
-  /// single entry per rank: no two of its flows start at the same date.
+  /// two flows that start together could exceed the bandwidth of the last link of its route. If no
+  /// other flow uses the first link, it was not affected before. So the result is correct as long
+  /// as no rank has more messages in flight than entries. Background traffic has any number of
+  /// flows but only one entry per rank, because no two of its flows start at the same date.
   struct Entries {
     std::array<StandardLinkImpl*, 16> links;
     std::size_t next = 0;
@@ -267,7 +267,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return all;
   }
   StandardLinkImpl* unlimited(const std::string& name) { return link_of_each(name)->get_impl(); }
-  /// Creates a link whose bandwidth, unlimited at first, limits each flow separately.
+  /// Creates a link whose bandwidth is unlimited at first and applies to each flow separately.
   simgrid::s4u::Link* link_of_each(const std::string& name) {
     auto* created = link(name, kUnlimited_Bps);
     created->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
@@ -287,20 +287,20 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   std::vector<StandardLinkImpl*> links_;                          // null for unlimited links
   std::vector<std::pair<const Link*, ChangingLink>> changing_;    // with descriptions
   std::shared_ptr<Shaper> shaper_;                                // of the links with token buckets
-  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for unlimited ones
-  std::vector<simgrid::s4u::Link*> spare_;  // limits; the first taken_ are in use
+  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for unlimited connections
+  std::vector<simgrid::s4u::Link*> spare_;  // links for limits; the first taken_ are in use
   std::size_t taken_ = 0;
   static constexpr int kRateLimits = 1000;
   std::map<double, StandardLinkImpl*> rate_limits_;     // limits of coupled flows, by rate
   std::vector<simgrid::s4u::Link*> spare_rate_limits_;  // the first rate_limits_.size() are in use
   std::vector<LinkId> route_;               // scratch, because every message needs a route
-  const CoupledRounds* coupled_ = nullptr;  // for the flow that starts
+  const CoupledRounds* coupled_ = nullptr;  // the pattern of the next coupled flow
   double latency_factor_ = 1;               // current factor of links that vary
-  double latency_s_ = -1;  // for the message that starts; negative: latency of its route
+  double latency_s_ = -1;               // latency of the next message; negative: that of its route
   double declared_s_ = 0, factor_ = 1;  // see declared_latency()
   simgrid::kernel::resource::Model* model_ = nullptr;
   bool even_ = false;          // flows share links evenly
-  bool adds_latency_ = false;  // topologies add to the latencies of nodes
+  bool adds_latency_ = false;  // the topology adds latencies to those between nodes
 };
 
 }  // namespace trigram::sim

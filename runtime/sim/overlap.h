@@ -10,16 +10,17 @@ class SimStream;
 
 /// Tracks which ranks have messages in flight, in worlds where these slow down computation.
 ///
-/// A message is in flight from the time when both sides have started it until they have waited for
-/// it. That is when it has arrived, unless an earlier message of the same batch arrives later.
+/// For a rank, a message is in flight from the time at which both sides have started it until this
+/// rank has waited for it. The wait ends when the message arrives, or later if an earlier message
+/// of the same batch arrives later.
 class Overlap {
  public:
   explicit Overlap(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
 
-  /// One side of a message to or from another rank starts. `box` is the mailbox that both sides
-  /// use.
+  /// Records that one side of a message to or from another rank starts. `box` is the mailbox that
+  /// both sides use.
   void started(const simgrid::s4u::Mailbox* box, bool sends, int rank, int peer);
-  /// `rank` has finished waiting for a message.
+  /// Records that `rank` has finished waiting for a message.
   void arrived(int rank) { change(rank, -1); }
   /// For eager transports: a message is in flight from its send until it is received.
   void sent(int from, int to) {
@@ -32,7 +33,7 @@ class Overlap {
   }
 
   bool under_way(int rank) const { return ranks_[static_cast<std::size_t>(rank)].messages > 0; }
-  /// Between the calls of tell and tell_no_more, `stream` of `rank` is notified when under_way()
+  /// Between the calls of tell and tell_no_more, `stream` of `rank` is informed when under_way()
   /// changes.
   void tell(int rank, SimStream& stream);
   void tell_no_more(int rank, SimStream& stream);

@@ -11,8 +11,8 @@ namespace trigram::sim {
 class Connection;
 
 /// A message in flight: the shape of the tensor and a copy of its values, because the sender may
-/// overwrite its tensor before the message arrives. It fills one cache line, because thousands are
-/// in flight at a time.
+/// overwrite its tensor before the message arrives. It has the size of a cache line, because
+/// thousands of parcels are in flight at a time.
 class alignas(64) Parcel {
  public:
   void pack(const Tensor& tensor);
@@ -22,11 +22,11 @@ class alignas(64) Parcel {
     return tensor.numel() == numel_ && tensor.priced_numel() == priced_numel_ &&
            tensor.dtype() == dtype_ && (tensor.is_phantom() == phantom_ || numel_ == 0);
   }
-  /// The sent tensor for comparison only; do not read its values.
+  /// The shape of the sent tensor, for comparison only: its values must not be read.
   Tensor shape() const;
   /// Copies the values, if there are any, to a tensor that fits.
   void unpack(const Tensor& tensor) const;
-  /// With an eager transport: the connection that holds the message until it is received.
+  /// For an eager transport: the connection whose buffer holds the message until it is received.
   Connection* connection = nullptr;
   double held_bytes = 0;
 

@@ -4,8 +4,8 @@
 
 namespace trigram::sim {
 
-/// First advances the sender: an announcement right behind a message arrives with it, before the
-/// receiver continues.
+/// The sender advances first: if an announcement directly follows a message, it arrives with that
+/// message, before the receiver continues.
 void Rendezvous::post_receive(Connection& asks) {
   if (sender_) sender_->advance();
   ++posted_;

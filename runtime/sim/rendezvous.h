@@ -14,13 +14,14 @@ class Rendezvous {
  public:
   /// Sets the connection that sends the messages.
   void set_sender(Connection& sender) { sender_ = &sender; }
-  /// The receiver posts its next receive. It sends requests on `asks`, its connection to the
-  /// sender.
+  /// Called when the receiver posts its next receive. It sends requests on `asks`, its connection
+  /// to the sender.
   void post_receive(Connection& asks);
-  /// The announcement of message `number` has reached the receiver. The receiver reads it now if it
-  /// is in a call of its communicator; otherwise in its next call, after the sends of that call.
+  /// Called when the announcement of message `number` reaches the receiver. If the receiver is in a
+  /// call of its communicator, it reads the announcement now; otherwise in its next call, after the
+  /// sends of that call.
   void announced(std::int64_t number, bool in_call);
-  /// The receiver reads the announcements that have arrived.
+  /// Called when the receiver reads the announcements that have arrived.
   void read();
 
  private:
@@ -28,7 +29,7 @@ class Rendezvous {
 
   std::int64_t posted_ = 0;
   std::deque<std::int64_t> announced_;  // message numbers that are not requested yet
-  std::size_t read_ = 0;                // how many of these were read, from the front
+  std::size_t read_ = 0;                // number of these, from the front, that were read
   Connection* sender_ = nullptr;
   Connection* asks_ = nullptr;
 };

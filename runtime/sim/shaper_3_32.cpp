@@ -5,11 +5,11 @@
 namespace trigram::sim {
 namespace {
 
-/// Credit below this share of the depth counts as none, because of rounding.
+/// Credit below this fraction of the depth counts as no credit, because of rounding.
 constexpr double kRounding = 1e-9;
-/// A link bursts again once this share of the depth is available. Without this hysteresis, a link
-/// that the network model keeps slightly below its bandwidth would switch back and forth without
-/// end.
+/// A link can burst again once its credit reaches this fraction of the depth. Without this
+/// hysteresis, a link that the network model keeps slightly below its bandwidth would switch back
+/// and forth without end.
 constexpr double kAgain = 1e-3;
 
 }  // namespace

@@ -8,13 +8,13 @@
 
 namespace trigram::sim {
 
-/// Token buckets at links, as a fluid model. A model of SimGrid's engine beside the network model:
-/// the engine asks it for its next event after bandwidths have been shared, and tells it how much
-/// time has passed.
+/// Token buckets at links, as a fluid model. It is a model in the sense of SimGrid's engine, in
+/// addition to the network model. The engine asks it for its next event after bandwidths have been
+/// shared, and tells it how much time has passed.
 ///
-/// A link has its burst bandwidth while it has credit, and the credit's rate when the credit has
-/// run out. Rates are constant between events, so credit is linear in time and the date at which it
-/// runs out is known.
+/// A link has its burst bandwidth while it has credit, and the rate of its token bucket when the
+/// credit has run out. Rates are constant between events, so credit is linear in time and the date
+/// at which it runs out is known.
 class Shaper final : public simgrid::kernel::resource::Model {
  public:
   Shaper() : Model("shaper") {}

@@ -13,17 +13,17 @@ namespace trigram {
 struct SimOptions {
   /// alpha_beta: a message of n bytes takes latency + n / bandwidth, and links are shared max-min
   /// fairly. tcp: SimGrid's LV08, fitted to TCP (Velho and Legrand, "Accuracy Study and Improvement
-  /// of Network Simulation in the SimGrid Framework", SIMUTools 2009): latency x 13.01, bandwidth x
-  /// 0.97, a window limit, and acknowledgements that load the reverse path.
+  /// of Network Simulation in the SimGrid Framework", SIMUTools 2009): latency times 13.01,
+  /// bandwidth times 0.97, a window limit, and acknowledgements that load the reverse path.
   enum class NetworkModel { alpha_beta, tcp } network_model = NetworkModel::alpha_beta;
   /// How collectives that consist of rounds are simulated (core/collective_pricer.h). message: each
-  /// message separately. fluid: as coupled flows, at a cost linear instead of quadratic in the
-  /// number of workers. auto: as flows only if these are known to give the same times.
+  /// message separately. fluid: as coupled flows, which takes time linear in the number of workers
+  /// rather than quadratic. auto: as flows only if these are known to give the same times.
   enum class Fidelity { message, fluid, automatic } fidelity = Fidelity::message;
 };
 
 FieldTable<SimOptions> sim_fields();
-/// Throws ConfigError if options exclude each other.
+/// Throws ConfigError if options contradict each other.
 void check_sim_options(const SimOptions& options, const std::string& pointer);
 
 /// False in a build without SimGrid.
@@ -31,10 +31,11 @@ bool sim_available();
 /// Names the missing library and how to install it; empty if the world is available.
 std::string sim_unavailable_reason();
 
-/// A simulated world that also exposes the state of its network during a launch.
+/// A simulated world whose network state can be read during a launch.
 class SimulatedRuntime : public Runtime {
  public:
-  /// Current token-bucket fill of every shaped link, in bytes, always in the same order.
+  /// Current token-bucket fill of every shaped link, in bytes. The order of links is always the
+  /// same.
   virtual std::vector<double> link_credits() const = 0;
 };
 

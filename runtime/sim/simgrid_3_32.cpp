@@ -30,9 +30,9 @@ bool guards_stacks = true;
 }  // namespace
 
 /// Replaces the C library's mprotect. SimGrid protects a guard page at the end of every stack to
-/// detect overflows. Such a stack takes two memory mappings, and the kernel limits a process to
-/// vm.max_map_count of them. SimGrid's own option without guard pages clears the stacks, which
-/// makes them take all their memory at once.
+/// detect overflows. A stack with a guard page takes two memory mappings, and the kernel limits a
+/// process to vm.max_map_count of them. SimGrid's own option without guard pages clears the stacks,
+/// so that they use all their memory at once.
 extern "C" int mprotect(void* begin, std::size_t nbytes, int protection) noexcept {
   if (protection == PROT_NONE && !guards_stacks) return 0;
   return static_cast<int>(syscall(SYS_mprotect, begin, nbytes, protection));
@@ -66,15 +66,15 @@ std::vector<std::string> settings(const SimOptions& options) {
 }
 
 bool can_guard_stacks(int ranks) {
-  constexpr long kStreams = 16;  // per rank; more than any algorithm has
+  constexpr long kStreams = 16;  // streams per rank; no algorithm has more
   long most = 65530;             // the default of Linux
   std::ifstream("/proc/sys/vm/max_map_count") >> most;
   return 2 * kStreams * ranks < most;
 }
 
-/// Stacks without guard pages are adjacent, and huge pages would fill memory that they do not use.
-/// The process's own stack, on which SimGrid's kernel runs, must be deep: SimGrid follows messages
-/// that share links by recursion.
+/// Stacks without guard pages are adjacent, so the kernel could use huge pages for them, which
+/// would fill memory that the stacks do not use. The process's own stack, on which SimGrid's kernel
+/// runs, must be large: SimGrid follows messages that share links by recursion.
 void prepare_for_many_stacks() {
   guards_stacks = false;
   prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
@@ -87,7 +87,7 @@ void prepare_for_many_stacks() {
 void start_engine(const SimOptions& options, int ranks) {
   TRIGRAM_CHECK(!s4u::Engine::is_initialized(), "a process can simulate only once");
   xbt_log_control_set("root.thresh:critical");
-  // SimGrid's report of a deadlock says less than HangError.
+  // SimGrid's report of a deadlock says less than a HangError.
   xbt_log_control_set("ker_engine.add:no");
   xbt_log_control_set("ker_engine.app:file:/dev/null");
   if (!can_guard_stacks(ranks)) prepare_for_many_stacks();
@@ -100,7 +100,7 @@ void start_engine(const SimOptions& options, int ranks) {
   struct sigaction interrupt;
   sigaction(SIGINT, nullptr, &interrupt);
   new s4u::Engine(&argc, argv.data());     // never deleted: SimGrid cannot start again
-  sigaction(SIGINT, &interrupt, nullptr);  // SimGrid would handle it
+  sigaction(SIGINT, &interrupt, nullptr);  // otherwise SimGrid would handle it
 }
 
 /// Thrown to leave SimGrid's main loop.
@@ -146,7 +146,7 @@ s4u::CommPtr Simulation::start_flow(const CoupledRounds& rounds, double bytes) {
   s4u::CommPtr flow;
   in_one_switch([&] {
     zone_->couple(&rounds);
-    // Setting both hosts starts the flow; start() would start it again and double it.
+    // Setting both hosts starts the flow. start() would start it again and double it.
     flow = s4u::Comm::sendto_init();
     flow->set_payload_size(static_cast<std::uint64_t>(bytes / rounds.share()));
     flow->set_source(hosts_[hosts_.size() - 2]);
@@ -170,7 +170,7 @@ void Simulation::in_one_switch(const std::function<void()>& action) {
 void Simulation::run(const std::function<void()>& on_deadlock) {
   s4u::Engine::on_deadlock_cb([&on_deadlock] {
     on_deadlock();
-    throw Stop();  // before SimGrid unwinds the actors
+    throw Stop();  // leaves before SimGrid unwinds the actors
   });
   try {
     s4u::Engine::get_instance()->run();

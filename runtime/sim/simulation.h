@@ -18,35 +18,36 @@ class Connection;
 class DeliveryWatch;
 class NetworkZone;
 
-/// The one simulation of this process: SimGrid's configured engine, with the platform of a
+/// The only simulation of this process: SimGrid's engine, configured, with the platform of a
 /// cluster's network and its background traffic. This class hides everything that differs between
-/// versions of SimGrid, in one file per version that CMake chooses.
+/// versions of SimGrid. Each version has a source file, and CMake chooses one.
 class Simulation {
  public:
-  /// `network` must outlive the simulation. Throws InvariantError if the process has already had
-  /// one.
+  /// `network` must outlive the simulation. Throws InvariantError if the process has already had a
+  /// simulation.
   Simulation(const SimOptions& options, const Cluster& cluster, const Network& network);
 
   /// Seconds since the simulation started.
   static double clock();
   /// Starts an actor on the host of `rank`.
   simgrid::s4u::ActorPtr spawn(int rank, const std::string& name, std::function<void()> body);
-  /// Calls `action` at a date, between actors; it must not block.
+  /// Calls `action` at a date, while no actor runs. It must not block.
   void at(double date, std::function<void()> action);
-  /// Runs `action`, which must not block, for the running actor. It costs one context switch,
-  /// however many SimGrid calls it makes.
+  /// Runs `action`, which must not block, on behalf of the running actor. The SimGrid calls of
+  /// `action` together cost one context switch.
   static void in_one_switch(const std::function<void()>& action);
-  /// Starts a flow of `bytes` along every message of a round at once, at one common rate.
+  /// Starts a flow that moves `bytes` bytes along every message of a round at the same time, at a
+  /// common rate.
   simgrid::s4u::CommPtr start_flow(const CoupledRounds& rounds, double bytes);
   /// Starts a prepared message whose latency ends in `latency_s`. Costs a context switch unless
   /// called within in_one_switch.
   void start(simgrid::s4u::Comm& message, double latency_s);
-  /// Calls `connection.advance()` when it can start another message.
+  /// Calls `connection.advance()` as soon as the connection can start another message.
   void watch(Connection& connection);
   /// Current token-bucket fill of every shaped link, in bytes.
   std::vector<double> credits() const;
-  /// Runs until every actor has ended, `stop` is called, or no actor can go on; in the last case it
-  /// calls `on_deadlock`.
+  /// Runs until every actor has ended, `stop` is called, or no actor can continue. In the last case
+  /// it calls `on_deadlock`.
   ///
   /// Actors that have not ended are not unwound, because their destructors would refer to other
   /// actors' variables in an arbitrary order.

@@ -44,7 +44,7 @@ class ForkedStream final : public Stream {
 }  // namespace
 
 bool SimWork::done() const {
-  // Judged at the time of the asking stream, which may be ahead of the clock.
+  // The answer is for the time of the asking stream, which may be ahead of the clock.
   if (SimStream* asking = stream_.world().current()) asking->settle();
   constexpr double kRounding = 1 + 1e-12;
   return ran_ && end_.known() && end_.date_s() <= Simulation::clock() * kRounding;
@@ -132,7 +132,7 @@ void SimStream::compute(double seconds) {
   else spend(seconds);
 }
 
-/// Sleeps at once instead of owing the time, because the pace may change meanwhile.
+/// Sleeps at once instead of owing the time, because the pace may change during the computation.
 void SimStream::compute_beside_messages(double seconds) {
   settle();
   Overlap& overlap = *world_.overlap();
@@ -185,7 +185,8 @@ void SimStream::wake() {
   if (!parked_) return;
   parked_ = false;
   wakeup_->release();
-  if (world_.current()) world_.halt_if_ended();  // other actors have run, unless a timer wakes it
+  if (world_.current())
+    world_.halt_if_ended();  // other actors have run meanwhile, unless a timer runs this
 }
 
 StreamId SimStream::next_fork() const {

@@ -20,7 +20,7 @@ class SimWork final : public Work {
  public:
   explicit SimWork(SimStream& stream) : stream_(stream) {}
   bool done() const override;
-  /// Called when the task has run; its simulated duration lasts until `end`.
+  /// Called when the task has run. Its simulated duration ends at `end`.
   void finish(std::exception_ptr failure, DeferredTime end);
 
  private:
@@ -30,21 +30,22 @@ class SimWork final : public Work {
   std::exception_ptr failure_;
   bool ran_ = false;
   DeferredTime end_ = DeferredTime::at(0);
-  bool observed_ = false;  // some stream has waited and got the failure
+  bool observed_ = false;  // a stream has waited for it and received the failure
 };
 
 /// A stream is an actor on the host of its rank. The world owns it; `fork` returns a handle whose
 /// destructor closes it.
 ///
-/// Charges and computation are first recorded as owed time and slept together when the stream
-/// *settles*, which is before anything that other streams can see. Actions that a destructor may
-/// not do itself are deferred in the same way. If collectives may be flows, a stream runs further
-/// ahead of the clock, as streams do that issue to an accelerator: tasks and their ends are passed
-/// between streams with deferred times, and streams run past a flow before its end time is known.
+/// Charges and computation are first recorded as *owed time*. The stream sleeps the owed time when
+/// it *settles*, which it does before any action that other streams can see. Actions that a
+/// destructor may not do itself are deferred in the same way. If collectives may be flows, a stream
+/// runs even further ahead of the clock, like a stream that issues to an accelerator: streams
+/// exchange tasks and their ends with deferred times, and run past a flow before its end time is
+/// known.
 class alignas(64) SimStream final : public Stream {
  public:
-  /// `receiver` is the peers' stream that receives what this stream sends. It has the same id,
-  /// except for the `out` of a one-way channel.
+  /// `receiver` is the stream of the peers that receives the messages of this stream. It has the
+  /// same id, except for the `out` of a one-way channel.
   SimStream(World& world, int rank, StreamId id, std::string name, StreamId receiver);
 
   std::string_view name() const override { return name_; }
@@ -64,7 +65,8 @@ class alignas(64) SimStream final : public Stream {
   void spend(double seconds) {
     if (seconds > 0) owed_s_ += seconds;
   }
-  /// Called when messages of this rank have come into flight, or none is in flight any more.
+  /// Called when the first message of this rank comes into flight, and when none is in flight any
+  /// more.
   void change_pace() { pace_->release(); }
 
   World& world() const { return world_; }
@@ -90,21 +92,23 @@ class alignas(64) SimStream final : public Stream {
   }
   /// Continues the stream from `time`.
   void continue_from(const DeferredTime& time);
-  /// Defers `action` to the next settling, at this stream's current time. For destructors: it does
-  /// not switch context.
+  /// Defers `action` until the stream settles; it then runs at the stream's current time. For
+  /// destructors, because this does not switch context.
   void defer(std::function<void()> action) {
     deferred_.push_back({after_, owed_s_, std::move(action)});
   }
   bool owes() const { return owed_s_ > 0 || after_.event; }
 
-  /// Settles, then yields to other streams until `ready()`; whoever makes it true must call wake().
+  /// Settles, then lets other streams run until `ready()` returns true. The code that makes it true
+  /// must call wake().
   template <class Ready>
   void block(const Wait& wait, Ready ready);
   void wake();
   /// True if the stream's actions currently take no time.
   bool untimed() const { return untimed_; }
   void set_untimed(bool untimed) { untimed_ = untimed; }
-  /// Records what the stream waits for, for the report of a hang. It outlives the stream's stack.
+  /// Records the event for which the stream waits, for the report of a hang. The record outlives
+  /// the stream's stack.
   void set_wait(const Wait& wait) { wait_ = wait; }
   const Wait& waiting() const { return wait_; }
 
@@ -115,12 +119,12 @@ class alignas(64) SimStream final : public Stream {
   void run_tasks();
   /// Called at the end of the actor: settles, and closes the streams that this stream has forked.
   void end();
-  /// A failure that no stream has waited for, or null.
+  /// A failure of a task for which no stream has waited, or null.
   std::exception_ptr unobserved_failure() const;
 
  private:
   struct Deferred {
-    Since after;  // time of deferral, as for owed_s_ below
+    Since after;  // time of the deferral, in the form of after_ and owed_s_ below
     double owed_s;
     std::function<void()> action;
   };
@@ -135,17 +139,18 @@ class alignas(64) SimStream final : public Stream {
   void settle_owed();
   void pass_time(double seconds);
   void park();
-  /// Yields until `ready()`. Settles first only if something was deferred.
+  /// Lets other streams run until `ready()` returns true. Settles first only if an action was
+  /// deferred.
   template <class Ready>
   void block_ahead(const Wait& wait, Ready ready);
   /// Parks this stream, which has settled, until the date of `time` is known.
   void await(const DeferredTime& time);
   void wake_others();
 
-  // Members that every message uses come first, so that they share few cache lines.
+  // Members that every message uses come first, so that they lie in few cache lines.
   World& world_;
-  double owed_s_ = 0;  // relative to the clock, or
-  Since after_;        // to this event, if there is one
+  double owed_s_ = 0;  // seconds after the clock's time, or
+  Since after_;        // seconds after this event, if there is one
   std::vector<Deferred> deferred_;
   Wait wait_;
   const int rank_;
@@ -159,9 +164,10 @@ class alignas(64) SimStream final : public Stream {
   const std::string name_;
   simgrid::s4u::SemaphorePtr wakeup_, pace_;
   std::deque<Job> jobs_;
-  const SimStream* submitter_ = nullptr;  // the first one
-  bool shared_ = false;                   // other streams submit, too
-  std::vector<SimStream*> to_wake_;       // streams with new jobs, woken when this stream yields
+  const SimStream* submitter_ = nullptr;  // the first stream that submitted a task
+  bool shared_ = false;                   // more than one stream submits tasks
+  std::vector<SimStream*>
+      to_wake_;  // streams with new jobs, which are woken when this stream yields
   std::vector<std::shared_ptr<SimWork>> failed_;
   std::vector<SimStream*> forked_;
 };

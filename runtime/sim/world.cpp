@@ -123,7 +123,8 @@ void World::fail(std::exception_ptr failure) {
   failure_ = std::move(failure);
   ended_ = true;
   simulation_.stop();
-  halt();  // ending this actor would fail its messages, and its peers would react to that
+  halt();  // does not end this actor: that would fail its messages, and its peers would react to
+           // that
 }
 
 void World::halt() const {
@@ -136,7 +137,7 @@ std::exception_ptr World::unobserved_failure() const {
   return nullptr;
 }
 
-/// Lists messages that an eager transport has accepted and nobody will ever receive: their senders
+/// Lists messages that an eager transport has accepted and nobody will ever receive. Their senders
 /// do not wait for them, and their receivers are not blocked.
 std::vector<std::string> World::unreceived() const {
   std::vector<std::string> lines;

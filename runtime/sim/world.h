@@ -34,7 +34,7 @@ class World {
   ~World();
 
   /// Runs `rank_main` on every rank. Returns null when all streams have ended, or the exception
-  /// that ended the world. In the second case actors remain that refer to this object.
+  /// that ended the world. After an exception some actors remain, and they refer to this object.
   std::exception_ptr run(const Task& rank_main);
 
   /// Adds stream `id` of `rank`, whose actor runs `body`. Its messages go to the peers' stream
@@ -43,7 +43,7 @@ class World {
                         std::function<void(SimStream&)> body, StreamId receiver);
   /// A stream that has been added.
   SimStream& stream(StreamId id, int rank);
-  /// The same, or null if the stream has not been added yet.
+  /// The same stream, or null if it has not been added yet.
   const SimStream* find_stream(StreamId id, int rank) {
     return group(id).streams[static_cast<std::size_t>(rank)];
   }
@@ -51,8 +51,8 @@ class World {
   /// The stream whose actor is running; null outside all streams.
   SimStream* current() const;
 
-  /// Streams call it when they resume after a call of SimGrid. It does not return once the world
-  /// has ended, because objects that the stream's tasks refer to may be gone.
+  /// Streams call it when they resume after a call of SimGrid. It does not return if the world has
+  /// ended, because objects to which the stream's tasks refer may be gone.
   void halt_if_ended() const {
     if (ended_) [[unlikely]]
       halt();
@@ -67,7 +67,7 @@ class World {
   }
   const Cluster& cluster() const { return cluster_; }
   const Network& network() const { return *network_; }
-  /// Network::latency at a date, without allocating a vector for every message.
+  /// Network::latency at a date. It does not allocate a vector for every message.
   double latency(double date_s, int source, int destination) {
     route_.clear();
     network_->route(source, destination, route_);
@@ -77,22 +77,23 @@ class World {
   bool eager() const { return cluster_.transport.has_connections(); }
   /// True if receivers request long messages.
   bool announces() const { return cluster_.transport.protocol == Transport::Protocol::open_mpi; }
-  /// The rendezvous of the connection from `source` to `destination` on which `stream` receives, or
-  /// of the separate connection for its answers.
+  /// The rendezvous of the connection from `source` to `destination` on which `stream` receives. If
+  /// `answers`, that of the separate connection for answers.
   Rendezvous& rendezvous(StreamId stream, int source, int destination, bool answers) {
     return rendezvous_[stream][direction(source, destination, answers)];
   }
   /// True if connections simulate their windows message by message; otherwise a window limits the
   /// rate.
   bool has_windows() const { return cluster_.transport.tcp.exists() && rate() == Rate::burst; }
-  /// Burst if connections track their windows; sustained otherwise, as for sliced messages.
+  /// The burst rate if connections track their windows, otherwise the sustained rate, as for sliced
+  /// messages.
   Rate rate() const { return rate_of(cluster_.transport); }
   static Rate rate_of(const Transport& transport) {
     return transport.has_connections() && !transport.limits_messages() ? Rate::burst
                                                                        : Rate::sustained;
   }
-  /// The window of the connection from `source` to `destination` on which `stream` receives, or of
-  /// the separate connection for its answers.
+  /// The window of the connection from `source` to `destination` on which `stream` receives. If
+  /// `answers`, that of the separate connection for answers.
   TcpWindow& window(StreamId stream, int source, int destination, bool answers) {
     return windows_[stream][direction(source, destination, answers)];
   }
@@ -105,7 +106,7 @@ class World {
   Json notes() const;
   Simulation& simulation() { return simulation_; }
   std::vector<double> credits() const { return simulation_.credits(); }
-  /// Null if every collective is made of messages.
+  /// Null if every collective consists of messages.
   FluidCollectives* fluid() { return fluid_.get(); }
   /// True if streams run ahead of the clock until a time must be known.
   bool ahead() const { return fluid_ != nullptr; }

@@ -32,7 +32,8 @@ void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
   if (network_ != nullptr) self_.spend(network_->overhead_s(rank(), batch));
   prepare(batch);
   try {
-    // Post receives first: the more sends find their receive posted, the fewer are staged or block.
+    // Receives are posted first: the more sends find their receive posted, the fewer sends are
+    // staged or block.
     for (PostedTransfer& half : halves_)
       if (half.kind == Transfer::recv) post_receive(half);
     for (PostedTransfer& half : halves_)
@@ -79,7 +80,7 @@ void ThreadsCommunicator::post_receive(PostedTransfer& half) {
       parcel = std::move(queues.accepted.front());
       queues.accepted.pop_front();
       parcel->reader = &half;
-      if (!parcel->packed) return;  // its sender will find the reader
+      if (!parcel->packed) return;  // its sender will find the receive
     } else if (!queues.sends.empty() && (!eager() || network_ == nullptr)) {
       sender = queues.sends.front();
       queues.sends.erase(queues.sends.begin());
@@ -145,7 +146,7 @@ std::exception_ptr ThreadsCommunicator::copy(const Tensor& sent, int source, con
     if (!sent.is_phantom() && sent.nbytes() > 0)
       std::memcpy(received.data(), sent.data(), sent.nbytes());
   } catch (...) {
-    // Fail before the partner can see its half as complete.
+    // The world fails before the partner can see its half as complete.
     self_.world.fail(std::current_exception());
     return std::current_exception();
   }
@@ -171,7 +172,7 @@ void ThreadsCommunicator::await_completion() {
 }
 
 /// Takes back the halves that no partner has matched, and waits for partners that are still
-/// copying. After transfer() has thrown, no thread touches the caller's buffers.
+/// copying. Once transfer() has thrown, no thread uses the caller's buffers.
 void ThreadsCommunicator::withdraw() noexcept {
   for (PostedTransfer& half : halves_) {
     MatchQueues& queues = queues_for(half);
@@ -180,7 +181,8 @@ void ThreadsCommunicator::withdraw() noexcept {
     if (!half.posted || std::erase(waiting, &half) > 0) half.done = true;
   }
   std::unique_lock lock(self_.mutex);
-  // The halves that were taken back still count as outstanding, so any completion may be the last.
+  // The halves that were taken back still count as outstanding, so any completion may be the last
+  // one.
   self_.withdrawing = true;
   self_.wake.wait(lock, [&] {
     return std::all_of(halves_.begin(), halves_.end(),

@@ -20,15 +20,15 @@ using host::PostedTransfer;
 /// Messages between same-named streams of ranks in this process. The halves of a message are
 /// matched at the receiver's endpoint.
 ///
-/// If the transport is eager and a send comes before its receive, the transport may accept the
-/// message: the values are copied to staging memory and the send is complete. Otherwise the send
-/// waits for room. On an emulated network an accepted message then travels, and its receive
+/// If the transport is eager and a send comes before its receive, the transport accepts the message
+/// if it has room: the values are copied to staging memory, and the send is complete. Otherwise the
+/// send waits for room. On an emulated network an accepted message then travels, and its receive
 /// completes once it has arrived. If the receive comes first, the values are copied from tensor to
 /// tensor.
 ///
-/// A rendezvous makes one copy: the thread that posts the second half copies the values and
-/// completes both halves. On an emulated network both halves complete at the time when the message
-/// would have arrived.
+/// If the transport is a rendezvous, values are copied once: the thread that posts the second half
+/// copies the values and completes both halves. On an emulated network both halves complete at the
+/// time when the message would have arrived.
 ///
 /// A send whose tensor is overwritten by a receive of the same batch is copied before anything
 /// else.
@@ -62,7 +62,7 @@ class ThreadsCommunicator final : public Communicator {
   ShapedNetwork* const network_;  // null if messages take no time
   const Transport& transport_;
   host::Staging& staging_;
-  // State of the call in progress. The vectors are kept between calls to reuse their memory.
+  // State of the current call. The vectors are kept between calls to reuse their memory.
   std::vector<PostedTransfer> halves_;
   std::vector<Tensor> staged_;
   std::vector<PostedTransfer*> waiting_sends_;  // sends that wait for room

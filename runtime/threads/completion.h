@@ -11,10 +11,11 @@ namespace trigram::threads {
 /// woken.
 bool note_completion(Endpoint& owner, PostedTransfer& half);
 
-/// Completes a transfer of `owner`, and wakes the owner if it waits for it.
+/// Completes a transfer of `owner`, and wakes `owner` if it waits for the transfer.
 void complete(Endpoint& owner, PostedTransfer& half);
 
-/// Applies `change` to a parcel, and completes its receive if nothing else is missing.
+/// Applies `change` to a parcel. If the parcel is then received, completes its receive and wakes a
+/// sender that waits for room.
 template <class Change>
 void progress(Endpoint& sender, Endpoint& receiver, MatchQueues& queues, Parcel& parcel,
               Change change) {

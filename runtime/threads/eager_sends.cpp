@@ -1,4 +1,4 @@
-// Messages that the transport accepts before their receive is posted.
+// The sends of messages that the transport accepts before their receive is posted.
 #include <algorithm>
 #include <utility>
 
@@ -31,8 +31,8 @@ std::shared_ptr<Parcel> ThreadsCommunicator::accept(MatchQueues& queues,
   return parcel;
 }
 
-/// Copies the values of an accepted message, straight to its reader if there was one at acceptance,
-/// and starts its travel through the network. The send is then complete.
+/// Copies the values of an accepted message; if its receive was posted at that time, directly to
+/// the receiving tensor. Then lets the message travel through the network. The send is complete.
 void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel> parcel,
                                     PostedTransfer* reader) {
   Endpoint& receiver = receiver_of(half);
@@ -64,7 +64,7 @@ void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
-/// Hands over waiting sends that fit now that a receiver has freed transport buffers.
+/// Hands over waiting sends for which a receiver has made room in the transport's buffers.
 void ThreadsCommunicator::retry_waiting_sends() {
   for (PostedTransfer* const half : std::exchange(waiting_sends_, {})) {
     MatchQueues& queues = queues_for(*half);

@@ -65,7 +65,8 @@ void ShapedNetwork::send(SendQueue& send_queue, double accepted_s, int source, i
   wake_.notify_one();
 }
 
-/// Starts waiting messages while the connection has free slots. A slot is free since `date_s`.
+/// Starts waiting messages while the connection has free slots. A slot has been free since
+/// `date_s`.
 void ShapedNetwork::start_waiting(SendQueue& send_queue, double date_s) {
   const Transport& transport = cluster_.transport;
   while (!send_queue.waiting_.empty()) {
@@ -123,7 +124,7 @@ void ShapedNetwork::abort() noexcept {
   wake_.notify_one();
 }
 
-/// Runs the callbacks without holding the mutex, because a callback may send again.
+/// Runs the callbacks without holding the mutex, because a callback may send a message.
 void ShapedNetwork::deliver(std::unique_lock<std::mutex>& lock) {
   if (aborted_) {
     for (auto& [id, arrived] : under_way_) arrived_.push_back(std::move(arrived));
@@ -137,7 +138,8 @@ void ShapedNetwork::deliver(std::unique_lock<std::mutex>& lock) {
 }
 
 void ShapedNetwork::run() noexcept {
-  prctl(PR_SET_TIMERSLACK, 1UL);  // in ns; the default, 50 us, is as long as a network's latency
+  prctl(PR_SET_TIMERSLACK,
+        1UL);  // nanoseconds; the default, 50 us, is as long as the latency of a network
   try {
     std::unique_lock lock(mutex_);
     while (!closing_) {
@@ -151,7 +153,7 @@ void ShapedNetwork::run() noexcept {
       if (wakes_s_ <= world_.now() || closing_) continue;
       if (wakes_s_ == host::Schedule::kNever) wake_.wait(lock);
       else wake_.wait_until(lock, world_.date(wakes_s_));
-      wakes_s_ = 0;  // awake, so nobody need wake it
+      wakes_s_ = 0;  // the thread is awake, so nobody needs to wake it
     }
   } catch (...) {
     world_.fail(std::current_exception());

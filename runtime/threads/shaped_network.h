@@ -20,33 +20,34 @@
 
 namespace trigram::threads {
 
-/// Emulates the network of a cluster in real time: tells when messages between threads arrive. A
-/// message takes the latency of its route, and then shares the links of the route until its priced
-/// bytes have passed. With an eager transport the messages of a connection leave one after another.
-/// A control message takes only the latency. A dedicated thread processes the events.
+/// Emulates the network of a cluster in real time: it determines when messages between threads
+/// arrive. A message takes the latency of its route, and then shares the links of the route until
+/// its priced bytes have passed. With an eager transport the messages of a connection leave one
+/// after another. A control message takes only the latency. A dedicated thread processes the
+/// events.
 ///
 /// The date of an event is computed from the dates of earlier events, never from the time at which
 /// the thread woke up. On a busy machine the thread may report an arrival late, but a late report
 /// does not delay later bytes.
 class ShapedNetwork {
  public:
-  /// Called once, on the network's thread, which it must not block.
+  /// Called once per message, on the network's thread, which it must not block.
   using Arrived = std::function<void()>;
 
-  /// Dates are on the clock of `world`, which must outlive this object and calls abort() when it
-  /// fails.
+  /// Dates are on the clock of `world`. The world must outlive this object, and must call abort()
+  /// when it fails.
   ShapedNetwork(host::World& world, const Cluster& cluster, double bucket_depth);
   /// Drops the messages in flight.
   ~ShapedNetwork();
   ShapedNetwork(const ShapedNetwork&) = delete;
   ShapedNetwork& operator=(const ShapedNetwork&) = delete;
 
-  /// The send queue of one connection of an eager transport.
+  /// The queue of messages that wait to be sent on one connection of an eager transport.
   class SendQueue {
     friend class ShapedNetwork;
     struct Waiting {
       std::uint64_t id;
-      double ready_s;  // when its latency has passed
+      double ready_s;  // time at which its latency has passed
       int source, destination;
       double nbytes;
     };
@@ -56,10 +57,10 @@ class ShapedNetwork {
 
   /// Sends a message whose halves were matched at `matched_s`. After abort() it arrives at once.
   void send(double matched_s, int source, int destination, std::size_t nbytes, Arrived arrived);
-  /// Sends a message that an eager transport accepted at `accepted_s`. The messages of a connection
-  /// leave one after another, or up to as many at a time as the connection has streams. A message
-  /// starts once its latency has passed and a slot of the connection is free, after the time that
-  /// the connection spends on each message.
+  /// Sends a message that an eager transport accepted at `accepted_s`. At most as many messages of
+  /// a connection are sent at the same time as it has streams; each of them occupies a slot. A
+  /// message starts once its latency has passed, a slot is free, and the connection has then spent
+  /// its time per message.
   void send(SendQueue& send_queue, double accepted_s, int source, int destination,
             std::size_t nbytes, Arrived arrived);
   /// Sends a control message. Control messages between two ranks arrive in the order of posting.
@@ -67,9 +68,9 @@ class ShapedNetwork {
   /// Seconds that the stream of rank `source` spends on a batch before the batch leaves.
   double overhead_s(int source, std::span<const Transfer> batch) const;
 
-  /// True if any message is in flight; streams that wait meanwhile do not hang.
+  /// True if any message is in flight. Streams that wait for one do not hang.
   bool busy() const;
-  /// Delivers all messages at once, both those in flight and those still to be sent. Their times no
+  /// Delivers all messages at once, those in flight and those that are sent later. Their times no
   /// longer matter.
   void abort() noexcept;
 
@@ -93,7 +94,7 @@ class ShapedNetwork {
   std::unordered_map<Id, Arrived> under_way_;
   std::vector<Arrived> arrived_;  // arrivals to report
   Id last_id_ = 0;
-  double wakes_s_ = host::Schedule::kNever;  // time at which the thread wakes up by itself
+  double wakes_s_ = host::Schedule::kNever;  // time at which the thread wakes by itself
   bool aborted_ = false, closing_ = false;
   std::thread thread_;
 };

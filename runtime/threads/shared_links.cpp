@@ -5,12 +5,12 @@
 
 namespace trigram::threads {
 
-/// A link, or the bandwidth limit of a connection.
+/// A link, or the bandwidth limit of a connection, as a token bucket.
 struct SharedLinks::Bucket {
   explicit Bucket(double its_bandwidth_Bps) : bandwidth_Bps(its_bandwidth_Bps) {}
 
-  /// A waiting slice. Ordered by the service that its flow has had from the link, in bytes, then by
-  /// arrival.
+  /// A waiting slice. Slices are ordered by the service, in bytes, that their flow has had from the
+  /// link, then by arrival.
   struct Waiting {
     double tag;
     std::uint64_t number;
@@ -24,8 +24,8 @@ struct SharedLinks::Bucket {
   std::set<Waiting> waiting;
   std::uint64_t arrivals = 0;
   bool busy = false;
-  double virtual_time = 0;  // tag of the slice in service; when idle, last_end
-  double last_end = 0;      // the largest end tag of any slice served
+  double virtual_time = 0;  // tag of the slice in service; last_end if the link is idle
+  double last_end = 0;      // the largest end tag of all slices served so far
   double carried = 0;
 };
 
@@ -37,8 +37,8 @@ struct SharedLinks::Flow {
   std::vector<Hop> hops;
   double narrowest_Bps = 0;
   double slice = 0;      // bytes
-  double unsent = 0;     // bytes not yet cut into slices
-  double unentered = 0;  // bytes that have not entered the first link
+  double unsent = 0;     // bytes that are not yet cut into slices
+  double unentered = 0;  // bytes that have not entered the first link yet
   double earliest_end_s = 0;
   std::size_t under_way = 0;
   Ended ended;
@@ -60,7 +60,7 @@ SharedLinks::Bucket* SharedLinks::connection(int source, int destination) {
   return own.get();
 }
 
-/// Everything that limits a message, in the order in which the message passes it.
+/// All limits of a message, in the order in which the message passes them.
 std::vector<SharedLinks::Bucket*> SharedLinks::route(int source, int destination) {
   std::vector<LinkId> ids;
   network_.route(source, destination, ids);
@@ -87,8 +87,8 @@ void SharedLinks::start(double date_s, int source, int destination, double nbyte
   schedule_.at(begin_s, [this, &begun, begin_s] { go_on(begun, begin_s); });
 }
 
-/// Queues slices at the first link up to the window: the number of links plus one, so that one
-/// slice waits while another passes. Ends the flow when all slices have arrived.
+/// Queues slices at the first link until the window is full. The window is the number of links plus
+/// one, so that one slice can wait while others pass. Ends the flow when all slices have arrived.
 void SharedLinks::go_on(Flow& flow, double date_s) {
   while (flow.unsent > 0 && flow.under_way <= flow.hops.size()) {
     const double nbytes = std::min(flow.slice, flow.unsent);

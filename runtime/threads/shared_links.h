@@ -12,46 +12,47 @@
 
 namespace trigram::threads {
 
-/// Messages that share the links of a network. A message is a flow, cut into slices as it would be
-/// into packets. A link is a token bucket: it serves one slice at a time, for as long as the
-/// slice's tokens take to accumulate. An idle link does not save tokens, so no message is faster
-/// than the link.
+/// Messages that share the links of a network. A message is a flow, which is cut into slices, like
+/// packets. A link is a token bucket: it serves one slice at a time, for as long as the tokens for
+/// the slice take to accumulate. An idle link does not save tokens, so no message is faster than
+/// the link.
 ///
-/// A link next serves the slice whose flow has had the least service from it (start-time fair
-/// queueing; Goyal, Vin and Cheng, SIGCOMM 1996). A slice enters the next link of its route when
-/// its first byte does, and a flow has several slices in flight. Links that serve their flows in
-/// turn, and flows with windows, share a network max-min fairly (Hahne, "Round-Robin Scheduling for
-/// Max-Min Fairness in Data Networks", IEEE JSAC 9(7), 1991): queueing thus reaches the shares that
-/// the simulator solves for.
+/// A link always serves next the slice whose flow has had the least service from this link
+/// (start-time fair queueing; Goyal, Vin and Cheng, SIGCOMM 1996). A slice enters the next link of
+/// its route when its first byte does, and a flow has several slices in flight. If links serve
+/// their flows in turn and flows have windows, flows share a network max-min fairly (Hahne,
+/// "Round-Robin Scheduling for Max-Min Fairness in Data Networks", IEEE JSAC 9(7), 1991). So the
+/// queues lead to the same shares that the simulator computes.
 ///
-/// The class has no clock and takes no locks: its owner passes the time and accounts for latencies.
+/// The class has no clock and takes no locks. Its owner passes it the time and accounts for
+/// latencies.
 class SharedLinks {
  public:
   /// Called with the date at which the last byte has passed all links.
   using Ended = std::function<void(double date_s)>;
 
-  /// A slice has `bucket_depth` bytes, but lasts at least kShortestSlice_s at the bandwidth of the
-  /// flow. `network` must outlive this object.
+  /// A slice has `bucket_depth` bytes, or more if these would take less than kShortestSlice_s at
+  /// the bandwidth of the flow. `network` must outlive this object.
   SharedLinks(const Network& network, double bucket_depth);
   ~SharedLinks();
 
-  /// Starts a flow of `nbytes` at `date_s`, or at the last advance() if that is later. `Ended` of
-  /// another flow may call it, with a date no earlier than its own.
+  /// Starts a flow of `nbytes` bytes at `date_s`, or at the time of the last advance() if that is
+  /// later. The `Ended` of another flow may call it, with a date no earlier than its own.
   void start(double date_s, int source, int destination, double nbytes, Ended ended);
   /// Processes all events up to `now_s`.
   void advance(double now_s) {
     schedule_.run_due(now_s);
     now_s_ = now_s;
   }
-  /// A lower bound for the end of the next flow: the owner need not advance before it. kNever
-  /// without flows.
+  /// A lower bound for the end of the next flow. The owner need not call advance() before it.
+  /// kNever if there are no flows.
   double next() const;
 
   /// Bytes that a link has carried so far.
   double carried(LinkId link) const;
 
-  /// Shorter slices cost more work than they gain in accuracy: threads that wait for messages do
-  /// not wake up that exactly.
+  /// Shorter slices would cost more work than they gain in accuracy, because waiting threads do not
+  /// wake up so exactly.
   static constexpr double kShortestSlice_s = 50e-6;
 
  private:
@@ -61,7 +62,7 @@ class SharedLinks {
     Flow* flow = nullptr;
     double nbytes = 0;
     std::size_t hop = 0;  // index into the flow's route
-    double passed_s = 0;  // when the last byte has passed the links so far
+    double passed_s = 0;  // time at which the last byte has passed the links so far
   };
 
   void go_on(Flow& flow, double date_s);

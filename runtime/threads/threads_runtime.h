@@ -10,10 +10,10 @@
 namespace trigram {
 
 struct ThreadsOptions {
-  /// none: a message takes as long as its copy in memory. cluster: as long as on the cluster's
-  /// network.
+  /// none: a message takes as long as its copy in memory. cluster: a message takes as long as on
+  /// the cluster's network.
   enum class Shaping { none, cluster } shaping = Shaping::none;
-  std::size_t bucket_depth = 1500;  // bytes that an emulated link passes at a time
+  std::size_t bucket_depth = 1500;  // bytes that an emulated link serves at a time
   double watchdog_s = 30;
   ModelledCompute modelled_compute = ModelledCompute::slept;
 };
@@ -22,9 +22,9 @@ FieldTable<ThreadsOptions> threads_fields();
 /// The real-time world on this machine. A rank is a thread, a forked stream is another thread with
 /// a queue of tasks, a message is one copy in memory, and the clock is the steady clock.
 ///
-/// With shaping, messages between ranks take as long as on the network of `cluster`: the emulation
-/// covers latencies, links that are shared by priced bytes, limits of connections, and overheads.
-/// `launch` must then be given the layout of `cluster`.
+/// With shaping, messages between ranks take as long as on the network of `cluster`. The emulation
+/// covers latencies, links that messages share by their priced bytes, limits of connections, and
+/// overheads. `launch` must then be given the layout of `cluster`.
 ///
 /// An exception on any stream ends the world at once: streams that block or sleep are woken, all
 /// threads are joined, and `launch` rethrows the exception. When every stream is blocked and

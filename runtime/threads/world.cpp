@@ -54,7 +54,8 @@ void ThreadsWorld::emulate(const Cluster& cluster, double bucket_depth) {
 void ThreadsWorld::run(const Task& rank_main) {
   std::vector<std::thread> threads;
   ranks_running_ = layout().ranks();
-  // Count every rank as running from here on, so that the watchdog does not overlook a late start.
+  // Every rank counts as running from here on, so that the watchdog does not take a rank that
+  // starts late for an idle one.
   for (Endpoint& e : groups_.front().endpoints()) e.state = Endpoint::State::running;
   try {
     for (int rank = 0; rank < layout().ranks(); ++rank)
@@ -66,7 +67,8 @@ void ThreadsWorld::run(const Task& rank_main) {
   for (std::thread& thread : threads) thread.join();
   if (error_) std::rethrow_exception(error_);
   TRIGRAM_CHECK(!failed(), "a stream was destroyed by an exception that its rank then caught");
-  // The senders of messages that an eager transport has accepted did not wait for their receipt.
+  // Senders did not wait until messages accepted by an eager transport were received, so this is
+  // checked here.
   if (const auto lines = unreceived(); !lines.empty()) throw hang_error(lines);
 }
 

@@ -29,15 +29,15 @@ class ThreadsGroup final : public host::Group {
   /// receives. Both are this group itself, unless it is an end of a one-way channel.
   ThreadsGroup& receivers() { return *receivers_; }
   ThreadsGroup& senders() { return *senders_; }
-  /// The queues for messages from rank `source` to rank `receiver`, guarded by the mutex of the
-  /// receiver's endpoint.
+  /// The queues for messages from rank `source` to rank `receiver`. The mutex of the receiver's
+  /// endpoint guards them.
   MatchQueues& queues(int receiver, int source, TrafficClass traffic) {
     auto& table = traffic == TrafficClass::answer ? answers_ : queues_;
     return table[static_cast<std::size_t>(receiver) * endpoints_.size() +
                  static_cast<std::size_t>(source)];
   }
   /// Adds a line for each connection with accepted messages that nobody will receive, because their
-  /// receiver is not blocked. Call it when no message moves.
+  /// receiver is not blocked. Call it when no message is in flight.
   void add_unreceived(std::vector<std::string>& lines);
 
  private:
@@ -88,7 +88,8 @@ class ThreadsWorld final : public host::World {
   std::condition_variable end_;
   int ranks_running_ = 0;
   std::exception_ptr error_;
-  std::unique_ptr<ShapedNetwork> network_;  // last: its thread uses the members above
+  std::unique_ptr<ShapedNetwork>
+      network_;  // must be last, because its thread uses the members above
 };
 
 }  // namespace trigram::threads

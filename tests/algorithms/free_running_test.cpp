@@ -6,8 +6,8 @@
 
 #include "tests/support/expect_volume.h"
 
-// Algorithms whose workers never wait for each other's gradients: tests their traffic, that a slow
-// worker does not slow other workers, and that they end.
+// Algorithms whose workers never wait for each other's gradients. The tests check their traffic,
+// that a slow worker does not slow other workers, and that they end.
 
 namespace trigram::test::free_running_test {
 namespace {
@@ -17,8 +17,8 @@ std::uint64_t bytes(const Counters& c) { return c.bytes_intra + c.bytes_inter; }
 
 constexpr std::uint64_t kModel = 4 * 1003;  // in bytes; see training_of
 
-/// Ten steps of AD-PSGD: an active rank sends a message of `message` bytes per average and receives
-/// one.
+/// Checks ten steps of AD-PSGD: for each average an active rank sends a message of `message` bytes
+/// and receives one.
 void expect_adpsgd_volume(const Json& spec, Nodes nodes, std::uint64_t message,
                           const std::function<bool(int rank)>& active) {
   SCOPED_TRACE(testing::Message() << spec << " on " << testing::PrintToString(nodes));
@@ -38,7 +38,8 @@ void expect_adpsgd_volume(const Json& spec, Nodes nodes, std::uint64_t message,
     EXPECT_LE(messages(c), averages);
   }
   EXPECT_EQ(asked, answered);
-  // With an odd number of ranks of a bipartite graph, one active rank has no partner in each step.
+  // If the number of ranks of a bipartite graph is odd, one active rank has no partner in each
+  // step.
   const bool one_alone = ranks % 2 != 0 && spec.value("graph", "bipartite") == "bipartite";
   EXPECT_EQ(asked, averages * (actives - (one_alone ? 1 : 0)));
 }
@@ -65,8 +66,8 @@ TEST(AdPsgdVolume, IsAModelOrItsCodeEachWayPerAverage) {
     }
 }
 
-/// Both ranks of an averaging pair send a model. Two workers always average; the leaves of a star
-/// average only with its centre.
+/// Both ranks of a pair that averages send a model. Two workers always average; the leaves of a
+/// star average only with its centre.
 TEST(DsgdAauVolume, IsAModelEachWayPerPairOfNeighbours) {
   for (const char* graph : {"ring", "star", "complete"})
     for (const auto nodes : {Nodes{1, 1}, Nodes{2, 1}, Nodes{5, 1}, Nodes{2, 4}}) {
@@ -96,7 +97,8 @@ TEST(DsgdAauVolume, IsAModelEachWayPerPairOfNeighbours) {
 
 /// A rank that has made its last step is in all later groups. With one step and a complete graph,
 /// the k-th rank to finish forms a group with the k - 1 ranks before it, in which each rank sends
-/// to all others: k (k - 1) messages, in all (P - 1) P (P + 1) / 3, in whatever order they finish.
+/// to all others. That takes k (k - 1) messages, or (P - 1) P (P + 1) / 3 in all, in whatever order
+/// the ranks finish.
 TEST(DsgdAauVolume, OfTheLastStepFollowsFromTheNumberOfWorkers) {
   for (const int ranks : {1, 2, 3, 4, 7}) {
     Training training = training_of({{"name", "dsgd_aau"}, {"graph", "complete"}}, Nodes{ranks, 1});
@@ -119,7 +121,7 @@ TEST(AdPsgdRefuses, GraphsWithOddCircles) {
   }
 }
 
-/// Steps of about a millisecond; messages take far less time.
+/// Steps take about a millisecond; messages take far less time.
 Training busy_training(const Json& algorithm, int ranks) {
   Training training = training_of(algorithm, {ranks, 1});
   training.cluster.accelerator.flops_per_s = 4e9;
@@ -164,8 +166,8 @@ TEST(SwarmStragglers, SlowNobodyElseUnlessMeetingsBlock) {
   for (const double ended_s : blocked.ended_s) EXPECT_GT(ended_s, 2 * even.ended_s.at(0));
 }
 
-/// After one average a delay has reached the partner of the delayed worker, after two averages
-/// their partners.
+/// After one average the delay has reached the partner of the delayed worker; after two averages it
+/// has reached their partners, too.
 TEST(SwarmStragglers, DelayTheirPartnersWhereMeetingsBlock) {
   Training training =
       busy_training({{"name", "swarm_sgd"}, {"local_steps", 1}, {"mode", "blocking"}}, 8);
@@ -194,8 +196,8 @@ TEST(AsyncServerStragglers, SlowNobodyElse) {
 }
 
 /// The last of 30 steps begins when the slow worker has done 29 - s steps. With a bound of 0 the
-/// run behaves like a method that waits for all ranks in every step; with a bound above all steps,
-/// as if no worker were slow.
+/// run behaves like a method that waits for all ranks in every step; with a bound above the number
+/// of steps, it behaves as if no worker were slow.
 TEST(SspStragglers, AreWaitedForOnlyBeyondTheBound) {
   const auto run = [](const Json& algorithm, bool slow) {
     Training training = busy_training(algorithm, 8);
@@ -223,9 +225,9 @@ TEST(SspStragglers, AreWaitedForOnlyBeyondTheBound) {
   EXPECT_NEAR(last_step_s(run(ssp(29), true), 5), even_s, 0.05 * even_s);
 }
 
-/// Two of three workers continue alone until edges connect them. They need the third worker in
-/// every second of their iterations, and make two steps in the time of one of its steps. With a
-/// method that waits for all workers in every step, they make one.
+/// Two of three workers continue without the third until edges connect them. They need the third
+/// worker in every second of their iterations, so they make two steps in the time of one of its
+/// steps. With a method that waits for all workers in every step, they would make one.
 TEST(DsgdAauStragglers, DelayOnlyIterationsThatNeedThem) {
   const auto run = [](const char* algorithm, int ranks, double factor) {
     Training training = busy_training({{"name", algorithm}, {"graph", "complete"}}, ranks);

@@ -6,9 +6,9 @@
 #include "core/workloads/quadratic.h"
 #include "tests/support/training.h"
 
-// Methods over peer graphs on least squares with ranks that disagree. The gradient is linear and W
-// conserves the mean, so the mean model follows the mean gradient to the optimum; with a constant
-// learning rate lr the ranks stay apart by O(lr) (arXiv 1705.09056, 1902.00340).
+// Methods over peer graphs on least squares, with ranks whose objectives differ. The gradient is
+// linear and W conserves the mean, so the mean model follows the mean gradient to the optimum. With
+// a constant learning rate lr the ranks stay apart by O(lr) (arXiv 1705.09056, 1902.00340).
 
 namespace trigram::test::peer_convergence_test {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::size_t kDimension = 20;
 
 struct End {
   double mean_loss;  // loss of the mean model, relative to the minimum
-  double spread;     // root of the consensus distance
+  double spread;     // square root of the consensus distance
 };
 
 std::vector<float> mean_of(const std::vector<std::vector<float>>& weights) {
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         NamedAlgorithm{"dpsgd_ring", over("dpsgd", "ring")},
         NamedAlgorithm{"dpsgd_torus", over("dpsgd", "torus")},
-        // The period is two steps, so both runs end at the same point of the period.
+        // The period is two steps, so both runs end at the same point of a period.
         NamedAlgorithm{"dpsgd_base_k",
                        {{"name", "dpsgd"}, {"graph", {{"name", "base_k"}, {"peers", 3}}}}},
         NamedAlgorithm{"dpsgd_shift_one", over("dpsgd", "shift_one")},

@@ -9,9 +9,9 @@
 #include "core/workloads/quadratic.h"
 #include "tests/support/training.h"
 
-// How near centralised and wait-avoiding methods come to the optimum of least squares. If a
-// method's loss of information vanishes with the gradients, it finds the optimum; otherwise it ends
-// at a distance that depends on the learning rate.
+// The distance from the optimum of least squares that centralised and wait-avoiding methods reach.
+// A method whose loss of information vanishes with the gradients finds the optimum; any other
+// method ends at a distance that depends on the learning rate.
 
 namespace trigram::test::quadratic_convergence_test {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr int kRanks = 8;
 const QuadraticOptions kProblem{.dimension = 40, .condition = 3};
 
-/// A run, without its length and seed.
+/// A run, without its seed.
 struct Case {
   std::string name;
   Json algorithm;
@@ -30,7 +30,7 @@ struct Case {
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-/// The distance of the worker that is farthest from the optimum, after a start at a distance of 1.
+/// The distance of the worker that is farthest from the optimum, if all start at a distance of 1.
 double distance(const Case& c, std::uint64_t seed = 7) {
   Training training;
   training.algorithm = c.algorithm;
@@ -68,7 +68,7 @@ double mean_distance(const Case& c) {
   return std::sqrt(squares);
 }
 
-/// The ratio of the final distance with a quarter of the learning rate to the distance before.
+/// The ratio of the final distance with a quarter of the learning rate to that with the whole rate.
 double with_a_quarter(Case c) {
   const double before = mean_distance(c);
   c.lr /= 4;
@@ -85,7 +85,7 @@ const Json kPowerSgd = {{"name", "powersgd"}, {"rank", 1}};
 const Json kTopK = {{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 0.1}}}};
 const Json kGTopK = {{"name", "gtopk"}, {"density", 0.25}};
 const Json kOkTopK = {{"name", "oktopk"}, {"density", 0.25}};
-// Ten elements in eight regions, which are uneven: with less room, errors are up to twice as large
+// Ten elements lie in eight regions, unevenly. With less room, errors would be up to twice as large
 // and less regular.
 const Json kOkTopKRoomy = {{"name", "oktopk"}, {"density", 0.25}, {"slack", 8}};
 const Json kSigns = {{"name", "bytegrad"}, {"codec", "sign"}, {"error_feedback", true}};
@@ -110,9 +110,9 @@ constexpr double kSumLr = 0.1 / kRanks;  // for methods that add up updates
 
 const auto name_of = [](const auto& tested) { return tested.param.name; };
 
-/// The loss of codes is proportional to what they encode, and late contributions are as good as
-/// others once nothing changes any more. The gradients of ranks that disagree do not vanish, but
-/// their mean does.
+/// The loss of a code is proportional to the encoded vector, and late contributions are as good as
+/// others once nothing changes any more. If the objectives of ranks differ, their gradients do not
+/// vanish, but the mean gradient does.
 class Exact : public ::testing::TestWithParam<Case> {};
 TEST_P(Exact, FindsTheOptimum) { EXPECT_LT(distance(GetParam()), 1e-3); }
 INSTANTIATE_TEST_SUITE_P(
@@ -145,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"eager_majority", kMajority, 0.1, 1}),
     name_of);
 
-/// If gradients do not vanish, error feedback returns what codes hold back: the models are off by
-/// the learning rate times this amount.
+/// If gradients do not vanish, error feedback returns the amounts that codes have held back: the
+/// models are off by the learning rate times these amounts.
 class FedBack : public ::testing::TestWithParam<Case> {};
 TEST_P(FedBack, StaysAwayInProportionToTheLearningRate) {
   EXPECT_LT(mean_distance(GetParam()), 0.15);
@@ -160,15 +160,15 @@ INSTANTIATE_TEST_SUITE_P(Disagreeing, FedBack,
                                            Case{"onebit_momentum", kOneBit, 0.05, 1, 0, kMomentum}),
                          name_of);
 
-/// Votes make steps of lr in every element, however small the gradient: if workers agree, the
-/// models end within a few steps of the optimum.
+/// Votes move every element by lr, however small the gradient is. If workers agree, the models end
+/// within a few steps of the optimum.
 TEST(Majority, StaysAwayByTheLearningRate) {
   const Case votes{"signsgd_majority", {{"name", "signsgd_majority"}}, 0.02};
   EXPECT_LT(mean_distance(votes), 0.03);
   EXPECT_NEAR(with_a_quarter(votes), 0.25, 0.1);
 }
 
-/// An unbiased random loss is averaged over the last 1/lr steps.
+/// A random loss that is unbiased is averaged over the last 1/lr steps.
 TEST(Unbiased, QsgdStaysAwayInProportionToTheRootOfTheLearningRate) {
   const Case qsgd{"qsgd", {{"name", "qsgd"}}, 0.1, 1};
   EXPECT_LT(mean_distance(qsgd), 2e-3);
@@ -183,8 +183,8 @@ TEST(Biased, ByteGradStaysAwayByTheStepOfItsCode) {
   EXPECT_GT(with_a_quarter(bytegrad), 0.8);
 }
 
-/// The final distance of SGD with noise of variance 1 in every element of P gradients: along a
-/// direction of curvature h the variance converges to lr / (P h (2 - lr h)).
+/// The final distance of SGD, if each of P gradients has noise of variance 1 in every element.
+/// Along a direction of curvature h the variance converges to lr / (P h (2 - lr h)).
 double settled(double lr) {
   double variance = 0, start = 0;
   for (std::size_t i = 0; i < kProblem.dimension; ++i) {
@@ -196,8 +196,8 @@ double settled(double lr) {
   return std::sqrt(variance / start);
 }
 
-/// However averages are made, and whether workers wait or not, all noise enters the mean model
-/// once.
+/// However averages are made, and whether workers wait or not, the noise of every gradient enters
+/// the mean model once.
 class Noisy : public ::testing::TestWithParam<Case> {};
 TEST_P(Noisy, SettlesWhereSgdDoes) {
   Case c = GetParam();

@@ -23,7 +23,7 @@ TEST(AlgorithmRegistry, AnAddedAlgorithmComesLastAndIsFound) {
   EXPECT_EQ(resolve_component(algorithms(), "algorithm", "mine", "/algorithm")["name"], "mine");
 }
 
-/// Four partners in turn, each for one exchange, and an exchange in every third step.
+/// There are four partners in turn, each for one exchange, and an exchange in every third step.
 TEST(AlgorithmRegistry, CyclesOfMethodsThatRestLastAsManyTimesAsLong) {
   const auto cycle = [](const Json& spec) {
     const AlgorithmEntry& entry = find_component(algorithms(), "algorithm", spec, "");

@@ -1,5 +1,5 @@
-// Seconds to encode and decode 10 MiB of floats on one core, for every codec with its default
-// options; x_memcpy is the ratio to memcpy of the same floats, measured in turns.
+// Seconds that every codec with its default options takes to encode and decode 10 MiB of floats on
+// one core. x_memcpy is the ratio to memcpy of the same floats; both are measured in turns.
 
 #include <benchmark/benchmark.h>
 
@@ -23,7 +23,7 @@ double seconds_of(CodecSpeed& speed) {
 template <void (CodecSpeed::*operation)()>
 void bench_codec(benchmark::State& state, const CodecSpec& spec) {
   CodecSpeed speed(spec);
-  double operation_s = 1e9, memcpy_s = 1e9;  // the best of each
+  double operation_s = 1e9, memcpy_s = 1e9;  // the shortest time of each
   for (auto _ : state) {
     memcpy_s = std::min(memcpy_s, seconds_of<&CodecSpeed::copy>(speed));
     const double taken = seconds_of<operation>(speed);

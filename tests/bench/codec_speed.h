@@ -9,7 +9,7 @@
 
 namespace trigram::test {
 
-/// Shared by measurements of codecs: a bucket of 10 MiB of floats, cut into the 16 chunks that 16
+/// The data of codec measurements: a bucket of 10 MiB of floats, cut into the 16 chunks that 16
 /// workers would exchange, and memcpy of the same floats for comparison.
 class CodecSpeed {
  public:

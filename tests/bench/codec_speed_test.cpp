@@ -40,8 +40,8 @@ class Best {
   double seconds_ = std::numeric_limits<double>::infinity();
 };
 
-// The measurements are interleaved, so that a slow period of the machine affects all three; the
-// best of each shows the speed of the code. A busy machine gets more rounds.
+// The measurements are interleaved, so that a slow period of the machine affects all three. The
+// shortest time of each shows the speed of the code. A busy machine gets more rounds.
 constexpr int kRounds = 20, kMoreRounds = 400;
 
 std::pair<double, double> ratios_to_memcpy(const Speed& wanted, int most_rounds) {
@@ -61,7 +61,7 @@ class CodecSpeedTest : public ::testing::TestWithParam<Speed> {};
 
 TEST_P(CodecSpeedTest, KeepsUpWithMemcpyFromAvx2On) {
   const Speed& wanted = GetParam();
-  bool best = true;  // the instructions that codecs use on this machine come first
+  bool best = true;  // the instructions that codecs use on this machine come first in the list
   for_each_vector_target([&](const std::string& target) {
     if (target == "SCALAR") return;  // the fallback for processors older than SSSE3
     const auto [encode, decode] = ratios_to_memcpy(wanted, best ? kMoreRounds : kRounds);

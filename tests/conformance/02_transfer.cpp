@@ -17,7 +17,8 @@ INSTANTIATE_TEST_SUITE_P(Conformance02, TransferTest, every_variant(1, 2, 3, 4, 
 int next(const Context& ctx) { return (ctx.rank() + 1) % ctx.size(); }
 int previous(const Context& ctx) { return (ctx.rank() + ctx.size() - 1) % ctx.size(); }
 
-/// One batch: `out` to the next rank, `in` from the previous one. A single rank sends to itself.
+/// One batch that sends `out` to the next rank and receives `in` from the previous rank. If there
+/// is only one rank, it sends to itself.
 void shift(const Context& ctx, const Tensor& out, const Tensor& in) {
   const Transfer batch[] = {{Transfer::send, out, next(ctx)}, {Transfer::recv, in, previous(ctx)}};
   ctx.comm->transfer(batch);
@@ -63,7 +64,8 @@ TEST_P(TransferTest, KeepsOrderWithinAndBetweenBatches) {
 }
 
 TEST_P(TransferTest, OneSidedBatchesMeet) {
-  run([](Context ctx) {  // a chain: every rank but the last forwards what it received
+  run([](Context
+             ctx) {  // a chain: every rank but the last forwards the tensor that it has received
     const Tensor x = unique_tensor(ctx, 100, ctx.rank());
     if (ctx.rank() > 0)
       ctx.comm->transfer(std::vector<Transfer>{{Transfer::recv, x, previous(ctx)}});
@@ -97,7 +99,8 @@ TEST_P(TransferTest, SendsWhatTheTensorHeldAtTheCall) {
 
     const Tensor out = unique_tensor(ctx, 1000, ctx.rank());
     const Tensor in = ctx.device->empty(1000);
-    if (ctx.rank() == ctx.size() - 1) ctx.stream->sleep_for(0.01);  // its neighbours are earlier
+    if (ctx.rank() == ctx.size() - 1)
+      ctx.stream->sleep_for(0.01);  // the previous and the next rank are earlier
     shift(ctx, out, in);
     ctx.device->fill(out, -1);
     ctx.stream->sleep_for(0.001);

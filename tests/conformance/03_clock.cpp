@@ -1,4 +1,4 @@
-// Time advances: forwards, by at least the requested amount, and along messages.
+// Time advances: never backwards, by at least the requested amount, and along messages.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,8 @@ TEST_P(Clock, ChargesTakeTimeInASimulationAlone) {
 TEST_P(Clock, MarksAreTimesOfTheSameClock) {
   run([](Context ctx) {
     const Tensor x = ctx.device->empty(1000);
-    double last_s = ctx.stream->now() - 1e-4;  // an accelerator's clock is read across a bus
+    double last_s =
+        ctx.stream->now() - 1e-4;  // reading the clock of an accelerator takes some time
     for (int i = 0; i < 10; ++i) {
       ctx.device->fill(x, 1);
       const auto mark = ctx.stream->mark();

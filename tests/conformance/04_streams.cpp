@@ -1,4 +1,5 @@
-// Forked streams: tasks run in order, concurrently with the main stream, with their own data plane.
+// Forked streams run their tasks in order, concurrently with the main stream, and have their own
+// data plane.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +86,7 @@ TEST_P(Streams, StreamsOverlap) {
   run([](Context ctx) {
     auto comm = ctx.stream->fork("comm");
     double least = 1;
-    for (int i = 0; i < 10 && least > 0.9; ++i) {  // a busy machine may delay either
+    for (int i = 0; i < 10 && least > 0.9; ++i) {  // a busy machine may delay one or the other
       const double before = ctx.stream->now();
       auto work = comm->submit(ctx, [](Context c) { c.stream->sleep_for(0.2); });
       ctx.stream->sleep_for(0.2);
@@ -178,7 +179,7 @@ TEST_P(Streams, AClosedStreamFinishesItsTasks) {
           ++*count;
         });
     }
-    ctx.stream->sleep_for(0.1);  // a simulated stream closes in its own time
+    ctx.stream->sleep_for(0.1);  // a simulated stream closes at its own time
     return std::to_string(count->load());
   });
   for (const std::string& count : done) EXPECT_EQ(count, "5");

@@ -15,7 +15,7 @@ namespace {
 
 class Exceptions : public WorldTest {
  protected:
-  /// Expects that the world ends with the failure of `fail()`.
+  /// Expects that the world ends with the failure that `fail()` throws.
   void expect_failure(const Task& rank_main) {
     const WorldError e = error(rank_main);
     EXPECT_EQ(e.kind, WorldError::out_of_range) << e.text;

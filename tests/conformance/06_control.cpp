@@ -105,7 +105,7 @@ TEST_P(ControlTest, ReceiveComesBackEmptyWhenItsStreamIsClosed) {
   for (const std::string& state : ended) EXPECT_EQ(state, "100");
 }
 
-/// Every rank's agent serves numbers to the other ranks, like a parameter server.
+/// The agent of every rank serves numbers to the other ranks, like a parameter server.
 TEST_P(ControlTest, AgentsServeRequestsUntilTheyAreClosed) {
   run([](Context ctx) {
     constexpr int kRequest = 1, kReply = 2, kRounds = 20;
@@ -164,7 +164,7 @@ TEST_P(ControlTest, StreamsOfARankMayPostToIt) {
 
 TEST_P(ControlTest, OnlyItsStreamPostsToOtherRanks) {
   const WorldError e = error([](Context ctx) {
-    if (ctx.size() == 1) ctx.control->post(1, 1, 0);  // also refused
+    if (ctx.size() == 1) ctx.control->post(1, 1, 0);  // this post is also refused
     auto agent = ctx.stream->fork("agent");
     Control* const control = ctx.control;
     ctx.stream->wait(

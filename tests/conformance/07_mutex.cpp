@@ -17,7 +17,7 @@ INSTANTIATE_TEST_SUITE_P(Conformance07, MutexTest, every_variant(1, 2, 4), world
 /// Returns when a task has reached its mutex.
 void wait_until(const Context& ctx, const std::atomic<bool>& arrives) {
   while (!arrives) ctx.stream->sleep_for(1e-3);
-  ctx.stream->sleep_for(0.1);  // longer than from the flag to the mutex
+  ctx.stream->sleep_for(0.1);  // longer than a task takes from the flag to the mutex
 }
 
 TEST_P(MutexTest, ExcludesTheOtherStreams) {

@@ -51,11 +51,11 @@ TEST_P(SubsetTest, DisjointSubsetsDoNotDisturbEachOther) {
 
 TEST_P(SubsetTest, SubsetsOfSubsetsTranslateTwice) {
   run([](Context ctx) {
-    if (ctx.rank() == 0) return;  // not a member: a subset is not collective
+    if (ctx.rank() == 0) return;  // this rank is no member; creating a subset is not collective
     std::vector<int> outer_members(static_cast<std::size_t>(ctx.size() - 1));
     std::iota(outer_members.begin(), outer_members.end(), 1);
     Subset outer(*ctx.comm, outer_members);
-    std::vector<int> inner_members(outer_members.size());  // ranks of outer, reversed
+    std::vector<int> inner_members(outer_members.size());  // the ranks of `outer`, reversed
     std::iota(inner_members.rbegin(), inner_members.rend(), 0);
     Subset inner(outer, inner_members);
     std::vector<int> world_ranks(outer_members.rbegin(), outer_members.rend());

@@ -1,4 +1,5 @@
-// When no stream can continue, the world ends with an error that states which rank waits for what.
+// When no stream can continue, the world ends with an error that says which rank waits for which
+// event.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

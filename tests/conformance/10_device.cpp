@@ -1,4 +1,4 @@
-// The device of a world computes what the definitions say, and touches only its operands.
+// The device of a world computes the defined results, and changes only its operands.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class Guarded {
     device_.upload(buffer_, values);
   }
   const Tensor& operator*() const { return tensor_; }
-  /// Expects `expected(i)` within 1e-6 relative, and unchanged margins.
+  /// Expects `expected(i)` to within 1e-6 relative, and unchanged margins.
   void expect(const std::function<double(std::size_t)>& expected) const {
     const std::size_t n = tensor_.numel();
     const auto values = device_.download(buffer_);
@@ -149,7 +149,7 @@ TEST_P(DeviceTest, CodecsKeepTheirLength) {
       codec->encode(wire, *x);
       codec->decode(*back, wire);
       const auto decoded = ctx.device->download(*back);
-      for (std::size_t i = 0; i < n; ++i)  // 256 levels between -3 and 3
+      for (std::size_t i = 0; i < n; ++i)  // 256 values between -3 and 3
         ASSERT_NEAR(decoded[i], a(i), 6.0 / 255) << "element " << i;
       x.expect(a);
     }

@@ -30,7 +30,7 @@ TEST_P(NativeCollectives, AllreduceIsTheWorldsOwnOrARing) {
       [](Context ctx, std::size_t n) { expect_allreduces(ctx, n, AllreduceAlgorithm::native); });
 }
 
-/// A world may cut a vector of this length, and have several pieces of it in flight.
+/// A vector so long that a world may cut it into pieces, several of which are in flight.
 TEST_P(NativeCollectives, AllreduceOfALongVector) {
   if (!has_native(world())) GTEST_SKIP() << "the ring is tried with shorter ones";
   run([](Context ctx) {
@@ -48,7 +48,8 @@ TEST_P(NativeCollectives, AllreduceOfALongVector) {
   });
 }
 
-/// MPI cannot detect this; but a GPU that waits for a rank that never comes could not be recovered.
+/// MPI cannot detect this mistake. But a GPU that waits for a rank that never comes could not be
+/// recovered.
 TEST_P(NativeCollectives, OfUnequalLengthsEndOnGpus) {
   if (world() != "nccl" || ranks() == 1) GTEST_SKIP() << "of several GPUs";
   const WorldError e = error([](Context ctx) {
@@ -112,7 +113,7 @@ TEST_P(NativeCollectives, AllToAllTakesPartJToRankJ) {
   });
 }
 
-/// Tensors are unchanged if a world refuses: phantoms in all worlds, and subsets of the ranks.
+/// Tensors are unchanged if a world refuses. All worlds refuse phantoms and subsets of the ranks.
 TEST_P(NativeCollectives, RefusesPhantomsAndParts) {
   run([](Context ctx) {
     const Tensor phantom = Tensor::phantom(1000, DType::f32, 1000);
@@ -125,7 +126,7 @@ TEST_P(NativeCollectives, RefusesPhantomsAndParts) {
       EXPECT_FALSE(backwards.native({Collective::allreduce, x}));
       expect_unique_values(ctx, x, ctx.rank());
     }
-    native_allreduce(ctx.with(backwards), x, Reduce::max);  // by a ring
+    native_allreduce(ctx.with(backwards), x, Reduce::max);  // uses a ring
     expect_unique_values(ctx, x, ctx.size() - 1);
   });
 }

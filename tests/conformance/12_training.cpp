@@ -1,4 +1,5 @@
-// Every algorithm, in every world: workers whose own optima are far apart find the common optimum.
+// Every algorithm is trained in every world. The workers' own optima are far apart, and they must
+// find the common optimum.
 
 #include <gtest/gtest.h>
 
@@ -20,10 +21,10 @@ namespace {
 
 constexpr long kSteps = 120, kFewSteps = 20;
 constexpr std::uint64_t kSeed = 7;
-constexpr double kNear = 0.35;  // relative to the distance at the start
+constexpr double kNear = 0.35;  // relative to the distance at the beginning
 const QuadraticOptions kProblem{.dimension = 37, .condition = 3, .heterogeneity = 1, .tensors = 5};
 
-/// Two nodes of two workers; in a job, as many workers as there are processes.
+/// Two nodes of two workers. In a job there are as many workers as processes.
 Cluster cluster() {
   if (!launched()) return small_cluster(2, 2);
   const int ranks = mpi_process().size, workers = ranks % 2 == 0 ? 2 : 1;
@@ -37,7 +38,7 @@ double norm(const std::vector<double>& x) {
   return std::sqrt(squares);
 }
 
-/// |w - w*| / |w*|: 1 at the start, 0 at the common optimum.
+/// |w - w*| / |w*|: 1 at the beginning, 0 at the common optimum.
 double distance(std::span<const float> weights, int workers = ranks()) {
   HostDevice device;
   const Quadratic problem(device, kProblem, {0, workers, kSeed});
@@ -81,9 +82,9 @@ class TrainingTest : public ::testing::TestWithParam<std::tuple<std::string, Nam
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
 };
-/// True if this training must be a few steps towards an optimum that all workers share.
-/// gpu_agreement_test covers what such a test cannot detect: that deterministic algorithms end with
-/// the host's weights.
+/// True if this training must be a few steps towards an optimum that all workers share. Such a test
+/// cannot detect whether deterministic algorithms end with the host's weights; gpu_agreement_test
+/// covers that.
 bool is_short(const std::string& world) { return world == "nccl" && short_training(); }
 
 bool is_deterministic(const NamedAlgorithm& algorithm) {
@@ -117,36 +118,36 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   if (entry.exchanges_moment) training.optimizer["momentum"] = 0.5;
   training.seed = kSeed;
   training.steps = kSteps;
-  // In real time an asynchronous worker may finish before any average, and the last worker to
-  // continue pulls all models to its own optimum. The workers therefore share one optimum in this
+  // In real time an asynchronous worker may finish before any average, and the last worker that
+  // continues would pull all models to its own optimum. So the workers share one optimum in this
   // case.
   const std::set<std::string> free_running = {"async_model_average", "adpsgd",
                                               "async_parameter_server", "dsgd_aau", "swarm_sgd"};
   const std::string& name = training.algorithm.at("name");
-  // Encoded models that average with one peer at a time: half of the way to the optimum.
+  // Encoded models that average with one peer at a time get only half of the way to the optimum.
   const bool seldom = training.algorithm.value("communication_interval", 1) > 1;
   double near = name == "deepsqueeze" || seldom ? 0.5 : kNear;
-  if (name == "dgc") {  // sends a tenth of a gradient at a time, with a momentum of 0.9
+  if (name == "dgc") {  // this sends a tenth of a gradient at a time, with a momentum of 0.9
     training.optimizer["lr"] = 0.02;
     training.steps = 2 * kSteps;
   }
-  // These make local steps, or use signs of gradients and then of sums of moments: twice as many
-  // steps.
+  // These algorithms make local steps, or use signs first of gradients and then of sums of moments,
+  // so they need twice as many steps.
   if (training.algorithm.value("overlap_steps", 1) > 1 || name == "zeroone_adam") {
     training.optimizer["lr"] = 0.05;
     training.steps = 2 * kSteps;
   }
-  // Majority votes converge to medians, not means, in steps of constant length. Models that only
-  // average gradients with one peer at a time stay as far apart as their optima.
+  // Majority votes converge to medians, not to means, in steps of constant length. If only
+  // gradients are averaged, with one peer at a time, models stay as far apart as their optima.
   if (name == "signsgd_majority" || name == "gossipgrad") training.workload["heterogeneity"] = 0;
   if (name == "signsgd_majority") training.optimizer["lr"] = 0.02;
-  // In simulated time, the arrival of messages of different lengths may also decide which workers
+  // In simulated time, too, the arrival of messages of different lengths may decide which workers
   // average.
   const bool by_arrival = !is_simulated(training.world) || name == "dsgd_aau";
   if (by_arrival && free_running.contains(name)) {
     training.workload["heterogeneity"] = 0;
     near = 0.6;  // a late average undoes steps that were made since its snapshot
-    // In a short run these may be nearly all steps, if processes share cores.
+    // In a short run a late average may undo nearly all steps, if processes share cores.
     if (name == "async_model_average") training.steps = 4 * kSteps;
   }
   // A late worker is left out, and its encoded contribution arrives steps later.
@@ -154,7 +155,7 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   if (is_short(training.world)) {
     training.workload["heterogeneity"] = 0;
     training.steps = kFewSteps;
-    near = 1;  // nearer than at the start
+    near = 1;  // nearer than at the beginning
   }
   if (!fits(std::get<1>(GetParam()), training.cluster)) GTEST_SKIP() << "not on so many ranks";
   const Trained trained = train(training);

@@ -50,7 +50,7 @@ TEST_P(Eager, ASlowReceiverSeesWhatEachSendHeld) {
 
 TEST_P(Eager, OrderIsKeptBetweenLongAndShort) {
   run([](Context ctx) {
-    // Some fit into the transport's buffer several times, others not even once.
+    // Some of these lengths fit into the transport's buffer several times, others not even once.
     const std::array<std::size_t, 6> lengths = {10, 400'000, 1'500'000, 0, 20, 700'000};
     if (ctx.rank() > 1) return;
     for (int i = 0; i < 12; ++i) {
@@ -92,7 +92,7 @@ TEST_P(Eager, WhatABatchDoesNotFitIsSentInOrderToEachPeer) {
   });
 }
 
-/// Rank 1 is told of each message that rank 0 has sent, and receives none before it has to.
+/// Rank 1 is told about each message that rank 0 has sent, and receives none before it has to.
 TEST_P(Eager, IsAheadByAsMuchAsIsBufferedAndThenWaits) {
   run([](Context ctx) {
     constexpr std::size_t kLength = 250'000;
@@ -114,8 +114,8 @@ TEST_P(Eager, IsAheadByAsMuchAsIsBufferedAndThenWaits) {
   });
 }
 
-/// Around a ring in which all ranks send before they receive, rank r has data for the rounds 0 to r
-/// until the last rank sends, too. The last rank starts when it has been told of all of them.
+/// All ranks of a ring send before they receive. Until the last rank sends, too, rank r has data
+/// for the rounds 0 to r. The last rank starts when it has been told about all of these rounds.
 TEST_P(Eager, OthersGoOnWithoutALateRankAsFarAsTheyHaveData) {
   run([](Context ctx) {
     const int last = ctx.size() - 1;

@@ -60,8 +60,8 @@ TEST_P(OneWayChannels, NameTheirEnds) {
   });
 }
 
-/// Every rank receives the messages of all rounds before it sends any: on a plain stream, where the
-/// receives come first, no rank would ever send.
+/// Every rank receives the messages of all rounds before it sends any. On a plain stream, on which
+/// the receives would come first, no rank would ever send.
 TEST_P(OneWayChannels, SendsDoNotWaitForReceives) {
   run([](Context ctx) {
     const OneWay channel = ctx.stream->fork_one_way("pushes");

@@ -28,7 +28,9 @@ TEST(WaitText, AHangHasALinePerStream) {
 TEST(CheckMatch, AcceptsEqualHalves) {
   const Tensor x = Tensor::phantom(5, DType::f16, 70);
   EXPECT_NO_THROW(check_match(x, 0, x, 1, "main"));
-  const Tensor empty({}, 0, DType::f32, 0);  // phantom or not, there is nothing to copy
+  const Tensor empty(
+      {}, 0, DType::f32,
+      0);  // whether it is a phantom does not matter, because there is nothing to copy
   const Tensor valued(
       std::shared_ptr<std::byte>(new std::byte[1], [](std::byte* p) { delete[] p; }), 0, DType::f32,
       0);

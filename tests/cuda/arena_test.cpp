@@ -44,7 +44,7 @@ TEST_F(Arena, BlocksAreAlignedAndApart) {
 
 TEST_F(Arena, AStreamUsesItsOwnBlocksAgain) {
   if (blocks_of_tests() == CudaBlocks::allocated) GTEST_SKIP() << "where they are is CUDA's affair";
-  // `other` is idle: once its event has been queried, a block is free immediately.
+  // `other` is idle. Once its event has been queried, a block can be reused immediately.
   auto block = take(kMiB);
   std::vector<std::byte*> seen;
   for (int i = 0; i < 100; ++i) {

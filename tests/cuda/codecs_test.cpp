@@ -66,7 +66,7 @@ std::vector<std::pair<std::string, Values>> special_vectors() {
       {"one NaN", {0, 1, std::nanf(""), -1}},
       {"one infinity", {0, 1, -kInfinity, -1}},
       {"infinities", {kInfinity, -kInfinity, kInfinity}},
-      // A division by way of the reciprocal differs from the quotient for these.
+      // For these values, a product with the reciprocal differs from the quotient.
       {"far below zero", {-1e7f, -1e7f - 255, -1e7f - 100, -1e7f - 3}},
       {"far from zero", {1e6f, 1e6f + 1, 1e6f + 2, 1e6f + 3, 1e6f + 100}},
   };
@@ -84,7 +84,7 @@ class CudaCodecs : public ::testing::TestWithParam<CodecSpec> {
   /// 16-bit numbers need even addresses.
   bool odd_addresses() const { return GetParam().name != "fp16" && GetParam().name != "bf16"; }
 
-  /// Encodes two vectors one after the other, and decodes both, on the host and on the GPU.
+  /// Encodes two vectors one after the other and decodes both, on the host and on the GPU.
   void expect_equal(const Values& values, std::size_t offset) {
     const std::size_t wire_offset = odd_addresses() ? offset : 2 * offset;
     HostDevice host;
@@ -99,7 +99,7 @@ class CudaCodecs : public ::testing::TestWithParam<CodecSpec> {
       const Tensor gpu_wire = gpu_.tensor(Bytes(bytes.size() + 64, 0xAB), wire_offset);
       codec->encode(gpu_wire.slice(0, bytes.size()), gpu_x);
       Bytes expected(bytes.begin(), bytes.end());
-      expected.insert(expected.end(), 64, 0xAB);  // and no byte beyond
+      expected.insert(expected.end(), 64, 0xAB);  // and no byte after the wire may change
       ASSERT_TRUE(same_bytes(gpu_.values<std::uint8_t>(gpu_wire), expected)) << "turn " << turn;
 
       const Tensor decoded = host.empty(values.size());

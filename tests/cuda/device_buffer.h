@@ -12,8 +12,8 @@
 
 namespace trigram {
 
-/// n elements of device memory, `offset` elements after an aligned address, between two strips of
-/// sentinels that no kernel may touch.
+/// n elements of device memory that begin `offset` elements after an aligned address, between two
+/// strips of sentinels that no kernel may change.
 template <class T>
 class DeviceBuffer {
  public:
@@ -34,7 +34,7 @@ class DeviceBuffer {
   T* data() const { return memory_ + begin_; }
   std::size_t size() const { return n_; }
 
-  /// The values, after the stream has finished; expects unchanged sentinels.
+  /// Waits for the stream and returns the values. Expects unchanged sentinels.
   std::vector<T> values(cudaStream_t stream = nullptr) const {
     cuda::check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     std::vector<T> all(host_.size());

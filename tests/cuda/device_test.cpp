@@ -123,8 +123,8 @@ TEST_F(GpuTest, DrawsThePhiloxNumbersOfTheHost) {
 }
 
 TEST_F(GpuTest, NormIsTheHosts) {
-  // The last length needs as many blocks as there are sums, the one before more than one thread
-  // adds up.
+  // The last length needs as many blocks as there are sums. The length before it needs more blocks
+  // than one thread adds up.
   for (const std::size_t n : {0, 1, 3, 255, 1030, 4097, 8195, 300'001, 1'300'003, 2'200'001}) {
     for (const std::size_t offset : {0, 1}) {
       const Twin x = twin(tame_numbers(n), DType::f32, offset);
@@ -150,7 +150,7 @@ TEST_F(GpuTest, CopiesToAndFromTheHost) {
     const Tensor x = gpu.empty(nbytes, DType::u8);
     auto source = values;
     gpu.upload(x, source);
-    std::fill(source.begin(), source.end(), 0);  // the source may be reused
+    std::fill(source.begin(), source.end(), 0);  // the source may be reused at once
     EXPECT_EQ(values, gpu.download<unsigned char>(x)) << nbytes;
   }
 }

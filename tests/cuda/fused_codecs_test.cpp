@@ -26,7 +26,7 @@ bool same(const Values& a, const Values& b) {
   });
 }
 
-/// Vectors with different lengths and values: the first ones are small, the last one is too large
+/// Vectors with different lengths and values. The first ones are small; the last one is too large
 /// for a cluster of blocks.
 std::vector<Values> vectors(const std::vector<std::size_t>& lengths) {
   std::vector<Values> all;
@@ -68,7 +68,7 @@ class FusedCodecs : public ::testing::TestWithParam<CodecSpec> {
     ASSERT_TRUE(same_bytes(gpu_.values<std::uint8_t>(wires.gpu[i]), bytes_of(wires.host[i])))
         << "vector " << i;
   }
-  /// For a vector with a NaN: GPUs and hosts differ in the NaN that results from a sum with one.
+  /// For a vector with a NaN: a sum with a NaN gives another NaN on a GPU than on the host.
   void expect_equal_decoded(const Twins& wires, const Twins& xs, std::size_t i) {
     const Tensor there = host_.empty_like(wires.host[i]);
     host_.upload(there, gpu_.values<std::uint8_t>(wires.gpu[i]));
@@ -91,7 +91,7 @@ class FusedCodecs : public ::testing::TestWithParam<CodecSpec> {
 TEST_P(FusedCodecs, ManyVectorsAtOnce) {
   std::vector<std::size_t> lengths = {0, 1, 33, 2048, 2049, 40961};
   for (std::size_t i = 0; i < 70; ++i)
-    lengths.push_back(i);  // more than a kernel's parameters hold
+    lengths.push_back(i);  // a longer list than the parameters of a kernel can hold
   const Twins xs = twins(vectors(lengths)), wires = wires_of(xs);
   codec_here_->encode_each(wires.host, xs.host);
   codec_there_->encode_each(wires.gpu, xs.gpu);
@@ -132,7 +132,7 @@ TEST_P(FusedCodecs, MeansOfWires) {
 
       const Twins mean = twins({Values(n)}, 1), out = wires_of(mean);
       const Twins residual = twins({normals(n, 0.01f)});
-      const auto use = kKey.use + 1;  // brings stochastic codecs to the same position on both sides
+      const auto use = kKey.use + 1;  // gives stochastic codecs the same position on both sides
       const auto here = host_.codec(GetParam(), {7, 3, use});
       const auto there = gpu_.device().codec(GetParam(), {7, 3, use});
       here->decode_mean(host_, mean.host[0], wires.host);
@@ -156,8 +156,8 @@ INSTANTIATE_TEST_SUITE_P(Means, FusedCodecs,
                          ::testing::Values(CodecSpec{"sign", {{"scale", "means"}}}),
                          [](const auto& tested) { return tested.param.name; });
 
-/// The three variants of MinMaxUInt8, each on vectors for which a plan would choose another
-/// variant.
+/// The three ways of MinMaxUInt8 to encode, each on vectors for which a plan would choose another
+/// way.
 class Ways : public ::testing::TestWithParam<bool> {
  protected:
   using Chunk = cuda::minmax_uint8::Chunk;
@@ -165,7 +165,7 @@ class Ways : public ::testing::TestWithParam<bool> {
 
   bool feedback() const { return GetParam(); }
 
-  /// Encodes with `encode(batch)` and compares with the host.
+  /// Encodes with `encode(batch)` and compares the result with that of the host.
   template <class Encode>
   void expect_equal(const std::vector<Values>& values, const Encode& encode) {
     HostDevice host;
@@ -235,7 +235,7 @@ TEST_P(Ways, TilesWhoeverRunsThemAndHowFarAhead) {
 
 INSTANTIATE_TEST_SUITE_P(Feedback, Ways, ::testing::Bool());
 
-// The codec itself chooses the third variant if no cluster can hold a vector.
+// The codec itself chooses the third way if no cluster can hold a vector.
 TEST(MinMaxUInt8OnGpus, CodesAVectorThatNoClusterHolds) {
   constexpr std::size_t kLarge =
       cuda::minmax_uint8::kMaxCluster * cuda::minmax_uint8::kBlockCapacity + 1;
@@ -253,7 +253,7 @@ TEST(MinMaxUInt8OnGpus, CodesAVectorThatNoClusterHolds) {
   gpu_codec->decode(gpu_x, gpu_wire);
   ASSERT_TRUE(same(gpu.values<float>(gpu_x), to_values(x)));
 
-  // The owner's pass over a vector of the same length.
+  // The encoding pass of a chunk's owner, for a vector of the same length.
   const std::vector<Tensor> wires(3, wire), gpu_wires(3, gpu_wire);
   codec->encode_mean(host, wire, wires, x, nullptr);
   const Tensor out = gpu_codec->empty_wire(gpu.device(), gpu_x);

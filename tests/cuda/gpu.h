@@ -8,7 +8,7 @@
 
 namespace trigram {
 
-/// A GPU's device on a stream of its own, for single-threaded tests.
+/// The device of a GPU on a separate stream, for single-threaded tests.
 class Gpu {
  public:
   static constexpr std::size_t kArenaBytes = std::size_t{64} << 20;

@@ -10,9 +10,9 @@
 #include "tests/support/training.h"
 
 // Invariant B on GPUs: every deterministic algorithm ends with the weights of the other worlds,
-// except for the order in which cuBLAS sums products. Hence there are two assertions: with cuBLAS's
-// products a normalised error of at most 1e-6, and without them bitwise equal weights. The products
-// are avoided if the host computes the gradients; the emulation can also multiply like the host.
+// except for effects of the order in which cuBLAS sums products. So there are two assertions. With
+// cuBLAS's products, the normalised error is at most 1e-6. Without them, the weights are bitwise
+// equal; there the host computes the gradients, or the emulation multiplies like the host.
 
 namespace trigram::test::gpu_agreement_test {
 namespace {
@@ -63,10 +63,10 @@ std::string pixels_without_ties() {
   return data;
 }
 
-/// Lists the operations that the host computes instead of the GPU; the results must not differ.
+/// The operations that the host computes instead of the GPU. The results must not differ.
 enum class ByHost { nothing, gradients, products };
 
-/// Sets a variable in the environment of this process for its lifetime.
+/// Sets an environment variable of this process for the lifetime of the object.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(const char* name, const char* value) : name_(name) {
@@ -107,10 +107,10 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     return {ByHost::nothing, ByHost::gradients, ByHost::products};
   }
   /// If a momentum lies halfway between two of qadam's 255 codes, its last bit decides the
-  /// rounding. The error is not corrected by feedback, and is divided by the root of a variance
+  /// rounding. No feedback corrects the error, and it is divided by the square root of a variance
   /// that may be small. With the emulated products, a hundred of the cnn's 1,299 weights are off by
-  /// one code (up to 4e-3), which is an error of 8e-6. A code of another algorithm moves the
-  /// weights less, or depends on a last bit much more rarely.
+  /// one code (up to 4e-3), which is an error of 8e-6. In other algorithms a code moves the weights
+  /// less, or depends on a last bit much more rarely.
   static double tolerance() { return GetParam().name.starts_with("qadam") ? 1e-5 : 1e-6; }
   /// Matrix products use cuBLAS, whether host or GPU computes the gradients.
   static bool multiplies() { return GetParam().name.starts_with("powersgd"); }
@@ -124,7 +124,7 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     training.workload = workload;
     training.cluster = small_cluster(nodes, workers);
     training.steps = steps;
-    training.world = "threads";  // bitwise equal to mpi and sim: invariant B
+    training.world = "threads";  // by invariant B, bitwise equal to mpi and sim
     const Trained on_host = train(training);
     training.world = "nccl";
     training.host_gradients = by_host == ByHost::gradients;
@@ -160,7 +160,7 @@ class GpuAgreementOnImages : public GpuAgreement {
                       {"data", data_.path().string()}},
                      steps, 2, 1);
   }
-  /// One model for each algorithm, alternating; none for further modes of the same algorithm.
+  /// One model for each algorithm, in turn. Further modes of the same algorithm have none.
   static std::vector<std::string> model_in_turn() {
     const auto number = number_among_first_modes(GetParam());
     if (!number) return {};
@@ -170,10 +170,10 @@ class GpuAgreementOnImages : public GpuAgreement {
 };
 
 // In an image of uniform grey, the gradients of all weights between a first-layer neuron and the
-// pixels are equal except for the order of their sums, which then decides which elements are
-// largest: 10 to 30 weights of topk, dgc and gtopk differed, and the normalised error was up to
-// 5e-6 (oktopk, whose threshold moved: 4e-5), while that of all other weights was 1e-15. In these
-// images no two pixels are equal.
+// pixels are equal except for the order of their sums, and that order would decide which elements
+// are largest. In such images 10 to 30 weights of topk, dgc and gtopk differed, and the normalised
+// error was up to 5e-6 (for oktopk, whose threshold moved, 4e-5), while that of all other weights
+// was 1e-15. So in these images no two pixels are equal.
 TEST_P(GpuAgreementOnImages, WithItsOwnProducts) {
   data_.write(
       "train-images-idx3-ubyte",
@@ -183,7 +183,8 @@ TEST_P(GpuAgreementOnImages, WithItsOwnProducts) {
   for (const std::string& model : models) expect_agreement_of(model, ByHost::nothing);
 }
 
-// Images of uniform grey: equal elements are selected, encoded and rounded in the same way.
+// Here images of uniform grey are safe: equal elements are selected, encoded and rounded in the
+// same way.
 TEST_P(GpuAgreementOnImages, WithoutItsOwnProducts) {
   if (short_training()) GTEST_SKIP() << "that of least squares has to do";
   const auto models = model_in_turn();
@@ -201,8 +202,8 @@ class LaunchOrder : public GpuAgreement {
   }
 };
 
-// All ranks issue in compatible orders, over all their communicators: kernels of NCCL may run one
-// after the other, as on the emulated GPU with this variable.
+// All ranks issue in compatible orders over all their communicators, so kernels of NCCL may run one
+// after the other. This variable makes them do so on the emulated GPU.
 TEST_P(LaunchOrder, Agrees) {
   const int ranks = mpi_process().size;
   for (const auto& [nodes, workers] : {std::pair{ranks, 1}, {ranks / 2, 2}}) {

@@ -37,7 +37,8 @@ inline CudaBlocks blocks_of_tests() {
   return each && std::strcmp(each, "1") == 0 ? CudaBlocks::allocated : CudaBlocks::carved;
 }
 
-/// Skips all tests if the program was built on a machine with a GPU and runs on one without.
+/// Skips all tests if the program was built on a machine with a GPU but runs on a machine without
+/// one.
 class NeedsGpu : public testing::Environment {
  public:
   void SetUp() override {
@@ -57,11 +58,11 @@ class GpuTest : public testing::Test {
 
   /// The same values on the host and on the GPU, between strips of other values.
   struct Twin {
-    Tensor host, gpu;          // the values
-    Tensor host_all, gpu_all;  // including the strips
+    Tensor host, gpu;          // the tensors of the values
+    Tensor host_all, gpu_all;  // the same with the strips
   };
 
-  /// `offset` elements after an aligned address.
+  /// Creates a Twin whose values begin `offset` elements after an aligned address.
   Twin twin(const std::vector<float>& values, DType dtype = DType::f32, std::size_t offset = 0) {
     const std::size_t before = kStrip / 4 * 4 + offset, n = values.size(),
                       all = before + n + kStrip;
@@ -141,7 +142,7 @@ class GpuTest : public testing::Test {
     return x;
   }
 
-  /// Numbers without NaN, infinity, and values that produce them.
+  /// Numbers without NaN, without infinity, and without values that lead to them.
   static std::vector<float> tame_numbers(std::size_t n, int seed = 0) {
     Philox random(2, 0, seed, Purpose::gradient_noise);
     std::vector<float> x(n);

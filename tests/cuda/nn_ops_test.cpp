@@ -10,7 +10,7 @@ namespace {
 
 class GpuNnOps : public GpuTest {
  protected:
-  /// For sums in another order: equal within `tolerance` of the largest value.
+  /// For sums in another order: expects equality within `tolerance` times the largest value.
   void expect_near(const Twin& t, float tolerance = 2e-6f) {
     const auto values = gpu.download(t.gpu);
     float largest = 0;
@@ -146,7 +146,7 @@ TEST_F(GpuNnOps, Orthonormalises) {
   for (const std::size_t length : {1, 5, 1500}) {
     const std::size_t count = 4;
     std::vector<float> values = tame_numbers(count * length);
-    // The third depends linearly on the first.
+    // The third vector depends linearly on the first.
     for (std::size_t i = 0; i < length; ++i) values[2 * length + i] = 3 * values[i];
     const Twin x = twin(values);
     host.nn().orthonormalise(count, length, x.host);

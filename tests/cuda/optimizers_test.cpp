@@ -31,7 +31,7 @@ class GpuOptimizers : public GpuTest {
     for (const State& s : states) all.push_back({s.w.gpu, s.g.gpu, s.m.gpu, s.v.gpu});
     return all;
   }
-  /// Tensors like those of a network: of all sizes, some longer than a block processes.
+  /// Tensors of all sizes, like those of a network. Some are longer than a block processes.
   std::vector<State> network() {
     std::vector<State> states;
     std::size_t offset = 0;
@@ -109,7 +109,7 @@ TEST_F(GpuOptimizers, MomentsThatAreMissingAreNotedBeforeTheyAreNeeded) {
   expect_same_state(s);
   EXPECT_THROW(all.sgd({.momentum = 0.9f}), InvariantError);
   EXPECT_THROW(all.adam({}), InvariantError);
-  MultiTensor(gpu, {}).sgd({.lr = 1});  // for no tensors
+  MultiTensor(gpu, {}).sgd({.lr = 1});  // an empty list
 }
 
 }  // namespace

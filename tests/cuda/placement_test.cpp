@@ -1,4 +1,4 @@
-// Which GPU a rank takes, given the GPUs that its launcher makes visible.
+// The GPU that a rank takes, given the GPUs that its launcher makes visible.
 
 #include "cuda/placement.h"
 
@@ -46,7 +46,8 @@ class BoardBootstrap final : public Bootstrap {
   int rank_, size_;
 };
 
-/// Ranks of this machine, each of which sees one or more GPUs from `first_gpus` on.
+/// The placements of ranks of this machine. Each rank sees one or more GPUs, from its element of
+/// `first_gpus` on.
 std::vector<cuda::Placement> placements(const std::vector<int>& first_gpus) {
   Board board;
   const auto size = first_gpus.size();
@@ -60,7 +61,8 @@ std::vector<cuda::Placement> placements(const std::vector<int>& first_gpus) {
       PatientWaiter own;
       result[rank] = cuda::place_on_machine(bootstrap, own);
     });
-    // A rank that has published a value has read its GPU; the environment is shared by all threads.
+    // The environment is shared by all threads, but a rank that has published a value has already
+    // read its GPU.
     waiter.await({}, [&] { return board.count() > rank; });
   }
   ranks.clear();
@@ -82,7 +84,7 @@ TEST(Placement, RanksThatSeeAllTakeOneEach) {
 
 TEST(Placement, RanksThatSeeOneOfTheirOwnTakeIt) {
   EXPECT_THAT(devices({0, 1, 2, 3}, 1), testing::ElementsAre(0, 0, 0, 0));
-  // Each sees two GPUs: each takes the first.
+  // Each rank sees two GPUs and takes the first.
   EXPECT_THAT(devices({0, 2, 4}, 2), testing::ElementsAre(0, 0, 0));
 }
 

@@ -1,4 +1,4 @@
-// When the arena reuses a block, on streams whose progress the test controls.
+// The times at which the arena reuses a block, on streams whose progress the test controls.
 
 #include <gtest/gtest.h>
 

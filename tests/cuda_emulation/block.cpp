@@ -12,8 +12,7 @@ namespace {
 Thread* running_thread = nullptr;
 Wave* running_wave = nullptr;
 
-// Waits at a barrier that `expected` threads must reach. All of them must reach it at the same
-// source location.
+// Waits at a barrier that `expected` threads must reach, all of them at the same source location.
 int meet(Barrier& barrier, std::size_t expected, bool someone_ended, bool predicate,
          const char* what, const Site& site) {
   Thread& thread = self();
@@ -72,7 +71,7 @@ void Wave::end_thread() {
   thread.fibre = nullptr;
   --alive;
   if (++block.ended == block.threads.size()) block.shared.reset();
-  // Threads that wait for it would wait forever.
+  // Threads that wait for the ended thread would wait forever.
   for (const Barrier* barrier : {&block.barrier, &cluster_barrier, &grid_barrier}) {
     if (barrier->waiting.empty()) continue;
     error = describe(thread) + " has ended while " + describe(*barrier->waiting.front()) +
@@ -137,7 +136,7 @@ unsigned cluster_size() { return wave().cluster; }
 
 void cluster_barrier(const Site& site) {
   Wave& w = wave();
-  // No launch here is both clustered and cooperative.
+  // No launch in this project is both clustered and cooperative.
   const bool ended =
       std::ranges::any_of(w.blocks, [](const auto& block) { return block->ended > 0; });
   meet(w.cluster_barrier, w.cluster * self().block->threads.size(), ended, false, "cluster", site);

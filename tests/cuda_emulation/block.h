@@ -22,10 +22,10 @@ struct Thread {
   State state = not_started;
   Fibre* fibre = nullptr;
   AsyncCopies copies;
-  // The contribution to the operation at which it waits, and the result.
+  // The thread's contribution to the operation at which it waits, and the result for it.
   Site site;
   WarpOp op{};
-  bool in_warp = false;  // waits for lanes of its warp
+  bool in_warp = false;  // true if it waits for lanes of its warp
   unsigned mask = 0;
   int source = -1;
   unsigned long long bits = 0;
@@ -34,19 +34,19 @@ struct Thread {
 /// A barrier for all threads of a block, a cluster or a grid.
 struct Barrier {
   std::vector<Thread*> waiting;
-  int count = 0;  // number of predicates that hold
+  int count = 0;  // number of threads whose predicate holds
 };
 
 struct Block {
   /// The shared memory contains garbage, so that missing initialisation is noticed.
   Block(unsigned rank, uint3 index, unsigned threads, std::size_t shared_bytes);
 
-  unsigned rank;  // within the wave
+  unsigned rank;  // rank within the wave
   uint3 index;
   std::vector<Thread> threads;
   std::size_t ended = 0;
   std::size_t shared_bytes;
-  std::unique_ptr<std::byte[]> shared;  // until the block ends
+  std::unique_ptr<std::byte[]> shared;  // freed when the block ends
   Barrier barrier;
 };
 
@@ -54,14 +54,14 @@ struct Block {
 struct Wave {
   std::vector<std::unique_ptr<Block>> blocks;
   unsigned cluster = 1;
-  std::size_t alive = 0;  // threads that have not ended
+  std::size_t alive = 0;  // number of threads that have not ended
   std::string error;
   Barrier cluster_barrier;
   Barrier grid_barrier;
 
   /// Makes `thread` the running thread.
   void select(Thread& thread);
-  /// The running thread has ended.
+  /// Called when the running thread has ended.
   void end_thread();
 };
 

@@ -7,8 +7,8 @@ namespace cuda_emulation {
 /// cluster.
 unsigned cluster_rank();
 unsigned cluster_size();
-/// Maps `address` in this block's dynamic shared memory to the corresponding address in that of
-/// block `rank` of the cluster.
+/// The address in the dynamic shared memory of block `rank` of the cluster that corresponds to
+/// `address` in this block's.
 void* in_block(void* address, unsigned rank, const Site& site);
 void cluster_barrier(const Site& site);
 void grid_barrier(const Site& site);

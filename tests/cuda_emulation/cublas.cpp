@@ -80,8 +80,8 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
     };
     for (int j = 0; j < n; ++j) {
       for (int i = 0; i < m; ++i) {
-        // The library does not specify the order of its sums, and the order may differ between
-        // elements: here each sum starts at a different position.
+        // cuBLAS does not specify the order of its sums, and the order may differ between elements.
+        // So each sum here begins at a different position.
         float sum = 0;
         for (int turn = 0, l = k > 0 ? (i + j) % k : 0; turn < k;
              ++turn, l = l + 1 < k ? l + 1 : 0) {

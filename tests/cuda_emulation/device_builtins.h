@@ -28,7 +28,7 @@ inline constexpr int warpSize = 32;
 
 namespace cuda_emulation {
 
-/// A source location; stands in for std::source_location, which clang-tidy 14 does not know.
+/// A source location. It replaces std::source_location, which clang-tidy 14 does not know.
 class Site {
  public:
   static constexpr Site current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -52,8 +52,9 @@ enum class Reduction { none, count, all, any };
 /// The barrier of a block, which can also reduce a predicate.
 int block_barrier(Reduction reduction, bool predicate, const Site& site);
 
-/// The collective operations of a warp's lanes. Each lane contributes its bits and names the lane
-/// whose bits it wants (-1: none). All lanes of `mask` must call the same operation.
+/// The collective operations of a warp's lanes. Each lane contributes its bits, and gives the
+/// number of the lane whose bits it wants (-1: none). All lanes of `mask` must call the same
+/// operation.
 enum class WarpOp { sync, shuffle, ballot };
 unsigned long long meet_in_warp(WarpOp op, unsigned mask, unsigned long long bits, int source,
                                 const Site& site);
@@ -72,8 +73,8 @@ T shuffle(unsigned mask, T value, int source, const Site& site) {
   return value;
 }
 
-/// The lane that `target` names within the lane's segment of `width` lanes; the own lane if it is
-/// outside.
+/// The number of lane `target` within this lane's segment of `width` lanes, or of this lane itself
+/// if `target` is outside the segment.
 inline int in_segment(int target, int width) {
   const int own = static_cast<int>(lane());
   return target / width == own / width && target >= 0 ? target : own;

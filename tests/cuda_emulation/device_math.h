@@ -106,7 +106,7 @@ void __stcg(T* address, T value) {
   *address = value;
 }
 
-// Threads switch only at synchronisation points, so a plain update is atomic.
+// Threads switch only where they synchronise, so a plain update is atomic.
 template <class T>
 T atomicAdd(T* address, std::type_identity_t<T> value) {
   const T old = *address;
@@ -150,7 +150,7 @@ T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T
   return old;
 }
 
-// CUDA's mixed overloads of min and max at global scope.
+// CUDA's overloads of min and max at global scope, with mixed types.
 using std::max;
 using std::min;
 

@@ -19,7 +19,7 @@ struct Allocation {
   bool guarded;
 };
 
-// Guarded by the mutex of the queues.
+// All allocations. The mutex of the queues guards them.
 std::map<void*, Allocation>& allocations() {
   static std::map<void*, Allocation> all;
   return all;

@@ -3,9 +3,10 @@
 namespace cuda_emulation {
 
 /// Guarded device memory is accessible only while an object of this type exists, that is, while
-/// operations run: a host that reads or writes it directly crashes, as with a GPU. Memory is
+/// operations run. If the host reads or writes it directly, it crashes, as with a GPU. Memory is
 /// guarded if it is allocated while the environment has TRIGRAM_EMULATED_GUARD=1. Guarding and
-/// unguarding take time for every page in use. The holder must have the mutex of the queues.
+/// unguarding take time for every page in use. The thread that creates the object must hold the
+/// mutex of the queues.
 class DeviceMemoryAccess {
  public:
   DeviceMemoryAccess();

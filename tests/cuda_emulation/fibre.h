@@ -6,8 +6,8 @@
 
 namespace cuda_emulation {
 
-/// A separate stack on which a function runs until it yields to its resumer. Only one runs at a
-/// time.
+/// A separate stack. A function runs on it until it yields to the code that has resumed it. Only
+/// one fibre runs at a time.
 class Fibre {
  public:
   Fibre();
@@ -15,9 +15,10 @@ class Fibre {
   Fibre(const Fibre&) = delete;
   Fibre& operator=(const Fibre&) = delete;
 
-  /// Sets the body that the next resume starts. Abandons an earlier body, however far it has run.
+  /// Sets the body that the next resume starts. An earlier body is abandoned, however far it has
+  /// run.
   void set(std::function<void()> body);
-  /// Runs until the body yields or returns; true when it returned.
+  /// Runs until the body yields or returns. Returns true if the body has returned.
   bool resume();
   /// Returns control to the code that resumed the running fibre.
   void yield();
@@ -30,7 +31,8 @@ class Fibre {
   std::byte* memory_;  // a guard page, then the stack
   std::function<void()> body_;
   bool returned_ = false;
-  boost::context::detail::fcontext_t suspended_ = nullptr;  // the side that is not running
+  boost::context::detail::fcontext_t suspended_ =
+      nullptr;  // context of the side that is not running
   // State for the sanitizers.
   void* fake_stack_inside_ = nullptr;
   void* fake_stack_outside_ = nullptr;

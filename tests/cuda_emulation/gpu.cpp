@@ -1,4 +1,4 @@
-// Queries about the GPU.
+// The functions that query the GPU.
 
 #include "tests/cuda_emulation/gpu.h"
 

@@ -4,8 +4,8 @@
 
 namespace cuda_emulation {
 
-/// The emulated GPU: the limits of a Hopper, but few multiprocessors, so that small tests have more
-/// blocks than fit.
+/// The emulated GPU. It has the limits of a Hopper GPU, but few multiprocessors, so that small
+/// tests have more blocks than fit at once.
 inline constexpr int kMultiprocessors = 4;
 inline constexpr int kBlocksPerMultiprocessor = 4;
 inline constexpr unsigned kThreadsPerBlock = 1024;

@@ -80,8 +80,8 @@ cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaDeviceSynchronize();
-/// In the emulation: drops all queued work and forgets the error of a failed kernel. Allocations
-/// stay.
+/// In the emulation, this drops all queued work and forgets the error of a failed kernel.
+/// Allocations stay.
 cudaError_t cudaDeviceReset();
 
 cudaError_t cudaMalloc(void** memory, std::size_t nbytes);
@@ -111,7 +111,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
 
-/// As in CUDA's C++ interface.
+/// These overloads are as in CUDA's C++ interface.
 template <class T>
 cudaError_t cudaMalloc(T** memory, std::size_t nbytes) {
   return cudaMalloc(reinterpret_cast<void**>(memory), nbytes);

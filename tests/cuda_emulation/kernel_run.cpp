@@ -15,10 +15,10 @@ dim3 blockDim, gridDim;
 namespace cuda_emulation {
 namespace {
 
-// A loop that waits for other blocks for more turns than this counts as endless.
+// If a loop waits for other blocks for more turns than this, it counts as endless.
 constexpr long kSweepsWithoutEnd = 1'000'000;
 
-/// Reused from kernel to kernel, since creating a stack is expensive.
+/// Stacks are reused from kernel to kernel, because creating one is expensive.
 std::vector<std::unique_ptr<Fibre>>& idle_fibres() {
   static std::vector<std::unique_ptr<Fibre>> fibres;
   return fibres;
@@ -77,8 +77,8 @@ class SideBySide {
     return true;
   }
 
-  /// Runs on a fibre: a thread and those after it, which need no fibre of their own unless they
-  /// wait.
+  /// The body of a fibre. It runs a thread and then those after it, which need their own fibre only
+  /// if they wait.
   void run_threads(Fibre& fibre, Thread* thread) {
     while (thread) {
       wave_.select(*thread);

@@ -32,7 +32,8 @@ std::string error_of(const cuda::Launch& shape, void (*kernel)(Parameters...),
   return text;
 }
 
-// Every block reverses its part of x through shared memory, static or dynamic.
+// Every block reverses its part of x through static shared memory. A second kernel does the same
+// through dynamic shared memory.
 __global__ void reverse_static(int* x) {
   __shared__ int part[100];
   int* const own = x + blockIdx.x * 100;
@@ -55,8 +56,8 @@ __global__ void reverse_without_barrier(int* x) {
   x[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
 
-/// Counts how many of three copies into shared memory are complete after a wait for all groups but
-/// the last.
+/// Counts how many of three copies into shared memory are complete after a wait for all but the
+/// last `of_last` groups. The third copy belongs to no group.
 __global__ void count_copies(int* x, int of_last) {
   int* const part = cuda::dynamic_shared<int>();
   for (int i = 0; i < 3; ++i) {
@@ -112,7 +113,7 @@ __global__ void ends_before_a_barrier() {
 }
 
 TEST(EmulatedBlocks, DivergentBarriersAreErrors) {
-  for (int turn = 0; turn < 2; ++turn) {  // both orders of the threads
+  for (int turn = 0; turn < 2; ++turn) {  // runs the threads in both orders
     EXPECT_NE("", error_of({.block = 64}, barrier_for_half));
     EXPECT_THAT(error_of({.block = 64}, two_barriers), HasSubstr("another barrier"));
     EXPECT_THAT(error_of({.block = 64}, ends_before_a_barrier),
@@ -219,7 +220,7 @@ TEST(EmulatedClusters, SeeEachOthersSharedMemory) {
               HasSubstr("has ended"));
 }
 
-// A hand-written barrier of a grid: blocks wait in a loop until all have arrived.
+// A hand-written barrier of a grid: blocks wait in a loop until all blocks have arrived.
 __global__ void meet_in_a_loop(unsigned* arrived, int* x, int* y) {
   const unsigned i = blockIdx.x;
   x[i] = static_cast<int>(i);

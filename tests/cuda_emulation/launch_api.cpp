@@ -17,7 +17,7 @@ struct Allowed {
   bool large_clusters = false;
 };
 
-// The values set by cudaFuncSetAttribute; guarded by the mutex of the queues.
+// The values set by cudaFuncSetAttribute. The mutex of the queues guards them.
 Allowed& allowed(const void* kernel) {
   static std::map<const void*, Allowed> all;
   return all[kernel];

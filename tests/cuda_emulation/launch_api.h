@@ -7,7 +7,7 @@
 #include "tests/cuda_emulation/host_api.h"
 #include "tests/cuda_emulation/vector_types.h"
 
-/// Launching kernels, and querying their attributes.
+/// Functions that launch kernels and query their attributes.
 
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeCooperative = 2,
@@ -54,7 +54,7 @@ cudaError_t max_active_clusters(int* clusters, const void* kernel,
                                 const cudaLaunchConfig_t& config);
 }  // namespace cuda_emulation
 
-/// As in CUDA's C++ interface. Copies the arguments now; the kernel runs later.
+/// As in CUDA's C++ interface. The arguments are copied now, because the kernel runs later.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {

@@ -31,7 +31,7 @@ bool advance(Stream& stream) {
   const std::lock_guard lock(queues().mutex);
   if (stream.queue.empty()) return false;
   const DeviceMemoryAccess access;
-  // The operation may itself run the work that it waits for, which counts as progress, too.
+  // The operation may itself run the work for which it waits. That counts as progress, too.
   const std::size_t before = operations_run();
   if (stream.queue.front()()) {
     stream.queue.pop_front();
@@ -206,7 +206,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   const std::lock_guard lock(queues().mutex);
   const auto marker = event->marker;
   if (!marker) return remember(cuda_emulation::kernel_status());
-  // The query does not wait, but the GPU makes progress meanwhile: by one operation.
+  // The query does not wait, but the GPU makes progress meanwhile, by one operation.
   if (!marker->reached && !cuda_emulation::advance(*marker->stream)) cuda_emulation::advance_all();
   if (cuda_emulation::kernel_status() != cudaSuccess) {
     return remember(cuda_emulation::kernel_status());

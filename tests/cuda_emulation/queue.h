@@ -9,14 +9,13 @@
 #include <string>
 
 /// The streams and events of the emulation. The emulation is lazy: an operation runs only when the
-/// host waits for something that depends on it, so code that forgets to wait sees unfinished
-/// results.
+/// host waits for work that depends on it, so code that forgets to wait sees unfinished results.
 namespace cuda_emulation {
 
 /// An operation of a stream. Returns false if it cannot run yet and must be retried.
 using Operation = std::function<bool()>;
 
-inline constexpr int kAnyDevice = -1;  // for the null stream
+inline constexpr int kAnyDevice = -1;  // device of the null stream
 /// True if the calling thread has selected this device: CUDA launches kernels and records events
 /// only on the selected device.
 inline bool is_current(int device) {
@@ -30,7 +29,7 @@ struct Stream {
   int device = kAnyDevice;
 };
 
-/// A position in a stream's queue.
+/// A position in the queue of a stream.
 struct Marker {
   std::shared_ptr<Stream> stream;
   bool reached = false;
@@ -39,27 +38,27 @@ struct Marker {
 
 struct Event {
   int device = kAnyDevice;
-  std::shared_ptr<Marker> marker;  // null: never recorded
+  std::shared_ptr<Marker> marker;  // null if it was never recorded
 };
 
-/// Everything that one process's emulated GPU has queued. `mutex` guards every member and also the
-/// execution of operations: one at a time, whichever host thread triggers it.
+/// Everything that the emulated GPU of one process has queued. `mutex` guards every member. It also
+/// guards the execution of operations: one runs at a time, whichever host thread triggers it.
 struct Queues {
   std::recursive_mutex mutex;
   std::deque<std::shared_ptr<Stream>> streams;
   std::shared_ptr<Stream> null_stream = std::make_shared<Stream>();
-  std::string kernel_error;  // error of a failed kernel; everything after it fails, too
+  std::string kernel_error;  // error of a failed kernel, after which every operation fails
 };
 Queues& queues();
 
-/// Appends to `stream`'s queue. For libraries with operations of their own, such as an emulated
-/// NCCL: an operation may wait for another host thread by returning false.
+/// Appends an operation to the queue of `stream`. It is for libraries that have operations of their
+/// own, such as an emulated NCCL. By returning false an operation can wait for another host thread.
 void enqueue(cudaStream_t stream, Operation operation);
 
-/// Runs the next operation of a stream or, if that one waits for another stream, the next operation
-/// of the other stream. Returns false if nothing could run.
+/// Runs the next operation of a stream. If that operation waits for another stream, runs the next
+/// operation of that stream. Returns false if nothing could run.
 bool advance(Stream& stream);
-/// Runs one operation of every stream that has a runnable one. For waits on work of another stream,
+/// Runs one operation of every stream that can run one. For waits for work on another stream,
 /// possibly of another host thread.
 bool advance_all();
 /// Runs operations until `done()` holds.

@@ -62,7 +62,7 @@ const char* cudaGetErrorName(cudaError_t error) { return cuda_emulation::text_of
 const char* cudaGetErrorString(cudaError_t error) {
   const std::lock_guard lock(cuda_emulation::queues().mutex);
   const auto& failure = cuda_emulation::queues().kernel_error;
-  // The emulation knows what the kernel did wrong.
+  // The emulation knows which mistake the kernel has made.
   if (error == cudaErrorLaunchFailure && !failure.empty()) return failure.c_str();
   return cuda_emulation::text_of(error).text;
 }

@@ -6,12 +6,12 @@
 
 namespace cuda_emulation {
 
-/// Returns `error`; an error is also what cudaGetLastError returns next on this thread.
+/// Returns `error`. If it is an error, cudaGetLastError also returns it next on this thread.
 cudaError_t remember(cudaError_t error);
 /// cudaErrorLaunchFailure after a kernel has failed.
 cudaError_t kernel_status();
 
-/// The number of stream operations that have run in this process; it shows progress.
+/// The number of stream operations that have run in this process, which shows progress.
 std::size_t operations_run();
 void count_operation();
 

@@ -10,7 +10,7 @@
 
 namespace trigram {
 
-/// A stream whose clock does not advance; tests must not use any other function of it.
+/// A stream whose clock does not advance. Tests must not use any of its other functions.
 class FakeStream : public Stream {
  public:
   std::string_view name() const override { return "main"; }
@@ -26,7 +26,7 @@ class FakeStream : public Stream {
   std::unique_ptr<Mutex> make_mutex() override { return nullptr; }
 };
 
-/// The same with a real clock.
+/// A FakeStream with a real clock.
 class RealStream : public FakeStream {
  public:
   double now() const override {
@@ -35,7 +35,8 @@ class RealStream : public FakeStream {
   }
 };
 
-/// A workload that consists of weights; loss and accuracy of a model are its first weight.
+/// A workload that consists only of weights. The loss and the accuracy of a model are its first
+/// weight.
 class FakeWorkload : public Workload {
  public:
   explicit FakeWorkload(std::vector<float> weights) { set(std::move(weights)); }

@@ -11,7 +11,7 @@ namespace {
 
 class CentralisedVolume : public ::testing::TestWithParam<Nodes> {
  protected:
-  /// For different buckets, flat and hierarchical.
+  /// Checks with different buckets, flat and hierarchical.
   void check(Json algorithm, const VolumeOfExchange& exchange) const {
     for (const char* bucket : {"0B", "2kB", "10MiB"})
       for (const bool hierarchical : {false, true}) {
@@ -25,7 +25,7 @@ class CentralisedVolume : public ::testing::TestWithParam<Nodes> {
   Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
 };
 
-/// The whole model, averaged after steps 2 and 4 of 5.
+/// The whole model is averaged after steps 2 and 4 of 5.
 TEST_P(CentralisedVolume, LocalMethods) {
   for (const char* name : {"local_sgd", "slowmo", "bmuf", "diloco"})
     for (const char* allreduce : {"ring", "rabenseifner"})
@@ -42,7 +42,8 @@ TEST_P(CentralisedVolume, LocalMethods) {
       }
 }
 
-/// The same after steps 2, 4 and 5, which is the last step; with four steps, after 2 and 4.
+/// The whole model is averaged after steps 2, 4 and 5 of 5, the last being the end of the run; with
+/// four steps, after 2 and 4.
 TEST_P(CentralisedVolume, ElasticAverages) {
   for (const long steps : {4, 5})
     for (const bool hierarchical : {false, true}) {
@@ -55,8 +56,8 @@ TEST_P(CentralisedVolume, ElasticAverages) {
     }
 }
 
-/// Two steps of gradients in buckets, then the whole model after the second and fourth of the
-/// following steps.
+/// Gradients are averaged in buckets in the first two steps. Then the whole model is averaged after
+/// the second and the fourth of the following steps.
 TEST_P(CentralisedVolume, PostLocalSgd) {
   for (const bool hierarchical : {false, true}) {
     SCOPED_TRACE(hierarchical);
@@ -76,7 +77,7 @@ TEST_P(CentralisedVolume, PostLocalSgd) {
   }
 }
 
-/// Inside the nodes a hierarchy uses full precision; between the exchanging ranks, every message of
+/// Inside the nodes a hierarchy uses full precision. Between the exchanging ranks, every message of
 /// the allreduce has half its bytes.
 TEST_P(CentralisedVolume, HalfPrecisionHalvesTheBytesOfAnAllreduce) {
   for (const char* bucket : {"0B", "2kB"}) {
@@ -93,8 +94,8 @@ TEST_P(CentralisedVolume, HalfPrecisionHalvesTheBytesOfAnAllreduce) {
   }
 }
 
-/// Two steps of gradients at full precision among all ranks, then three steps of moments in eight
-/// bits.
+/// Gradients are averaged at full precision among all ranks in the first two steps, then moments in
+/// eight bits in three steps.
 TEST_P(CentralisedVolume, QAdam) {
   for (const bool hierarchical : {false, true}) {
     SCOPED_TRACE(hierarchical);
@@ -110,14 +111,15 @@ TEST_P(CentralisedVolume, QAdam) {
   }
 }
 
-/// For any number of micro-batches, whether a threshold is agreed on or not.
+/// The volume is the same for any number of micro-batches, whether or not the ranks agree on a
+/// threshold.
 TEST_P(CentralisedVolume, DropComputeIsAnAllreduce) {
   for (const int profiled : {0, 2})
     check({{"name", "dropcompute"}, {"micro_batches", 2}, {"profile_steps", profiled}},
           [](Traffic& t, const Members& members, auto n) { add_allreduce(t, members, n, "ring"); });
 }
 
-/// Every rank's pairs of value and index travel round the ring.
+/// Every rank's pairs of value and index travel around the ring.
 TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
   const Json codec = {{"name", "topk"}, {"density", 0.1}};
   check({{"name", "topk"}, {"codec", codec}}, [&](Traffic& t, const Members& members, auto n) {
@@ -125,16 +127,16 @@ TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
   });
 }
 
-/// A pair of value and index for each of the k largest elements, up the tree and down.
+/// Pairs of value and index for the k largest elements travel up the tree and down.
 TEST_P(CentralisedVolume, GTopKSendsOneCodeAlongEveryEdgeEitherWay) {
   check({{"name", "gtopk"}, {"density", 0.1}}, [&](Traffic& t, const Members& members, auto n) {
     add_code_tree(t, members, n, [](std::uint64_t of) { return 8 * ((of + 9) / 10); });
   });
 }
 
-/// Of the k largest elements, a share of 1.5/P for every region, and the owners send as many; in
-/// the first and third of three steps also the region boundaries. Messages have their maximum
-/// length, whatever they contain.
+/// A rank sends a fraction of 1.5/P of the k largest elements for every region, and the owners send
+/// as many. In the first and the third of three steps, the region boundaries are averaged as well.
+/// Messages have their maximum length, whatever they contain.
 TEST_P(CentralisedVolume, OkTopKSendsRoomForAShareOfEveryRegion) {
   for (const char* bucket : {"0B", "2kB", "10MiB"})
     for (const std::uint64_t tenths : {1u, 10u})
@@ -173,7 +175,7 @@ TEST_P(CentralisedVolume, SignsAndThreeValuesOfAllGoToEverybody) {
   });
 }
 
-/// A quarter, then a 16th, ..., then a hundredth of every bucket.
+/// Ranks send a quarter, then a 16th, ..., then a hundredth of every bucket.
 TEST_P(CentralisedVolume, DgcSendsFewerElementsFromStageToStage) {
   for (const bool hierarchical : {false, true}) {
     Training training = training_of({{"name", "dgc"},
@@ -196,8 +198,8 @@ TEST_P(CentralisedVolume, DgcSendsFewerElementsFromStageToStage) {
   }
 }
 
-/// Two factors are averaged if they are shorter than the matrix, which is the most nearly square
-/// one that holds the bucket.
+/// Two factors are averaged if they are shorter than the bucket's matrix, which is the most nearly
+/// square one that holds the bucket.
 TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
   for (const char* allreduce : {"ring", "recursive_doubling"})
     for (const std::uint64_t rank : {2u, 4u, 7u})
@@ -211,8 +213,8 @@ TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
             });
 }
 
-/// Parts of encoded gradients or moments go to their owners, and encoded means from the owners to
-/// all.
+/// Parts of encoded gradients or moments go to their owners, and encoded means go from the owners
+/// to all ranks.
 TEST_P(CentralisedVolume, CodedScatterReduce) {
   const auto by = [](const Json& codec, const char* phase2 = "allgather") {
     return [code = code_bytes(codec), phase2](Traffic& t, const Members& members, std::uint64_t n) {
@@ -235,8 +237,8 @@ TEST_P(CentralisedVolume, CodedScatterReduce) {
         by("minmax_uint8", "direct"));
 }
 
-/// Of the three steps before the freeze, the first and third update the variance; of four local
-/// steps, the first and third end with an average.
+/// Of the three steps before the freeze, the first and the third update the variance. Of four local
+/// steps, the first and the third end with an average.
 TEST_P(CentralisedVolume, ZeroOneAdamUpdatesCodesAndStepsLocally) {
   for (const bool hierarchical : {false, true}) {
     Training training = training_of({{"name", "zeroone_adam"},

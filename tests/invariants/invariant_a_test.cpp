@@ -19,8 +19,8 @@ void expect_equal_event(const Event& a, const Event& b) {
   EXPECT_EQ(a.batch, b.batch);
 }
 
-/// Trains with and without values and compares times and traces, up to the first difference of each
-/// rank.
+/// Trains with and without values and compares times and traces, for each rank up to its first
+/// difference.
 void expect_same_timing(Training training) {
   training.events = true;
   training.workload["values"] = true;

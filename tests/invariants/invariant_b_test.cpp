@@ -17,8 +17,8 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
  protected:
-  /// Trains in two worlds: in simulation and with threads or, as one process of a job, with threads
-  /// and with the job. Training must change the weights of `workload`.
+  /// Trains in two worlds. Outside a job these are the simulation and threads; in a process of a
+  /// job, threads and the job. Training must change the weights of `workload`.
   void expect_same_weights(const Json& workload, int nodes, int workers) {
     if (launched() && mpi_process().size != nodes * workers) return;
     const Cluster cluster = small_cluster(nodes, workers);
@@ -56,7 +56,7 @@ TEST_P(InvariantB, LeastSquares) {
   for (const int workers : {2, 4}) expect_same_weights(workload, 2, workers);
 }
 
-// Only with four ranks, also in a job: least squares cover other numbers of ranks.
+// These run with four ranks only, also in a job. Least squares cover other numbers of ranks.
 TEST_P(InvariantB, ImageClassifiers) {
   if (launched() && mpi_process().size != 4) GTEST_SKIP() << "takes four ranks";
   const IdxFolder data;
@@ -92,7 +92,7 @@ TEST(UnevenShards, AreTheSameInAllWorldsAndChangeWhatIsLearned) {
   EXPECT_FALSE(same_bits(simulated.weights[0], shared.weights[0]));
 }
 
-/// Servers beside the workers hold no data: the shards of the four workers among six ranks are
+/// Servers beside the workers have no data. The shards of the four workers among six ranks are
 /// those of four ranks, and so are the weights.
 TEST(ServersBeside, EndWithTheWeightsOfTheWorkersAlone) {
   if (launched()) GTEST_SKIP() << "simulates, with four ranks";

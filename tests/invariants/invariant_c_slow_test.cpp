@@ -8,8 +8,8 @@ namespace trigram::test::invariant_c_slow_test {
 namespace {
 
 TEST(InvariantC, HoldsExactlyAt256Ranks) {
-  // Concurrent messages share links, and the number of sharing steps grows with the square of the
-  // number of ranks; the cost of each step grows with it, too.
+  // Messages at the same time share links. The number of sharing steps grows with the square of the
+  // number of ranks, and the cost of each step also grows with it.
   auto all = unfolded_collectives();
   std::erase_if(all, [](const TimedCollective& c) { return c.name.starts_with("direct_"); });
   const std::vector<std::size_t> lengths = {0, 1000, 100'003, 25'000'000};
@@ -19,7 +19,7 @@ TEST(InvariantC, HoldsExactlyAt256Ranks) {
 }
 
 TEST(InvariantC, HoldsAt1024Ranks) {
-  // Only one of the collectives with 2 (P - 1) steps: two million messages.
+  // Of the collectives with 2 (P - 1) steps, only one is run, because it has two million messages.
   const auto chosen = timed_collectives(
       {"ring_allreduce, average", "recursive_doubling_allreduce, average",
        "rabenseifner_allreduce, average", "recursive_halving_reduce_scatter, average",

@@ -39,7 +39,7 @@ TEST_P(InvariantD, GradientAllreduce) {
       }
 }
 
-/// Chains inside nodes, except for tensors that are not longer than a segment.
+/// Chains are used inside nodes, except for tensors that are not longer than a segment.
 TEST_P(InvariantD, SegmentsInsideNodes) {
   constexpr std::uint64_t kSegment = 300;  // in bytes
   const Trained trained = train(training_of({{"name", "gradient_allreduce"},
@@ -56,8 +56,8 @@ TEST_P(InvariantD, SegmentsInsideNodes) {
       for (const Members& node : nodes.nodes())
         for (std::size_t i = 0; i < node.size() && node.size() > 1; ++i) {
           const int from = node[i], to = node[(i + 1) % node.size()];
-          // Sums travel from the second worker round to the first, and the mean from the first to
-          // the last.
+          // Sums travel around from the second worker to the first, and the mean travels from the
+          // first to the last.
           if (i > 0) traffic.send(from, to, segments, 4 * n);
           if (i + 1 < node.size()) traffic.send(from, to, segments, 4 * n);
         }
@@ -106,7 +106,7 @@ TEST_P(InvariantD, Decentralized) {
     }
 }
 
-/// Three of five steps exchange: every bucket separately, with the next partner.
+/// Three of five steps exchange, every bucket separately, with the next partner in turn.
 TEST_P(InvariantD, DecentralizedInBucketsAtIntervals) {
   for (const char* mode : {"all", "shift_one", "ring"})
     for (const bool hierarchical : {false, true}) {
@@ -128,7 +128,8 @@ TEST_P(InvariantD, DecentralizedInBucketsAtIntervals) {
     }
 }
 
-/// From rank to rank in pieces of at most 512 KiB, before each step, in addition to the gradients.
+/// Buffers travel from rank to rank in pieces of at most 512 KiB, before each step, in addition to
+/// the gradients.
 TEST_P(InvariantD, BuffersAreBroadcastFromRank0) {
   const Layout ranks = layout();
   for (const auto& [profile, bytes, pieces] :

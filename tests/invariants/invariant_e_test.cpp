@@ -8,9 +8,9 @@
 
 #include "tests/support/training.h"
 
-// Invariant E: the same experiment gives bitwise the same simulated times and traces, in repeated
-// runs and as recorded in tests/golden/. After a change that is meant to change times, record them
-// again:
+// Invariant E: the same experiment gives bitwise the same simulated times and traces in repeated
+// runs, and those recorded in tests/golden/. After a change that is meant to change times, record
+// them again:
 //   TRIGRAM_RECORD_GOLDEN=1 ctest -R Golden
 
 namespace trigram::test::invariant_e_test {

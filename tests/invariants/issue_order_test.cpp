@@ -6,8 +6,8 @@
 #include "runtime/sim/sim_runtime.h"
 #include "tests/support/training.h"
 
-// All ranks issue data operations in compatible orders: the union of the orders has no cycle.
-// Checked on the traces of every algorithm, in every world.
+// All ranks issue data operations in compatible orders: the union of the orders has no cycle. This
+// is checked on the traces of every algorithm, in every world.
 
 namespace trigram::test::issue_order_test {
 namespace {
@@ -74,9 +74,9 @@ std::vector<std::string> available_worlds() {
   return {"sim", "threads"};
 }
 
-/// If the transport buffers messages, ranks run ahead in trees, so that the two halves of a message
-/// are in different batches (double_tree_test.cpp), and with servers, which have one stream for
-/// each stage of a partition. Otherwise they keep the order.
+/// Returns true if ranks run ahead, so that the two halves of a message are in different batches.
+/// If the transport buffers messages, ranks run ahead in trees (double_tree_test.cpp), and with
+/// servers that have one stream for each stage of a partition. Otherwise they keep the order.
 bool runs_ahead(const NamedAlgorithm& algorithm) {
   const Json allreduce = algorithm.spec.value("allreduce", Json());
   return allreduce == "double_tree" || allreduce == "nccl" ||

@@ -4,8 +4,8 @@
 #include "netmodels/network/lower_bound.h"
 #include "tests/support/training.h"
 
-// Every knob changes the result, and in the right direction: more bytes, more latency, less
-// bandwidth, a slower worker or accelerator never make training faster.
+// Every option has an effect, and in the right direction: more bytes, more latency, less bandwidth,
+// a slower worker or a slower accelerator never make training faster.
 
 namespace trigram::test::metamorphic_test {
 namespace {
@@ -53,8 +53,8 @@ std::vector<Knob> knobs() {
        },
        true},
       // The worker is much slower: a slightly late worker can separate two messages that would have
-      // shared a NIC. If all workers exchange with one rank, a server or the centre of a star, a
-      // worker may be twice as slow and still not be the last to be served.
+      // shared a NIC. If all workers exchange with the same rank (a server or the centre of a
+      // star), even a worker that is twice as slow may not be the last to be served.
       {"a slow worker",
        [](Training& t) {
          t.cluster.slow_workers = {{1, 2}};
@@ -147,7 +147,7 @@ std::vector<Knob> knobs() {
        [](Training& t) { t.cluster.accelerator.memory_Bps = kV100MemoryBps / 10; }, true},
       {"ten times the launch overhead",
        [](Training& t) { t.cluster.accelerator.launch_overhead_s *= 10; }, true},
-      // With one step more, the run may end while a background average still continues.
+      // With one more step, the run may end while a background average is still in flight.
       {"two more steps", [](Training& t) { t.steps += 2; }, true},
   };
 }
@@ -171,16 +171,16 @@ Training base(const NamedAlgorithm& algorithm) {
   return training;
 }
 
-/// If some pieces of time can be interrupted, the same pieces are added in another order.
+/// Tolerance, because interrupted pieces of time may be added in another order.
 constexpr double kRounding = 1e-12;
 
 class Metamorphic : public ::testing::TestWithParam<NamedAlgorithm> {};
 
-/// Algorithms in which a small delay changes everything that follows, sometimes for the better.
-/// Asynchronous servers exchange with the first requester, and a fusion buffer exchanges what is
-/// ready when its cycle begins. It is the same if some servers of a round have larger loads, since
-/// a delay may separate their messages, and if workers begin the next step before all have reached
-/// it: the workers of a node may or may not gossip over its NIC at the same time.
+/// True for algorithms in which a small delay changes everything that follows, sometimes for the
+/// better. Asynchronous servers exchange with the first requester, and a fusion buffer exchanges
+/// the buckets that are ready when its cycle begins. If some servers of a round have larger loads,
+/// a delay may separate their messages. If workers begin the next step before all have reached it,
+/// the workers of a node may or may not gossip over its NIC at the same time.
 bool depends_on_luck(const NamedAlgorithm& algorithm) {
   return algorithm.spec.at("name") == "async_parameter_server" ||
          algorithm.spec.at("name") == "ssp" || algorithm.spec.contains("fusion_buffer") ||
@@ -243,7 +243,7 @@ TEST(Knobs, RunTimesThatVaryCostThoseWhoWait) {
   }
 }
 
-/// Methods that wait for all workers wait for the slowest one, and a ring for its slowest
+/// A method that waits for all workers waits for the slowest one, and a ring waits for its slowest
 /// connection.
 TEST(Knobs, WhatIsUnlikeCostsThoseWhoWait) {
   Training training = base({"", Json{{"name", "gradient_allreduce"}}});
@@ -285,7 +285,7 @@ TEST(Knobs, ExecutionOptionsPayOff) {
 }
 
 /// Latency lengthens the negotiations of Horovod's cycles, and so their period, as well as the
-/// exchanges. A longer period may fuse more, which saves a little time.
+/// exchanges. But a longer period may fuse more, which saves a little time.
 TEST(Knobs, LatencyNeverSpeedsUpAFusionBuffer) {
   for (const char* cycle : {"1ms", "5ms"})
     for (const int negotiations : {1, 2}) {
@@ -306,8 +306,8 @@ TEST(Knobs, LatencyNeverSpeedsUpAFusionBuffer) {
     }
 }
 
-/// Pushes that are added some steps late are in flight during these steps: the longer of
-/// computation and push counts, and delays of single steps are not passed on.
+/// Pushes that are added some steps late are in flight during these steps. The time is that of
+/// computation or of the push, whichever is longer, and delays of single steps are not passed on.
 TEST(Knobs, PushesThatAreAddedLateAreHidden) {
   Training training = base({"", nullptr});
   training.cluster = small_cluster(4);
@@ -327,13 +327,13 @@ TEST(Knobs, PushesThatAreAddedLateAreHidden) {
   const double bound_s = seconds(late);
   EXPECT_LT(bound_s, seconds({{"name", "sgp"}}));
   EXPECT_LT(seconds(later), 0.7 * bound_s) << "a third of the pushes";
-  // In each step one of four workers is late, by less than the duration of two steps.
+  // In each step one of four workers is late by less than two steps.
   training.cluster.inter.bandwidth_Bps = 10e9;
   training.cluster.stragglers = {.count = 1, .delay_s = 1.5 * alone_s / 40};
   EXPECT_LT(seconds(later), 0.85 * seconds({{"name", "sgp"}}));
 }
 
-/// Messages one after another around a ring wait for the network more often than all at once.
+/// Messages that follow one another around a ring wait for the network more often than all at once.
 TEST(Knobs, TheSecondPhaseOfAScatterReduceSavesLatency) {
   Training training = base({"", Json{{"name", "bytegrad"}, {"hierarchical", false}}});
   training.cluster = small_cluster(4);

@@ -16,7 +16,7 @@ class PeerVolume : public ::testing::TestWithParam<Nodes> {
  protected:
   Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
 
-  /// Checks `algorithm` over each of `graphs` that can serve the layout's number of ranks.
+  /// Checks `algorithm` over each of `graphs` that can have the layout's number of ranks.
   template <class Expected>
   void check(const Json& algorithm, const std::vector<std::string>& graphs, Expected expected) {
     for (const std::string& graph : graphs)
@@ -51,7 +51,7 @@ TEST_P(PeerVolume, Sgp) {
         });
 }
 
-/// Like SGP, but only every `overlap_steps` steps.
+/// The volume is that of SGP, but only every `overlap_steps` steps.
 TEST_P(PeerVolume, Osgp) {
   for (const char* graph : {"one_peer_exponential", "star"})
     for (const char* bucket : {"10GB", "1kB"})
@@ -67,7 +67,8 @@ TEST_P(PeerVolume, Osgp) {
       }
 }
 
-/// Averages after steps 2 and 4 of 5, along the lines of grids that are full or not.
+/// Models are averaged after steps 2 and 4 of 5, along the lines of grids that are full or not
+/// full.
 TEST_P(PeerVolume, Moshpit) {
   for (const std::vector<int>& sides :
        {std::vector<int>{2, 8}, std::vector<int>{3, 2, 3}, std::vector<int>{16}})
@@ -117,7 +118,7 @@ TEST_P(PeerVolume, OfCodedModels) {
             });
 }
 
-/// Two of three steps end with an exchange of each bucket's code separately.
+/// Two of three steps end with an exchange, in which the code of each bucket is a separate message.
 TEST_P(PeerVolume, OfCodedBucketsAtIntervals) {
   check({{"name", "dcd_psgd"}, {"bucket", "1kB"}, {"communication_interval", 2}}, {"ring", "star"},
         [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
@@ -135,8 +136,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, PeerVolume,
                                            Nodes{1, 4}, Nodes{3, 2}, Nodes{2, 3}, Nodes{4, 4}),
                          ::testing::PrintToStringParamName());
 
-/// Each rank sends one message per peer and step if the number of ranks is a power of k + 1, k
-/// being the number of peers.
+/// If the number of ranks is a power of k + 1, where k is the number of peers, each rank sends one
+/// message per peer and step.
 TEST(PeerVolumeOfBaseK, IsOneMessagePerPeer) {
   for (const auto& [peers, nodes] : {std::pair{1, 8}, {3, 16}}) {
     const Json graph = {{"name", "base_k"}, {"peers", peers}};
@@ -149,8 +150,8 @@ TEST(PeerVolumeOfBaseK, IsOneMessagePerPeer) {
   }
 }
 
-/// One message per step whatever the random draws: if every rank has its own node, nothing else
-/// matters.
+/// Every rank sends one message per step, whatever the random draws. Here every rank has its own
+/// node, so the draws do not affect the traffic at all.
 TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
   for (const char* graph : {"random_matching", "bipartite"}) {
     const Trained trained = train(training_of({{"name", "dpsgd"}, {"graph", graph}}, Nodes{6, 1}));
@@ -163,7 +164,7 @@ TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
   for (const Counters& c : gossip.counters) EXPECT_EQ(sent_by(c), (Sent{0, 3 * 4 * 1003, 0, 3}));
 }
 
-/// One message of the model per rank and round, after every second of 7 steps.
+/// Each rank sends its model as one message per round, after every second of 7 steps.
 TEST(SwarmVolume, IsAModelPerMeeting) {
   for (const char* mode : {"blocking", "non_blocking"}) {
     Training training =
@@ -180,8 +181,8 @@ TEST(SwarmVolume, IsAModelPerMeeting) {
       EXPECT_EQ(c.bytes_inter, c.messages_inter * 4 * 1003) << mode;
     }
     EXPECT_EQ(messages, 3u * 4) << mode;
-    // Rounds are four steps apart on average: 100 rounds, within three standard deviations of a
-    // binomial distribution of 400 trials with probability 1/4.
+    // Rounds are four steps apart on average. So there are about 100 rounds, within three standard
+    // deviations of a binomial distribution of 400 trials with probability 1/4.
     training.algorithm.update({{"local_steps", 4}, {"interval", "geometric"}});
     training.cluster = small_cluster(2);
     training.steps = 400;
@@ -192,7 +193,7 @@ TEST(SwarmVolume, IsAModelPerMeeting) {
   }
 }
 
-// Graphs that do not fit are refused before any worker starts.
+// The message with which a graph that does not fit is refused, before any worker starts.
 
 std::string refusal(const Json& spec, const Layout& layout) {
   const auto& entry = find_component(algorithms(), "algorithm", spec, "/algorithm");

@@ -18,7 +18,7 @@ std::uint64_t partitions_of(const Trained& trained) {
 }
 
 /// A worker that does not serve sends the model once per step, and the only server sends it to
-/// every worker. In addition, there is one request and one acknowledgement for each partition.
+/// every worker. In addition, each partition has one request and one acknowledgement.
 TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
   Training training;
   training.algorithm = {{"name", "parameter_server"}, {"servers", 1}};
@@ -35,7 +35,7 @@ TEST(ServerVolumeByTheNumbers, OneServerOfBertLarge) {
 }
 
 /// BytePS's partitions of VGG16, with a server on each of two machines. The machine that does not
-/// serve a partition pushes it, and receives it back when it has requested it. Only leaders do so.
+/// serve a partition pushes it, requests it, and receives it back. Only leaders do so.
 TEST(ServerVolumeByTheNumbers, BytePsPartitionsOfVgg16) {
   Training training;
   training.algorithm = {{"name", "parameter_server"},
@@ -47,7 +47,8 @@ TEST(ServerVolumeByTheNumbers, BytePsPartitionsOfVgg16) {
   training.steps = 1;
   const Trained trained = train(training);
   const std::uint64_t partitions = partitions_of(trained);
-  // fc6 has 101, fc7 17, fc8 4; five convolutions of 9.4 MB 3 each, one of 4.7 MB 2; 23 others 1.
+  // Numbers of partitions: fc6 has 101, fc7 17, fc8 4; five convolutions of 9.4 MB have 3 each, one
+  // of 4.7 MB has 2; the 23 others have 1 each.
   EXPECT_EQ(partitions, 101u + 17 + 4 + 5 * 3 + 2 + 23);
   std::uint64_t sent = 0;
   for (const std::size_t rank : {0u, 2u}) sent += sent_by(trained.counters.at(rank)).messages_inter;
@@ -84,10 +85,10 @@ TEST(ServerVolumeByTheNumbers, LoadsOfVgg16HashedBySortedNames) {
         << rank;
 }
 
-/// The server with the largest load is always busy and waits for no other server: in each direction
-/// its link carries its load for 15 workers and its own share of the rest. If each stage of a
-/// partition has its own stream, workers push ahead of its answers, and its inbound link is full
-/// before its outbound link is.
+/// The server with the largest load is always busy and waits for no other server. In each direction
+/// its link carries its load for 15 workers and, because the server is also a worker, the rest of
+/// the model once. If each stage of a partition has its own stream, workers push before they have
+/// the answers, and the server's inbound link is full before its outbound link is.
 TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
   constexpr double kModel = 4.0 * 138'357'544, kFullest = kVgg16[15], kForward_s = 0.0486;
   Training training = hashed_vgg16();
@@ -103,8 +104,8 @@ TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
   EXPECT_LT(train(training).seconds(), hashed_s);
 }
 
-/// Two servers beside six workers, each on one of four nodes. Ranks that serve compute nothing, and
-/// each sends its half of the model, and acknowledgements, to all workers.
+/// Two servers beside six workers, each on one of four nodes. Ranks that serve compute nothing.
+/// Each sends its half of the model, and acknowledgements, to all workers.
 TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
   Training training;
   training.algorithm = {
@@ -130,8 +131,9 @@ TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
   }
 }
 
-/// In each direction, a server's link carries its partitions for P-1 workers and its own share of
-/// the others: (P-2+k)/k models. The step takes little longer, whatever the number of servers.
+/// In each direction, a server's link carries its partitions for P-1 workers and, because it is
+/// also a worker, the partitions of other servers once: (P-2+k)/k models. The step takes little
+/// longer than that, whatever the number of servers.
 TEST(ServerVolumeByTheNumbers, TheServersLinksAreTheBottleneck) {
   constexpr double kRanks = 8, kModel = 4.0 * 334'094'338;
   Training training;

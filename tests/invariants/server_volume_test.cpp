@@ -74,7 +74,7 @@ TEST_P(ServerVolume, Ssp) {
       }
 }
 
-/// Servers that answer without a request send only answers, and workers send only pushes.
+/// If servers answer without a request, they send only answers, and workers send only pushes.
 TEST_P(ServerVolume, ParameterServerWithoutAcknowledgements) {
   for (const int servers : {1, 3, layout().ranks()})
     for (const char* bucket : {"0B", "10MiB"}) {
@@ -93,7 +93,8 @@ TEST_P(ServerVolume, ParameterServerWithoutAcknowledgements) {
     }
 }
 
-/// The order of needs changes a partition's number, and with it its server.
+/// With the priority `need`, the number of a partition, and with it its server, depends on the
+/// order in which partitions are needed.
 TEST_P(ServerVolume, ParameterServerByNeed) {
   for (const int servers : {1, 2, 3, layout().ranks()})
     for (const std::uint64_t early : {0u, 25u, 50u, 100u}) {
@@ -155,8 +156,8 @@ TEST_P(ServerVolume, ParameterServerByNodes) {
       }
 }
 
-/// The key of a part decides its server, wherever servers are and whichever rank pushes; a bucket's
-/// number is not its position in the order of messages.
+/// The key of a part determines its server, wherever servers are and whichever rank pushes. A
+/// bucket's number is not its position in the order of messages.
 TEST_P(ServerVolume, HashedParameterServer) {
   const int ranks = layout().ranks();
   for (const int servers : {1, 2, 3, ranks})

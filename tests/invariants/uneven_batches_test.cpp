@@ -5,13 +5,13 @@
 #include "netmodels/machines.h"
 #include "tests/support/training.h"
 
-// Batches of uneven length: a profile's steps with a published distribution of run times, end to
-// end, with the same draws in every world.
+// Batches of uneven length: whole steps of a profile with a published distribution of run times,
+// with the same draws in every world.
 
 namespace trigram::test::uneven_batches_test {
 namespace {
 
-/// A run in which only the workload's own computation takes a worker's time.
+/// A run in which only the workload's own computation takes time on a worker.
 Training published(const std::string& workload, const std::string& name) {
   Training training;
   training.workload = workload;
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Published, UnevenBatches,
                          ::testing::Values(std::tuple{"transformer_base", "wmt17_transformer", 0.3},
                                            std::tuple{"ddppo", "habitat_ddppo", 1.98754}));
 
-/// A worker's computation takes the same time in simulation, and at least that time in real time.
+/// A worker's computation takes the drawn time in simulation, and at least that time in real time.
 TEST(UnevenBatches, HaveTheSameDrawsInEveryWorld) {
   Training training = published(
       "profile:" + std::string(TRIGRAM_TEST_DATA) + "/one_tensor_profile.csv", "wmt17_transformer");

@@ -7,9 +7,9 @@ namespace nccl_emulation {
 
 /// Models a GPU without room for two NCCL kernels: they run one after the other, in the order in
 /// which the host launched them, whatever their streams and communicators. Ranks with incompatible
-/// launch orders then wait for each other forever. Enabled by `NCCL_LAUNCH_ORDER_IMPLICIT=1` in the
-/// environment; otherwise kernels of different streams run concurrently. Guarded by the mutex of
-/// the emulated GPU's queues.
+/// launch orders then wait for each other forever. The environment variable
+/// `NCCL_LAUNCH_ORDER_IMPLICIT=1` enables this; otherwise kernels of different streams run
+/// concurrently. The mutex of the emulated GPU's queues guards the object.
 class LaunchOrder {
  public:
   using Ticket = std::size_t;

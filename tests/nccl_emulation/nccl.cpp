@@ -44,7 +44,7 @@ class Exchange {
  public:
   explicit Exchange(Group group) : group_(std::move(group)) {}
   ~Exchange() { LaunchOrder::get().ended(ticket_); }
-  /// Returns whether it has ended.
+  /// Returns true if the group has ended.
   bool advance() {
     if (group_.comm->aborted) return true;  // MPI keeps the requests and may still write
     if (!LaunchOrder::get().may_run(ticket_)) return false;
@@ -185,8 +185,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 
-/// The communicator is not freed, since queued operations still refer to it. NCCL frees memory, for
-/// which CUDA waits until the GPU is idle, including kernels of other communicators.
+/// The communicator is not freed, because queued operations still refer to it. NCCL frees memory
+/// here, for which CUDA waits until the GPU is idle, including kernels of other communicators.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->aborted = true;
   cudaDeviceSynchronize();
@@ -241,7 +241,7 @@ ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count_of_
                                ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
                                cudaStream_t stream) {
   if (!nccl_emulation::reducible(type, op)) return ncclInvalidUsage;
-  // NCCL leaves the other parts unchanged; MPI does not guarantee this in place.
+  // NCCL leaves the other parts unchanged. MPI does not guarantee this for an operation in place.
   const auto all = std::make_shared<std::vector<float>>();
   return add(
       comm, stream,

@@ -6,8 +6,8 @@
 
 namespace nccl_emulation {
 
-/// NCCL moves data on its own. Here a thread does so while operations wait: it advances the
-/// emulated GPU, slowly, so that the emulation remains as lazy as possible.
+/// The thread that moves data while operations wait; NCCL also needs no call to do so. It advances
+/// the emulated GPU slowly, so that queued work still runs late, as in the rest of the emulation.
 class Progress {
  public:
   static Progress& get();

@@ -16,7 +16,7 @@ using test::cluster_of;
 using test::error_of;
 using testing::HasSubstr;
 
-/// 2 x 2 workers; 1 GB/s, 10 us between nodes; 10 GB/s, 1 us inside them.
+/// 2 x 2 workers, with 1 GB/s and 10 us between nodes, and 10 GB/s and 1 us inside them.
 Cluster two_by_two() {
   return cluster_of(R"({"nodes": 2, "workers_per_node": 2,
                    "intra": {"bandwidth": "10GB/s", "latency": "1us"},
@@ -165,13 +165,13 @@ TEST(Stragglers, are_so_many_in_every_step_and_everyone_in_turn) {
     }
     EXPECT_DOUBLE_EQ(sum, 2 * 0.32);
   }
-  // Binomial: mean 250, standard deviation 15.3. Five of them are exceeded once in 50,000 ranks.
+  // Counts are binomial with mean 250 and deviation 15.3; one in 50,000 is off by more than 77.
   for (const double t : times) EXPECT_NEAR(t, kSteps * 2 / 32, 77);
   EXPECT_EQ(make_machine_model(two_by_two())->delay(3, 0), 0);
 }
 
-/// Each of 16 workers is late with probability p = 1 - (15/16)^2, independently of the others. No
-/// worker is late in a share (1 - p)^16 = 0.127 of the steps; the number of late workers is
+/// Each of 16 workers is late with probability p = 1 - (15/16)^2, independently of the others. In a
+/// fraction (1 - p)^16 = 0.127 of the steps no worker is late. The number of late workers is
 /// binomial.
 TEST(Stragglers, may_be_drawn_independently) {
   Cluster c = two_by_two();

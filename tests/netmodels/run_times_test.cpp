@@ -1,4 +1,4 @@
-// How the computation time of a step varies: distributions, their moments, and invalid
+// The variation of a step's computation time: distributions, their moments, and invalid
 // descriptions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(RunTimes, are_constant_unless_asked_for) {
 TEST(RunTimes, are_drawn_anew_for_every_rank_and_step_and_alike_for_a_seed) {
   const std::string fields = R"("run_times": {"kind": "lognormal", "variation": 0.5, "seed": 3})";
   const auto machine = make_machine_model(cluster_with(fields));
-  // more ranks, but the same draws
+  // There are more ranks, but the draws are the same.
   const auto again = make_machine_model(cluster_with(fields, 64));
   std::set<double> drawn;
   for (int rank = 0; rank < 8; ++rank)
@@ -90,7 +90,7 @@ TEST(RunTimes, quantiles_hold_so_much_of_the_mass) {
   const auto machine = make_machine_model(cluster_with(
       R"("run_times": {"kind": "quantiles", "quantiles": [{"share": 0, "time": "1s"},
          {"share": 0.75, "time": "2s"}, {"share": 1, "time": "10s"}]})"));
-  constexpr double kMean = 0.75 * 1.5 + 0.25 * 6;  // two pieces, each uniform
+  constexpr double kMean = 0.75 * 1.5 + 0.25 * 6;  // the distribution has two uniform pieces
   int below = 0;
   double sum = 0;
   constexpr int kSteps = 20'000;
@@ -119,7 +119,8 @@ TEST(RunTimes, quantiles_of_one_share_leave_a_gap) {
   EXPECT_NEAR(below / double{kSteps}, 0.5, 0.018);  // five standard deviations
 }
 
-/// The clusters of a published figure: about 4.3 to 5 s, 9.5 to 14 s, and one of 5,000 beyond that.
+/// The clusters of a published figure: about 4.3 to 5 s, 9.5 to 14 s, and one of 5,000 draws beyond
+/// that.
 TEST(RunTimes, of_ddppo_have_their_published_clusters) {
   const auto machine = make_machine_model(
       cluster_with(R"("run_times": {"kind": "published", "name": "habitat_ddppo"})"));
@@ -161,7 +162,7 @@ TEST(RunTimes, published_ones_have_their_published_moments) {
     EXPECT_NEAR(m.mean, 1, 0.05) << published.name;
     if (published.times.kind != RunTimes::Shape::bounded) continue;
     const RunTimes& t = published.times;
-    // The cutoff at the longest time reduces the deviation a little.
+    // Cutting off at the longest time reduces the deviation a little.
     EXPECT_NEAR(m.deviation, t.deviation_s / t.mean_s, 0.2 * t.deviation_s / t.mean_s)
         << published.name;
     EXPECT_NEAR(m.smallest, t.smallest_s / t.mean_s, 0.3) << published.name;

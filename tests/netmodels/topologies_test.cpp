@@ -1,4 +1,5 @@
-// Every topology: formulas count its parts, and its routes lead from worker to worker.
+// Every topology: formulas give the numbers of its parts, and its routes lead from worker to
+// worker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +43,8 @@ int limited_links(const Network& network) {
                                         [](const Link& link) { return !link.unlimited(); }));
 }
 
-/// The route must be a chain of links from the source to the destination without repeated vertices.
+/// The route must be a chain of links from the source to the destination, without repeated
+/// vertices.
 void expect_valid(const Network& network, int source, int destination) {
   VertexId at = network.worker(source);
   std::set<VertexId> seen = {at};
@@ -106,8 +108,8 @@ std::string name_of(const ::testing::TestParamInfo<NamedCluster>& info) { return
 INSTANTIATE_TEST_SUITE_P(Small, Topologies, ::testing::ValuesIn(small_networks()), name_of);
 INSTANTIATE_TEST_SUITE_P(Medium, Topologies, ::testing::ValuesIn(medium_networks()), name_of);
 
-/// All topologies except dragonflies, whose minimal routes use one link between groups even if two
-/// such links would mean fewer hops.
+/// All topologies except dragonflies. Their minimal routes use one link between groups, even if a
+/// route over two such links has fewer hops.
 class MinimalRoutes : public ::testing::TestWithParam<NamedCluster> {};
 
 TEST_P(MinimalRoutes, NoPathIsShorter) {
@@ -118,7 +120,8 @@ TEST_P(MinimalRoutes, NoPathIsShorter) {
   for (int source = 0; source < network->ranks(); ++source) {
     const auto distance = distances(vertices, edges, network->worker(source));
     for (int to = 0; to < network->ranks(); ++to) {
-      if (source != to && layout.same_node(source, to)) continue;  // over the fabric, not the NIC
+      if (source != to && layout.same_node(source, to))
+        continue;  // such a route uses the fabric, not the NIC
       const auto links = static_cast<int>(route_of(*network, source, to).size());
       ASSERT_EQ(links, distance[static_cast<std::size_t>(network->worker(to))])
           << source << " to " << to;
@@ -149,7 +152,7 @@ TEST(Dragonfly, ARouteHasOneLinkBetweenGroupsAndAtMostOneBeforeAndAfter) {
       for (int source = 0; source < network->ranks(); ++source)
         for (int to = 0; to < network->ranks(); ++to) {
           if (cluster.node_of(source) == cluster.node_of(to)) continue;
-          // without the NICs
+          // The number of hops without those at the NICs.
           const int between = hops(*network, route_of(*network, source, to)) - 2;
           ASSERT_LE(between, group_of(source) == group_of(to) ? 1 : 3) << named.name;
           ASSERT_GE(between, group_of(source) == group_of(to) ? 0 : 1) << named.name;
@@ -216,7 +219,7 @@ TEST(Dragonfly, HasThePartsOfTheFormulas) {
 }
 
 TEST(Torus, HasThePartsOfTheFormulas) {
-  // Two links per router and dimension; one if the dimension has length two.
+  // There are two links per router and dimension, or one if the dimension has length two.
   const Json options = {{"kind", "torus"}, {"dimensions", {2, 3, 4}}};
   const auto network = make_network(joined_by(options, 24));
   EXPECT_EQ(tiers(*network)["router"], 24);
@@ -228,7 +231,8 @@ TEST(Torus, HasThePartsOfTheFormulas) {
   EXPECT_EQ(most, 1 + 1 + 2);
 }
 
-// Hoefler et al.: a x row trees with 2 y ports each, b y column trees with 2 x ports each.
+// Hoefler et al.: there are a x row trees with 2 y ports each, and b y column trees with 2 x ports
+// each.
 TEST(HammingMesh, HasThePartsOfTheFormulas) {
   const int a = 2, b = 3, x = 4, y = 5, N = a * b * x * y;
   const Json options = {{"kind", "hammingmesh"}, {"board", {a, b}}, {"boards", {x, y}}};
@@ -245,7 +249,7 @@ TEST(HammingMesh, HasThePartsOfTheFormulas) {
 TEST(HammingMesh, NumbersNodesBoardByBoard) {
   const Json options = {{"kind", "hammingmesh"}, {"board", {2, 2}}, {"boards", {2, 2}}};
   const auto network = make_network(joined_by(options, 16));
-  // Nodes 0 to 3 are a board: neighbours are one link apart, corners two.
+  // Nodes 0 to 3 are a board. Neighbours are one link apart, and opposite corners two.
   EXPECT_EQ(hops(*network, route_of(*network, 0, 1)) - 2, 1);
   EXPECT_EQ(hops(*network, route_of(*network, 0, 2)) - 2, 1);
   EXPECT_EQ(hops(*network, route_of(*network, 0, 3)) - 2, 2);
@@ -255,7 +259,8 @@ TEST(HammingMesh, NumbersNodesBoardByBoard) {
 }
 
 TEST(Torus, MessagesHalfWayRoundLoadBothDirectionsAlike) {
-  // Uniform traffic on a ring of q: q^2 / 8 messages over each link (Dally and Towles, chapter 5).
+  // For uniform traffic, q^2 / 8 messages use each link of a ring of q (Dally and Towles, chapter
+  // 5).
   const auto network = make_network(joined_by({{"kind", "torus"}, {"dimensions", {8}}}, 8));
   std::map<LinkId, int> load;
   for (int source = 0; source < 8; ++source)

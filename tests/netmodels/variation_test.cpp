@@ -1,5 +1,5 @@
 // Workers, connections and nodes that differ from one another, compared with the distribution that
-// they represent.
+// they follow.
 #include "netmodels/variation.h"
 
 #include <gmock/gmock.h>
@@ -49,8 +49,8 @@ TEST(Variation, WorkersAreSpreadAsTheDistributionIs) {
   }
 }
 
-/// For any number of workers, the slowest is about where the slowest of that many draws is on
-/// average.
+/// For any number n of workers, the slowest has about the mean slowness of the slowest of n random
+/// draws.
 TEST(Variation, AnyNumberOfWorkersIsSpreadEvenly) {
   for (int workers = 2; workers <= 300; ++workers) {
     const std::vector<double> z = deviations(workers, 0.1);
@@ -118,7 +118,7 @@ TEST(Variation, TheSoftwareOfNodesDiffers) {
     }
 }
 
-/// One half of the nodes sends to the other half: the slower half counts.
+/// One half of the nodes sends to the other half, so the slower half determines the time.
 TEST(Variation, TheBisectionIsOfTheSlowerHalf) {
   Cluster cluster;
   cluster.nodes = 4;

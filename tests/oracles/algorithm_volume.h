@@ -17,7 +17,7 @@ Traffic bucket_volume(const Layout& layout, const Buckets& buckets, long steps, 
 /// Every bucket's gradient is averaged in every step.
 Traffic gradient_allreduce_volume(const Layout& layout, const Buckets& buckets, long steps,
                                   const std::string& allreduce, bool hierarchical);
-/// The same, in eight bits between the exchanging ranks.
+/// Every bucket's gradient is averaged in every step, in eight bits between the exchanging ranks.
 Traffic bytegrad_volume(const Layout& layout, const Buckets& buckets, long steps, bool hierarchical,
                         const std::string& phase2 = "allgather");
 /// The whole model is exchanged in every step; the modes are all (an allreduce), shift_one and
@@ -25,7 +25,7 @@ Traffic bytegrad_volume(const Layout& layout, const Buckets& buckets, long steps
 Traffic decentralized_volume(const Layout& layout, const Buckets& buckets, long steps,
                              const std::string& mode, const std::string& allreduce,
                              bool hierarchical);
-/// Gradients for the first steps, then an allreduce of the whole model in every round.
+/// Gradients are averaged in the first steps. Then every round is an allreduce of the whole model.
 Traffic async_model_average_volume(const Layout& layout, const Buckets& buckets, long warmup_steps,
                                    long rounds, const std::string& allreduce);
 

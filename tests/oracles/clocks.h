@@ -7,13 +7,13 @@
 
 namespace trigram::test {
 
-/// Elements of part i of n elements cut into `of` parts.
+/// The number of elements of part i, if n elements are cut into `of` parts.
 std::size_t part_length(std::size_t n, std::size_t i, std::size_t of);
 
 /// The clocks of P ranks during a halving or doubling collective on a vector that is cut into P
-/// parts. Ranks beyond a power of two are folded: the first 2 rest ranks form pairs, whose even
-/// rank hands its work to the odd one. Both ends of a message end at the same time, and so do all
-/// messages of a pair's exchange.
+/// parts. Ranks beyond a power of two are folded: with P = 2^k + rest, the first 2 rest ranks form
+/// pairs, and the even rank of a pair gives its work to the odd rank. Both ends of a message end at
+/// the same time, and so do all messages of a pair's exchange.
 class Clocks {
  public:
   Clocks(const CostModel& costs, int P, std::size_t n);
@@ -25,11 +25,11 @@ class Clocks {
   /// Every partner sends `length` elements back.
   void fold_out(const Length& length);
 
-  /// Recursive halving among the active ranks: each rank sends what the other half will own, to the
-  /// farthest rank first, and adds what it receives.
+  /// Recursive halving among the active ranks. Each rank sends the part that the other half will
+  /// own, to the farthest rank first, and adds the part that it receives.
   void halve();
-  /// Recursive doubling among the active ranks: each rank sends everything it holds, to the nearest
-  /// rank first.
+  /// Recursive doubling among the active ranks. Each rank sends all the elements it has, to the
+  /// nearest rank first.
   void double_up();
   /// Every rank scales its own part.
   void scale_parts();

@@ -28,9 +28,9 @@ int floor_log2(int P) {
 
 int ceil_log2(int P) { return power_of_two(P) ? floor_log2(P) : floor_log2(P) + 1; }
 
-// Ring (Patarasuk and Yuan, JPDC 2009): part c starts at rank c + 1 and is added to at each of P -
-// 1 hops, until it is complete at rank c; then it makes P - 1 more hops. A longest part determines
-// the longest message and the longest addition in every step.
+// Ring (Patarasuk and Yuan, JPDC 2009). Part c starts at rank c + 1; each of P - 1 hops adds to it,
+// until it is complete at rank c; then it makes P - 1 more hops. The longest part determines the
+// longest message and the longest addition in every step.
 double ring_reduce_scatter_s(const CostModel& c, int P, std::size_t n, bool average) {
   if (P == 1) return 0;
   const std::size_t part = ceil_div(n, P);
@@ -41,8 +41,8 @@ double ring_allgather_of_s(const CostModel& c, int P, std::size_t longest) {
   return times(P - 1, c.message(longest));
 }
 
-// P - 1 messages leave every rank at once, and as many arrive, so no fair share is below 1 / (P -
-// 1) of a link. The messages of the rank with the longest tensor get no more than that.
+// P - 1 messages leave every rank at once, and as many arrive, so every message gets at least 1 /
+// (P - 1) of a link. The messages of the rank with the longest tensor get no more than that.
 double direct_allgather_of_s(const CostModel& c, int P, std::size_t longest) {
   return P == 1 ? 0 : c.message(static_cast<std::size_t>(P - 1) * longest);
 }
@@ -55,8 +55,8 @@ double ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) 
   return ring_reduce_scatter_s(c, P, n, average) + ring_allgather_s(c, P, n);
 }
 
-// In stage k, rank j + 1 + k sends the chunk whose reduction ends at rank j; stages up to the
-// (P-1)th add. A rank sends the chunks of a stage as soon as it has them, one after another, after
+// In stage k, rank j + 1 + k sends the chunk whose reduction ends at rank j. The first P-1 stages
+// add. A rank sends the chunks of a stage as soon as it has them, one after another, and after
 // those of the stage before.
 double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
                                    int channels) {
@@ -87,17 +87,17 @@ double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, boo
   return *std::max_element(ready.begin(), ready.end());
 }
 
-// Ranks beyond a power of two (Thakur, Rabenseifner and Gropp, IJHPCA 2005): one whole message and
-// one addition before, and one whole message after.
+// For ranks beyond a power of two (Thakur, Rabenseifner and Gropp, IJHPCA 2005) there are one whole
+// message and one addition before, and one whole message after.
 double recursive_doubling_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) {
   const double round = c.message(n) + c.accumulate(n);
   const double fold = power_of_two(P) ? 0 : round + c.message(n);
   return fold + times(floor_log2(P), round) + (average ? c.scale(n) : 0);
 }
 
-// Rabenseifner (ICCS 2004): in round j the longer side of the vector is halved to ceil(n / 2^j);
-// the longer half of a longest piece is again a longest piece. A pair's round lasts as long as its
-// longer message, so both ranks of a pair can continue the longest chain.
+// Rabenseifner (ICCS 2004). In round j the longer side of the vector is halved to ceil(n / 2^j),
+// and the longer half of a longest piece is again a longest piece. A pair's round lasts as long as
+// its longer message, so both ranks of the pair can continue the longest chain.
 double rabenseifner_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) {
   double total = power_of_two(P) ? 0 : c.message(n) + c.accumulate(n) + c.message(n);
   std::size_t piece = n;
@@ -127,8 +127,9 @@ double recursive_doubling_allgather_s(const CostModel& c, int P, std::size_t n) 
   return clocks.last();
 }
 
-// Binomial trees: a rank that has the vector sends it to all its children at once; these messages
-// share its port. The children of rank r in a tree are r + 2^i, for all 2^i below r's lowest bit.
+// Binomial trees. A rank that has the vector sends it to all its children at once, and these
+// messages share its port. The children of rank r in a tree are r + 2^i, for all 2^i below r's
+// lowest bit.
 static double broadcast_below_s(const CostModel& c, int P, int rank, std::size_t n) {
   std::vector<int> children;
   for (int distance = 1; distance < P && !(rank & distance); distance *= 2)
@@ -143,8 +144,8 @@ double binomial_broadcast_s(const CostModel& c, int P, std::size_t n) {
   return broadcast_below_s(c, P, 0, n);
 }
 
-// The time at which `rank` has the sum of its subtree. Children send when they have their sums;
-// messages that arrive at the same time share the port.
+// The time at which `rank` has the sum of its subtree. Children send when they have their sums.
+// Messages that arrive at the same time share the port.
 static double reduced_s(const CostModel& c, int P, int rank, std::size_t n) {
   std::vector<Flow> flows;
   std::vector<double> bandwidth_Bps = {1 / c.beta_s};  // of the port, then of the children's ports
@@ -167,8 +168,8 @@ double binomial_reduce_s(const CostModel& c, int P, std::size_t n, bool average)
   return reduced_s(c, P, 0, n) + (average ? c.scale(n) : 0);
 }
 
-// A chain of P - 1 hops, along which every rank passes a segment on as soon as it has it, after the
-// segment before.
+// A chain of P - 1 hops. Every rank passes a segment on as soon as it has it, after the segment
+// before.
 static double chain_s(const CostModel& c, int P, std::size_t n, int segments, bool reduces) {
   const auto hops = static_cast<std::size_t>(P - 1), m = static_cast<std::size_t>(segments);
   std::vector<double> free(hops, 0), ready(hops + 1, 0);
@@ -191,7 +192,8 @@ double pipelined_reduce_s(const CostModel& c, int P, std::size_t n, int segments
   return P == 1 ? 0 : chain_s(c, P, n, segments, true) + (average ? c.scale(n) : 0);
 }
 
-// P - 1 messages leave every rank at once, and as many arrive; the rank copies its own part before.
+// P - 1 messages leave every rank at once, and as many arrive. Before that, the rank copies its own
+// part.
 double direct_alltoall_s(const CostModel& c, int P, std::size_t n) {
   const std::size_t part = ceil_div(n, P);
   return c.copy(part) + (P == 1 ? 0 : c.message(static_cast<std::size_t>(P - 1) * part));

@@ -7,9 +7,9 @@
 // literature (named in closed_forms.cpp), not from the code under test. `average` adds the final
 // division by P.
 //
-// A vector is cut at floor(n i / P), so the longest part has ceil(n / P) elements. Parts differ in
-// length; but if some longest part takes part in every step of a dependency chain, the sum along
-// that chain is both a lower and an upper bound, and the form is exact.
+// A vector is cut at floor(n i / P), so the longest part has ceil(n / P) elements. Parts may differ
+// in length. But if a part of the greatest length is in every step of a dependency chain, the sum
+// along that chain is both a lower and an upper bound, and the form is exact.
 
 namespace trigram::test {
 
@@ -21,11 +21,11 @@ double ring_reduce_scatter_s(const CostModel& c, int P, std::size_t n, bool aver
 double ring_allgather_s(const CostModel& c, int P, std::size_t n);
 /// Allgather of one tensor per rank, of which the longest has `longest` elements.
 double ring_allgather_of_s(const CostModel& c, int P, std::size_t longest);
-/// The same; each rank sends its tensor to all other ranks at once.
+/// Allgather in which each rank sends its tensor to all other ranks at once.
 double direct_allgather_of_s(const CostModel& c, int P, std::size_t longest);
 double ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average);
 
-/// Rings over `channels` parts of the vector, if all pairs of ranks are equally far apart; computed
+/// Rings over `channels` parts of the vector, if all pairs of ranks are equally far apart. Computed
 /// stage by stage.
 double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
                                    int channels);

@@ -16,15 +16,16 @@ struct CostModel {
   double flop_s = 0;    // per floating-point operation
 
   double message(std::size_t n) const { return alpha_s + 4.0 * static_cast<double>(n) * beta_s; }
-  /// y = y + x: reads both and writes one; priced as the general a x + b y, with three operations.
+  /// y = y + x reads both and writes one. It is priced as the general a x + b y, with three
+  /// operations per element.
   double accumulate(std::size_t n) const { return operation(n, 12, 3); }
-  /// x = a x: reads and writes.
+  /// x = a x reads and writes x.
   double scale(std::size_t n) const { return operation(n, 8, 1); }
   double copy(std::size_t n) const { return operation(n, 8, 0); }
 
  private:
   double operation(std::size_t n, double bytes, double flops) const {
-    if (n == 0) return 0;  // an empty operation is not launched
+    if (n == 0) return 0;  // an empty operation has no launch
     const auto elements = static_cast<double>(n);
     return launch_s + std::max(elements * bytes * memory_s, elements * flops * flop_s);
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The node of [first, last] that the largest power of two divides is the root of the range.
+/// The root of the nodes [first, last] is the node that is divisible by the largest power of two.
 void root_range(std::vector<int>& parents, int above, int first, int last) {
   if (first > last) return;
   int top = first;
@@ -37,10 +37,10 @@ struct Half {
   bool sends;
   int peer;
   std::size_t length;
-  double seconds = 0;  // the rank's computation after the message has arrived
+  double seconds = 0;  // seconds that the rank computes after the message has arrived
 };
 
-/// The operations of each rank in the order of stages. The halves of one stage are one batch.
+/// The operations of each rank, in the order of stages. All halves of a stage form one batch.
 using Programs = std::vector<std::vector<Half>>;
 
 struct Edge {
@@ -123,7 +123,7 @@ class Execution {
   struct Message {
     std::size_t from, to;
     double left;                 // bytes
-    std::size_t before = kNone;  // the message that the same connection carries before it
+    std::size_t before = kNone;  // the message before it on the same connection
     bool sent = false, asked = false, ended = false;
     double flows_from_s = kNever;
     double rate = 0;
@@ -149,7 +149,7 @@ class Execution {
     while (rank.end < program.size() && program[rank.end].stage == program[rank.begin].stage)
       post(r, program[rank.end++]);
   }
-  /// Matches a half with the earliest waiting other half, or queues it.
+  /// Matches a half with the earliest waiting half of the other side, or queues it.
   void post(std::size_t r, const Half& half) {
     const auto peer = static_cast<std::size_t>(half.peer);
     const Pair pair = half.sends ? Pair{r, peer} : Pair{peer, r};
@@ -174,7 +174,7 @@ class Execution {
   bool first(const Message& m) const { return m.before == kNone || messages_[m.before].ended; }
   bool flows(const Message& m) const { return !m.ended && m.flows_from_s <= now_s_ && first(m); }
 
-  /// Max-min fair rates through the ports by which messages leave and enter ranks.
+  /// Computes max-min fair rates through the ports by which messages leave and enter ranks.
   void share() {
     std::vector<double> left(2 * ranks_.size(), 1 / c_.beta_s);
     std::vector<Message*> growing;
@@ -201,7 +201,7 @@ class Execution {
     }
   }
 
-  /// Advances to the next time at which something happens; false if nothing is left to happen.
+  /// Advances to the next event. Returns false if there is none.
   bool step() {
     share();
     double next_s = kNever;
@@ -267,7 +267,7 @@ std::size_t double_tree_chunks(std::size_t nbytes, int nodes, int workers) {
   std::size_t levels = static_cast<std::size_t>(workers) - 1;
   for (int half = nodes / 2; half > 0; half /= 2) ++levels;
   struct Step {
-    std::size_t kib, chunks;  // used if there are at least `chunks` chunks of this size
+    std::size_t kib, chunks;  // used if there are at least `chunks` chunks of `kib` KiB
   };
   std::size_t kib = 32;
   for (const Step step :

@@ -18,7 +18,7 @@ std::vector<int> double_tree_parents(int tree, int nodes);
 /// workers.
 std::size_t double_tree_chunks(std::size_t nbytes, int nodes, int workers);
 
-/// How a schedule and the underlying network order messages.
+/// The way in which a schedule and the network below it order messages.
 struct TreeTransport {
   std::int64_t ahead = 0;  // number of messages by which a rank runs ahead
   bool eager = false;      // bytes flow as soon as they are sent; false: once the receive is posted
@@ -27,7 +27,7 @@ struct TreeTransport {
 };
 
 /// The duration in seconds of an allreduce of n f32 elements in `chunks` chunks for each tree,
-/// between P ranks on nodes of their own. Simulates all messages through ports that are shared
+/// between P ranks, each on its own node. Simulates all messages through ports that are shared
 /// max-min fairly.
 double double_tree_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
                                std::size_t chunks, const TreeTransport& transport);

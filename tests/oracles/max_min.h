@@ -12,9 +12,9 @@ struct Flow {
   std::vector<std::size_t> links;
 };
 
-/// The end of each flow if links (bytes per second) are shared max-min fairly at all times: the
-/// rates of all flows grow equally until a link is full; the flows of this link then keep their
-/// rates (progressive filling; Bertsekas and Gallager, Data Networks, section 6.5.2).
+/// The time at which each flow ends, if links (bytes per second) are shared max-min fairly at all
+/// times. The rates of all flows grow equally until a link is full; the flows on this link then
+/// keep their rates (progressive filling; Bertsekas and Gallager, Data Networks, section 6.5.2).
 std::vector<double> max_min_ends(const std::vector<double>& bandwidth_Bps, std::vector<Flow> flows);
 
 }  // namespace trigram::test

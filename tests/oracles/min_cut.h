@@ -16,7 +16,7 @@ double max_flow(int vertices, const std::vector<Edge>& edges, const std::vector<
                 const std::vector<int>& sinks);
 
 /// The minimum of max_flow from one half of `members` to the other, in both directions, over all
-/// ways to choose floor(n / 2) members as one half. Feasible for about a dozen members.
+/// ways to choose floor(n / 2) members as one half. It is feasible for about a dozen members.
 double bisection_by_force(int vertices, const std::vector<Edge>& edges,
                           const std::vector<int>& members);
 

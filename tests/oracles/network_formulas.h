@@ -2,11 +2,11 @@
 
 #include <vector>
 
-// The duration in seconds of an all-to-all whose messages, `bytes` from every node to every other
-// node, all start at once: that of the most loaded link. If flows of one size share links max-min
-// fairly, the link with the most bytes per bandwidth is busy from start to end, so the formula is
-// exact; one latency must be added. The loads were counted by hand from the routing rules of the
-// literature (named in network_formulas.cpp), not from the code under test.
+// The duration in seconds of an all-to-all, in which every node sends `bytes` bytes to every other
+// node, all at once. It is the time of the most loaded link. If flows of one size share links
+// max-min fairly, the link with the most bytes per bandwidth is busy from start to end, so the
+// formula is exact; one latency must be added. The loads were counted by hand from the routing
+// rules of the literature (named in network_formulas.cpp), not from the code under test.
 
 namespace trigram::test {
 
@@ -30,7 +30,7 @@ double torus_all_to_all_s(const std::vector<int>& dimensions, double bytes,
 double dragonfly_all_to_all_s(int p, int a, int h, double bytes, const NetworkRates& rates,
                               double global_Bps);
 
-/// The traffic across the middle: a quarter of all pairs of nodes in each direction.
+/// The time of the traffic across the middle: a quarter of all pairs of nodes, in each direction.
 double bisection_all_to_all_s(int nodes, double bytes, double bisection_Bps);
 
 }  // namespace trigram::test

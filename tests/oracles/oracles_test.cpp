@@ -24,7 +24,8 @@ TEST(ClosedForms, MatchTheTextbookOnPowersOfTwo) {
     EXPECT_DOUBLE_EQ(rabenseifner_allreduce_s(free, P, n, true), 2 * lg * a + 2 * moved);
     EXPECT_DOUBLE_EQ(recursive_halving_reduce_scatter_s(free, P, n, true), lg * a + moved);
     EXPECT_DOUBLE_EQ(recursive_doubling_allgather_s(free, P, n), lg * a + moved);
-    // On the longest path a rank with i children sends to all of them at once, for i = lg P ... 1.
+    // On the longest path a rank with i children sends to all of them at once, for i = lg P, lg P -
+    // 1, ..., 1.
     EXPECT_DOUBLE_EQ(binomial_broadcast_s(free, P, n), lg * a + lg * (lg + 1) / 2 * N * b);
     EXPECT_DOUBLE_EQ(binomial_reduce_s(free, P, n, false), lg * (a + N * b));
     EXPECT_DOUBLE_EQ(direct_alltoall_s(free, P, n), a + moved);
@@ -46,7 +47,8 @@ TEST(ClosedForms, ReductionsAreChargedWhereTheyHappen) {
   }
 }
 
-/// With even chunks: the same as one ring, plus one launch for each further chunk of a stage.
+/// If all chunks are equal, the time is that of one ring, plus one launch for each further chunk of
+/// a stage.
 TEST(ClosedForms, ChannelledRingsAreRings) {
   for (const int P : {4, 16, 64})
     for (const int channels : {1, 4})
@@ -63,8 +65,8 @@ TEST(ClosedForms, FoldedRanksAddTheStatedSteps) {
                    before + recursive_doubling_allreduce_s(kModel, 4, n, true) + after);
   EXPECT_DOUBLE_EQ(rabenseifner_allreduce_s(kModel, 3, n, true),
                    before + rabenseifner_allreduce_s(kModel, 2, n, true) + after);
-  // Three ranks, 999 elements: rank 0 sends 999 to rank 1, which then sends rank 2 a third while
-  // rank 2 sends it two thirds; finally rank 0 gets its third back.
+  // For three ranks and 999 elements: rank 0 sends 999 elements to rank 1. Rank 1 then sends a
+  // third to rank 2, while rank 2 sends two thirds to rank 1. Finally rank 0 gets its third back.
   EXPECT_DOUBLE_EQ(recursive_halving_reduce_scatter_s(kModel, 3, 999, false),
                    kModel.message(999) + kModel.accumulate(999) + kModel.message(666) +
                        kModel.accumulate(666) + kModel.message(333));
@@ -111,9 +113,10 @@ TEST(Volume, HierarchyKeepsTrafficInside) {
   add_hierarchical(traffic, 64, [](Traffic& t, const Members& members, std::uint64_t n) {
     add_allreduce(t, members, n, "ring");
   });
-  EXPECT_EQ(traffic.of(0), (Sent{2 * 256, 2 * 3 * 64, 2, 6}));  // two children, ring of leaders
-  EXPECT_EQ(traffic.of(1), (Sent{256, 0, 1, 0}));               // up to the leader
-  EXPECT_EQ(traffic.of(2), (Sent{2 * 256, 0, 2, 0}));           // up, and down to rank 3
+  EXPECT_EQ(traffic.of(0),
+            (Sent{2 * 256, 2 * 3 * 64, 2, 6}));    // to two children, and in the ring of leaders
+  EXPECT_EQ(traffic.of(1), (Sent{256, 0, 1, 0}));  // up to the leader
+  EXPECT_EQ(traffic.of(2), (Sent{2 * 256, 0, 2, 0}));  // up, and down to rank 3
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ Sends sends(const std::string& graph, int P, long step) {
     };
   if (graph == "one_peer_exponential")
     return [=](int i, int j) { return apart(i, j, P) == 1 << step % ceil_log2(P); };
-  if (graph == "n_peer_exponential") {  // two peers: 3^i and 2 3^i ahead, for every i in turn
+  if (graph == "n_peer_exponential") {  // two peers, 3^i and 2 3^i ranks ahead, for every i in turn
     int rounds = 0;
     for (int power = 1; power < P; power *= 3) ++rounds;
     int ahead = 1;
@@ -72,7 +72,8 @@ Sends sends(const std::string& graph, int P, long step) {
       const int lower = std::min(i, j), upper = std::max(i, j), half = P / 2;
       return lower < half && upper == half + static_cast<int>((lower + step) % half);
     };
-  if (graph == "butterfly")  // groups of about sqrt(P): ranks that differ in the bits of the step
+  if (graph ==
+      "butterfly")  // groups of about sqrt(P) ranks, which differ only in the bits of the step
     return [=](int i, int j) {
       const int bits = floor_log2(P), in_group = (bits + 1) / 2;
       int mask = 0;

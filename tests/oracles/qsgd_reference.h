@@ -13,8 +13,9 @@ struct QsgdFormat {
   bool max_norm;
 };
 
-/// The code of x, element by element and bit by bit. The last bits of the norms depend on the order
-/// of summation, so the norms are given, one per bucket. Shares only the generator with core/.
+/// The code of x, element by element and bit by bit. The norms, one per bucket, are given, because
+/// their last bits depend on the order of summation. It shares only the generator of random numbers
+/// with core/.
 std::vector<std::uint8_t> qsgd_wire(const QsgdFormat& format, const std::vector<float>& x,
                                     const std::vector<float>& norms, const Philox& random);
 /// The norms in a wire.

@@ -6,8 +6,8 @@
 namespace trigram::test {
 namespace {
 
-/// Counts the messages of a worker that pushes a part, receives the acknowledgement, requests the
-/// mean and receives it, `times` times.
+/// Counts, `times` times, the messages of a worker that pushes a part, receives the
+/// acknowledgement, requests the mean and receives it.
 void push_and_pull(Traffic& traffic, int worker, int server, std::uint64_t times,
                    std::uint64_t bytes, bool acknowledged = true) {
   traffic.send(worker, server, times, times * bytes);
@@ -26,7 +26,7 @@ Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, lo
   Traffic traffic(layout);
   const auto P = static_cast<std::uint64_t>(layout.ranks());
   const auto messages = static_cast<std::uint64_t>(steps);
-  std::vector<std::vector<std::uint64_t>> parts;  // bytes, bucket by bucket
+  std::vector<std::vector<std::uint64_t>> parts;  // bytes of the parts of each bucket
   std::uint64_t count = 0;
   for (const std::uint64_t n : buckets) {
     const std::uint64_t of = (4 * n + partition - 1) / partition;

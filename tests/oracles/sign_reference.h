@@ -7,9 +7,9 @@
 
 namespace trigram::test {
 
-/// The code of signs, element by element: an f32 scale, then one bit per element, set if x < 0.
-/// With `l1_mean` the scale is the mean magnitude, otherwise the root mean square. The last bit of
-/// the scale depends on the order of summation, so the scale is given.
+/// The code of signs, element by element: an f32 scale, then one bit per element, which is set if x
+/// < 0. With `l1_mean` the scale is the mean magnitude, otherwise the root mean square. The encoder
+/// gets the scale as an argument, because its last bit depends on the order of summation.
 inline double sign_scale(const std::vector<float>& x, bool l1_mean) {
   long double sum = 0;
   for (const float v : x) {
@@ -19,8 +19,8 @@ inline double sign_scale(const std::vector<float>& x, bool l1_mean) {
   return static_cast<double>(l1_mean ? mean : std::sqrt(mean));
 }
 
-/// The decoded values: the mean of the elements that are not below zero, and the mean of those
-/// below; 0 if there are none.
+/// The decoded values: the mean of the elements that are not below zero, and the mean of the
+/// elements below zero. A mean of no elements is 0.
 struct SignLevels {
   double plus = 0, minus = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace trigram::test {
 
-/// The indices, ascending, of the first k elements in a stable sort by falling magnitude.
+/// The indices of the first k elements in a stable sort by falling magnitude, in ascending order.
 inline std::vector<std::uint32_t> topk_indices(const std::vector<float>& x, std::size_t k) {
   std::vector<std::uint32_t> order(x.size());
   std::iota(order.begin(), order.end(), 0u);

@@ -15,8 +15,9 @@ std::uint64_t span_of(std::uint64_t n, std::size_t first, std::size_t last, std:
   return n * last / of - n * first / of;
 }
 
-/// The active ranks, a power of two in number, after even ranks of the first pairs are folded onto
-/// odd ones (Thakur, Rabenseifner and Gropp, IJHPCA 2005). A pair sends n elements each way.
+/// Folds the even ranks of the first pairs onto the odd ones (Thakur, Rabenseifner and Gropp,
+/// IJHPCA 2005). Returns the active ranks, whose number is a power of two. The ranks of a pair send
+/// each other n elements.
 Members fold(Traffic& traffic, const Members& members, std::uint64_t n) {
   std::size_t power = 1;
   while (2 * power <= members.size()) power *= 2;
@@ -54,8 +55,8 @@ void add_recursive_doubling(Traffic& traffic, const Members& members, std::uint6
       traffic.send(active[i], active[i ^ bit], 1, n * kElement);
 }
 
-/// To the peer at distance w a rank sends the peer's half of their common 2w parts when halving,
-/// and its own half when doubling: together all 2w parts.
+/// A rank and its peer at distance w have 2w parts in common. When halving, the rank sends the
+/// peer's half of these parts; when doubling, its own half. Together it sends 2w parts.
 void add_rabenseifner(Traffic& traffic, const Members& members, std::uint64_t n) {
   const Members active = fold(traffic, members, n);
   const std::size_t P = active.size();
@@ -76,8 +77,8 @@ void for_each_edge(const Members& members, const std::function<void(int child, i
   for (std::size_t v = 1; v < members.size(); ++v) edge(members[v], members[v & (v - 1)]);
 }
 
-/// In NCCL's chunks. If all ranks take part, the layout gives the nodes; ranks of a subset count as
-/// nodes.
+/// A double tree in NCCL's chunks. If all ranks take part, the layout gives the nodes; ranks of a
+/// subset count as nodes.
 void add_double_tree_by_rule(Traffic& traffic, const Members& members, std::uint64_t n) {
   const Layout& layout = traffic.layout();
   const bool all = static_cast<int>(members.size()) == layout.ranks();

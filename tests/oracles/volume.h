@@ -9,14 +9,15 @@
 
 namespace trigram::test {
 
-/// The traffic that one rank sends: payload bytes and messages, within its node and to other nodes.
+/// The traffic that one rank sends, inside its node and to other nodes: bytes of payload, and
+/// messages.
 struct Sent {
   std::uint64_t bytes_intra = 0, bytes_inter = 0;
   std::uint64_t messages_intra = 0, messages_inter = 0;
   bool operator==(const Sent&) const = default;
 };
 
-/// The traffic that every rank of a layout sends, summed over everything added.
+/// The traffic that every rank of a layout sends, summed over everything that was added.
 class Traffic {
  public:
   explicit Traffic(const Layout& layout) : layout_(layout), sent_(ranks(layout)) {}
@@ -37,13 +38,13 @@ class Traffic {
 using Members = std::vector<int>;  // world ranks, in the order of their ranks in the group
 Members all_ranks(const Layout& layout);
 
-// One exchange of a vector of n f32 elements among `members`.
+// Each of these functions adds one exchange of a vector of n f32 elements among `members`.
 
 /// `algorithm` is "ring", "recursive_doubling", "rabenseifner" or "double_tree".
 void add_allreduce(Traffic& traffic, const Members& members, std::uint64_t n,
                    const std::string& algorithm);
-/// Rings over `channels` parts of the vector; ring c visits the `workers` of each node starting
-/// with worker c.
+/// Rings over `channels` parts of the vector. Ring c visits the `workers` workers of each node,
+/// beginning with worker c.
 void add_channelled_ring(Traffic& traffic, const Members& members, std::uint64_t n,
                          std::size_t channels, std::size_t workers = 1);
 /// A double binary tree over nodes of `workers` workers. Each tree carries half of the vector in
@@ -63,11 +64,11 @@ void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std
 /// Every rank's code of the whole vector goes to every rank, by a ring.
 void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t n,
                         const CodeBytes& code);
-/// Codes of the whole vector go up a binomial tree to the first member, and down again.
+/// Codes of the whole vector go up a binomial tree to the first member, and then down the tree.
 void add_code_tree(Traffic& traffic, const Members& members, std::uint64_t n,
                    const CodeBytes& code);
-/// Pairs of value and index, 8 bytes each: `most` of every region go to the rank that owns it, and
-/// as many go from every owner to all ranks by a ring.
+/// Pairs of value and index, of 8 bytes each. `most` pairs of every region go to the rank that owns
+/// the region, and as many go from every owner to all ranks by a ring.
 void add_regional_average(Traffic& traffic, const Members& members, std::uint64_t most);
 /// Each rank sends the whole vector to its partner of `step`.
 void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step);

@@ -15,8 +15,8 @@ long log2(long n) {
   return log;
 }
 
-/// The groups of a step, which are numbered by the bits that distinguish them; members are numbered
-/// by the other bits.
+/// The groups of a step. A group's number consists of the bits that distinguish groups; the other
+/// bits number its members.
 std::vector<Members> groups_of(int P, int S, long step) {
   const long bits = log2(P), own_bits = log2(S);
   std::vector<Members> groups;

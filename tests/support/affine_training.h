@@ -10,9 +10,9 @@
 
 namespace trigram::test {
 
-/// A training run on the AffineWorkload. Weights start at 1. The gradient of worker r at x is slope
-/// x + r + 1, where r counts only ranks that do not only serve. The optimizer is SGD unless
-/// `optimizer` names another. A bare run without metering or charges.
+/// A training run on the AffineWorkload. Weights are 1 at first. The gradient of worker r at x is
+/// slope x + r + 1, where r does not count ranks that only serve. The optimizer is SGD, unless
+/// `optimizer` names another. The run has no metering and no charges.
 struct AffineTraining {
   std::string world;
   Cluster cluster;
@@ -24,10 +24,10 @@ struct AffineTraining {
   double lr = 0.125;
   std::size_t numel = 10;
   bool start_at_rank = false;  // weights start at the rank instead of at 1
-  double compute_s = 1e-4;     // time of forward and of each half of backward
+  double compute_s = 1e-4;     // seconds of forward, and of each half of backward
   /// Seconds by which a rank is delayed before a step; empty: no delays.
   std::function<double(int rank, long step)> delay = {};
-  Json optimizer = nullptr;  // null: sgd with `lr`
+  Json optimizer = nullptr;  // null: sgd with the rate `lr`
 };
 
 /// The result of one rank.
@@ -39,8 +39,8 @@ struct AffineEnd {
 /// Trains, and returns the results by rank.
 std::vector<AffineEnd> train(const AffineTraining& training);
 
-/// Returns, by rank, the value that all weights of the rank have; fails the test unless they are
-/// equal.
+/// Returns, by rank, the value of the rank's weights. Fails the test unless all weights of a rank
+/// are equal.
 std::vector<double> common_weights(const std::vector<AffineEnd>& ends);
 
 /// The first weight after each step: [step][rank].

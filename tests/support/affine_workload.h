@@ -7,8 +7,9 @@
 
 namespace trigram::test {
 
-/// A workload whose gradient is a known function of the weights, slope * w + rank + 1, so a test
-/// can compute the path of any training method by hand. Weights start at 1, in two buckets.
+/// A workload whose gradient is a known function of the weights, slope * w + rank + 1, so that a
+/// test can compute the path of any training method by hand. Weights are 1 at first, in two
+/// buckets.
 class AffineWorkload final : public Workload {
  public:
   AffineWorkload(const Context& ctx, std::size_t numel, float slope)

@@ -11,7 +11,7 @@ inline Cluster cluster_of(const std::string& text) {
   return parse_cluster(Json::parse(text), "/cluster");
 }
 
-/// The error message for a description that is refused.
+/// The error message for a description that must be refused.
 inline std::string error_of(const std::string& text) {
   try {
     cluster_of(text);

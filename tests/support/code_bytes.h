@@ -6,7 +6,8 @@
 
 namespace trigram::test {
 
-/// The priced bytes of vectors' codes, by the oracle; `codec` is "name" or {"name": ..., options}.
+/// The priced bytes of a vector's code, from the oracle. `codec` is "name" or {"name": ...,
+/// options}.
 inline CodeBytes code_bytes(const Json& codec) {
   const Json resolved = resolve_component(codecs(), "codec", codec, "/codec");
   return [name = resolved.at("name").get<std::string>(), resolved](std::uint64_t n) {
@@ -14,7 +15,7 @@ inline CodeBytes code_bytes(const Json& codec) {
   };
 }
 
-/// One codec of each kind, with options that distinguish its formula from the other formulas.
+/// One codec of each kind, with options for which its formula differs from the other formulas.
 inline std::vector<Json> codes_of_every_size() {
   return {"minmax_uint8",
           "bf16",

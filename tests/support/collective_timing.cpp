@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kSegments = 7;
 
-/// A cluster with the costs of the model.
+/// A cluster with the costs of the cost model.
 Cluster cluster_of(const CostModel& costs, int ranks) {
   Cluster cluster;
   cluster.nodes = ranks;
@@ -29,14 +29,14 @@ Cluster cluster_of(const CostModel& costs, int ranks) {
   return cluster;
 }
 
-/// Parts of equal length, together at least n elements.
+/// An all-to-all of parts of equal length, at least n elements together.
 void alltoall(Context ctx, std::size_t n) {
   const auto P = static_cast<std::size_t>(ctx.size());
   const std::vector<Tensor> parts(P, ctx.device->empty((n + P - 1) / P));
   direct_alltoall(ctx, parts, parts);
 }
 
-/// Rank r contributes n + 3 r elements.
+/// An allgather in which rank r contributes n + 3 r elements.
 template <void (*allgather)(Context, std::span<const Tensor>)>
 void allgather_of_unequal(Context ctx, std::size_t n) {
   std::vector<Tensor> parts;
@@ -79,7 +79,7 @@ void add_reductions(std::vector<TimedCollective>& all) {
                      }});
 }
 
-/// Rings with 2 channels; all nodes have one worker.
+/// Rings with 2 channels. All nodes have one worker.
 TimedCollective channelled() {
   return {"channelled_ring_allreduce, average", on_vector([](Context c, const Tensor& x) {
             channelled_ring_allreduce(c, x, Reduce::avg, {.channels = 2});
@@ -109,7 +109,7 @@ bool folds(const TimedCollective& collective) {
   return collective.name.starts_with("recursive_") || collective.name.starts_with("rabenseifner_");
 }
 
-/// One measurement: all ranks start it at the same time, and there is a pause before the next one.
+/// One measurement. All ranks start it at the same time, and there is a pause before the next one.
 struct Slot {
   const TimedCollective* collective;
   std::size_t n;
@@ -129,7 +129,7 @@ std::vector<Slot> schedule(const std::vector<TimedCollective>& all, const CostMo
   return slots;
 }
 
-/// Runs the slots; returns for each slot the time at which the last rank ended it.
+/// Runs the slots. Returns, for each slot, the time at which the last rank ended it.
 std::vector<double> measure(const std::vector<Slot>& slots, const CostModel& costs, int ranks,
                             const SimOptions& options, const Transport& transport) {
   std::vector<double> last_s(slots.size(), 0);

@@ -17,14 +17,15 @@ struct TimedCollective {
   std::function<double(const CostModel&, int ranks, std::size_t n)> expected_s;
 };
 
-/// A transport that buffers everything that is sent.
+/// A transport that buffers all messages.
 inline Transport unlimited() { return {.buffer_bytes = 1e18}; }
 /// A transport whose messages wait for their receivers.
 inline Transport rendezvous() { return {.protocol = Transport::Protocol::rendezvous}; }
 
 /// Every collective, with its closed form. For collectives that fold ranks beyond a power of two
-/// onto other ranks, the form holds only with rendezvous messages: an eager message may arrive
-/// together with another one that its receiver still waits for, and share the receiver's port.
+/// onto other ranks, the form holds only with rendezvous messages. An eager message may arrive
+/// together with another message for which its receiver still waits, and share the receiver's port
+/// with it.
 std::vector<TimedCollective> timed_collectives();
 /// The collectives that fold ranks onto others, and all other collectives.
 std::vector<TimedCollective> folded_collectives();
@@ -33,13 +34,14 @@ std::vector<TimedCollective> unfolded_collectives();
 std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& names);
 
 /// Runs all `collectives` with all lengths, one after another in one simulation of `ranks` phantom
-/// workers on a flat network, and compares the time from the common start to the end of the last
-/// rank with the closed form. A failure names collective and length.
+/// workers on a flat network. Compares the time from the common start to the end of the last rank
+/// with the closed form. A failure names the collective and the length.
 void expect_closed_forms(const std::vector<TimedCollective>& collectives, const CostModel& costs,
                          int ranks, const std::vector<std::size_t>& lengths, double tolerance,
                          const SimOptions& options = {}, const Transport& transport = unlimited());
 
-/// A network of 12.5 GB/s and 25 us, with reductions that are free, or charged as on a V100.
+/// Costs of a network of 12.5 GB/s and 25 us, with reductions that are free, or charged as on a
+/// V100.
 CostModel free_reductions();
 CostModel charged_reductions();
 

@@ -39,8 +39,8 @@ inline double reduced(Reduce op, int ranks, std::size_t index) {
   return 0;
 }
 
-/// Expects elements `begin`, ... of the reduction over all ranks; exact except for the scaling of a
-/// mean.
+/// Expects the elements of the reduction over all ranks from `begin` on. They are exact except for
+/// the scaling of a mean.
 inline void expect_reduced(const Context& ctx, const Tensor& x, std::size_t begin, Reduce op,
                            int ranks) {
   const auto values = ctx.device->download(x);

@@ -12,7 +12,8 @@ struct Nodes {
 };
 inline void PrintTo(const Nodes& n, std::ostream* out) { *out << n.nodes << "x" << n.workers; }
 
-/// Three steps of a phantom of 1,003 weights in 7 tensors, so that no length divides another.
+/// Three steps of a phantom workload with 1,003 weights in 7 tensors, so that no length divides
+/// another.
 inline Training training_of(const Json& algorithm, const Nodes& nodes) {
   Training training;
   training.algorithm = algorithm;

@@ -18,7 +18,7 @@ namespace {
 
 using testing::TestPartResult;
 
-/// The pipe carries records: a kind, a source line, and two texts.
+/// The kinds of records in the pipe. A record is a kind, a source line, and two texts.
 enum class Record : std::uint32_t { non_fatal, fatal, skip, result };
 
 struct Header {
@@ -77,7 +77,7 @@ class Forwarder final : public testing::EmptyTestEventListener {
   }
   if (!error.empty()) write_record(fd, Record::fatal, 0, "", error);
   std::fflush(nullptr);
-  std::_Exit(0);  // no destructors of static objects: they belong to the parent
+  std::_Exit(0);  // runs no destructors of static objects, because these belong to the parent
 }
 
 /// Reads until the child closes its end; returns false if `timeout` passes first.
@@ -96,8 +96,8 @@ bool read_all(int fd, std::chrono::milliseconds timeout, std::string& out) {
   }
 }
 
-/// Repeats the child's records in this process. Sets `result` if there is one; returns true if
-/// there is.
+/// Repeats the child's records in this process. If there is a result, sets `result` and returns
+/// true.
 bool replay(std::string_view bytes, std::string& result) {
   bool complete = false;
   while (bytes.size() >= sizeof(Header)) {

@@ -21,9 +21,10 @@ class Child {
 
   /// Waits for the child and returns the result of `body`; empty if the child failed before.
   ///
-  /// Failed expectations (also fatal ones), skips and escaped exceptions of the child become
+  /// Failed expectations (including fatal ones), skips and escaped exceptions of the child become
   /// failures and skips of the calling test, at their own file and line. The calling test also
-  /// fails if the child crashes, exits on its own or outlives `timeout`; the child is then killed.
+  /// fails if the child crashes, exits on its own, or runs for longer than `timeout`; in that case
+  /// the child is killed.
   std::string finish(std::chrono::milliseconds timeout = kChildTimeout);
 
  private:
@@ -34,7 +35,7 @@ class Child {
 /// Runs `body` in a child process; see Child::finish.
 void in_child(const std::function<void()>& body, std::chrono::milliseconds timeout = kChildTimeout);
 
-/// The same; returns the bytes that `body` returned.
+/// Runs `body` in a child process and returns the bytes that `body` returned.
 std::string bytes_from_child(const std::function<std::string()>& body,
                              std::chrono::milliseconds timeout = kChildTimeout);
 

@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The tests below start the child before they intercept failures; otherwise the child would inherit
-// the interception.
+// The tests below start the child before they intercept failures. Otherwise the child would also
+// intercept them.
 std::function<std::string()> without_result(std::function<void()> body) {
   return [body = std::move(body)] {
     body();

@@ -57,7 +57,7 @@ void read(Trace& trace, const std::vector<Event>& events) {
   trace.issued.push_back(std::move(own));
 }
 
-/// Sets of batches that are one operation.
+/// Groups of batches, each of which is one operation.
 class Operations {
  public:
   explicit Operations(std::size_t batches) : parent_(batches) {
@@ -97,8 +97,8 @@ std::string match(const Trace& trace, Operations& operations) {
   return "";
 }
 
-/// Repeatedly removes operations without remaining predecessors; what is left at the end contains a
-/// cycle.
+/// Repeatedly removes operations that have no predecessors left. The operations that remain contain
+/// a cycle.
 std::string find_cycle(const Trace& trace, Operations& operations) {
   const std::size_t n = trace.batches.size();
   std::vector<std::vector<std::size_t>> next(n);

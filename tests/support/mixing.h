@@ -8,8 +8,8 @@ namespace trigram::test {
 
 using Matrix = std::vector<std::vector<double>>;
 
-/// The mixing matrix of one step, assembled from the lists of all ranks. Row i holds the weights
-/// with which rank i mixes all ranks' models.
+/// The mixing matrix of one step, assembled from the lists of all ranks. Row i has the weights with
+/// which rank i mixes the models of all ranks.
 inline Matrix assemble(const PeerGraph& graph, int size, long step) {
   Matrix w(static_cast<std::size_t>(size), std::vector<double>(static_cast<std::size_t>(size), 0));
   for (int r = 0; r < size; ++r) {

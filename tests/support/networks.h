@@ -15,12 +15,12 @@ struct NamedCluster {
 };
 inline void PrintTo(const NamedCluster& named, std::ostream* out) { *out << named.name; }
 
-/// `nodes` x `workers_per_node` workers connected by a topology, with NICs of 1 GB/s and 10 us, and
-/// ports of 10 GB/s and 1 us. Throws ConfigError, with pointers from "/cluster".
+/// `nodes` x `workers_per_node` workers connected by a topology. NICs have 1 GB/s and 10 us, ports
+/// 10 GB/s and 1 us. Throws ConfigError, with pointers from "/cluster" on.
 Cluster joined_by(const Json& topology, int nodes, int workers_per_node = 1);
 
-/// The options of a wan of `regions` regions of `nodes` nodes each, with bandwidths and delays that
-/// all differ.
+/// The options of the topology wan with `regions` regions of `nodes` nodes each, whose bandwidths
+/// and delays all differ.
 Json wan_of(int regions, int nodes);
 
 /// Small networks of every topology and every kind of node; a few dozen workers at most.

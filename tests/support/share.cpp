@@ -5,7 +5,7 @@
 namespace trigram::test {
 
 void share(const Context& ctx, std::vector<std::string>& texts) {
-  constexpr int kTag = -7;  // not used by tests otherwise
+  constexpr int kTag = -7;  // tests do not use this tag otherwise
   std::string& mine = texts[static_cast<std::size_t>(ctx.world_rank)];
   const auto carrier = [&ctx](const std::string& text) {
     const Tensor x = ctx.device->empty(text.size(), DType::u8);

@@ -12,13 +12,13 @@ namespace trigram::test {
 /// and 1 us inside them; 1 Tflop/s, 100 GB/s of memory, no launch overhead.
 Cluster round_cluster(int nodes, int workers_per_node = 1);
 
-/// The results of `body` on all ranks, such as the time at its end, from a simulation in a child
-/// process.
+/// Simulates `body` on all ranks in a child process. Returns its results, such as the time at its
+/// end, by rank.
 std::vector<double> simulate(const Cluster& cluster, const std::function<double(Context)>& body,
                              const SimOptions& options = {});
 
-/// The message of the exception that ends the simulation of `body`; fails the calling test if there
-/// is none. The messages of HangErrors start with "hang: ".
+/// The message of the exception that ends the simulation of `body`. Fails the calling test if there
+/// is none. The message of a HangError gets the prefix "hang: ".
 std::string failure_of(const Cluster& cluster, const Task& body, const SimOptions& options = {});
 
 /// A phantom tensor of `nbytes` bytes.

@@ -6,7 +6,7 @@
 namespace trigram::test {
 namespace {
 
-/// Writes and reads plain values, texts and lists of them, in the same order.
+/// A writer and a reader of plain values, texts and lists of them, in the same order.
 class Writer {
  public:
   template <class T>

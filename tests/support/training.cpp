@@ -102,7 +102,7 @@ class Session {
   Trained result;
 
  private:
-  /// If every rank is a process, each process has only its own results; this exchanges them.
+  /// Exchanges the results, because a rank that is a process has only its own.
   void gather(const Context& raw, std::size_t self) {
     std::vector<std::string> all(result.weights.size());
     all[self] = to_bytes(result);
@@ -117,7 +117,7 @@ class Session {
   }
   EventSink sink(std::size_t rank) {
     return [this, rank](const Event& event) {
-      std::lock_guard guard(mutex_);  // the streams of a rank may be threads
+      std::lock_guard guard(mutex_);  // the streams of a rank may be different threads
       result.events[rank].push_back(event);
     };
   }

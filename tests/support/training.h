@@ -22,24 +22,25 @@ struct Training {
   std::uint64_t seed = 7;
   std::string world = "sim";
   SimOptions sim = {};  // options of the simulated world
-  bool events = false;  // collect the trace
-  /// At the end of each step, wait for everything the step has issued and add up its times, as
-  /// `trigram run` does; otherwise the meter keeps all events until the end.
+  bool events = false;  // true: collect the trace
+  /// True: at the end of each step, wait for everything the step has issued and add up its times,
+  /// as `trigram run` does. False: the meter keeps all events until the end.
   bool reports_steps = false;
-  /// Compute the gradients, and only them, on the host (host_gradients.h).
+  /// True: compute the gradients, and only them, on the host (host_gradients.h).
   bool host_gradients = false;
 };
 
-/// The result. Vectors are by rank; the weights of a rank that only serves are not meaningful.
+/// The result of a run. Vectors are indexed by rank; the weights of a rank that only serves have no
+/// meaning.
 struct Trained {
-  std::vector<double> ended_s;  // by the world's clock
+  std::vector<double> ended_s;  // in seconds of the world's clock
   std::vector<Counters> counters;
   std::vector<std::vector<Event>> events;   // in the order of reporting
   std::vector<std::vector<float>> weights;  // empty for phantoms
   std::vector<std::size_t> buckets;         // priced elements of each bucket
   std::string notes;                        // the runtime's notes, as JSON
-  double cpu_s = 0;      // CPU time of the process, if the run had one of its own
-  long max_rss_kib = 0;  // likewise
+  double cpu_s = 0;      // CPU time of the process, if the run had a process of its own
+  long max_rss_kib = 0;  // memory of that process
 
   /// The time at which the last rank ended.
   double seconds() const;
@@ -47,18 +48,18 @@ struct Trained {
   std::size_t model() const;
 };
 
-/// Trains in a child process if the world is simulated, and in this process otherwise. In the first
-/// case an exception of the run fails the calling test, and the result is empty; in the second case
-/// it propagates.
+/// Trains in a child process if the world is simulated, and in this process otherwise. In a child
+/// process an exception of the run fails the calling test, and the result is empty. In this process
+/// the exception propagates.
 Trained train(const Training& training);
 
-/// The same run, in this process.
+/// Makes the same run in this process.
 Trained train_here(const Training& training);
 
 /// True if a launcher has started this process as one rank of a world of processes.
 bool launched();
 
-/// A cluster whose links are slow enough for communication to matter.
+/// A cluster whose links are so slow that communication matters.
 Cluster small_cluster(int nodes, int workers_per_node = 1);
 
 /// An algorithm and its options, with a readable name for test cases.

@@ -6,9 +6,9 @@
 
 namespace trigram::test {
 
-/// Calls check(name) once for every vector instruction set that this machine supports and that the
-/// dispatched code was compiled for, with that instruction set selected; restores the best one
-/// afterwards.
+/// Calls check(name) once for every vector instruction set that this machine supports and for which
+/// the dispatched code was compiled, with that instruction set selected. Afterwards restores the
+/// best one.
 template <class Check>
 void for_each_vector_target(const Check& check) {
   const auto choose = [](std::int64_t targets) {

@@ -11,7 +11,7 @@ namespace trigram::test {
 using Vector = std::vector<float>;
 using Vectors = std::vector<Vector>;  // by rank
 
-/// Fails the test unless all ranks' weights are the expected ones.
+/// Fails the test unless the weights of all ranks are the expected ones.
 inline void expect_vectors_near(const Vectors& actual, const Vectors& expected, float tolerance) {
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t r = 0; r < actual.size(); ++r) {

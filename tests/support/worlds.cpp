@@ -16,7 +16,7 @@
 namespace trigram::test {
 namespace {
 
-/// A world with an option.
+/// A world with a certain option.
 struct Variant {
   std::string name, world;
   Json options;
@@ -44,8 +44,8 @@ const World& find(const std::string& name) {
   throw std::invalid_argument("no world is called " + name);
 }
 
-/// Worlds that run in real time notice a hang after `patience`; a simulated world notices it at
-/// once. The workload has no values, so computation takes exactly the stated time.
+/// Creates a world. In real time it notices a hang after `patience`; a simulated world notices it
+/// at once. The workload has no values, so computation takes exactly the stated time.
 std::unique_ptr<Runtime> make(const std::string& name, const Cluster& cluster,
                               const char* patience) {
   const World& world = find(name);
@@ -187,7 +187,7 @@ WorldError error_in_world(const std::string& world, const Cluster& cluster, cons
         classify([&] { make(world, cluster, "300ms")->launch(cluster.layout(), rank_main); });
     return std::string(1, static_cast<char>(error.kind)) + error.text;
   });
-  if (bytes.empty()) return {};  // the child failed, so the test has failed, too
+  if (bytes.empty()) return {};  // the child has failed, and so has the test
   return {static_cast<WorldError::Kind>(bytes[0]), bytes.substr(1)};
 }
 

@@ -14,16 +14,16 @@
 
 namespace trigram::test {
 
-/// The worlds on which the conformance suite runs, including those that this build lacks: worlds of
-/// processes if a launcher started this process, otherwise worlds that host all ranks.
+/// The worlds in which the conformance suite runs, including those that this build lacks. If a
+/// launcher started this process, they are worlds whose ranks are processes; otherwise worlds that
+/// host all ranks.
 std::vector<std::string> world_names();
-/// The same, and also worlds with other options, under names of their own: threads on an emulated
-/// network, and the simulator ahead of its clock. For the suites about messages, streams and
-/// waiting.
+/// The same, and also worlds with other options, under other names: threads on an emulated network,
+/// and the simulator ahead of its clock. For the suites about messages, streams and waiting.
 std::vector<std::string> variant_names();
 /// The reason why a world cannot run here (with `ranks` ranks, if nonzero); empty if it can.
 std::string world_unavailable(const std::string& world, int ranks = 0);
-/// The numbers of ranks to test here: `elsewhere` or, in a process of a job, the number of
+/// The numbers of ranks to test here. This is `elsewhere` or, in a process of a job, the number of
 /// processes.
 std::vector<int> rank_counts(const std::vector<int>& elsewhere);
 /// True if the world has native collectives.
@@ -31,21 +31,21 @@ bool has_native(const std::string& world);
 /// True if the world's time is simulated, and therefore exact.
 bool is_simulated(const std::string& world);
 
-/// `ranks` workers, each on a node of its own.
+/// `ranks` workers, each on its own node.
 Cluster flat_cluster(int ranks);
-/// `ranks` nodes of three workers each. In a job, `ranks` is the number of processes, and the
-/// number of workers per node is its smallest divisor above 1.
+/// `ranks` nodes of three workers each. In a job, `ranks` is the number of processes, and each node
+/// has as many workers as the smallest divisor above 1 of that number.
 Cluster nodes_of_several(int ranks);
 
-/// Calls `rank_main` on every rank in a fresh world. A simulation runs in a child process, and its
+/// Calls `rank_main` on every rank in a new world. A simulation runs in a child process, and its
 /// failed expectations count in this test. An exception that leaves the world fails the test.
 void run_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main);
 
-/// The same; returns the ranks' results, concatenated in the order of ranks.
+/// Runs a world in the same way. Returns the ranks' results, concatenated in the order of ranks.
 std::vector<std::string> results_in_world(const std::string& world, const Cluster& cluster,
                                           const std::function<std::string(Context)>& rank_main);
 
-/// The exception that ended a world.
+/// The exception that has ended a world.
 struct WorldError {
   enum Kind : char { none, hang, invariant, out_of_range, other } kind = none;
   std::string text;
@@ -68,14 +68,14 @@ class WorldTest : public ::testing::TestWithParam<std::tuple<std::string, int>> 
   }
 };
 
-/// Parameters of a WorldTest: every world, with each number of ranks; in a job only with the job's
-/// number of processes, so a suite runs at every number of processes.
+/// Parameters of a WorldTest: every world with each of the given numbers of ranks. In a job, the
+/// only number is that of its processes, so that a suite runs with every number of processes.
 template <class... Ranks>
 auto every_world(Ranks... ranks) {
   return ::testing::Combine(::testing::ValuesIn(world_names()),
                             ::testing::ValuesIn(rank_counts({ranks...})));
 }
-/// The same in all variants of the worlds.
+/// The same parameters for all variants of the worlds.
 template <class... Ranks>
 auto every_variant(Ranks... ranks) {
   return ::testing::Combine(::testing::ValuesIn(variant_names()),
@@ -83,7 +83,7 @@ auto every_variant(Ranks... ranks) {
 }
 std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info);
 
-/// A value that identifies rank and index: exact in a float for 100 ranks and 131,072 elements.
+/// A value that identifies rank and index. It is exact in f32 for 100 ranks and 131,072 elements.
 float unique_value(int rank, std::size_t index);
 /// A tensor on the context's device that holds unique_value(rank, 0 .. numel-1).
 Tensor unique_tensor(const Context& ctx, std::size_t numel, int rank);

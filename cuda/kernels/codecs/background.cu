@@ -18,7 +18,7 @@ __global__ void fill_by(const std::byte* first_value, float* x, std::size_t nume
 
 __global__ void flag(const float* x, std::size_t numel, std::uint32_t* flag) {
   const bool aligned = is_aligned(x, 16);
-  float poison = 0;  // NaN after a NaN or an infinity: x * 0 is 0 for all other x
+  float poison = 0;  // becomes NaN with the first NaN or infinity: x * 0 is 0 for all other x
   for (std::size_t w = grid_thread(); 4 * w < numel; w += grid_threads()) {
     const float4 v = load_word(x, w, elements_of_word(numel, w), aligned);
     for (const float element : {v.x, v.y, v.z, v.w}) poison = __fmaf_rn(element, 0.0f, poison);

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kTeams = kBlock / team::kSize;
 constexpr std::uint32_t kNaN = 0x7FC00000;
 
-/// The number of elements in row `row` of a matrix of `numel`; the last row may be shorter.
+/// The number of elements in row `row` of a matrix with `numel` elements; the last row may be
+/// shorter.
 __device__ __forceinline__ std::size_t row_length(std::size_t numel, MatrixShape shape,
                                                   std::size_t row) {
   return min(shape.cols, numel - row * shape.cols);
@@ -54,7 +55,7 @@ __global__ void columns_times(const float* m, std::size_t numel, MatrixShape sha
   q[number] = sum;
 }
 
-/// The scalar product; all threads of the block get it. The first warp computes it, and its two
+/// The scalar product, which all threads of the block get. The first warp computes it; its two
 /// teams do the same work.
 __device__ __forceinline__ double dot(const float* x, const float* y, std::size_t n,
                                       double& shared) {
@@ -72,7 +73,7 @@ __device__ __forceinline__ double dot(const float* x, const float* y, std::size_
   return result;
 }
 
-/// One block, because the steps of Gram-Schmidt depend on each other.
+/// Runs as one block, because the steps of Gram-Schmidt depend on each other.
 __global__ void gram_schmidt(float* factors, std::size_t rows, std::size_t rank) {
   __shared__ double shared;
   for (std::size_t j = 0; j < rank; ++j) {

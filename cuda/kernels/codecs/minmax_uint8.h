@@ -8,12 +8,12 @@
 #include "cuda/kernels/codecs/table.h"
 
 /// The kernels of MinMaxUInt8 (core/codecs/minmax_uint8.h gives formula and wire format). Each
-/// launch encodes or decodes many chunks of any lengths.
+/// launch encodes or decodes many chunks of any length.
 namespace trigram::cuda::minmax_uint8 {
 
-/// A vector to encode: x or, if x is null, the mean of the batch's next `wires_per_mean` wires from
-/// `first_wire` on, added in that order. With a residual e, x + e (or mean + e) is encoded, and e
-/// becomes the encoding error.
+/// A vector to encode. This is x or, if x is null, the mean of the batch's `wires_per_mean` wires
+/// from `first_wire` on, added in that order. With a residual e, x + e (or mean + e) is encoded,
+/// and e becomes the encoding error.
 struct Chunk {
   const float* x;
   float* residual;
@@ -25,7 +25,7 @@ struct Chunk {
 
 struct Batch {
   Table<Chunk, 32> chunks;
-  Table<const std::byte*, 64> wires;  // inputs of the means
+  Table<const std::byte*, 64> wires;  // inputs of means
   std::uint32_t count;                // number of chunks
   std::uint32_t wires_per_mean = 0;   // number of wires of each mean
   float scale = 1;                    // 1 / wires_per_mean
@@ -33,25 +33,25 @@ struct Batch {
 };
 
 /// There are three ways to encode. A chunk that fits into the registers of a few blocks is read
-/// once. A larger chunk is read twice, the second time from the L2 cache as far as it reaches. Of
-/// small chunks one block encodes many; means have no such way.
+/// once. A larger chunk is read twice; the second time as much as possible comes from the L2 cache.
+/// One block encodes many small chunks; there is no such kernel for means.
 
-/// Capacity in elements: a cluster of up to eight blocks holds a chunk.
+/// Elements that a block can hold; a cluster of up to eight blocks holds a chunk.
 inline constexpr std::uint64_t kBlockCapacity = 512 * 20 * 4;
 inline constexpr unsigned kMaxCluster = 8;
-/// Capacity in elements: a warp holds a small chunk.
+/// Elements that a warp can hold, for small chunks.
 inline constexpr std::uint64_t kWarpCapacity = 32 * 16 * 4;
-/// Elements of the tiles into which larger chunks are cut.
+/// Elements in each of the tiles into which larger chunks are cut.
 inline constexpr std::uint64_t kTile = 256 * 8 * 4;
 
-/// Encode all chunks of `batch` in one launch. Each chunk must fit into a cluster of `blocks`
-/// blocks, or into a warp.
+/// These functions encode all chunks of `batch` in one launch. Each chunk must fit into a cluster
+/// of `blocks` blocks, or into a warp.
 void encode_in_clusters(cudaStream_t stream, const Batch& batch, unsigned blocks, unsigned clusters,
                         bool mean, bool feedback);
 void encode_in_warps(cudaStream_t stream, const Batch& batch, bool feedback);
-/// `state` has tile_state_bytes() bytes, zeroed. The tasks that find ranges run `lead` tiles ahead
-/// of the tasks that encode; `lead` is at least the number of tiles of the longest chunk, and at
-/// most the number of all tiles.
+/// `state` has tile_state_bytes() bytes, zeroed. The tasks that find ranges are `lead` tiles ahead
+/// of the tasks that encode; `lead` must be at least the number of tiles of the longest chunk, and
+/// at most the number of all tiles.
 void encode_in_tiles(cudaStream_t stream, const Batch& batch, void* state, std::uint32_t lead,
                      unsigned blocks, bool mean, bool feedback);
 std::size_t tile_state_bytes(std::uint32_t chunks);
@@ -62,8 +62,8 @@ unsigned resident_tile_blocks(bool mean, bool feedback);
 /// not support such clusters or has too little shared memory.
 unsigned resident_clusters(unsigned blocks);
 
-/// A vector to decode: `x` becomes the mean of the batch's `wires_per_mean` wires from `first_wire`
-/// on. A single wire is a mean of one.
+/// A vector to decode. `x` becomes the mean of the batch's `wires_per_mean` wires from `first_wire`
+/// on; for a single wire, its value.
 struct Decoded {
   float* x;
   std::size_t numel;

@@ -13,18 +13,18 @@ namespace trigram::cuda::minmax_uint8 {
 namespace {
 
 constexpr unsigned kThreads = 512, kWarps = kThreads / 32;
-constexpr int kWords = kBlockCapacity / kThreads / 4;  // per thread
+constexpr int kWords = kBlockCapacity / kThreads / 4;  // words per thread
 
-/// The dynamic shared memory. Staged holds data in flight: while a chunk is encoded, the next
-/// chunk, or the first wires of its mean, are loaded from device memory. Every thread copies and
+/// The dynamic shared memory. `Staged` contains data that are being loaded from device memory while
+/// a chunk is encoded: the next chunk, or the first wires of its mean. Every thread copies and
 /// reads only its own words.
 union Staged {
   float4 words[kWords][kThreads];
   WireRing<kThreads, kWords> wires;
 };
 struct Shared {
-  // From the warps of all blocks. Two buffers suffice, because no block can be two chunks ahead of
-  // another.
+  // Extremes from the warps of all blocks. Two buffers are enough, because no block can be two
+  // chunks ahead of another.
   Extremes seen[2][kMaxCluster * kWarps];
   MeanReader<kThreads>::Shared mean;
 };
@@ -41,7 +41,7 @@ struct Words {
   __device__ __forceinline__ unsigned of_thread(int i) const {
     return begin + i * kThreads + threadIdx.x;
   }
-  /// Makes the compiler recompute addresses later instead of holding them in registers.
+  /// Makes the compiler recompute addresses later instead of keeping them in registers.
   __device__ __forceinline__ void forget_addresses() { asm volatile("" : "+r"(begin)); }
   __device__ __forceinline__ unsigned elements(unsigned w) const {
     return w < end ? elements_of_word(numel, w) : 0;
@@ -96,7 +96,7 @@ __device__ __forceinline__ Extremes over_cluster(Extremes own, Extremes* seen, u
   return all;
 }
 
-/// Writes the codes of a block's words and, with a decoder, the encoding errors.
+/// Writes the codes of a block's words. If a decoder is given, also writes the encoding errors.
 template <class Decode>
 __device__ __forceinline__ void write_codes(const float4 (&v)[kWords], const Chunk& chunk,
                                             const Words& words, const Quantizer& quantizer,
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(kThreads, 1) encode_clusters(const Batch batch
   unsigned at = blockIdx.x / size, turn = 0;
   const auto words_of = [&](unsigned i) { return Words(batch.chunks[i], rank, size); };
   if (at < batch.count) stage<kMean>(staged, batch, batch.chunks[at], words_of(at));
-  cluster::sync();  // remote shared memory may be written once all blocks run
+  cluster::sync();  // remote shared memory may be written only once all blocks run
 
   for (; at < batch.count; at += clusters, turn ^= 1) {
     const Chunk chunk = batch.chunks[at];
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(kThreads, 1) encode_clusters(const Batch batch
       if (count == 0) continue;
       if (!kMean) v[i] = staged.words[i][threadIdx.x];
       if (kFeedback) v[i] = sum_of(load_word(chunk.residual, w, count, aligned), v[i]);
-      if (kMean && count < 4) {  // the wires' padding is no element
+      if (kMean && count < 4) {  // the padding of the wires counts as no element
         v[i].y = count > 1 ? v[i].y : v[i].x;
         v[i].z = count > 2 ? v[i].z : v[i].x;
         v[i].w = v[i].x;
@@ -189,8 +189,8 @@ int attribute(cudaDeviceAttr which) {
   return value;
 }
 
-/// True if the GPU's blocks have enough shared memory for the kernels; then also allows them to use
-/// it.
+/// True if the blocks of the GPU have enough shared memory for the kernels. If so, also allows the
+/// kernels to use it.
 bool has_shared_memory() {
   static const bool has = [] {
     const auto most = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
@@ -202,10 +202,10 @@ bool has_shared_memory() {
   return has;
 }
 
-/// True if the running code supports clusters. cluster.h decides that by __CUDA_ARCH__, and the PTX
-/// version tells for which __CUDA_ARCH__ a kernel was compiled. The version of the binary does not:
-/// PTX for compute_80 that the driver compiles on a Hopper GPU is a binary for 90, but in it each
-/// block still is a cluster of its own.
+/// True if the running code supports clusters. cluster.h decides this by __CUDA_ARCH__, and a
+/// kernel's PTX version tells for which __CUDA_ARCH__ it was compiled. The version of the binary
+/// does not tell this: if the driver of a Hopper GPU compiles PTX for compute_80, the binary is for
+/// 90, but each block still counts as a cluster.
 bool code_has_clusters() {
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, kKernels[0][0]), "cudaFuncGetAttributes");

@@ -7,7 +7,7 @@ namespace trigram::cuda::minmax_uint8 {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr int kWords = kDecodeTile / kThreads / 4;  // per thread
+constexpr int kWords = kDecodeTile / kThreads / 4;  // words per thread
 
 __global__ void __launch_bounds__(kThreads, 3) decode_tiles(const DecodeBatch batch) {
   __shared__ MeanReader<kThreads>::Shared shared;

@@ -12,14 +12,14 @@ using trigram::minmax_uint8::Range;
 inline constexpr std::size_t kHeaderBytes = 32;
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// The number of words of codes on the wire, in whole units of 32 bytes.
+/// The number of words for the codes on the wire, in whole units of 32 bytes.
 template <class Index>
 __host__ __device__ constexpr Index code_words(Index numel) {
   return (numel + 31) / 32 * 8;
 }
 
-/// The extremes that one or more threads have seen. An infinite `high` stands for vectors with a
-/// NaN or an infinity: the wire only says that the difference of their extremes is not finite.
+/// The extremes that one or more threads have seen. An infinite `high` means that a vector has a
+/// NaN or an infinity. The wire then shows only that the difference of the extremes is not finite.
 struct Extremes {
   float low = kInfinity, high = -kInfinity;
 
@@ -27,18 +27,18 @@ struct Extremes {
     low = fminf(low, other.low);
     high = fmaxf(high, other.high);
   }
-  /// The range; 0 .. 0 without elements. The minimum of two zeros may be -0 or +0: adding +0 makes
-  /// both +0.
+  /// The range; 0 .. 0 if there are no elements. The minimum of two zeros may be -0 or +0; adding
+  /// +0 turns both into +0.
   __device__ __forceinline__ Range range() const {
     if (low > high) return {};
     return trigram::minmax_uint8::wire_range({__fadd_rn(low, 0), __fadd_rn(high, 0), true});
   }
 };
 
-/// The extremes that a thread has seen in many words.
+/// Collects the extremes of the words that a thread sees.
 struct Scan {
   Extremes extremes;
-  float poison = 0;  // NaN after a NaN or an infinity: x * 0 is 0 for all other x
+  float poison = 0;  // becomes NaN with the first NaN or infinity: x * 0 is 0 for all other x
 
   __device__ __forceinline__ void add(float x) {
     extremes.low = fminf(extremes.low, x);
@@ -61,8 +61,9 @@ struct Scan {
   }
 };
 
-/// Encodes elements by the grid. `exact` grids need two operations per code: f32 numbers near
-/// 1.5 * 2^23 are integers, so adding it rounds, and the integer is in the low bits of the sum.
+/// Encodes elements by the grid. For grids that are `exact`, a code takes two operations: f32
+/// numbers near 1.5 * 2^23 are integers, so adding this number rounds, and the integer is in the
+/// low bits of the sum.
 class Quantizer {
  public:
   __device__ __forceinline__ explicit Quantizer(const Grid& grid)
@@ -78,7 +79,7 @@ class Quantizer {
     const float code = __fsub_rn(point, grid_.lower);
     return static_cast<std::uint32_t>(fminf(fmaxf(code, 0.0f), 255.0f));
   }
-  /// The codes of a word of which the first `count` elements exist; other codes are 0.
+  /// The codes of a word that has only its first `count` elements; other codes are 0.
   __device__ __forceinline__ std::uint32_t word(float4 v, unsigned count) const {
     if (!grid_.has_codes()) return 0;
     const std::uint32_t codes =
@@ -96,9 +97,9 @@ class Quantizer {
   std::uint32_t zero_;
 };
 
-/// Decodes the codes of one wire. A division per element would cost more than its memory traffic.
-/// So it is replaced by a product with 1/scale in two parts if that gives the same bits as the
-/// quotient for each of the 256 codes, which `agrees` tests.
+/// Decodes the codes of one wire. A division would take longer than an element's memory traffic, so
+/// codes are multiplied by 1/scale, held as the sum of `inverse` and `rest`. That is done if
+/// product and quotient have the same bits for all 256 codes, which `agrees` tests.
 struct Decoder {
   static constexpr std::uint32_t kPattern = 0x4B000000;  // bits of the f32 2^23
   float scale, lower, constant;
@@ -120,8 +121,8 @@ struct Decoder {
     if (!has_codes) return constant;
     return __fdiv_rn(__fadd_rn(static_cast<float>(code), lower), scale);
   }
-  /// Equals quotient() if `fast`. The code is passed as the bits of the f32 2^23 + code, whose low
-  /// bits are the code.
+  /// Equals quotient() if `fast` is true. The code is passed as the bits of the f32 2^23 + code,
+  /// whose low bits are the code.
   __device__ __forceinline__ float product(std::uint32_t pattern) const {
     const float point = __fadd_rn(__uint_as_float(pattern), offset);
     return __fmaf_rn(point, inverse, __fmul_rn(point, rest));

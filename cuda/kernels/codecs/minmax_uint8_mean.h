@@ -4,34 +4,34 @@
 
 namespace trigram::cuda::minmax_uint8 {
 
-/// Sets sums of no codes. The start value is -0, because -0 + x is x even if x is -0; +0 would
-/// change it.
+/// Sets all sums to their start value. It is -0, because -0 + x is x even if x is -0; +0 would
+/// change that x.
 template <int kWords>
 __device__ __forceinline__ void clear(float4 (&v)[kWords]) {
 #pragma unroll
   for (int i = 0; i < kWords; ++i) v[i] = {-0.0f, -0.0f, -0.0f, -0.0f};
 }
 
-/// Computes means of wires, word by word, by all threads of a block together. Shared memory holds
-/// the decoders of a few wires at a time.
+/// Computes means of wires, word by word, with all threads of a block. Shared memory contains the
+/// decoders of a few wires at a time.
 template <unsigned kThreads>
 class MeanReader {
  public:
   static constexpr unsigned kWires = 16;
   struct Shared {
     Range ranges[kWires];
-    int wrong[kWires];  // nonzero if the decoder's fast way fails for some code
+    int wrong[kWires];  // nonzero if `product` differs from `quotient` for some code
   };
 
   __device__ __forceinline__ explicit MeanReader(Shared& shared) : shared_(shared) {}
 
-  /// v[i] = scale * the sum of the wires' words `first + i * kThreads + threadIdx.x`, if that index
-  /// is below `end`; otherwise unspecified. All threads of the block must call it.
+  /// v[i] = scale * the sum over the wires of word first + i * kThreads + threadIdx.x, if that
+  /// index is below `end`; otherwise unspecified. All threads of the block must call it.
   template <int kWords, class Wires, class Index>
   __device__ __forceinline__ void read(float4 (&v)[kWords], const Wires& wires, unsigned first_wire,
                                        unsigned count, float scale, Index first, Index end) {
     clear(v);
-    // Relative indices fit in 32 bits, and take fewer registers.
+    // Relative indices fit in 32 bits and need fewer registers.
     const unsigned here =
         first < end ? static_cast<unsigned>(min(end - first, Index{kWords * kThreads})) : 0;
     for_each_wire(wires, first_wire, count, [&](unsigned k, const Decoder& decoder) {
@@ -41,7 +41,7 @@ class MeanReader {
     for (int i = 0; i < kWords; ++i) v[i] = scaled(scale, v[i]);
   }
 
-  /// Calls body(k, decoder) for the wires first_wire + k, k = 0 .. count - 1, in this order. All
+  /// Calls body(k, decoder) for the wires first_wire + k, for k = 0 .. count - 1 in this order. All
   /// threads of the block must call it.
   template <class Wires, class Body>
   __device__ __forceinline__ void for_each_wire(const Wires& wires, unsigned first_wire,
@@ -73,10 +73,10 @@ class MeanReader {
     __syncthreads();
   }
 
-  /// Adds the first `count` > 0 of a wire's words. All words are loaded before the first is used,
+  /// Adds the first `count` > 0 words of a wire. All words are loaded before the first one is used,
   /// and no branch depends on a load: a thread without a word loads the last word and ignores it.
-  /// The registers for this may cost a block per multiprocessor. But loads in flight, not the
-  /// number of threads, hide the memory latency.
+  /// The registers for this may reduce the number of blocks per multiprocessor, but the memory
+  /// latency is hidden by loads in flight, not by the number of threads.
   template <int kWords>
   static __device__ __forceinline__ void add(float4 (&v)[kWords], const std::byte* codes,
                                              const Decoder& decoder, unsigned count) {

@@ -6,9 +6,10 @@
 
 namespace trigram::cuda::minmax_uint8 {
 
-/// Wires on their way through shared memory, so that a mean in registers need not wait for each
-/// wire: while one is added, the next ones are loaded. The block handles the words first .. end - 1
-/// of each wire. Every thread copies and reads only its own words, so no barrier is needed.
+/// A ring of buffers in shared memory for wires that are being loaded. A mean in registers thus
+/// need not wait for each wire: while one wire is added, the next ones are loaded. The block
+/// handles the words first .. end - 1 of each wire. Every thread copies and reads only its own
+/// words, so no barrier is needed.
 template <unsigned kThreads, int kWords>
 struct WireRing {
   static constexpr unsigned kSlots = 4, kAhead = kSlots - 1;
@@ -20,7 +21,7 @@ struct WireRing {
     for (unsigned k = 0; k < kAhead; ++k) stage(wires, first_wire, k, count, first, end);
   }
 
-  /// As MeanReader::read.
+  /// Does the same as MeanReader::read.
   template <class Wires>
   __device__ __forceinline__ void read(float4 (&v)[kWords], MeanReader<kThreads> reader,
                                        const Wires& wires, unsigned first_wire, unsigned count,

@@ -3,21 +3,21 @@
 #include "cuda/kernels/codecs/tiles.h"
 #include "cuda/support/launch.h"
 
-// Chunks of any length, read twice: once for their range and again for their codes, the second time
-// from the L2 cache if the chunk fits there. Both happen in one launch without a barrier. Blocks
-// draw tickets for tasks of one tile each, in an order in which the codes of a tile come after the
-// ranges of all tiles of its chunk. So a waiting block waits for tasks that other blocks have
-// already started and that wait for nothing: the launch completes however few blocks the GPU runs
-// at once.
+// Encodes chunks of any length, which are read twice: first for their range, then for their codes.
+// The second time they come from the L2 cache if they fit there. Both happen in one launch without
+// a barrier. Blocks draw tickets for tasks of one tile each. The tasks are ordered such that the
+// codes of a tile come after the ranges of all tiles of its chunk. So if a block waits, it waits
+// for tasks that other blocks have already started and that wait for nothing. The launch completes
+// however few blocks the GPU runs at once.
 
 namespace trigram::cuda::minmax_uint8 {
 namespace {
 
 constexpr unsigned kThreads = 256, kWarps = kThreads / 32;
-constexpr int kWords = kTile / kThreads / 4;  // per thread
+constexpr int kWords = kTile / kThreads / 4;  // words per thread
 
-/// Extremes as integers whose order is the order of the values, with 0 below all; so zeroed memory
-/// is the initial state.
+/// Extremes as integers that have the same order as the values. 0 is below all of them, so zeroed
+/// memory is the initial state.
 struct Progress {
   std::uint32_t above_low, high, done, unused;
 };
@@ -36,8 +36,9 @@ __device__ __forceinline__ float from_order(std::uint32_t key) {
   return __uint_as_float(key ^ (key >> 31 ? 0x80000000 : 0xFFFFFFFF));
 }
 
-/// Task `ticket` of 2 * tiles: first `lead` ranges, then codes and ranges in turn, then codes. All
-/// ranges of a chunk of at most `lead` tiles come before the first of its codes.
+/// Task number `ticket` of 2 * tiles tasks. First come `lead` ranges, then codes and ranges in
+/// turn, then the remaining codes. If a chunk has at most `lead` tiles, all its ranges come before
+/// its first codes.
 struct Task {
   bool is_range;
   std::uint32_t tile;
@@ -80,7 +81,7 @@ __device__ __forceinline__ void read(float4 (&v)[kWords], const Batch& batch, co
     if (count == 0) continue;
     if (!kMean) v[i] = load_word(chunk.x, w, count, aligned);
     if (kFeedback) v[i] = sum_of(load_word(chunk.residual, w, count, e_aligned), v[i]);
-    if (kMean && count < 4) {  // the wires' padding is no element
+    if (kMean && count < 4) {  // the padding of the wires counts as no element
       v[i].y = count > 1 ? v[i].y : v[i].x;
       v[i].z = count > 2 ? v[i].z : v[i].x;
       v[i].w = v[i].x;
@@ -114,7 +115,7 @@ __device__ __forceinline__ void find_range(const float4 (&v)[kWords], const Chun
   atomicAdd(&progress.done, 1);
 }
 
-/// Waits until the ranges of all tiles of the chunk are known; returns the range of the chunk.
+/// Waits until the ranges of all tiles of the chunk are known. Returns the range of the chunk.
 __device__ __forceinline__ Range await_range(Progress& progress, const Chunk& chunk,
                                              Shared& shared) {
   if (threadIdx.x == 0) {
@@ -177,7 +178,7 @@ __global__ void __launch_bounds__(kThreads, 2)
       read<kMean, kFeedback>(v, batch, chunk, first, shared);
       write_codes<kFeedback>(v, chunk, first, range);
     }
-    __syncthreads();  // before the shared memory is reused
+    __syncthreads();  // the shared memory is reused after this
   }
 }
 

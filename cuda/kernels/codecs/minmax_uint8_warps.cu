@@ -6,7 +6,7 @@ namespace trigram::cuda::minmax_uint8 {
 namespace {
 
 constexpr unsigned kThreads = 256, kWarps = kThreads / 32;
-constexpr int kWords = kWarpCapacity / 32 / 4;  // per lane
+constexpr int kWords = kWarpCapacity / 32 / 4;  // words per lane
 
 __device__ __forceinline__ Extremes over_warp(Extremes own) {
 #pragma unroll

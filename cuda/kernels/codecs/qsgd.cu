@@ -31,7 +31,7 @@ struct Bucket {
     const auto bucket = static_cast<std::uint32_t>(number);
     const Chunk& chunk = batch.chunks[chunk_of_tile(batch.chunks, batch.count, bucket)];
     const std::size_t size = batch.format.bucket, b = bucket - chunk.first_tile;
-    if (b * size >= chunk.numel) return;  // the chunk is empty
+    if (b * size >= chunk.numel) return;  // true for an empty chunk
     x = chunk.x + b * size;
     wire = chunk.wire + b * batch.format.bucket_bytes(size);
     numel = min(size, chunk.numel - b * size);
@@ -47,7 +47,7 @@ struct Bucket {
   }
 };
 
-/// A team computes the sum of squares and the largest magnitude of up to a tile of elements.
+/// Computed by a team: the sum of squares and the largest magnitude of the elements of a tile.
 struct Measure {
   double squares = 0;
   std::uint32_t magnitude = 0;
@@ -74,8 +74,9 @@ __device__ __forceinline__ float norm_of(const Format& format, double squares,
   return trigram::qsgd::wire_norm(finite ? norm : __uint_as_float(0x7FC00000));
 }
 
-/// The codes of group `group` of a bucket, computed by eight threads, of which this is number `j`.
-/// Each thread handles the elements for one block of random numbers: two of every sixteen.
+/// Writes the codes of group `group` of a bucket. Eight threads do this together; this is thread
+/// number `j`. Each thread handles the elements for one block of random numbers: two of every
+/// sixteen.
 __device__ __forceinline__ void encode_group(const Batch& batch, const Bucket& bucket, float norm,
                                              std::size_t group, unsigned j) {
   const auto bits = static_cast<unsigned>(batch.format.bits);
@@ -108,7 +109,7 @@ __device__ __forceinline__ void encode_group(const Batch& batch, const Bucket& b
   }
 }
 
-/// For buckets of at most a tile: one team handles one bucket, and reads it twice, the second time
+/// For buckets of at most a tile. One team handles one bucket and reads it twice, the second time
 /// from the L1 cache.
 __global__ void __launch_bounds__(kThreads) encode_buckets(const Batch batch) {
   const Bucket bucket(batch, thread() / team::kSize);
@@ -120,7 +121,7 @@ __global__ void __launch_bounds__(kThreads) encode_buckets(const Batch batch) {
     encode_group(batch, bucket, norm, group + team::lane() / 8, team::lane() % 8);
 }
 
-/// Step 1 for larger buckets: one team measures one tile.
+/// For larger buckets, step 1: one team measures one tile.
 __global__ void __launch_bounds__(kThreads)
     measure_tiles(const Batch batch, std::size_t tiles, const Scratch scratch) {
   const std::size_t number = thread() / team::kSize;
@@ -132,7 +133,7 @@ __global__ void __launch_bounds__(kThreads)
   atomicMax(&scratch.magnitudes[number / tiles], measure.magnitude);
 }
 
-/// Step 2: one team computes the norm of one bucket.
+/// For larger buckets, step 2: one team computes the norm of one bucket.
 __global__ void __launch_bounds__(kThreads)
     finish_norms(const Batch batch, std::size_t tiles, const Scratch scratch) {
   const std::size_t number = thread() / team::kSize;
@@ -143,7 +144,7 @@ __global__ void __launch_bounds__(kThreads)
     bucket.set_norm(norm_of(batch.format, squares, scratch.magnitudes[number]));
 }
 
-/// Step 3: one team encodes two groups of a bucket.
+/// For larger buckets, step 3: one team encodes two groups of a bucket.
 __global__ void __launch_bounds__(kThreads) encode_groups(const Batch batch, std::size_t pairs) {
   const std::size_t number = thread() / team::kSize;
   const Bucket bucket(batch, number / pairs);

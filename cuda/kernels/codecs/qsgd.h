@@ -20,7 +20,7 @@ struct Chunk {
   std::byte* wire;
   std::size_t numel;
   std::uint32_t first_tile;   // number of buckets of the chunks before it
-  std::uint32_t first_block;  // of its random numbers
+  std::uint32_t first_block;  // number of the chunk's first block of random numbers
 };
 
 struct Batch {

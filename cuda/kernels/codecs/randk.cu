@@ -8,7 +8,7 @@
 namespace trigram::cuda::randk {
 namespace {
 
-constexpr std::size_t kHeaderWords = 2;  // for the seed
+constexpr std::size_t kHeaderWords = 2;  // words for the seed
 
 __global__ void gather(const float* x, std::uint64_t seed, const RandomSubset subset, float scale,
                        std::uint32_t kept, const std::uint32_t* not_finite, std::byte* wire) {

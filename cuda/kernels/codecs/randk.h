@@ -11,7 +11,7 @@
 /// chunk.
 namespace trigram::cuda::randk {
 
-/// The lowest bit of `not_finite` says whether `x` has a NaN or an infinity.
+/// The lowest bit of `not_finite` tells whether `x` has a NaN or an infinity.
 void encode(cudaStream_t stream, const float* x, std::uint64_t seed, const RandomSubset& subset,
             float scale, std::uint32_t kept, const std::uint32_t* not_finite, std::byte* wire);
 /// `subset` may have any seed; the wire's seed replaces it.

@@ -20,12 +20,12 @@ struct Place {
         tile(blockIdx.x - chunk.first_tile) {}
 };
 
-/// The start of a chunk's signs: after its scale, or after both means.
+/// The start of a chunk's signs, which follow its scale, or both means.
 __device__ __forceinline__ std::byte* signs_of(const Chunk& chunk, Scale scale) {
   return chunk.wire + (scale == Scale::means ? 2 : 1) * sizeof(float);
 }
 
-/// Stores bits 32 w .. 32 w + 31 of a chunk's signs; only bytes with existing elements are written.
+/// Stores bits 32 w .. 32 w + 31 of a chunk's signs. Only bytes that have elements are written.
 __device__ __forceinline__ void store_bits(const Chunk& chunk, Scale scale, std::size_t w,
                                            std::uint32_t bits) {
   std::byte* signs = signs_of(chunk, scale);
@@ -35,8 +35,8 @@ __device__ __forceinline__ void store_bits(const Chunk& chunk, Scale scale, std:
 }
 
 /// Writes the signs, and computes the sums for the scale (squares, magnitudes, or the sums for
-/// means). A team handles one tile of the sums; the lanes of a warp vote on the signs of both of
-/// its teams. With feedback, x + e is encoded and stored as e.
+/// means). A team sums one tile of fixed_sums::kTile elements. The lanes of a warp vote on the
+/// signs of both teams in the warp. With feedback, x + e is encoded and stored as e.
 template <bool kFeedback>
 __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* totals) {
   constexpr unsigned kGroups = fixed_sums::kTile / team::kSize;  // groups of sixteen elements
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* tota
       sum = sum + (batch.scale == Scale::l2 ? d * d : fabs(d));
     }
     const std::uint32_t votes = __ballot_sync(team::kAll, v < 0) >> shift & 0xFFFF;
-    // Two groups make 32 bits; one lane keeps them until every lane has such bits.
+    // The votes of two groups are 32 bits. One lane keeps them until every lane has 32 bits.
     if (group / 2 % team::kSize == lane) kept = group % 2 == 0 ? votes : kept | votes << 16;
     if (group % (2 * team::kSize) == 2 * team::kSize - 1)
       store_bits(at.chunk, batch.scale, begin / 32 + group / (2 * team::kSize) * team::kSize + lane,
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* tota
   store(2, number);
 }
 
-/// The f32 bits of a level.
+/// The bits of a level as f32.
 __device__ __forceinline__ std::uint32_t level_bits(double level, bool finite) {
   return finite ? __float_as_uint(__double2float_rn(level)) : 0x7FC00000;  // NaN
 }
@@ -114,7 +114,7 @@ __global__ void finish(const Batch batch, const double* totals) {
   store_codes(chunk.wire, 0, chunk.numel == 0 ? 0 : level_bits(scale, finite), aligned);
 }
 
-/// The values that the signs of a chunk stand for.
+/// The values to which the signs of a chunk decode.
 struct Levels {
   float plus, minus;
   __device__ __forceinline__ Levels(const Chunk& chunk, Scale scale) {

@@ -30,13 +30,13 @@ struct Batch {
 
 /// Elements that one block handles.
 inline constexpr std::size_t kTile = 16 * 1024;
-/// Bytes for one of the sums of a tile: one f64 per team.
+/// Bytes for each sum of a tile: one f64 per team.
 inline constexpr std::size_t kTileBytes = 16 * sizeof(double);
-/// The number of sums per tile. With means: the sum of elements that are not negative, the sum of
+/// The number of sums per tile. For means these are the sum of non-negative elements, the sum of
 /// negative elements, and the number of negative elements.
 constexpr std::size_t sums_of(Scale scale) { return scale == Scale::means ? 3 : 1; }
 
-/// `totals` has kTileBytes for every tile and sum.
+/// `totals` must have kTileBytes for every tile and sum.
 void encode(cudaStream_t stream, const Batch& batch, double* totals, bool feedback);
 void decode(cudaStream_t stream, const Batch& batch);
 

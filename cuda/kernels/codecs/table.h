@@ -2,7 +2,8 @@
 
 namespace trigram::cuda {
 
-/// A list that is a kernel parameter: short lists are stored in it, longer lists in device memory.
+/// A list as a kernel parameter. Short lists are stored in the table, longer lists in device
+/// memory.
 template <class T, int kOwn>
 struct Table {
   static constexpr int kCapacity = kOwn;

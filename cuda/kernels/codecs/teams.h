@@ -14,7 +14,7 @@ inline constexpr unsigned kAll = 0xFFFFFFFF;
 
 __device__ __forceinline__ unsigned lane() { return threadIdx.x % kSize; }
 
-/// The tree sum over the lanes; all lanes get it.
+/// The sum over the lanes, added as a tree. All lanes get it.
 template <class Sum>
 __device__ __forceinline__ Sum tree_sum(Sum own) {
 #pragma unroll
@@ -32,7 +32,7 @@ __device__ __forceinline__ unsigned maximum(unsigned own) {
   return own;
 }
 
-/// The sum of the totals of a chunk's tiles.
+/// The sum of the totals of all tiles of a chunk.
 __device__ __forceinline__ double sum_of_tiles(const double* totals, std::size_t tiles) {
   double sum = 0;
   for (std::size_t t = lane(); t < tiles; t += kSize) sum = sum + totals[t];

@@ -7,12 +7,13 @@
 /// Chunks of any lengths are cut into tiles of equal length, which are numbered consecutively.
 namespace trigram::cuda {
 
-/// The number of tiles of a chunk: at least one, so that some block writes its header.
+/// The number of tiles of a chunk. It is at least one, so that some block writes the chunk's
+/// header.
 __host__ __device__ constexpr std::uint32_t tiles_of(std::uint64_t numel, std::uint64_t tile) {
   return numel == 0 ? 1 : static_cast<std::uint32_t>((numel + tile - 1) / tile);
 }
 
-/// The chunk that contains `tile`: the last chunk that begins no later.
+/// The chunk that contains `tile`: the last chunk that begins at this tile or before it.
 template <class Chunks>
 __device__ __forceinline__ unsigned chunk_of_tile(const Chunks& chunks, unsigned count,
                                                   std::uint32_t tile) {

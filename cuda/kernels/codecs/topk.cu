@@ -9,24 +9,25 @@ namespace trigram::cuda::topk {
 namespace {
 
 constexpr unsigned kThreads = kBlock, kWarps = kThreads / 32;
-constexpr unsigned kOfThread = 8;  // neighbouring elements, which keeps them in order
+constexpr unsigned kOfThread =
+    8;  // neighbouring elements per thread, which keeps elements in order
 constexpr std::size_t kTile = kThreads * kOfThread;
 
 // A magnitude is split into three digits, highest first.
 constexpr unsigned kPasses = 3, kBins = 2048;
 constexpr unsigned shift_of(unsigned pass) { return pass == 0 ? 20 : pass == 1 ? 9 : 0; }
 constexpr unsigned bits_of(unsigned pass) { return pass == 2 ? 9 : 11; }
-constexpr unsigned kFirstNotFinite = 0x7F800000 >> shift_of(0);  // as highest digit
+constexpr unsigned kFirstNotFinite = 0x7F800000 >> shift_of(0);  // in terms of the highest digit
 
 /// The results of the passes so far.
 struct State {
   std::uint32_t histogram[kPasses][kBins];
-  std::uint32_t bound;  // digits found so far of the smallest chosen magnitude
-  std::uint32_t ties;   // how many elements with these digits are still to be chosen
+  std::uint32_t bound;  // the digits of the smallest chosen magnitude that are known so far
+  std::uint32_t ties;   // number of elements with these digits that are still to be chosen
   std::uint32_t not_finite;
 };
 
-/// Counts of a tile; after add_up_tiles, of all tiles before it.
+/// Counts of a tile. After add_up_tiles they are the counts of all tiles before it.
 struct Counts {
   std::uint32_t above, ties;
 };
@@ -78,7 +79,8 @@ __device__ __forceinline__ Counts before(Counts own, Counts& all, Counts (&warps
   return {earlier.above + sum.above - own.above, earlier.ties + sum.ties - own.ties};
 }
 
-/// Finds, from the highest digit down, the digit at which the wanted number of elements is reached.
+/// Begins at the largest digit, and finds the digit at which the wanted number of elements is
+/// reached.
 template <unsigned kPass>
 __global__ void __launch_bounds__(kThreads) choose_digit(std::uint32_t kept, State* state) {
   __shared__ Counts warps[kWarps];
@@ -123,7 +125,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) tiles[blockIdx.x] = all;
 }
 
-/// Replaces the tiles' counts by the sums over all tiles before each. Runs as one block.
+/// Replaces the counts of each tile by the sums over all tiles before it. Runs as one block.
 __global__ void __launch_bounds__(kThreads) add_up_tiles(Counts* tiles, std::size_t count) {
   __shared__ Counts warps[kWarps];
   Counts earlier = {0, 0};

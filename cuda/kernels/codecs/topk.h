@@ -11,8 +11,8 @@
 /// order of their indices.
 namespace trigram::cuda::topk {
 
-/// Device memory for one chunk of `numel` elements: `bytes`, of which the first `zeroed` must be
-/// zero.
+/// Device memory for one chunk of `numel` elements: `bytes` bytes, the first `zeroed` of which must
+/// be zero.
 struct Room {
   std::size_t bytes, zeroed;
 };
@@ -20,7 +20,7 @@ Room room_for(std::size_t numel);
 
 void encode(cudaStream_t stream, const float* x, std::size_t numel, std::size_t kept,
             std::byte* wire, void* room);
-/// Ignores an index beyond the vector, which no encoder writes.
+/// Ignores indices beyond the vector, which no encoder writes.
 void decode(cudaStream_t stream, const std::byte* wire, std::size_t kept, float* x,
             std::size_t numel);
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// A word is four elements, or their four codes: the unit that one thread handles. Vectors and
-/// wires may begin at any address; if the alignment allows it, a word is one memory access.
+/// A word is four elements, or their four codes. It is the unit that one thread handles. Vectors
+/// and wires may begin at any address; if the alignment allows it, a word takes one memory access.
 namespace trigram::cuda {
 
 template <class T>
@@ -14,8 +14,8 @@ __device__ __forceinline__ bool is_aligned(const T* address, std::size_t nbytes)
   return reinterpret_cast<std::size_t>(address) % nbytes == 0;
 }
 
-/// The number of elements of word `w` in a vector of `numel`: 0 .. 4. `Index` has 32 bits in
-/// kernels that need to save registers.
+/// The number of elements, 0 .. 4, in word `w` of a vector of `numel` elements. `Index` has 32 bits
+/// in kernels that need to save registers.
 template <class Index>
 __device__ __forceinline__ unsigned elements_of_word(Index numel, Index w) {
   if (4 * w >= numel) return 0;
@@ -23,7 +23,8 @@ __device__ __forceinline__ unsigned elements_of_word(Index numel, Index w) {
   return left < 4 ? static_cast<unsigned>(left) : 4;
 }
 
-/// Loads word `w` of `x`. Missing elements of the last word repeat its first element. `count` > 0.
+/// Loads word `w` of `x`, which has `count` > 0 elements. In place of missing elements it repeats
+/// the first element.
 template <class Index>
 __device__ __forceinline__ float4 load_word(const float* x, Index w, unsigned count, bool aligned) {
   if (count == 4 && aligned) return reinterpret_cast<const float4*>(x)[w];

@@ -34,8 +34,8 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   if (meets) share(links);
   count(flowing_, links, 1);
   flows_.push_back(flow);
-  // All members may have arrived, and the collective may even have ended, before the last arrival
-  // time became known.
+  // The last arrival time may become known late: by then all members have arrived, and the
+  // collective may even have ended.
   world_.simulation().at(std::max(end_s, Simulation::clock()), [this, flow, end_s] {
     if (flow->alone) end(flow, end_s);
   });
@@ -43,7 +43,7 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   return flow;
 }
 
-/// Other traffic starts on these links: flows that use them are not alone any more.
+/// Called when other traffic starts on these links: flows that use them are no longer alone.
 void CoupledFlows::share(std::span<const LinkId> links) {
   ++shared_count_;
   std::vector<bool> wanted(flowing_.size());
@@ -58,7 +58,7 @@ void CoupledFlows::share(std::span<const LinkId> links) {
   }
 }
 
-/// Continues the remainder of a flow in SimGrid, unless all bytes have passed.
+/// Simulates the remainder of a flow in SimGrid, unless all bytes have passed.
 void CoupledFlows::simulate(const std::shared_ptr<Flow>& flow) {
   const CoupledRounds& pattern = flow->pattern;
   const double latency_s =
@@ -67,7 +67,7 @@ void CoupledFlows::simulate(const std::shared_ptr<Flow>& flow) {
   const double left = flow->bytes - std::max(0.0, passed_s - latency_s) * pattern.bandwidth();
   if (left <= 0) return;
   flow->alone = false;
-  // The SimGrid flow of the remainder pays the latency again.
+  // The SimGrid flow for the remainder takes the latency again.
   const double rest_s =
       flow->alone_s - latency_s - flow->bytes / pattern.bandwidth() - std::min(passed_s, latency_s);
   world_.simulation().spawn(pattern.slowest_source(), "flow", [this, flow, left, rest_s] {

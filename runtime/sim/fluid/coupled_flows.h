@@ -14,10 +14,10 @@ namespace trigram::sim {
 
 /// The flows of collectives in progress.
 ///
-/// While a flow does not share its links, its end is known in advance, and SimGrid only has a timer
-/// for it. When a message or another flow starts on one of its links, the remainder becomes a
-/// SimGrid flow, which shares the links. If token buckets make the end unpredictable, the flow is a
-/// SimGrid flow from the start.
+/// While a flow shares no link, its end is known in advance, and SimGrid only has a timer for it.
+/// When a message or another flow starts on one of its links, the remainder becomes a SimGrid flow,
+/// which shares the links. If token buckets make the end unpredictable, the flow is a SimGrid flow
+/// from the start.
 class CoupledFlows {
  public:
   explicit CoupledFlows(World& world);
@@ -26,18 +26,19 @@ class CoupledFlows {
     const CoupledRounds& pattern;
     double bytes, start_s, alone_s;
     std::function<void(double)> then;
-    bool alone = true;  // it has not shared a link so far
+    bool alone = true;  // it has not shared a link yet
   };
-  /// Starts a flow as of `start_s`, which is not after the current date: `bytes` along the route of
-  /// each message. The collective takes `alone_s` if the flow shares no link. Calls `then` at the
-  /// end, with its date.
+  /// Starts a flow at `start_s`, which must not be after the current date. It moves `bytes` bytes
+  /// along the route of each message. The collective takes `alone_s` seconds if the flow shares no
+  /// link. At the end it calls `then` with the date of the end.
   std::shared_ptr<const Flow> start(const CoupledRounds& pattern, double bytes, double start_s,
                                     double alone_s, std::function<void(double)> then);
-  /// Must be called for messages, which may use the same links.
+  /// Must be called at the start and at the end of every message, because messages may use the same
+  /// links.
   void message_starts(int source, int destination);
   void message_ends(int source, int destination);
 
-  /// How often a flow and other traffic came to share a link.
+  /// The number of times that a flow and other traffic came to share a link.
   std::uint64_t shared_count() const { return shared_count_; }
 
  private:

@@ -17,7 +17,7 @@ class LaterOfTwo final : public SimEvent {
     date_s_ = std::max(a_.date_s(), b_.date_s());
     return true;
   }
-  /// Waits for the later-created time first, because it usually becomes known last.
+  /// Waits first for the time that was created later, because it usually becomes known last.
   SimEvent& next() override { return b_.known() ? a_.next() : b_.next(); }
 
   DeferredTime a_, b_;
@@ -37,7 +37,7 @@ void SimEvent::reach(double date_s) {
   for (const auto& action : *actions) action();
 }
 
-/// Needs no new event if one time is known and the other is an event without an offset.
+/// No new event is needed if one time is known and the other is an event without an offset.
 DeferredTime DeferredTime::later(DeferredTime a, DeferredTime b) {
   const bool both_known = a.known() && b.known();
   if (both_known) return a.seconds_ > b.seconds_ ? a : b;

@@ -27,7 +27,7 @@ class SimEvent {
 
  protected:
   friend class DeferredTime;
-  /// True if the date is known by now.
+  /// True if the date is known.
   virtual bool known() { return reached(); }
   /// An event that must be reached before the date of this event can be known.
   virtual SimEvent& next() { return *this; }
@@ -37,13 +37,13 @@ class SimEvent {
   std::unique_ptr<std::vector<std::function<void()>>> actions_;  // null if there are none
 };
 
-/// The later of an event and a date. Empty if there is no event.
+/// The later of an event's date and `not_before_s`. Without an event it is empty.
 struct Since {
   std::shared_ptr<SimEvent> event = nullptr;
   double not_before_s = -std::numeric_limits<double>::infinity();
 };
 
-/// A point of simulated time: a date, or a number of seconds after an event whose date is not known
+/// A point in simulated time: a date, or a number of seconds after an event whose date is not known
 /// yet.
 class DeferredTime {
  public:
@@ -52,13 +52,13 @@ class DeferredTime {
   /// The later of `a` and `b`.
   static DeferredTime later(DeferredTime a, DeferredTime b);
 
-  /// True if the date is known by now.
+  /// True if the date is known.
   bool known() const;
   /// The date; valid once it is known.
   double date_s() const { return seconds_; }
   /// Valid while the date is not known: an event that must be reached first.
   SimEvent& next() const { return since_.event->next(); }
-  /// The event and date that this time is relative to; empty if the date is known.
+  /// The event and date to which this time is relative; empty if the date is known.
   const Since& since() const { return since_; }
   /// Seconds after since(), if that has an event; otherwise the date.
   double seconds() const { return seconds_; }
@@ -69,7 +69,7 @@ class DeferredTime {
   mutable double seconds_;
 };
 
-/// Exposes a stream's deferred time as an EventTime.
+/// The deferred time of a stream as an EventTime.
 class DeferredEventTime final : public EventTime {
  public:
   explicit DeferredEventTime(DeferredTime time) : time_(std::move(time)) {}

@@ -10,10 +10,11 @@ namespace trigram::sim {
 FluidCollectives::FluidCollectives(World& world, bool always)
     : world_(world), always_(always), untimed_(world), flows_(world) {}
 
-/// Decided when the first rank arrives. Flows may differ from messages in these cases: with more
-/// than two streams per rank, streams may share links; so may disjoint groups, of which others may
-/// exist before the first collective of this group is complete; in a chain some ranks finish before
-/// others arrive; and in an h-relation messages may delay each other.
+/// The decision is made when the first rank arrives. Flows and messages may give different times in
+/// these cases: if there are more than two streams per rank, streams may share links; disjoint
+/// groups may share links, and such groups may exist before the first collective of this group is
+/// complete; in a chain some ranks finish before others arrive; in an h-relation messages may delay
+/// each other.
 bool FluidCollectives::uses_messages(RankSet& rank_set, const CollectivePattern& collective) {
   if (always_) return false;
   if (flows_.shared_count() > 0 || world_.streams_per_rank() > 2 || rank_set.has_disjoint_sets ||
@@ -42,7 +43,8 @@ std::shared_ptr<FluidCollectives::PendingCollective> FluidCollectives::new_pendi
   return pending;
 }
 
-/// Ranks join their collectives in the same order, but some join many before others join the first.
+/// Every rank joins its collectives in the same order, but a rank may join many of them before
+/// another rank joins the first.
 std::shared_ptr<FluidCollectives::PendingCollective> FluidCollectives::join_next(
     RankSet& rank_set, std::size_t place, const CollectivePattern& collective) {
   const std::size_t number = rank_set.joined[place]++ - rank_set.complete;
@@ -59,8 +61,8 @@ std::shared_ptr<FluidCollectives::PendingCollective> FluidCollectives::join_next
 bool FluidCollectives::make(SimStream& stream, const CollectivePattern& collective,
                             const std::function<void()>& messages) {
   const DeferredTime when = stream.current_time();
-  // Whether flows agree with messages must be decided in the order of time, and values must be
-  // those of now.
+  // The decision whether flows agree with messages must be made in the order of time, and messages
+  // must carry the present values. Both need a settled stream.
   if (!always_ || collective.valued) stream.settle();
   RankSet& rank_set = this->rank_set(stream, collective.members);
   const std::size_t place = rank_set.place.at(stream.rank());
@@ -93,7 +95,8 @@ void FluidCollectives::arrive(PendingCollective& pending, std::size_t place,
           std::make_unique<HRelation>(world_.network(), world_.cluster(), pending.traffic);
     return pending.relation->add(pending.rank_set.members[place], collective.sent);
   }
-  // The last rank of a chain sends to nobody; the rank after it, around the circle, is the first.
+  // The last rank of a chain sends nothing. The next rank around the circle is the first rank of
+  // the chain.
   if (collective.shape == CollectivePattern::chain && collective.sent.empty())
     pending.first = (place + 1) % size;
   const Accelerator& accelerator = world_.cluster().accelerator;
@@ -110,7 +113,8 @@ void FluidCollectives::arrive(PendingCollective& pending, std::size_t place,
   }
 }
 
-/// Called when all ranks have arrived. Starts the flow at the last arrival, once its date is known.
+/// Called when all ranks have arrived. Starts the flow at the time of the last arrival, once that
+/// time is known.
 void FluidCollectives::start(const std::shared_ptr<PendingCollective>& pending) {
   for (; pending->known < pending->members->size(); ++pending->known) {
     const DeferredTime& when = (*pending->members)[pending->known].arrival;
@@ -129,7 +133,7 @@ void FluidCollectives::flow(const std::shared_ptr<PendingCollective>& pending) {
   pass_on(pending, pattern, ends_s(*pending, pattern));
 }
 
-/// When each rank finishes, by place, if nothing else uses the links.
+/// The times at which the ranks finish, by place, if nothing else uses the links.
 std::vector<double> FluidCollectives::ends_s(PendingCollective& pending,
                                              const CoupledRounds& pattern) {
   Pipeline& pipeline = pending.pipeline;
@@ -165,7 +169,7 @@ FluidCollectives::Connections& FluidCollectives::connections(PendingCollective& 
   return connections;
 }
 
-/// Simulates windows in a collective in which any window binds or is not fully open yet.
+/// Simulates TCP windows in a collective if any of them limits the rate or is not fully open yet.
 void FluidCollectives::open_windows(PendingCollective& pending, const CoupledRounds& pattern,
                                     Connections& connections) {
   const Transport& transport = world_.cluster().transport;
@@ -202,8 +206,8 @@ const CoupledRounds& FluidCollectives::paced(RankSet& rank_set, const CoupledRou
   return rank_set.sustained.emplace(&pattern, pattern.sustained()).first->second;
 }
 
-/// Ranks finish one after another. If the flow ends late because it shared links, the ranks that
-/// have not finished yet finish later by the same amount.
+/// Lets the ranks finish one after another. If the flow ends late because it shared links, the
+/// ranks that have not finished yet finish later by the same amount.
 void FluidCollectives::pass_on(const std::shared_ptr<PendingCollective>& pending,
                                const CoupledRounds& pattern, std::vector<double> ends_s) {
   const double last_s =
@@ -237,7 +241,8 @@ void FluidCollectives::pass_on(const std::shared_ptr<PendingCollective>& pending
     });
 }
 
-/// Connections and links inside nodes are not part of the flow and may take longer than it.
+/// For an h-relation. Connections and links inside nodes are not part of the flow and may take
+/// longer than it.
 void FluidCollectives::flow_at_once(const std::shared_ptr<PendingCollective>& pending,
                                     const CoupledRounds& pattern) {
   const HRelation& relation = *pending->relation;

@@ -22,31 +22,31 @@
 
 namespace trigram::sim {
 
-/// Collectives as coupled flows: one flow stands for all messages of a ring. It uses all links of
-/// the ring at once, at the pace of the slowest message. The recursion of netmodels/pipeline.h
-/// computes the time at which each rank finishes from the times at which the ranks arrive. The flow
-/// starts when the last rank has arrived and shares links with other traffic; the delay that
-/// sharing causes is added to the ends of the ranks that have not finished. Messages that carry
-/// values are delivered without taking time.
+/// Collectives as coupled flows: a single flow represents all messages of a ring. It uses all links
+/// of the ring at once, at the pace of the slowest message. netmodels/pipeline.h computes the time
+/// at which each rank finishes from the times at which the ranks arrive. The flow starts when the
+/// last rank has arrived, and shares links with other traffic. If sharing delays it, the ranks that
+/// have not finished yet finish later by the same time. Messages that carry values are delivered
+/// without taking time.
 ///
-/// No rank blocks: its stream continues from the deferred end of the collective and may run ahead
-/// to the next collective, unless it must know that end earlier.
+/// No rank blocks: its stream continues from the deferred end of the collective (DeferredTime). It
+/// may run ahead to the next collective, unless it must know that end earlier.
 class FluidCollectives {
  public:
-  /// `always` uses flows for all collectives; otherwise only if flows are known to agree with
-  /// messages.
+  /// `always` uses flows for all collectives; otherwise flows are used only where they are known to
+  /// agree with messages.
   FluidCollectives(World& world, bool always);
 
-  /// Runs the collective. Returns false, on all of its ranks alike, if it has to be made of
-  /// messages.
+  /// Runs the collective. If it must consist of messages, returns false on all of its ranks.
   bool make(SimStream& stream, const CollectivePattern& collective,
             const std::function<void()>& messages);
 
   UntimedMessages& untimed() { return untimed_; }
   CoupledFlows& flows() { return flows_; }
 
-  /// How many collectives were simulated as flows and as messages, and how often a flow came to
-  /// share a link with other traffic, in which case flows and messages give different times.
+  /// The numbers of collectives that were simulated as flows and as messages, and the number of
+  /// times that a flow came to share a link with other traffic. When it does, flows and messages
+  /// give different times.
   struct Counts {
     std::uint64_t fluid = 0, by_messages = 0, shared = 0;
   };
@@ -54,8 +54,8 @@ class FluidCollectives {
 
  private:
   struct RankSet;
-  /// When a rank arrives at a collective, and when the collective ends for it. Both are stored
-  /// together, because an arriving rank uses both.
+  /// The time at which a rank arrives at a collective, and the time at which the collective ends
+  /// for it. Both are stored together, because an arriving rank uses both.
   struct Member {
     DeferredTime arrival = DeferredTime::at(0);
     SimEvent end;  // an h-relation ends for all members with the first member's event
@@ -72,7 +72,7 @@ class FluidCollectives {
     std::unique_ptr<HRelation> relation = {};  // for h-relations, instead of `pipeline`
     std::optional<HRelation::Flow> at_once = {};
     std::shared_ptr<std::vector<Member>> members = {};  // by place; may outlive this object
-    std::size_t known = 0;  // members whose arrival time is known, from the first on
+    std::size_t known = 0;  // number of members, from the first on, whose arrival time is known
     double start_s = 0;     // arrival of the last member so far
   };
   /// The connections along the edges of a pattern.
@@ -80,7 +80,8 @@ class FluidCollectives {
     std::vector<PipelineConnection> all;
     std::vector<TcpWindow*> windows;  // null for edges inside nodes; empty if no TCP windows exist
   };
-  /// A set of ranks that run collectives together on one stream.
+  /// A set of ranks that run collectives together on one stream. A rank's place is its index in the
+  /// set.
   struct RankSet {
     StreamId stream;
     std::vector<int> members;
@@ -90,10 +91,10 @@ class FluidCollectives {
     std::map<const CoupledRounds*, Connections> connections;
     std::map<const CoupledRounds*, CoupledRounds> sustained;
     std::deque<std::shared_ptr<PendingCollective>>
-        pending;                      // that some members have not joined yet
+        pending;                      // collectives that some members have not joined yet
     std::vector<std::size_t> joined;  // number of collectives joined, by place
-    std::size_t complete = 0;         // number of collectives at which all have arrived
-    bool has_disjoint_sets = false;   // disjoint sets exist on its stream
+    std::size_t complete = 0;         // number of collectives at which all members have arrived
+    bool has_disjoint_sets = false;   // its stream has disjoint sets
   };
 
   RankSet& rank_set(const SimStream& stream, std::span<const int> members);

@@ -7,7 +7,8 @@ namespace trigram::sim {
 
 void SimPricer::price(const CollectivePattern& pattern, const Messages& messages) {
   stream_.check_current();
-  if (stream_.untimed()) return messages(false);  // a part of a priced collective
+  if (stream_.untimed())
+    return messages(false);  // this collective is a part of a priced collective
   if (!fluid_.make(stream_, pattern, [&] { messages(false); })) messages(true);
 }
 

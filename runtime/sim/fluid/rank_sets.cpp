@@ -8,7 +8,7 @@
 namespace trigram::sim {
 namespace {
 
-/// FNV-1a.
+/// The hash function FNV-1a.
 std::uint64_t hash_of(StreamId stream, std::span<const int> members) {
   std::uint64_t hash = 14695981039346656037u ^ stream;
   for (const int member : members)

@@ -11,7 +11,7 @@
 
 namespace trigram::sim {
 
-/// Messages that take no time and do not load links: the messages of a collective that is priced as
+/// Messages that take no time and do not load links. They belong to collectives that are priced as
 /// a whole.
 class UntimedMessages {
  public:

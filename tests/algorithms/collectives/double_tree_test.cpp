@@ -72,8 +72,8 @@ std::size_t chunks(std::size_t n) {
   return std::max<std::size_t>((4 * ((n + 1) / 2) + kChunkBytes - 1) / kChunkBytes, 1);
 }
 
-/// Schedules, each with a network on which they can run. In the closed form, messages of eager
-/// connections that use the same port take turns; in the simulator they share it.
+/// Schedules, each with a network on which they can run. If messages of eager connections use the
+/// same port, they take turns in the closed form, and share the port in the simulator.
 struct Case {
   const char* name;
   Transport::Protocol protocol;
@@ -119,10 +119,10 @@ TEST_P(DoubleTreeTimes, AreThoseOfTheirMessages) {
 INSTANTIATE_TEST_SUITE_P(Ranks, DoubleTreeTimes, ::testing::Values(2, 3, 4, 5, 7, 8, 13, 16),
                          ::testing::PrintToStringParamName());
 
-/// Connections that buffer everything that is sent, and carry it in order.
+/// Connections that buffer all messages, and carry them in order.
 const TreeTransport kBuffered = {.ahead = 1'000'000, .eager = true, .in_order = true};
 
-/// The seconds that latency alone takes.
+/// The seconds that an allreduce of empty messages takes.
 double empty_s(int ranks, std::size_t chunks, const TreeTransport& transport) {
   return double_tree_allreduce_s(free_reductions(), ranks, 0, true, chunks, transport);
 }
@@ -138,7 +138,7 @@ TEST(DoubleTreeForms, OfLatency) {
 }
 
 /// Every rank sends the vector up and down once. If ranks run in step, the duration is the time of
-/// a port plus that of a level's chunks; if they run ahead, it is up to a third more.
+/// a port plus the time of the chunks of one level. If ranks run ahead, it is up to a third more.
 TEST(DoubleTreeForms, OfBytes) {
   CostModel costs = free_reductions();
   costs.alpha_s = 0;
@@ -248,7 +248,8 @@ TEST(NcclAllreduce, IsARingOrATreeByTheDescription) {
   const double ring = 2 * 15, tree = 2 * 8;
   EXPECT_EQ(messages_of_last(1e9, {}), ring);
   EXPECT_EQ(messages_of_last(25e9, {}), tree);
-  EXPECT_EQ(messages_of_last(1e9, {.nic_Bps = 25e9}), tree);  // as NCCL reads the NIC
+  EXPECT_EQ(messages_of_last(1e9, {.nic_Bps = 25e9}),
+            tree);  // NCCL reads this bandwidth of the NIC
 }
 
 }  // namespace

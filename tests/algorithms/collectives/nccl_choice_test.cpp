@@ -8,12 +8,13 @@ namespace {
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr NcclAlgorithm kTree = NcclAlgorithm::tree, kRing = NcclAlgorithm::ring;
 
-/// 16 nodes of 8 V100s, connected by one NIC each.
+/// 16 nodes of 8 V100s, which are connected by one NIC each.
 NcclView nodes_of_eight(double nic_Bps) {
   return {.nodes = 16, .workers = 8, .node_Bps = nic_Bps, .worker_Bps = 150e9};
 }
 
-// Computed by hand from the published constants: 30 hops between nodes, 224 inside them; 4 levels.
+// Computed by hand from the published constants: 30 hops between nodes, 224 hops inside them, 4
+// levels.
 
 TEST(NcclChoice, RingsTakeAllHopsAndTwiceTheBytesLessTheOwnPart) {
   const NcclView view = nodes_of_eight(12.5e9);

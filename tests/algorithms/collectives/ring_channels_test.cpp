@@ -8,7 +8,7 @@
 #include "core/subset.h"
 #include "tests/support/simulate.h"
 
-// The benefits of channels and slices of rings, with reductions that cost nothing.
+// The benefits of channels and slices for rings, if reductions cost nothing.
 
 namespace trigram::test::ring_channels_test {
 namespace {

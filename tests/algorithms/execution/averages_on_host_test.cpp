@@ -21,7 +21,7 @@ Training vgg16(const Json& algorithm, int nodes, long steps) {
   return training;
 }
 
-/// How much longer the run takes with averages on the host.
+/// The seconds that averages on the host add to a run.
 double added_s(Training training) {
   const double before_s = train(training).seconds();
   training.algorithm["through_host"] = true;
@@ -40,8 +40,8 @@ constexpr long kSteps = 4;
 
 class AveragesOnHost : public ::testing::TestWithParam<Averaged> {};
 
-/// If all workers take the same time, the host's work adds to everything else: nothing hides it,
-/// not even the computation that hides the exchange.
+/// If all workers take the same time, the time of the host's work is added to the run's: nothing
+/// overlaps with it, not even the computation that overlaps with the exchange.
 TEST_P(AveragesOnHost, TakeTheBytesOfTheModelsThatAreAveraged) {
   const Averaged& averaged = GetParam();
   const Training training = vgg16(averaged.algorithm, kNodes, kSteps);
@@ -69,8 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
                  3 * 3 + 1}),
     [](const auto& test) { return test.param.name; });
 
-/// Two workers that average with each other in every step: each pays once per step, except for the
-/// first step, and except for an average that may be in flight at the end.
+/// Two workers that average with each other in every step. Each pays once per step. It may not pay
+/// for the first step, nor for an average that is in flight at the end.
 TEST(AveragesOnHostInPairs, ArePaidByBothWorkers) {
   constexpr long kMore = 10;
   Training training = vgg16({{"name", "adpsgd"}}, 2, kMore);

@@ -1,5 +1,5 @@
-// Encoded averages over several steps: error feedback keeps the loss of a code until it has been
-// sent, bucket by bucket, and stochastic codecs draw new numbers in every step.
+// Encoded averages over several steps. Error feedback keeps the loss of a code until it has been
+// sent, bucket by bucket. Stochastic codecs draw new numbers in every step.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ constexpr int kRanks = 4, kBuckets = 2;
 constexpr long kSteps = 200;
 constexpr std::size_t kNumel = 40;
 
-/// The same input in every step: element i of a rank's bucket.
+/// The input, which is the same in every step: element i of a rank's bucket.
 double input(int rank, int bucket, std::size_t i) {
   return std::sin(0.9 * static_cast<double>(i) + rank + std::numbers::pi * bucket / 3) + 0.2 * rank;
 }
@@ -60,8 +60,8 @@ double error(const std::function<Exchange()>& make) {
   return largest;
 }
 
-/// The unsent amount is bounded, so with feedback the mean over t steps errs by O(1/t); without
-/// feedback, a biased codec makes the same error in every step.
+/// The unsent amount is bounded, so with feedback the mean over t steps has an error of O(1/t).
+/// Without feedback, a biased codec makes the same error in every step.
 TEST(CodedAverages, ErrorFeedbackSendsEverythingInTheEnd) {
   for (const bool gathered : {false, true})
     for (const CodecSpec& codec : {CodecSpec{"sign"}, CodecSpec{"topk", {{"density", 0.2}}}}) {
@@ -77,8 +77,8 @@ TEST(CodedAverages, ErrorFeedbackSendsEverythingInTheEnd) {
     }
 }
 
-/// One encoding errs by a third of the norm of the part; the mean of 200 independent encodings errs
-/// little.
+/// One encoding has an error of a third of the norm of the part; the mean of 200 independent
+/// encodings has a small error.
 TEST(CodedAverages, StochasticCodesDrawNewNumbersEveryStep) {
   EXPECT_LT(error([] {
               return coded_average({CodecSpec{"qsgd", {{"levels", 1}}}, false, 7});

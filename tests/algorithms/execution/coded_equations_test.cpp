@@ -1,4 +1,4 @@
-// Encoded averages, compared with their equations in plain loops, for a few steps.
+// Encoded averages over a few steps, compared with plain loops over their equations.
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,8 @@ TEST(DoublingInterval, DoublesUpToItsMost) {
     if (interval.ends_at(step)) ends.push_back(step);
     interval.count();
   }
-  // The interval is 1 step for 0 to 2, 2 for 3 to 5, 4 for 6 to 8, then 6.
+  // The interval is 1 step for the counts 0 to 2, 2 steps for 3 to 5, 4 steps for 6 to 8, then 6
+  // steps.
   EXPECT_EQ(ends, (std::vector<long>{0, 1, 2, 4, 8, 12, 18, 24}));
   EXPECT_EQ(DoublingInterval(3, 6).counts_to_most(), 9);
   EXPECT_EQ(DoublingInterval(3, 1).counts_to_most(), 0);

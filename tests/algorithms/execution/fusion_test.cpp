@@ -7,13 +7,14 @@
 #include "core/workloads/profile_reference.h"
 #include "tests/support/training.h"
 
-// How systems fuse tensors: PyTorch's buckets, Horovod's buffer and cycles, BAGUA's worker that
-// waits for each operation. The rules and times are restated here independently of the code.
+// How systems fuse tensors: PyTorch's buckets, Horovod's buffer and cycles, and BAGUA's worker,
+// which waits for each operation. The rules and times are restated here independently of the code
+// under test.
 
 namespace trigram::test::fusion_test {
 namespace {
 
-/// The gradients' lengths in the order in which they are ready: the last layer's first.
+/// The gradients' lengths in the order in which they are ready: that of the last layer first.
 std::vector<std::size_t> ready_lengths(const std::string& profile) {
   std::vector<std::size_t> lengths;
   for (const ProfileTensor& row : load_profile(profile_file(profile), "").tensors)
@@ -21,8 +22,8 @@ std::vector<std::size_t> ready_lengths(const std::string& profile) {
   return lengths;
 }
 
-/// PyTorch's rule: there is a list of size limits, whose last one repeats. A tensor joins the open
-/// bucket. When the bucket has reached its limit it is closed, and the next limit applies.
+/// PyTorch's rule. There is a list of size limits, the last of which repeats. A tensor joins the
+/// open bucket. When the bucket has reached its limit it is closed, and the next limit applies.
 std::vector<std::size_t> pytorch_buckets(const std::vector<std::size_t>& lengths,
                                          std::vector<std::size_t> limits) {
   std::vector<std::size_t> buckets;
@@ -55,7 +56,8 @@ std::string test_profile(const std::string& name) {
 TEST(FirstBucket, IsPyTorchsRuleOnVgg16) {
   const auto buckets = train(of("vgg16", {{"bucket", "25MiB"}, {"first_bucket", "1MiB"}})).buckets;
   EXPECT_EQ(buckets, pytorch_buckets(ready_lengths("vgg16"), {1u << 20, 25u << 20}));
-  // By hand: fc8, fc7, fc6, the last block, the one before with two of the third, the rest.
+  // Computed by hand: fc8; fc7; fc6; the last block; the block before it, with two layers of the
+  // third; the rest.
   EXPECT_EQ(buckets, (std::vector<std::size_t>{4'097'000, 16'781'312, 102'764'544, 7'079'424,
                                                7'079'936, 555'328}));
 }
@@ -75,13 +77,13 @@ TEST(FirstBucket, IsThatOfTheOthersUnlessItIsGiven) {
             pytorch_buckets(ready_lengths("vgg16"), {25u << 20}));
 }
 
-constexpr double kReady_s = 1e-3;  // forward and backward of one_tensor_profile
-/// The 4 ns of the only element on each hop of a ring may be hidden or not.
+constexpr double kReady_s = 1e-3;  // forward and backward of one_tensor_profile, in seconds
+/// On each hop of a ring, the 4 ns of the only element may or may not be hidden.
 constexpr double kHops_s = 50e-9;
 
-/// The start of the exchange of a step's only gradient, for a step that begins at `now_s`: in the
-/// first cycle that finds the gradient ready, after the negotiation. The period of cycles is the
-/// cycle time, or the negotiation if that is longer; no cycle runs between steps.
+/// The time at which the exchange of a step's only gradient begins, if the step begins at `now_s`.
+/// It is in the first cycle that finds the gradient ready, after the negotiation. The period of
+/// cycles is the cycle time, or the negotiation if that is longer; no cycle runs between steps.
 double exchange_begins_s(double now_s, double cycle_s, double negotiation_s, double& began_s) {
   const double ready_s = now_s + kReady_s;
   if (cycle_s == 0) return ready_s + negotiation_s;
@@ -102,14 +104,14 @@ TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
         // No number of negotiations takes as long as forward and backward, so no cycle begins
         // exactly when the gradient is ready.
         training.cluster.inter.latency_s = 23e-6;
-        // The exchange and the optimizer; there is some preparation before the first step.
+        // The time of the exchange and the optimizer. Some preparation precedes the first step.
         const double one_s = train(training).seconds();
         training.steps = 2;
         const double exchange_s = train(training).seconds() - one_s - kReady_s;
         training.algorithm["fusion_buffer"] = {{"cycle", std::to_string(cycle_s * 1e6) + "us"},
                                                {"negotiations", negotiations}};
         training.steps = 4;
-        // Recursive doubling: one message each way in every round.
+        // Recursive doubling takes one message in each direction in every round.
         const double negotiation_s =
             negotiations * std::log2(nodes) * training.cluster.inter.latency_s;
         double end_s = one_s - kReady_s - exchange_s, began_s = -1;
@@ -120,8 +122,8 @@ TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
       }
 }
 
-/// A rank beyond a power of two is represented by its partner: its answer arrives two latencies
-/// after the others', and their exchange waits for it.
+/// A rank beyond a power of two is represented by its partner. It gets the answer two latencies
+/// later than the other ranks, and their exchange waits for it.
 TEST(FusionBuffer, NegotiatesAmongAnyNumberOfRanks) {
   for (const int nodes : {3, 5, 6, 7}) {
     Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
@@ -134,8 +136,8 @@ TEST(FusionBuffer, NegotiatesAmongAnyNumberOfRanks) {
   }
 }
 
-/// Rounds inside nodes take only the latency inside nodes, so between 2 nodes 8 ranks agree in one
-/// round of the inter-node latency.
+/// Rounds inside nodes take only the latency inside nodes. So 8 ranks on 2 nodes agree in one round
+/// of the inter-node latency.
 TEST(FusionBuffer, NegotiatesAcrossNodesInAsManyRoundsAsThereAreDoublingsOfNodes) {
   Training training = of(test_profile("one_tensor_profile"), Json::object());
   training.cluster = small_cluster(2, 4);
@@ -146,8 +148,8 @@ TEST(FusionBuffer, NegotiatesAcrossNodesInAsManyRoundsAsThereAreDoublingsOfNodes
 }
 
 /// A rank that is late by more than a cycle delays the negotiation of the other ranks, but not the
-/// clock: nothing is exchanged before its gradient is ready, and then it is exchanged in the cycle
-/// that finds it.
+/// clock of cycles. Nothing is exchanged before its gradient is ready; then the gradient is
+/// exchanged in the cycle that finds it.
 TEST(FusionBuffer, CyclesGoOnWhileARankIsLate) {
   Training training = of(test_profile("one_tensor_profile"), Json::object(), 4);
   const double exchange_s = train(training).seconds() - kReady_s;
@@ -164,8 +166,8 @@ TEST(FusionBuffer, HasNobodyToAskOnOneRank) {
   EXPECT_NEAR(train(training).seconds(), before_s, 1e-15);
 }
 
-/// If a single cycle begins after backward, everything is ready: pieces are filled one after
-/// another.
+/// If the only cycle begins after backward, everything is ready, and the pieces are filled one
+/// after another.
 TEST(FusionBuffer, FusesWhatIsReadyUpToItsSize) {
   const std::vector<std::size_t> ready = {1001, 101, 20003, 50, 5000};
   for (const std::size_t size : {1u, 4'500u, 85'000u, 1'000'000u}) {
@@ -201,7 +203,7 @@ TEST(FusionBuffer, LongerCyclesFuseMore) {
   EXPECT_EQ(before, 2u * 3) << "all at once";
 }
 
-/// Two numbers have only one sum, in whatever pieces they are added.
+/// Two numbers have the same sum, in whatever pieces they are added.
 TEST(FusionBuffer, GivesTheWeightsOfOtherBuckets) {
   for (const char* world : {"sim", "threads"})
     for (const bool overlap : {true, false})
@@ -218,8 +220,9 @@ TEST(FusionBuffer, GivesTheWeightsOfOtherBuckets) {
       }
 }
 
-/// One launch for each exchange that the host has waited for, or `synchronize_overhead_s` if
-/// it is given. Since all exchanges come after backward, nothing hides them.
+/// The time is one launch for each exchange for which the host has waited, or
+/// `synchronize_overhead_s` if it is given. All exchanges come after backward, so nothing hides
+/// this time.
 TEST(Synchronize, CostsALaunchPerExchange) {
   Training training = of(test_profile("tiny_profile"), {{"bucket", "0B"}, {"overlap", false}}, 4);
   for (const double launch_s : {5e-6, 1e-4}) {

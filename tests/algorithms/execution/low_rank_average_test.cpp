@@ -1,4 +1,4 @@
-// PowerSGD, compared with its equations, in plain loops and f64.
+// PowerSGD, compared with plain loops over its equations in f64.
 
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ TEST_P(LowRankAverageTest, FollowsTheEquations) {
       }
 }
 
-/// The factors have 5 * (9 + 10) elements, more than 83.
+/// The factors have 5 * (9 + 10) elements, which are more than 83.
 TEST_P(LowRankAverageTest, IsTheMeanWhereFactorsAreNoShorter) {
   const auto all = got({.rank = 5});
   for (long t = 0; t < kSteps; ++t) {

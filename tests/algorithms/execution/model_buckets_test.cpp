@@ -6,8 +6,8 @@
 #include "netmodels/machines.h"
 #include "tests/support/expect_volume.h"
 
-// Methods that exchange weights, in buckets instead of the whole model: the same weights, the same
-// bytes, different times.
+// Methods that exchange weights, in buckets instead of the whole model. The weights and the bytes
+// are the same, but the times differ.
 
 namespace trigram::test::model_buckets_test {
 namespace {
@@ -21,7 +21,7 @@ TEST(ModelBuckets, LeaveTheSameWeights) {
   for (const Json& spec :
        {Json{{"name", "dpsgd"}}, Json{{"name", "decentralized"}, {"mode", "ring"}},
         Json{{"name", "sgp"}, {"graph", "star"}}, Json{{"name", "osgp"}, {"graph", "star"}},
-        // The sums of these do not depend on how a vector is cut.
+        // For these algorithms the sums do not depend on how a vector is cut.
         Json{{"name", "local_sgd"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
         Json{{"name", "diloco"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
         Json{{"name", "slowmo"}, {"sync_every", 2}, {"allreduce", "recursive_doubling"}},
@@ -60,7 +60,7 @@ TEST(ModelBuckets, TravelDuringTheBackwardPass) {
     Training training;
     training.workload = "vgg16";
     training.cluster = small_cluster(4);
-    // everything in one bucket, after backward
+    // The baseline has everything in one bucket, after backward.
     training.algorithm = {{"name", name}, {"bucket", "10GB"}};
     if (name == std::string("local_sgd")) training.algorithm["sync_every"] = 1;
     const double after = train(training).seconds();
@@ -69,7 +69,7 @@ TEST(ModelBuckets, TravelDuringTheBackwardPass) {
   }
 }
 
-/// Buckets are exchanged one after another: each of them takes 2(P-1) latencies.
+/// Buckets are exchanged one after another, and each takes 2(P-1) latencies.
 TEST(ModelBuckets, OfBlocksOfLocalStepsPayLatenciesOfTheirOwn) {
   for (const char* name : {"diloco", "slowmo", "bmuf", "easgd"}) {
     Training training = training_of({{"name", name}, {"sync_every", 1}}, {3, 1});
@@ -85,9 +85,10 @@ TEST(ModelBuckets, OfBlocksOfLocalStepsPayLatenciesOfTheirOwn) {
   }
 }
 
-/// The part of gossip that is not hidden. The model computes for so long that all of it is
-/// exchanged meanwhile. Then follow, for every bucket, the leader's copy, the broadcast to the
-/// other worker of its node, and the host's wait; and once the wait for the computation.
+/// The time of the part of gossip that computation does not hide. The model computes for so long
+/// that the exchange is complete. For every bucket there follow the leader's copy, the broadcast to
+/// the other worker of its node, and the host's wait. In addition, the host waits once for the
+/// computation.
 TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
   constexpr int kSteps = 3;
   for (const char* mode : {"all", "shift_one"})
@@ -119,10 +120,10 @@ TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
     }
 }
 
-/// The ranks that end the first step late, in a ring of 12 of which one rank is delayed: those
-/// whose distance is at most the number of consecutive messages, since every message waits for the
-/// previous one on both sides. (For this reason D-PSGD pays for every delay in the published code
-/// of WAGMA-SGD, arXiv 2005.00124.)
+/// The ranks that end the first step late, in a ring of 12 with one delayed rank. They are the
+/// ranks whose distance from it is at most the number of consecutive messages, because every
+/// message waits for the previous one on both sides. (For this reason D-PSGD pays for every delay
+/// in the published code of WAGMA-SGD, arXiv 2005.00124.)
 TEST(ModelBuckets, ADelayCrossesAsManyNeighboursAsThereAreBuckets) {
   constexpr int kRanks = 12;
   constexpr double kDelay = 0.1;

@@ -2,8 +2,8 @@
 
 #include "tests/support/training.h"
 
-// Parameter servers whose tensors cross the workers' hosts, as in BytePS: the host time of a round,
-// and that its messages are in flight meanwhile.
+// Parameter servers whose tensors cross the workers' hosts, as in BytePS. The tests check the host
+// time of a round, and that the messages of a round are in flight meanwhile.
 
 namespace trigram::test::through_host_test {
 namespace {
@@ -24,7 +24,7 @@ Training vgg16(int nodes, int workers_per_node, const Json& options) {
   return training;
 }
 
-/// How much longer a step becomes with a host of this bandwidth.
+/// The seconds by which a step becomes longer with a host of this bandwidth.
 double added_s(Training training, double host_Bps) {
   const double before_s = train(training).seconds();
   training.algorithm["through_host"] = true;
@@ -32,8 +32,8 @@ double added_s(Training training, double host_Bps) {
   return train(training).seconds() - before_s;
 }
 
-/// Without a network, every byte is waited for, and each round is one operation. The leader's
-/// broadcast inside the node overlaps with the host work of later rounds.
+/// Without a network, the worker waits for every byte, and each round is one operation. The
+/// leader's broadcast inside the node overlaps with the host work of later rounds.
 TEST(ThroughHost, TakesAllBytesOfANode) {
   constexpr std::size_t kRounds = (kModel + kPartition - 1) / kPartition;
   for (const int workers : {1, 3})
@@ -47,9 +47,9 @@ TEST(ThroughHost, TakesAllBytesOfANode) {
     }
 }
 
-/// Four servers: in a round, each worker sends 3 partitions and, except in the first round,
-/// receives 3 more, while 4 cross its host. The messages of a round take the time of 6 partitions
-/// at 1 GB/s.
+/// There are four servers. In a round, each worker sends 3 partitions and, except in the first
+/// round, receives 3 more; 4 partitions cross its host. The messages of a round take the time of 6
+/// partitions at 1 GB/s.
 TEST(ThroughHost, PassesWhileMessagesAreUnderWay) {
   const Training training = vgg16(4, 1, Json::object());
   EXPECT_NEAR(added_s(training, 8e9), 0, 1e-9) << "4 / 8 is less than 3 / 1";
@@ -88,7 +88,8 @@ TEST(ThroughHost, LeavesWeightsAsTheyAre) {
     }
 }
 
-/// A chain, like a tree, sends each partition once less than there are workers, in each direction.
+/// In both directions a chain, like a tree, sends each partition one time less than there are
+/// workers.
 TEST(ThroughHost, ChainsOfPartitionsSendAsMuchAsTrees) {
   const auto traffic = [](const char* segment) {
     const Trained trained =

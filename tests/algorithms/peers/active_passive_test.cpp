@@ -71,8 +71,8 @@ TEST(ActivePassive, NeedsGraphsWithoutOddCircles) {
   EXPECT_FALSE(bipartite({"butterfly", {{"group", 4}}}, 8)) << "groups of four";
 }
 
-/// With 6,000 draws of probability 1/4 a count differs from 1,500 by more than 4.5 standard
-/// deviations (151) once in 150,000 tests.
+/// Each of 6,000 draws has probability 1/4. A count differs from 1,500 by more than 4.5 standard
+/// deviations (151) in one of 150,000 tests.
 TEST(ActivePassive, OneOfSeveralPeersIsDrawnUniformly) {
   const ActivePassive centre = roles({"star"}, 0, 5);
   std::vector<int> counts(5, 0);

@@ -6,7 +6,7 @@
 #include "algorithms/peers/registry.h"
 #include "tests/support/mixing.h"
 
-// The graph that yields the exact mean for any number of ranks, with few peers each.
+// The graph that yields the exact mean for any number of ranks, although each rank has few peers.
 
 namespace trigram::test::base_k_test {
 namespace {
@@ -39,7 +39,8 @@ TEST(BaseK, GivesNobodyMoreThanKPeers) {
   }
 }
 
-/// At most 2 log n / log(k+1) + 2 rounds; if n has only small factors, as many rounds as factors.
+/// There are at most 2 log n / log(k+1) + 2 rounds. If n has only small factors, there are as many
+/// rounds as factors.
 TEST(BaseK, TakesFewRounds) {
   for (const int k : {1, 2, 3, 4})
     for (int size = 2; size <= 200; ++size)
@@ -55,15 +56,16 @@ TEST(BaseK, TakesFewRounds) {
                                         {4, 60, 3},
                                         {7, 7, 1}})
     EXPECT_EQ(base_k(k)->period(size), rounds) << "k = " << k << ", " << size << " ranks";
-  // 5 = 4 + 1: the four average among themselves, all exchange with the fifth, then the four
+  // 5 = 4 + 1: the four average among themselves, then all exchange with the fifth, then the four
   // average again.
   EXPECT_EQ(base_k(1)->period(5), 5);
-  // 6 = 2 * 3: two copies of 2 + 1, then each rank with its counterpart; not 4 + 2.
+  // 6 = 2 * 3: two copies of 2 + 1, then each rank exchanges with its counterpart. The form 4 + 2
+  // is not used.
   EXPECT_EQ(base_k(1)->period(6), 4);
 }
 
-/// Three ranks in pairs: 2 + 1. Both ranks of the pair have its mean; the third rank exchanges with
-/// one of them such that it has the mean of all three.
+/// Three ranks in pairs are 2 + 1. Both ranks of the pair have the pair's mean. The third rank
+/// exchanges with one of them such that it gets the mean of all three.
 TEST(BaseK, WeighsDigitsByTheirRanks) {
   const auto graph = base_k(1);
   const Matrix first = {{0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 0, 1}};

@@ -13,8 +13,8 @@
 namespace trigram::test::each_graph_test {
 namespace {
 
-/// The weights of all ranks after `steps` of mixing without gradients, starting from rank 0's unit
-/// vector.
+/// The weights of all ranks after `steps` steps of mixing without gradients. At first rank 0 has
+/// weight 1, and all other ranks have 0.
 std::vector<double> impulse(const PeerGraph& graph, int size, long steps) {
   Matrix w = assemble(graph, size, 0);
   for (long t = 1; t < steps; ++t) w = product(assemble(graph, size, t), w);
@@ -54,7 +54,8 @@ TEST(NPeerExponential, SendsToMultiplesOfPowers) {
   EXPECT_EQ(graph->peers(0, 16, 1).send_to, (std::vector<int>{3, 6}));
   EXPECT_EQ(graph->peers(0, 16, 2).send_to, (std::vector<int>{9, 2}));
   EXPECT_EQ(graph->peers(0, 16, 3).send_to, (std::vector<int>{1, 2}));
-  // A hop all the way round counts towards the own weight: P = 6, hops 3 and 6.
+  // A hop that leads all the way round counts towards the rank's own weight. For P = 6 the hops are
+  // 3 and 6.
   const Peers round = graph->peers(1, 6, 1);
   EXPECT_EQ(round.send_to, std::vector<int>{4});
   EXPECT_NEAR(round.self_weight, 2.0 / 3, 1e-6);
@@ -113,8 +114,8 @@ TEST(Grid, HasMetropolisWeightsAndBorders) {
   EXPECT_EQ(w[2][3], 0) << "no edge around the border";
 }
 
-/// In every round of three steps, for some order of eight ranks: 1, 2 and 4 positions ahead on the
-/// circle, or across the edges of the cube.
+/// In every round of three steps there is an order of eight ranks in which peers are 1, 2 and 4
+/// positions ahead on the circle, or across the edges of the cube.
 TEST(ShuffledExponential, GoesThroughPowersOfTwoOfAnOrderShuffledEveryRound) {
   for (const bool cube : {false, true}) {
     const PeerGraphSpec spec{"shuffled_exponential",
@@ -125,7 +126,7 @@ TEST(ShuffledExponential, GoesThroughPowersOfTwoOfAnOrderShuffledEveryRound) {
       const auto next = [&](int rank, int i) {
         return graph->peers(rank, 8, 3 * round + i).send_to.at(0);
       };
-      std::vector<int> order = {0};  // the order starts at rank 0
+      std::vector<int> order = {0};  // the order begins with rank 0
       for (std::size_t place = 1; place < 8; ++place) {
         const int bit = std::countr_zero(place);
         order.push_back(cube ? next(order[place - (std::size_t{1} << bit)], bit)

@@ -6,7 +6,7 @@
 #include "algorithms/peers/spectral_gap.h"
 #include "tests/support/mixing.h"
 
-// Guarantees of every peer graph, at many sizes.
+// Guarantees of every peer graph, tested for many numbers of ranks.
 
 namespace trigram::test::every_graph_test {
 namespace {
@@ -41,7 +41,7 @@ std::vector<PeerGraphSpec> every_graph() {
 
 constexpr int kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 31, 32};
 
-/// Calls `check(graph, size, step)` for every graph that can serve the size.
+/// Calls `check(graph, size, step)` for every graph that can have this number of ranks.
 template <class Check>
 void for_every_graph(Check check) {
   for (const PeerGraphSpec& spec : every_graph())

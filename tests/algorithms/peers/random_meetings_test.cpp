@@ -18,8 +18,8 @@ TEST(RandomPairs, AreSoManyStepsApart) {
   EXPECT_EQ(due(RandomPairs(1, Interval::fixed, 3, 10), 10), (std::vector<long>{2, 5, 8}));
 }
 
-/// 4,000 intervals of a geometric distribution: their mean is off by less than four of its standard
-/// deviations, sqrt(m (m - 1)) / sqrt(4000).
+/// 4,000 intervals of a geometric distribution with mean m. Their mean must be off by less than
+/// four of its standard deviations, sqrt(m (m - 1)) / sqrt(4000).
 TEST(RandomPairs, AreSoManyStepsApartInTheMean) {
   for (const std::int64_t mean : {1, 4}) {
     const long steps = 4000 * mean;
@@ -29,8 +29,8 @@ TEST(RandomPairs, AreSoManyStepsApartInTheMean) {
   }
 }
 
-/// The drawing stops at the end of the run whatever the mean, and a longer run begins with the
-/// rounds of a shorter one.
+/// The drawing stops at the end of the run, whatever the mean. A longer run begins with the rounds
+/// of a shorter one.
 TEST(RandomPairs, AreDrawnNoFurtherThanTheRun) {
   EXPECT_EQ(RandomPairs(1, Interval::geometric, 1 << 30, 10).count(), 0);
   const auto few = due(RandomPairs(3, Interval::geometric, 4, 50), 50);

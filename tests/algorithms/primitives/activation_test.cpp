@@ -12,8 +12,8 @@
 #include "algorithms/peers/butterfly_group.h"
 #include "tests/support/worlds.h"
 
-// The start of collectives that do not wait: the messages of an activation, their number, and the
-// groups.
+// The start of collectives that do not wait for late ranks: the messages of an activation and their
+// number; and the groups of ranks that average together.
 
 namespace trigram::test::activation_test {
 namespace {
@@ -106,7 +106,7 @@ TEST(ButterflyGroup, CutsTheRanksIntoGroupsAndReachesEveryoneSoon) {
     }
 }
 
-/// Counts the messages that it forwards.
+/// Counts the messages that it forwards to another control plane.
 class CountingControl final : public Control {
  public:
   CountingControl(Control& inner, std::map<long, int>& sent) : inner_(inner), sent_(sent) {}
@@ -125,7 +125,7 @@ class CountingControl final : public Control {
 class ActivationTest : public WorldTest {
  protected:
   /// Activates versions 0, 1, ... on the main streams. `arrives` tells which ranks arrive before a
-  /// version is activated. Returns the number of messages of each version, over all ranks.
+  /// version is activated. Returns the number of messages for each version, over all ranks.
   std::vector<int> messages(long versions,
                             const std::function<bool(int rank, long version)>& arrives) {
     const auto sent = results_in_world(world(), flat_cluster(ranks()), [=](Context ctx) {
@@ -158,7 +158,7 @@ TEST_P(ActivationTest, OneActivatorMakesOneMessageForEachOtherRank) {
       messages(6, [P = ranks()](int rank, long version) { return rank == version % P; });
   if (simulated()) {
     EXPECT_EQ(sent, std::vector<int>(6, ranks() - 1));
-  } else {  // a rank that the next version overtakes passes on only that version
+  } else {  // a rank that the next version overtakes passes on only the next version
     for (const int count : sent) EXPECT_LE(count, ranks() - 1);
     EXPECT_EQ(sent.back(), ranks() - 1);
   }
@@ -172,7 +172,7 @@ TEST_P(ActivationTest, ActivatorsRace) {
   }
 }
 
-/// A message for version 1 that overtakes the one for version 0 activates both.
+/// A message for version 1 that overtakes the message for version 0 activates both versions.
 TEST_P(ActivationTest, ALaterVersionStandsForTheEarlier) {
   run([](Context ctx) {
     Activation activation([](long) { return Activation::kAnyRank; });

@@ -25,18 +25,18 @@ std::vector<Bucket> buckets(const std::vector<std::size_t>& lengths,
 
 const std::vector<std::size_t> kLengths = {4096, 3, 25088, 1, 511, 512, 513, 64, 9000};
 
-/// The values come from two Python functions, one for the hash and one for the key.
+/// Two Python functions, one for the hash and one for the key, gave these values.
 TEST(Assignment, HashesKeysAsDecimalDigits) {
   EXPECT_EQ(djb2_server(0, 1'000'000), 177'621u);
   EXPECT_EQ(djb2_server(65'536, 1'000'000'000'000), 210'653'553'582u);
   EXPECT_EQ(djb2_server(31 * 65'536 + 100, 16), 9u);
   EXPECT_EQ(djb2_server(390 * 65'536, 16), 3u);
-  // Twenty digits: the hash has overflowed 64 bits several times.
+  // The key has twenty digits, so the hash has overflowed 64 bits several times.
   EXPECT_EQ(djb2_server(18'446'744'073'709'551'615u, 1'000'003), 907876u);
 }
 
 TEST(Assignment, NumbersBucketsByTheirNames) {
-  // Python's sorted(): B < a < a.b < b < b.a
+  // The order is that of Python's sorted(): B < a < a.b < b < b.a
   const auto hashed = [](const std::vector<const char*>& names) {
     std::vector<std::size_t> servers;
     for (const Partition& p :
@@ -82,8 +82,8 @@ TEST(Assignment, OfRoundRobinGoesOn) {
   }
 }
 
-/// After each round every server has transferred its equal share so far, up to one partition; the
-/// server with the largest load has about one partition in each round.
+/// After each round, every server has transferred its equal share of the rounds so far, up to one
+/// partition. The server with the largest load has about one partition in each round.
 TEST(Assignment, OfHashesFormsRoundsOfEqualShares) {
   constexpr std::size_t kLongest = 2048;
   for (const std::size_t servers : {1u, 2u, 5u, 16u})

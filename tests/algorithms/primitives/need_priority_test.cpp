@@ -5,7 +5,7 @@
 #include "tests/support/training.h"
 #include "tests/support/worlds.h"
 
-// The parameter server's priority by need: partitions that the next forward pass needs first travel
+// The parameter server's priority `need`: partitions that the next forward pass needs first travel
 // first, and that pass waits for each bucket separately.
 
 namespace trigram::test::need_priority_test {
@@ -33,8 +33,8 @@ double seconds(const char* workload, double gbps, const Json& algorithm,
   return train(training).seconds();
 }
 
-/// If nothing overtakes, exchanges begin at the same times as without priorities, and forward waits
-/// for less.
+/// If no message overtakes another, exchanges begin at the same times as without priorities, and
+/// the forward pass waits for less.
 TEST(NeedPriority, IsNeverSlowerWhereNothingOvertakes) {
   for (const char* workload : {"vgg16", "bert_large"})
     for (const double gbps : {1, 10, 100}) {
@@ -44,9 +44,9 @@ TEST(NeedPriority, IsNeverSlowerWhereNothingOvertakes) {
     }
 }
 
-/// Faster by at most the hidden forward passes: all but the first. With rendezvous messages: if
-/// workers may continue before other workers have everything they need, overtaking messages may
-/// delay other ranks.
+/// The gain is at most the time of the hidden forward passes, which are all but the first. Messages
+/// are rendezvous messages: if workers could continue before other workers have everything they
+/// need, overtaking messages could delay other ranks.
 TEST(NeedPriority, IsFasterWhereCommunicationDominates) {
   for (const auto& [workload, forward_s] : {std::pair{"vgg16", 0.0486}, {"bert_large", 0.1767}})
     for (const double gbps : {1, 10}) {
@@ -81,8 +81,8 @@ TEST(NeedPriority, GivesTheSameWeightsToTheLastBit) {
         }
 }
 
-/// Four buckets of two partitions, one server: the first half in the order in which they are ready,
-/// the others in the order in which they are needed.
+/// Four buckets have two partitions each, and there is one server. The first half is in the order
+/// in which partitions are ready, the other half in the order in which they are needed.
 TEST(NeedPriority, OrdersPartitionsByTheBucketsAlone) {
   run_in_world("threads", flat_cluster(1), [](Context ctx) {
     const Tensor x = ctx.device->empty(8);

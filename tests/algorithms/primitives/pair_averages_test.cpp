@@ -62,7 +62,7 @@ std::vector<Values> models_after(int rounds, const std::string& world,
 }
 
 struct Distance {
-  double of_mean;  // distance between the mean model and the initial mean, largest element
+  double of_mean;  // largest element of the difference between the mean model and the initial mean
   double apart;    // root mean square distance of models from their mean
 };
 
@@ -96,7 +96,7 @@ TEST_P(PairAveragesTest, ExactOnesAreTheMeanAfterOneRound) {
   EXPECT_LT(end.of_mean, 1e-6);
 }
 
-/// Models start 1 apart; random numbers are as hard to encode as any other values.
+/// Models are 1 apart at the start. Random numbers are as hard to encode as any other values.
 TEST_P(PairAveragesTest, CodedOnesComeAsNearAsWanted) {
   const std::vector<std::pair<CodecSpec, int>> cases = {
       {{"minmax_uint8"}, 10},

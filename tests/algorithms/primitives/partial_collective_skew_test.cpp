@@ -19,10 +19,10 @@ constexpr int kRanks = 32;
 constexpr long kRounds = 2000;
 
 struct Outcome {
-  double active, wait_s;  // means: ranks in time per round; wait per rank and round
+  double active, wait_s;  // means: ranks in time per round; seconds of waiting per rank and round
 };
 
-/// Latencies are tiny compared with the skew: the messages of a round take about 5 us together.
+/// Latencies are tiny compared with the skew: all messages of a round together take about 5 us.
 Cluster quick_cluster() {
   Cluster cluster = round_cluster(kRanks);
   cluster.inter = {100e9, 0.2e-6};
@@ -70,8 +70,8 @@ TEST(Skew, ASoloCollectiveRunsWithTheFirstRankAlone) {
   EXPECT_LT(solo.wait_s, 1e-5);  // the first rank waits for its own messages
 }
 
-/// The initiator is uniform: (P+1)/2 ranks are in time, and the wait is (P^2-1)/(6P) ms on average.
-/// Over 2,000 rounds their standard errors are 1.25 and 2.0 per cent.
+/// The initiator is drawn uniformly. On average (P+1)/2 ranks are in time, and the wait is
+/// (P^2-1)/(6P) ms. Over 2,000 rounds the standard errors are 1.25 and 2.0 per cent.
 TEST(Skew, AMajorityCollectiveRunsWithHalfOfTheRanks) {
   const Outcome majority = benchmark([](long round) {
     return static_cast<int>(Philox(7, 0, round, Purpose::peers).below(kRanks));
@@ -80,7 +80,7 @@ TEST(Skew, AMajorityCollectiveRunsWithHalfOfTheRanks) {
   EXPECT_NEAR(majority.wait_s, 5.33e-3, 0.05 * 5.33e-3);
 }
 
-/// Every rank waits for the last rank: (P-1)/2 ms on average.
+/// Every rank waits for the last rank, (P-1)/2 ms on average.
 TEST(Skew, ASynchronousCollectiveWaitsForTheLast) {
   const Outcome synchronous = benchmark([](long) { return Activation::kAllRanks; });
   EXPECT_DOUBLE_EQ(synchronous.active, kRanks);

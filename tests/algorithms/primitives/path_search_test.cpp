@@ -9,7 +9,7 @@
 
 #include "algorithms/peers/registry.h"
 
-// Which iterations the search for connecting edges ends, and which ranks are in them.
+// The iterations that the search for connecting edges ends, and the ranks in them.
 
 namespace trigram::test::path_search_test {
 namespace {
@@ -32,7 +32,7 @@ TEST(PathSearch, AnIterationEndsWithAnEdgeThatConnects) {
   EXPECT_EQ(line.finish(0), (Ranks{0, 1}));
 }
 
-/// Two pairs, each already connected, are joined by an edge whose two ends both have edges.
+/// Two pairs, each already connected, are joined by an edge whose two ends both have other edges.
 TEST(PathSearch, PartsGrowTogether) {
   PathSearch ring = search("ring", 4);
   EXPECT_EQ(ring.finish(0), Ranks{});
@@ -59,8 +59,8 @@ TEST(PathSearch, OneRankAloneNeverWaits) {
   EXPECT_EQ(alone.finish_last(0), Ranks{0});
 }
 
-/// The ranks that edges between members of the same iteration connect, one iteration after the
-/// other.
+/// The ranks that are connected by edges between members of the same iteration, one iteration after
+/// the other.
 class Connected {
  public:
   explicit Connected(int ranks) : of_(static_cast<std::size_t>(ranks)) { clear(); }
@@ -87,8 +87,8 @@ class Connected {
   std::vector<std::set<int>> of_;
 };
 
-/// Workers of random speeds on every fixed graph: no rank waits forever, each iteration connects
-/// ranks, and within P-1 iterations all ranks are connected, repeatedly.
+/// Workers of random speeds on every fixed graph. No rank waits forever, each iteration connects
+/// ranks, and within P-1 iterations all ranks are connected, again and again.
 TEST(PathSearch, ConnectsAllWithinAsManyIterationsAsThereAreOthers) {
   constexpr int kSteps = 40;
   for (const char* graph : {"ring", "torus", "grid", "complete", "star"})

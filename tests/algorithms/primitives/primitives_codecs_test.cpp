@@ -12,7 +12,7 @@ namespace {
 
 struct Case {
   CodecSpec spec;
-  /// ||result - mean|| over the norm of the inputs; the error of two encodings.
+  /// ||result - mean|| divided by the norm of the inputs: the error of two encodings.
   double error;
 };
 
@@ -48,7 +48,7 @@ Values part(const Values& x, std::size_t j, std::size_t P) {
   return {at(j), at(j + 1)};
 }
 
-/// Every rank's codec encodes the rank's parts in order, then the mean of its own part.
+/// The codec of every rank encodes all parts of the rank in order, then the mean of its own part.
 Values expected_mean(const CodecSpec& spec, const std::vector<Values>& inputs) {
   const std::size_t P = inputs.size();
   HostDevice device;
@@ -108,7 +108,7 @@ TEST_P(CodedPrimitives, CompressedScatterReduceWithEveryCodec) {
         for (std::size_t i = 0; i < n; ++i) mean[i] += x[i] / static_cast<float>(P);
       }
       EXPECT_LE(std::sqrt(distance_squared(result, expected)), 1e-6 * norm) << what;
-      if (n < 257) continue;  // the parts are too short for their codec's typical error
+      if (n < 257) continue;  // the parts are too short to show the typical error of their codec
       EXPECT_LE(std::sqrt(distance_squared(result, mean)), error * norm) << what;
     }
   }

@@ -18,7 +18,7 @@ namespace {
 
 using Vectors = std::vector<std::vector<float>>;  // by rank
 
-/// A different vector for every rank, with both signs and several magnitudes.
+/// Vectors that differ between ranks, with both signs and several magnitudes.
 Vectors make_inputs(int ranks, std::size_t n) {
   Vectors inputs;
   for (int r = 0; r < ranks; ++r) {
@@ -83,7 +83,8 @@ TEST_P(Primitives, CentralisedFullPrecisionIsTheMean) {
   }
 }
 
-/// Part j of the mean of the decoded codes of all ranks' parts j, encoded and decoded once more.
+/// For each part j: the mean of the decoded codes of all ranks' parts j, encoded and decoded once
+/// more.
 std::vector<float> compressed_scatter_reduce(const Vectors& inputs) {
   const std::size_t P = inputs.size(), n = inputs[0].size();
   std::vector<float> result;
@@ -124,7 +125,8 @@ TEST_P(Primitives, DecentralisedFullPrecisionMixesTheNeighbours) {
   });
   const auto P = static_cast<std::size_t>(ranks());
   for (std::size_t r = 0; r < P; ++r) {
-    std::set<std::size_t> neighbours = {r, (r + 1) % P, (r + P - 1) % P};  // fewer than 3 if P < 3
+    std::set<std::size_t> neighbours = {r, (r + 1) % P,
+                                        (r + P - 1) % P};  // these are fewer than 3 ranks if P < 3
     Vectors mixed;
     for (const std::size_t neighbour : neighbours) mixed.push_back(inputs[neighbour]);
     expect_near(outputs.at(r), mean(mixed));
@@ -147,7 +149,7 @@ TEST_P(Primitives, DecentralisedLowPrecisionMixesWhatTravels) {
 }
 
 /// The sums of x and of w over all ranks are conserved, and x / w converges to the mean, on a graph
-/// on which ranks receive from different numbers of peers.
+/// whose ranks receive from different numbers of peers.
 TEST_P(Primitives, PushSumConservesMassAndFindsTheMean) {
   Vectors inputs = make_inputs(ranks(), 5);
   for (auto& x : inputs) x.push_back(1);  // w

@@ -22,8 +22,8 @@ Cluster cluster_of(int ranks) {
   return cluster;
 }
 
-/// One server beside `workers` workers, with one bucket in `partitions` partitions: the time at
-/// which the last rank finishes.
+/// The time at which the last rank finishes, with one server beside `workers` workers, and one
+/// bucket in `partitions` partitions.
 double seconds(int workers, std::size_t partitions, bool acknowledged,
                SimOptions::Fidelity fidelity, double latency_s = kLatency_s) {
   Cluster cluster = cluster_of(workers + 1);
@@ -45,8 +45,9 @@ double seconds(int workers, std::size_t partitions, bool acknowledged,
 
 class PushPullTimes : public ::testing::TestWithParam<SimOptions::Fidelity> {};
 
-/// The push, an acknowledgement of 112 bytes, a request of 120 bytes and the answer: each is a
-/// message of every worker through the server's port, and then its latency.
+/// The push, an acknowledgement of 112 bytes, a request of 120 bytes and the answer. For each of
+/// these, every worker has one message, which takes its time at the server's port and then its
+/// latency.
 TEST_P(PushPullTimes, OfAPartitionAreTwoRoundTrips) {
   for (const int workers : {1, 2, 5}) {
     const double bytes = workers * (kPartition + 112 + 120 + kPartition);
@@ -70,8 +71,8 @@ INSTANTIATE_TEST_SUITE_P(Fidelities, PushPullTimes,
                                                                                 : "message";
                          });
 
-/// How much longer a step becomes with one more millisecond of latency, in latencies, for a model
-/// of 25 partitions and as many rounds on 2 nodes.
+/// The increase of a step's time if the latency grows by a millisecond, in units of latencies. The
+/// model has 25 partitions and as many rounds, on 2 nodes.
 double latencies(const Json& options, Transport::Protocol protocol = Transport::Protocol::eager) {
   Training training;
   training.algorithm = {{"name", "parameter_server"}, {"servers", 1}, {"partition", "40B"}};
@@ -103,13 +104,14 @@ TEST(PushPullRounds, PayALatencyEachOnASingleStream) {
               kRounds + 1, 0.01);
 }
 
-/// A rank that works and serves does not wait either: its pushes do not wait for the pushes that it
+/// Nor does a rank wait that works and serves: its pushes do not wait for the pushes that it
 /// receives.
 TEST(PushPullRounds, PayFourLatenciesTogetherWhereServersWork) {
   EXPECT_NEAR(latencies({{"servers", 2}}), 4, 0.01) << "13 rounds of 2";
 }
 
-/// The same among the leaders of nodes; traffic inside nodes has none of the latency between nodes.
+/// The same holds among the leaders of nodes. Traffic inside nodes does not have the latency
+/// between nodes.
 TEST(PushPullRounds, PayFourLatenciesTogetherWhereLeadersServe) {
   EXPECT_NEAR(latencies({{"servers", 2}, {"hierarchical", true}}), 4, 0.01);
 }

@@ -9,7 +9,8 @@
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 
-// AD-PSGD: pairwise averages, compared with its equations, and the quantities that it conserves.
+// AD-PSGD: its averages in pairs, compared with its equations, and the quantities that it
+// conserves.
 
 namespace trigram::test::adpsgd_test {
 namespace {
@@ -44,7 +45,7 @@ class AdPsgdRule : public ::testing::TestWithParam<std::string> {
 };
 
 /// If gradients do not depend on the weights, the mean model follows the mean gradient, whichever
-/// ranks average and when.
+/// ranks average, and whenever they do.
 TEST_P(AdPsgdRule, ConservesTheMean) {
   constexpr long kSteps = 40;
   for (const int ranks : {2, 4, 5, 8})
@@ -58,14 +59,14 @@ TEST_P(AdPsgdRule, ConservesTheMean) {
         EXPECT_NEAR(mean(x), 1 - kLr * kSteps * (ranks + 1) / 2.0, 2e-4);
         // Passive workers may finish before any request; a star has only one active rank.
         if (!is_simulated(GetParam()) || graph == std::string("star")) continue;
-        // how far ranks drift apart without averages
+        // The distance by which ranks would drift apart without averages.
         const double alone = kLr * kSteps * (ranks - 1);
         const auto [low, high] = std::minmax_element(x.begin(), x.end());
         EXPECT_LT(*high - *low, 0.8 * alone) << "averages bring models together";
       }
 }
 
-/// The same with every codec, whatever its loss.
+/// The mean is conserved with every codec, whatever the codec loses.
 TEST_P(AdPsgdRule, ConservesTheMeanWithEveryCodec) {
   constexpr int kRanks = 6;
   constexpr long kSteps = 5;
@@ -88,11 +89,11 @@ TEST_P(AdPsgdRule, ConservesTheMeanWithEveryCodec) {
 
 using Vector = std::vector<float>;
 
-/// AD-PSGD with equally fast workers: between one step and the next all pairs of the rotating
-/// bipartite graph average, while the gradient is computed at the earlier weights.
+/// AD-PSGD with equally fast workers. Between one step and the next, all pairs of the rotating
+/// bipartite graph average, while gradients are computed at the earlier weights.
 template <class Code>
 std::vector<Vector> synchronous_pairs(std::size_t P, const AffineTraining& run, Code code) {
-  // the models; the weights at which gradients are taken
+  // x: the models; old: the weights at which gradients are taken.
   std::vector<Vector> x(P, Vector(kNumel, 1)), old = x;
   std::map<std::pair<std::size_t, std::size_t>, Vector> references;
   for (std::size_t t = 0; t < static_cast<std::size_t>(run.steps); ++t) {
@@ -153,7 +154,7 @@ TEST_P(AdPsgdRule, AveragesDifferencesFromReferencesOfPairs) {
   }
 }
 
-/// Three steps without an average, then one average of the centre with a leaf.
+/// Three steps have no average; then the centre averages with a leaf.
 TEST_P(AdPsgdRule, DrawsOneOfSeveralPartners) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of exactly equal speed";
   std::vector<double> alone(5, 1);

@@ -39,7 +39,7 @@ TEST_P(AsyncServerRule, OneWorkerIsSgd) {
   expect_near(common_weights(ends(1, {{"codec", "minmax_uint8"}}, 3, 0.5)), {x});
 }
 
-/// If gradients do not depend on the weights, the servers, and all workers, end with the sum of all
+/// If gradients do not depend on the weights, the servers and all workers end with the sum of all
 /// changes, in whatever order these arrive.
 TEST_P(AsyncServerRule, ServersEndWithTheSumOfAllChanges) {
   constexpr long kSteps = 3;
@@ -56,7 +56,7 @@ TEST_P(AsyncServerRule, ServersEndWithTheSumOfAllChanges) {
     }
 }
 
-/// Between two changes of any worker, each other worker's change arrives once.
+/// Between two changes of any worker, one change of every other worker arrives.
 TEST_P(AsyncServerRule, ChangesOfEqualWorkersAreOneRoundOld) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of equal speed";
   for (const int ranks : {1, 2, 4, 8})
@@ -84,7 +84,7 @@ TEST(PairMatcher, GrantsARankOneExchangeAtATime) {
   matcher.request(1);  // 1 starts with server 2
   EXPECT_EQ(granted, (Pairs{{1, 2}}));
   matcher.request(0);  // not to itself; server 2 is busy
-  matcher.request(3);  // server 0 is free
+  matcher.request(3);  // server 0 is free and serves 3
   EXPECT_EQ(granted, (Pairs{{1, 2}, {3, 0}}));
   matcher.release(1);  // server 0 is busy
   EXPECT_EQ(granted.size(), 2u);
@@ -99,14 +99,13 @@ TEST(PairMatcher, GrantsARankOneExchangeAtATime) {
   EXPECT_EQ(granted.size(), 5u);
 }
 
-/// All ranks are servers and requesters. Ranks leave their exchanges one at a time, in a random
-/// order.
+/// All ranks are servers and requesters. Exchanges end one at a time, in a random order.
 TEST(PairMatcher, SkipsNoRequestMoreOftenThanThereAreOtherRequesters) {
   for (const int ranks : {2, 5, 16}) {
     std::vector<int> servers(static_cast<std::size_t>(ranks)), in_exchange;
     std::iota(servers.begin(), servers.end(), 0);
     std::vector<std::vector<std::pair<int, int>>> waiting(
-        servers.size());  // requester, times skipped
+        servers.size());  // for each request: the requester, and how often it was skipped
     int most = 0;
     PairMatcher matcher(servers, ranks, [&](int requester, int server) {
       auto& requests = waiting[static_cast<std::size_t>(server)];

@@ -1,5 +1,5 @@
-// The asynchronous parameter server with a known order of arrivals, compared with its equations in
-// plain loops: the pushes, the pulls, and the losses of codes.
+// The asynchronous parameter server with a known order of arrivals: its pushes, its pulls and the
+// losses of codes, compared with plain loops over its equations.
 
 #include <gtest/gtest.h>
 
@@ -36,8 +36,8 @@ std::vector<std::size_t> order() {
 
 /// The exchanges of one shard.
 struct Shard : ServerShard {
-  /// d is pushed: v = d + e is sent as C(v), and e = v - C(v). The worker's new weights are its old
-  /// weights, plus C(weights - old weights), plus C(v).
+  /// Pushes d: v = d + e is sent as C(v), and e = v - C(v). The worker's new weights are its old
+  /// weights + C(weights - old weights) + C(v).
   void exchange(std::size_t worker, const Vector& d, const Coder& code) {
     if (worker == server) return add(1, d, weights);
     Vector v = d, news = weights;
@@ -138,9 +138,9 @@ TEST_P(AsyncServerSchedule, FollowsTheEquations) {
     }
 }
 
-/// Pushed and held-back changes together are all changes, however many: if changes do not depend on
-/// the weights, the model differs from their sum by what the workers hold back, which does not
-/// grow.
+/// The pushed and the held-back changes together are all changes, however many steps there are. If
+/// changes do not depend on the weights, the model differs from their sum by the changes that the
+/// workers hold back, and these do not grow.
 TEST_P(AsyncServerSchedule, PushesLoseNothingForGood) {
   constexpr double kSum = kRanks * (kRanks + 1) / 2.0;
   const double largest_step = double{kLr} * kSum * (1 + 0.02 * kNumel);

@@ -28,7 +28,7 @@ class CentralisedRules : public ::testing::TestWithParam<std::string> {
     const std::string reason = world_unavailable(GetParam());
     if (!reason.empty()) GTEST_SKIP() << reason;
   }
-  /// On 4 and 8 workers, flat and in nodes of two, compared with `expected(ranks)`.
+  /// Compares with `expected(ranks)` on 4 and 8 workers, flat and in nodes of two.
   template <class Expected>
   void check(Json algorithm, long steps, const Expected& expected, const Json& optimizer = {}) {
     for (const int nodes : {2, 4})

@@ -45,7 +45,7 @@ TEST_P(CentralisedRules, SlowMoStepsAlongTheMomentumOfItsAverages) {
         expected);
 }
 
-/// The last average is in the step whose learning rate has decayed to 0.
+/// The last average is in a step whose learning rate has decayed to 0.
 TEST_P(CentralisedRules, SlowMoAveragesWhereTheLearningRateIsZero) {
   const double beta = 0.5;
   const auto expected = [&](std::size_t ranks) {
@@ -66,7 +66,7 @@ TEST_P(CentralisedRules, SlowMoAveragesWhereTheLearningRateIsZero) {
         {{"name", "sgd"}, {"lr", kLr}, {"decay", "step"}, {"decay_every", 5}, {"decay_factor", 0}});
 }
 
-/// In the first step of a warm-up of a very small rate, 1 / lr overflows f32.
+/// In the first step of a warm-up the learning rate is so small that 1 / lr overflows f32.
 TEST_P(CentralisedRules, SlowMoBearsALearningRateNearZero) {
   const auto expected = [](std::size_t ranks) { return std::vector<double>(ranks, 1); };
   check({{"name", "slowmo"}, {"sync_every", 1}}, 4, expected, {{"name", "sgd"}, {"lr", 1e-39}});
@@ -82,9 +82,9 @@ TEST_P(CentralisedRules, SlowMoWithoutMomentumIsLocalSgd) {
   expect_near(slowmo, common_weights(train(training)));
 }
 
-/// Sixteen bits represent the gradients r + 1 over 4 or 8, and their sums, exactly. They do not
-/// represent other gradients, whose order of summation, and hence rounding, differs from part to
-/// part.
+/// Sixteen bits represent the gradients r + 1 divided by 4 or 8, and their sums, exactly. They do
+/// not represent other gradients exactly; their order of summation, and hence their rounding,
+/// differs from part to part.
 TEST_P(CentralisedRules, HalfPrecisionRoundsGradientsAndSums) {
   Cluster cluster;
   cluster.nodes = 4;
@@ -98,7 +98,7 @@ TEST_P(CentralisedRules, HalfPrecisionRoundsGradientsAndSums) {
     training.slope = 1.0 / 3;
     double x = 1, error = 0;
     for (int t = 0; t < 3; ++t) {
-      const double gradient = training.slope * x + 2.5;  // of the mean rank
+      const double gradient = training.slope * x + 2.5;  // gradient of the mean rank
       error += kLr * 8 * unit * (gradient + 2);          // at most eight roundings
       x -= kLr * gradient;
     }
@@ -111,7 +111,7 @@ TEST_P(CentralisedRules, HalfPrecisionRoundsGradientsAndSums) {
 }
 
 /// BAGUA's QAdam: Adam on the mean gradient until the last step of the warm-up, which ignores the
-/// gradient; then steps along the mean moment with a frozen variance.
+/// gradient. Then it steps along the mean moment with a frozen variance.
 double follow_moments(std::size_t ranks, int steps, int warmup, double lr) {
   const double b1 = 0.9, b2 = 0.999, eps = 1e-8;
   double x = 1, m = 0, v = 0;
@@ -125,15 +125,15 @@ double follow_moments(std::size_t ranks, int steps, int warmup, double lr) {
   return x;
 }
 
-/// 1-bit Adam as in DeepSpeed: m = b1 m + (1 - b1) g, then x = x - lr m / (scale + eps), where
-/// `scale` is Adam's divisor in the last step of the warm-up and stays constant. In addition, m is
-/// bias-corrected as in Adam, which DeepSpeed's code does not do.
+/// 1-bit Adam as in DeepSpeed: m = b1 m + (1 - b1) g, then x = x - lr m / (scale + eps). `scale` is
+/// Adam's divisor in the last step of the warm-up and stays constant. In addition, m is
+/// bias-corrected as in Adam; DeepSpeed's code does not do this.
 double follow_frozen_scale(std::size_t ranks, int steps, int warmup, double lr) {
   double x = 1, m = 0, v = 0, scale = 0, weight_of_m = 0, weight_of_v = 0;
   for (int t = 0; t < steps; ++t) {
     const double g = mean_gradient(x, ranks);
     m = 0.9 * m + 0.1 * g;
-    weight_of_m = 0.9 * weight_of_m + 0.1;  // the value of m if all gradients were 1
+    weight_of_m = 0.9 * weight_of_m + 0.1;  // the value that m would have if all gradients were 1
     if (t < warmup) {
       v = 0.999 * v + 0.001 * g * g;
       weight_of_v = 0.999 * weight_of_v + 0.001;

@@ -10,8 +10,8 @@
 #include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
 
-// Methods that average encoded gradients, with weights and gradients that differ from element to
-// element, compared with their equations in plain loops.
+// Methods that average encoded gradients, compared with plain loops over their equations. Weights
+// and gradients differ from element to element.
 
 namespace trigram::test::coded {
 
@@ -20,10 +20,10 @@ inline constexpr std::size_t kNumel = 86, kBuckets = 2;
 inline constexpr long kSteps = 3;
 inline constexpr std::uint64_t kSeed = 0;  // the seed of these runs
 
-/// Averages one bucket of the exchanging ranks.
+/// Returns the average of one bucket over the exchanging ranks.
 using Average = std::function<Vector(const Vectors& of, int bucket, long step)>;
 
-/// The exchanging ranks: all ranks, or the first of every two.
+/// The exchanging ranks: all ranks, or the first of every two ranks.
 struct Who {
   int ranks;
   bool hierarchical;
@@ -33,8 +33,8 @@ struct Who {
     for (int rank = 0; rank < ranks; rank += hierarchical ? 2 : 1) all.push_back(rank);
     return all;
   }
-  /// The vectors of the exchanging ranks, given those of all ranks: in a hierarchy the means of
-  /// nodes of two.
+  /// The vectors of the exchanging ranks, from those of all ranks. In a hierarchy they are the
+  /// means of nodes of two.
   Vectors theirs(const Vectors& of) const {
     if (!hierarchical) return of;
     Vectors means;
@@ -84,7 +84,7 @@ inline Vector averaged(const Who& who, const Vectors& of, const Average& average
   return result;
 }
 
-/// g_r(x)[i] = slope x[i] +- (r + 1) (1 + tilt i): every part has both signs.
+/// g_r(x)[i] = slope x[i] +- (r + 1) (1 + tilt i). Every part has both signs.
 inline Vectors gradients(const Vector& x, int ranks) {
   Vectors all;
   for (int r = 0; r < ranks; ++r) {
@@ -141,8 +141,8 @@ class CodedGradients : public ::testing::TestWithParam<std::string> {
 
   using Make = std::function<Average(const Who&)>;
   using Follow = Vector (*)(const Who&, const Average&);
-  /// On 4 and 8 workers, flat and in nodes of two: the result follows `average`, and none of
-  /// `others`.
+  /// Checks on 4 and 8 workers, flat and in nodes of two, that the result follows `average` and
+  /// none of `others`.
   void check(const Json& spec, const Make& average, const std::vector<Make>& others,
              Follow follow = follow_gradients, long steps = kSteps, const Json& optimizer = {}) {
     for (const Who who : {Who{4, false}, Who{8, false}, Who{4, true}, Who{8, true}}) {

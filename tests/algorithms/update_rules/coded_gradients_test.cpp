@@ -1,5 +1,5 @@
-// Methods that average encoded gradients or moments, with weights and gradients that differ from
-// element to element, compared with their equations in plain loops. The loss of codes and the error
+// Methods that average encoded gradients or moments, compared with plain loops over their
+// equations. Weights and gradients differ from element to element. The loss of codes and the error
 // feedback must be exactly those of each method.
 
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ Vector follow_moments(const Who& who, const Average& average) {
   return x;
 }
 
-/// The same after a warm-up of two steps, the second of which moves along the moment of the first
-/// and ignores its gradient, as in BAGUA's QAdam.
+/// The same after a warm-up of two steps. As in BAGUA's QAdam, the second of them moves along the
+/// moment of the first and ignores its own gradient.
 Vector follow_moments_of_qadam(const Who& who, const Average& average) {
   Vector x(kNumel, 1), m(kNumel, 0);
   for (long t = 0; t < kSteps + 2; ++t) {
@@ -56,7 +56,7 @@ Vector follow_moments_of_qadam(const Who& who, const Average& average) {
   return x;
 }
 
-/// Adam for two steps, and one step along its moments that ignores the gradient; then
+/// Adam for two steps, and one step along its moments that ignores the gradient. Then
 ///   m = avg(b1 m + (1 - b1) g_i(x)), and v is constant.
 Vector follow_adam(const Who& who, const Average& average) {
   const float b1 = 0.9f, b2 = 0.999f, eps = 1e-8f;

@@ -8,8 +8,8 @@
 #include "tests/support/weight_vectors.h"
 #include "tests/support/worlds.h"
 
-// The methods that exchange encoded differences with the neighbours of a peer graph, for weights
-// that differ, compared with their equations in plain loops.
+// The methods that exchange encoded differences with the neighbours of a peer graph, compared with
+// plain loops over their equations. Weights differ.
 
 namespace trigram::test::coded_peer_methods_test {
 namespace {
@@ -61,7 +61,7 @@ class CodedPeerMethods : public ::testing::TestWithParam<std::string> {
   }
 };
 
-/// Low-precision decentralised training as in BAGUA: three replicas on every rank of a ring, which
+/// Low-precision decentralised training as in BAGUA. Every rank of a ring has three replicas, which
 /// change after steps 0, `interval`, ...
 template <class Code>
 Vectors bagua_ring(std::size_t P, Code code, long steps = 3, long interval = 1) {
@@ -95,7 +95,8 @@ TEST_P(CodedPeerMethods, DcdOnARingIsBaguasLowPrecisionDecentralised) {
   }
 }
 
-/// Every bucket has its own range, and hence its own code; the workload has two halves.
+/// Every bucket has its own range, and hence its own code. The workload has two buckets of equal
+/// length.
 TEST_P(CodedPeerMethods, DcdCodesBucketsByThemselvesAndRestsBetweenExchanges) {
   const auto by_halves = [](const Vector& z) {
     Vector both = coded(Vector(z.begin(), z.begin() + kNumel / 2));
@@ -219,7 +220,7 @@ TEST_P(CodedPeerMethods, EcdMixesReplicasThatFollowCodedExtrapolations) {
 }
 
 /// W is symmetric, so gossip on replicas conserves the sum of all models, whatever the code loses,
-/// as long as all copies of a replica are equal. If gradients do not depend on the weights, the
+/// provided that all copies of a replica are equal. If gradients do not depend on the weights, the
 /// mean model then follows the mean gradient.
 TEST_P(CodedPeerMethods, ChocoConservesTheMeanWithEveryCodec) {
   constexpr int kRanks = 6, kSteps = 5;

@@ -1,5 +1,5 @@
 // Methods that encode gradients as signs, as three values, or as the largest of accumulated
-// gradients, compared with their equations in plain loops.
+// gradients, compared with plain loops over their equations.
 
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ class CodedSgd : public CodedGradients {
   }
 };
 
-/// One bit per element, decoded to the mean of its sign's elements, with error feedback at both
-/// ends.
+/// Each element has one bit, which decodes to the mean of the elements of its sign. There is error
+/// feedback at both ends.
 TEST_P(CodedSgd, OneBitSgdFeedsBackWhatSignsLoseAtBothEnds) {
   const auto by = [](const char* scale, bool feedback) {
     return [=](const Who& who) { return scattered(who, {"sign", {{"scale", scale}}}, feedback); };
@@ -85,7 +85,7 @@ TEST_P(CodedSgd, SignSgdGoesWhereMostGradientsPoint) {
   }
 }
 
-/// The magnitude of the minority's gradients does not matter.
+/// How large the gradients of the minority are does not matter.
 TEST_P(CodedSgd, SignSgdCountsVotesNotGradients) {
   run_in_world(GetParam(), flat_cluster(3), [](const Context& ctx) {
     const Tensor g = ctx.device->empty(6);
@@ -116,7 +116,7 @@ TEST_P(CodedSgd, TernGradAveragesThreeValuesOfCutGradients) {
   check({{"name", "terngrad"}, {"clip", nullptr}}, cut_at(1e6), {});
 }
 
-/// Every worker's momentum and unsent elements, in plain loops.
+/// Every worker's momentum and its unsent elements, in plain loops.
 struct DgcReference {
   double density, momentum = 0.5;
   bool nesterov = false, masks = true, quarters_at_first = false;

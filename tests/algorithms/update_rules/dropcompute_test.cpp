@@ -17,8 +17,8 @@ using namespace centralised;
 
 class DropComputeRules : public CentralisedRules {};
 
-/// In steps 3 and 5 the last worker is delayed for longer than the threshold, so it computes one
-/// micro-batch of three. In step 1 nothing is dropped yet, and it computes all three.
+/// In steps 3 and 5 the last worker is delayed for longer than the threshold, so it computes only
+/// one of three micro-batches. In step 1 nothing is dropped yet, and it computes all three.
 TEST_P(DropComputeRules, LeaveOutWhatLateWorkersHaveNotBegun) {
   constexpr int kRanks = 4, kBatches = 3, kSteps = 6;
   for (const bool by_all : {true, false}) {
@@ -104,8 +104,8 @@ TEST(ComputeThreshold, DropsNothingOfWorkersThatAreAlike) {
   EXPECT_EQ(best_threshold(workers, kBatches), std::numeric_limits<double>::infinity());
 }
 
-/// The worker that is late by half a micro-batch has finished three when the other workers have
-/// finished four.
+/// The late worker, which is half a micro-batch behind, has finished three micro-batches when the
+/// other workers have finished four.
 TEST(ComputeThreshold, StopsTheLateBeforeTheirLast) {
   const std::vector<ComputeTimes> workers = {
       {{1, 2, 3, 4}, {1.5}}, {{1, 2, 3, 4}, {1.5}}, {{1.5, 2.5, 3.5, 4.5}, {1}}};

@@ -1,5 +1,5 @@
-// DSGD-AAU with a known order of finishing, compared with its equations in plain loops; and the
-// quantities that it conserves in any order.
+// DSGD-AAU with a known order in which workers finish, compared with plain loops over its
+// equations; and the quantities that it conserves in any order.
 
 #include <gtest/gtest.h>
 
@@ -19,12 +19,13 @@ constexpr double kLr = 0.125, kSlope = 0.5;
 constexpr std::size_t kRanks = 5;
 constexpr long kSteps = 6;
 
-// The start of the ranks' first steps, and the durations of steps, in seconds. Everything else
+// The start of each rank's first step, and the duration of its steps, in seconds. Everything else
 // takes milliseconds.
 constexpr double kStart[kRanks] = {0.5, 3.1, 1.7, 4.3, 2.9};
 constexpr double kPeriod[kRanks] = {7.31, 11.83, 5.57, 31.37, 9.17};
 
-/// Applies the equations, worker by worker as they finish. All weights of a worker are one number.
+/// Applies the equations, worker by worker as they finish. All weights of a worker are equal, so
+/// one number is enough.
 class Reference {
  public:
   explicit Reference(const char* graph)
@@ -36,7 +37,7 @@ class Reference {
   const std::vector<double>& weights() const { return x_; }
   /// The weights of a worker after each of its steps.
   const std::vector<std::vector<double>>& paths() const { return paths_; }
-  /// The shortest time between two workers that finish one after the other.
+  /// The shortest time between the ends of two workers' steps.
   double shortest_gap_s() const { return shortest_gap_s_; }
   std::size_t largest_iteration() const { return largest_; }
 
@@ -62,7 +63,7 @@ class Reference {
     if (any) end_iteration();
   }
 
-  /// True if the edges accepted so far connect the two.
+  /// True if the edges accepted so far connect the two workers.
   bool connected(std::size_t from, std::size_t to) const {
     std::set<std::size_t> reached = {from};
     for (std::size_t before = 0; before != reached.size();) {
@@ -139,7 +140,7 @@ TEST_P(DsgdAauRule, FollowsTheEquations) {
 }
 
 /// If gradients do not depend on the weights, the mean model follows the mean gradient, whichever
-/// workers average and when; and averages bring models together.
+/// workers average, and whenever they do. Averages also bring models together.
 TEST_P(DsgdAauRule, ConservesTheMean) {
   constexpr long kMany = 40;
   for (const int ranks : {1, 2, 3, 5, 8})

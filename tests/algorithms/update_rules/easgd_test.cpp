@@ -1,4 +1,5 @@
-// Elastic averaging, computed by hand: the workers, and the centre that is the result.
+// Elastic averaging, computed by hand: the models of the workers, and the centre, which is the
+// result.
 
 #include <gtest/gtest.h>
 
@@ -11,8 +12,8 @@ using namespace centralised;
 
 class EasgdRule : public CentralisedRules {};
 
-/// The models of the workers and of the centre after each step, with exchanges after every second
-/// step and after the last.
+/// The models of the workers and the centre after each step. Exchanges follow every second step and
+/// the last step.
 struct Springs {
   Springs(std::size_t ranks, int steps, double beta) : x(ranks, 1), paths(ranks) {
     for (int t = 0; t < steps; ++t) {

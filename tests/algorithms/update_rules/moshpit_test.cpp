@@ -1,6 +1,6 @@
 #include "tests/algorithms/update_rules/peer_methods.h"
 
-// Moshpit SGD: averages along the axes of a grid, in plain loops.
+// Moshpit SGD: averages along the axes of a grid, compared with plain loops.
 
 namespace trigram::test::moshpit_test {
 namespace {

@@ -43,7 +43,7 @@ Path follow(const PeerGraphSpec& graph, int P, long tau, long steps) {
         for (std::size_t j = 0; j < ranks; ++j) (i == j ? goes : stays)[i][j] = 0;
       const Masses sent = {times(goes, own.x), times(goes, own.w)};
       own = {times(stays, own.x), times(stays, own.w)};
-      if (t > 0) add(own, under_way);  // the shares sent in step t - tau
+      if (t > 0) add(own, under_way);  // adds the shares sent in step t - tau
       under_way = sent;
     }
     path.z.push_back(z = estimates(own));
@@ -83,8 +83,8 @@ TEST_P(OsgpRule, AddsWhatWasSentSoManyStepsAgo) {
       }
 }
 
-/// If all ranks have the same number of peers, w is 1 at the end, and the mean model is where
-/// gradients that do not depend on the weights bring it.
+/// If all ranks have the same number of peers, w is 1 at the end. If gradients do not depend on the
+/// weights, the mean model is where the gradients have brought it.
 TEST_P(OsgpRule, LosesNothingOnTheWay) {
   for (const int tau : {1, 3}) {
     const auto x =

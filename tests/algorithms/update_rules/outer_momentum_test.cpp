@@ -1,5 +1,5 @@
-// Methods with blocks of local steps, with an outer optimizer, or without one after a switch;
-// computed by hand.
+// Methods with blocks of local steps, either with an outer optimizer or from a switch on, computed
+// by hand.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using namespace centralised;
 
 class BlockRules : public CentralisedRules {
  protected:
-  /// Blocks of two steps on all workers. The next block begins at `outer(average)`.
+  /// Blocks of two steps on all workers. The next block begins at the model `outer(average)`.
   template <class Outer>
   static std::vector<double> in_blocks(std::size_t ranks, int steps, Outer outer) {
     std::vector<double> x(ranks, 1);
@@ -45,7 +45,7 @@ TEST_P(BlockRules, PostLocalSgdAveragesGradientsUntilItsSwitch) {
         {{"name", "sgd"}, {"lr", kLr}, {"momentum", 0.5}});
 }
 
-/// W is the paper's global model; a block begins at W_g.
+/// W is the paper's global model, and a block begins at W_g.
 TEST_P(BlockRules, BmufFiltersBlocksByTheirMomentum) {
   const double eta = 0.6, zeta = 0.8;
   for (const bool nesterov : {false, true}) {

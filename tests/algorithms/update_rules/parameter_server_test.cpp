@@ -19,7 +19,7 @@ class ParameterServerRule : public ::testing::TestWithParam<std::string> {
   }
 };
 
-/// x = x - lr 1/P sum_j (slope x + j + 1), in floats, summed in the order of ranks.
+/// x = x - lr 1/P sum_j (slope x + j + 1), in f32, summed in the order of ranks.
 float follow(int ranks, long steps, float slope) {
   float x = 1;
   for (long t = 0; t < steps; ++t) {
@@ -61,8 +61,8 @@ TEST_P(ParameterServerRule, StepsWithTheMeanGradientToTheLastBit) {
         }
 }
 
-/// Ranks that only serve affect nothing but the number of workers: their gradients are not part of
-/// the mean, and rates are scaled by the number of workers.
+/// Ranks that only serve affect nothing: their gradients are not part of the mean, and learning
+/// rates are scaled by the number of workers.
 TEST_P(ParameterServerRule, ServersBesideTheWorkersStepThemTheSameToTheLastBit) {
   constexpr float kSlope = 0.3f;
   const Json modes[] = {Json::object(),
@@ -88,7 +88,8 @@ TEST_P(ParameterServerRule, ServersBesideTheWorkersStepThemTheSameToTheLastBit) 
       int trained = 0;
       for (const AffineEnd& end : ends) {
         ASSERT_EQ(end.weights.size(), 10u);
-        if (end.weights[0] == 1) continue;  // its initial weight: this rank is a server
+        if (end.weights[0] == 1)
+          continue;  // the initial weight, which shows that this rank is a server
         ++trained;
         for (const float w : end.weights) EXPECT_EQ(w, follow(workers, 3, kSlope));
       }

@@ -7,7 +7,7 @@
 #include "tests/support/mixing.h"
 #include "tests/support/worlds.h"
 
-// Methods over peer graphs, computed by hand: building blocks of their equations.
+// Parts of the equations of methods over peer graphs, for computations by hand.
 
 namespace trigram::test::peer_methods {
 
@@ -52,7 +52,7 @@ inline Matrix pushing(const PeerGraphSpec& spec, int size, long step) {
   return p;
 }
 
-/// The means of nodes of two ranks, and the distribution of node values to both ranks.
+/// The means of nodes of two ranks, and the values of nodes given to both ranks.
 inline Numbers node_means(const Numbers& x) {
   Numbers nodes;
   for (std::size_t r = 0; r < x.size(); r += 2) nodes.push_back((x[r] + x[r + 1]) / 2);

@@ -1,7 +1,7 @@
 #include "tests/algorithms/update_rules/peer_methods.h"
 
 // The methods that exchange with the neighbours of a peer graph, compared with their equations.
-// Other tests check the graphs; here they are used as matrices.
+// Other tests check the graphs; these tests use them as matrices.
 
 namespace trigram::test::peer_methods_test {
 namespace {
@@ -71,7 +71,7 @@ TEST_P(PeerMethods, HierarchicalSgpPushesTheMeansOfNodes) {
   expect_near(trained(algorithm("sgp", {"star"}, true), nodes_of_two(3), 4), z);
 }
 
-/// Models are not averaged: each stays where its own steps have brought it.
+/// Models are not averaged: each model stays where its own steps have brought it.
 TEST_P(PeerMethods, GossipGradMixesGradientsAlone) {
   for (const PeerGraphSpec& graph : {PeerGraphSpec{"shuffled_exponential"},
                                      {"shuffled_exponential", {{"topology", "cube"}}},

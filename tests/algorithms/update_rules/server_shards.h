@@ -11,8 +11,8 @@ inline void add(float a, const Vector& x, Vector& sum) {
   for (std::size_t i = 0; i < x.size(); ++i) sum[i] += a * x[i];
 }
 
-/// One shard of a model on a server among the workers: the server's weights, which start at 1, and
-/// its state for every worker.
+/// One shard of a model on a server among the workers: the server's weights, which are 1 at first,
+/// and its state for every worker.
 struct ServerShard {
   std::size_t begin, end, server;
   Vector weights;

@@ -1,5 +1,5 @@
-// Averages of sparse vectors whose elements all ranks select together, compared bitwise with their
-// equations in plain loops, on vectors whose largest elements differ from rank to rank.
+// Averages of sparse vectors whose elements all ranks select together, compared bitwise with plain
+// loops over their equations. The largest elements of the vectors differ from rank to rank.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ constexpr int kBucketsOfAverage = 2;
 constexpr long kStepsOfAverage = 24;
 constexpr std::size_t kElements = 43;  // parts differ in length
 
-/// The elements at the beginning are larger.
+/// The input of a rank. The first elements are larger.
 Vector input(int rank, Slot slot) {
   Philox random(1, rank, slot.step * kBucketsOfAverage + slot.bucket, Purpose::gradient_noise);
   Vector x(kElements);
@@ -99,8 +99,7 @@ struct GTopK {
   }
 };
 
-/// The magnitude that k elements reach, and its correction by the number of elements found above
-/// it.
+/// The magnitude that k elements reach, corrected by the number of elements found above it.
 class Limit {
  public:
   Limit(float most, float factor) : most_(most), factor_(factor) {}
@@ -130,9 +129,9 @@ struct OkTopK {
   bool keeps_rest = true;  // the rank keeps the elements that it has not sent
   // elements that were sent but are not in the result return to the residual
   bool puts_back = true;
-  bool limits_rank = true;   // limits the elements that a rank sends of a region
-  bool limits_owner = true;  // limits the elements that the owner sends of its region
-  bool corrects_own = true, corrects_common = true;  // whether the thresholds are corrected
+  bool limits_rank = true;   // limits the elements of each region that a rank sends
+  bool limits_owner = true;  // limits the elements that the owner of a region sends
+  bool corrects_own = true, corrects_common = true;  // thresholds are corrected
 
   struct State {
     Limit common{4.0f / 3, 1.008f};
@@ -196,8 +195,8 @@ struct OkTopK {
     for (std::size_t i = begin; i < end; ++i) part[i] = x[i];
     return part;
   }
-  /// The region boundaries: means over the ranks of the boundaries that divide their elements into
-  /// P equal shares.
+  /// The region boundaries. They are the means over the ranks of the boundaries that divide a
+  /// rank's elements into P equal shares.
   static std::vector<std::size_t> balanced(const Vectors& chosen, std::size_t k, std::size_t n) {
     const std::size_t P = chosen.size();
     std::vector<std::size_t> begins = {0};
@@ -287,7 +286,8 @@ TEST_P(SparseAverages, OkTopKAddsUpRegionsAndKeepsTheLargestOfAll) {
          but([](OkTopK& o) { o.corrects_common = false; })});
 }
 
-/// If all elements are sent, all are averaged and nothing is left; also if there is room for all.
+/// If all elements are sent, or if there is room for all, all of them are averaged and nothing is
+/// left.
 TEST_P(SparseAverages, OkTopKOfAllElementsIsTheMean) {
   const auto mean = [](const Vectors& of, int, long) {
     Vector sum = of[0];
@@ -301,7 +301,7 @@ TEST_P(SparseAverages, OkTopKOfAllElementsIsTheMean) {
 
 INSTANTIATE_TEST_SUITE_P(Worlds, SparseAverages, every_world(1, 2, 3, 4, 5, 7, 8), world_test_name);
 
-/// The same in training runs, flat and hierarchical.
+/// The same averages in training runs, flat and hierarchical.
 class SparseSgd : public coded::CodedGradients {};
 
 TEST_P(SparseSgd, GTopKStepsAlongTheMeanOfWhatIsLargest) {

@@ -1,5 +1,5 @@
-// Stale synchronous parallel: compared with its equations in plain loops, with a known order of
-// arrivals; and how far workers get ahead of each other.
+// Stale synchronous parallel with a known order of arrivals, compared with plain loops over its
+// equations; and how far workers get ahead of each other.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.07f;
 constexpr std::size_t kNumel = 43, kRanks = 3;
 constexpr long kSteps = 7;
 
-// The durations of the ranks' steps in seconds; everything else takes milliseconds.
+// The duration of each rank's steps in seconds. Everything else takes milliseconds.
 constexpr double kPeriod[kRanks] = {36.7, 10.1, 17.3};
 
 /// The exchanges of one shard.
@@ -155,9 +155,9 @@ TEST_P(SspRule, FollowsTheEquations) {
       }
 }
 
-/// With a bound of zero every pull includes all updates of the earlier clocks and, if workers are
-/// equally fast, none of the present clock: each step uses the sum of all gradients at common
-/// weights.
+/// With a bound of zero every pull includes all updates of the earlier clocks. If workers are
+/// equally fast, it includes none of the present clock, so each step uses the sum of all gradients
+/// at common weights.
 TEST_P(SspRule, WithoutStalenessIsSynchronous) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of equal speed";
   for (const int ranks : {1, 2, 4, 7}) {
@@ -179,7 +179,7 @@ TEST_P(SspRule, WithoutStalenessIsSynchronous) {
   }
 }
 
-/// A rank that begins step c has seen all other ranks end step c - s - 1 and begin it before.
+/// A rank that begins step c knows that all other ranks have ended step c - s - 1.
 TEST_P(SspRule, NobodyIsFurtherAheadThanTheBound) {
   if (!is_simulated(GetParam()) && GetParam() != "threads")
     GTEST_SKIP() << "ranks of other processes are not seen here";

@@ -4,8 +4,8 @@
 #include "core/random/philox.h"
 #include "tests/algorithms/update_rules/peer_methods.h"
 
-// SwarmSGD: local steps, and averages in random pairs. The partners come from the graph of random
-// matchings, at the number of the round.
+// SwarmSGD: local steps, and averages in random pairs. The partners of a round are those of the
+// graph of random matchings at step number = round number.
 
 namespace trigram::test::swarm_sgd_test {
 namespace {
@@ -36,8 +36,8 @@ TEST_P(SwarmRule, BlockingAveragesInPairsAfterSoManySteps) {
     }
 }
 
-/// The interval is the number of steps until the first zero among numbers below the mean, drawn for
-/// each round.
+/// The interval is the number of steps until the first zero among random numbers below the mean. It
+/// is drawn for each round.
 TEST_P(SwarmRule, GeometricIntervalsAreDrawnForEachMeeting) {
   constexpr long kSteps = 12;
   constexpr std::uint32_t kMean = 3;
@@ -59,7 +59,7 @@ TEST_P(SwarmRule, GeometricIntervalsAreDrawnForEachMeeting) {
   EXPECT_NE(intervals, std::vector<long>(intervals.size(), kMean)) << "they differ";
 }
 
-/// If workers are equally fast, a round ends before the next step does: the gradient is taken at
+/// If workers are equally fast, a round ends before the next step does, so the gradient is taken at
 /// the weights before the round.
 TEST_P(SwarmRule, NonBlockingAveragesWhileTheNextGradientIsComputed) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of exactly equal speed";

@@ -26,8 +26,8 @@ std::vector<double> train(const std::string& world, const Cluster& cluster, cons
                                      .lr = kLr}));
 }
 
-/// x_r = mixed_r(x, t) - lr g_r(x_r), `steps` times, starting at 1: the gradient is taken at the
-/// old weights.
+/// x_r = mixed_r(x, t) - lr g_r(x_r), `steps` times, from 1 on. The gradient is taken at the old
+/// weights.
 template <class Mix>
 std::vector<double> follow(std::size_t ranks, long steps, Mix mixed) {
   std::vector<double> x(ranks, 1);
@@ -101,7 +101,7 @@ TEST_P(UpdateRules, DecentralizedTakesTheGradientAtTheOldWeights) {
               follow(6, 7, mix_shift_one));
 }
 
-/// Steps 0, 3 and 6 mix; partners change from one of these steps to the next.
+/// Steps 0, 3 and 6 mix. The partner changes from one of these steps to the next.
 TEST_P(UpdateRules, DecentralizedIsLocalBetweenItsExchanges) {
   const auto every_third = [](const auto& x, long t) {
     return t % 3 == 0 ? mix_shift_one(x, t / 3) : x;
@@ -143,19 +143,19 @@ TEST_P(UpdateRules, GradientMethodsStepWithTheMeanGradient) {
   for (const bool hierarchical : {false, true}) {
     const Json exact = {{"name", "gradient_allreduce"}, {"hierarchical", hierarchical}};
     expect_near(train(GetParam(), nodes_of_two(3), exact, 6), expected(6));
-    // Parts have equal values: the code of a constant errs by at most half a step of its grid.
+    // All values of a part are equal, so the code has an error of at most half a step of its grid.
     const Json coded = {{"name", "bytegrad"}, {"hierarchical", hierarchical}};
     expect_near(train(GetParam(), nodes_of_two(3), coded, 6), expected(6));
   }
 }
 
-/// Averages conserve the sum of all models, whenever they happen: if gradients do not depend on the
-/// weights, the mean model follows the mean gradient, as without communication.
+/// Averages conserve the sum of all models, whenever they happen. If gradients do not depend on the
+/// weights, the mean model follows the mean gradient, as it does without communication.
 TEST_P(UpdateRules, AsyncAveragesConserveTheMean) {
   const long steps = 30;
   const double P = 4, mean_gradient = (P + 1) / 2;
   const double expected = 1 - kLr * static_cast<double>(steps) * mean_gradient;
-  // how far ranks drift apart without averages
+  // The distance by which ranks would drift apart without averages.
   const double alone = kLr * static_cast<double>(steps) * (P - 1);
   for (const Json& algorithm :
        {Json{{"name", "async_model_average"}, {"interval_steps", 1}},
@@ -164,14 +164,14 @@ TEST_P(UpdateRules, AsyncAveragesConserveTheMean) {
     const auto x = train(GetParam(), flat_cluster(4), algorithm, steps, 0);
     ASSERT_EQ(x.size(), 4u);
     EXPECT_NEAR(mean(x), expected, 1e-4) << algorithm;
-    // In real time, a busy machine may not manage a single average.
+    // In real time, a busy machine may not complete a single average.
     if (is_simulated(GetParam()) || algorithm.contains("interval_steps")) {
       EXPECT_LT(x[0] - x[3], 0.9 * alone) << algorithm << " brings models together";
     }
   }
 }
 
-/// An average by steps uses the models at its step, however late it ends: at the end, ranks differ
+/// An average by steps uses the models of its step, however late it ends. At the end, ranks differ
 /// only by the steps since the last average.
 TEST_P(UpdateRules, AsyncAveragesByStepsAreOfTheModelsAtTheirStep) {
   const long steps = 14;

@@ -1,5 +1,5 @@
-// 0/1 Adam, compared with its equations in plain loops, with weights and gradients that differ from
-// element to element and, during local steps, from worker to worker.
+// 0/1 Adam, compared with plain loops over its equations. Weights and gradients differ from element
+// to element and, during local steps, from worker to worker.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Rule {
   bool sets_moment = true;
 };
 
-/// The variance is updated in steps 0, 1, 2, 4 of 5 (the interval doubles after three updates).
+/// Of 5 steps, 0, 1, 2 and 4 update the variance (the interval doubles after three updates).
 /// Averages follow the first, third and fifth local step (the interval doubles after one, up to 2).
 bool updates_variance(long t) { return t < kFreeze && t != 3; }
 bool averages(long t) { return (t - kFreeze) % 2 == 0; }

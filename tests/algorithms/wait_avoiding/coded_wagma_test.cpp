@@ -6,9 +6,9 @@
 #include "core/workloads/quadratic.h"
 #include "tests/support/training.h"
 
-// Encoded groups of WAGMA-SGD on least squares with ranks that disagree. The loss of a code stays
-// with the rank whose model was encoded, so the mean model follows that of the method without a
-// codec.
+// Encoded groups of WAGMA-SGD on least squares, with ranks whose objectives differ. The loss of a
+// code stays with the rank whose model was encoded, so the mean model follows that of the method
+// without a codec.
 
 namespace trigram::test::coded_wagma_test {
 namespace {

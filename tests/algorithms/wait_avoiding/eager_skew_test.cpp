@@ -7,8 +7,8 @@
 #include "tests/support/training.h"
 
 // The micro-benchmark of eager-SGD (arXiv 1908.04207), run with the algorithm itself: in every
-// step, 32 workers have their gradients 1, 2, ... 32 ms after a common start. Averages of models
-// after every step ensure the common start.
+// step, the gradients of 32 workers are ready 1, 2, ... 32 ms after a common start. An average of
+// the models after every step makes all workers start together.
 
 namespace trigram::test::eager_skew_test {
 namespace {
@@ -31,10 +31,10 @@ Trained skewed(Json algorithm) {
 }
 
 struct Outcome {
-  double active, wait_s;  // means: ranks in time per sum; wait for it per rank and step
+  double active, wait_s;  // means: ranks in time per sum; seconds of waiting per rank and step
 };
 
-/// From the trace: a version consists of five exchanges of the agent, and even versions are the
+/// Reads the trace. A version consists of five exchanges of the agent, and even versions are the
 /// sums. A wait belongs to the version that runs next.
 Outcome outcome(const Trained& trained) {
   Outcome mean{};

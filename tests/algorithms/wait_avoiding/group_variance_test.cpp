@@ -13,7 +13,8 @@
 #include "tests/support/worlds.h"
 
 // The distance of WAGMA-SGD's models from their mean just before a global average, for different
-// kinds and sizes of groups. It is the reason why the paper uses groups, and why they change.
+// kinds and sizes of groups. Because of this distance the paper uses groups, and changes them in
+// every step.
 //
 // If workers only add independent noise of variance v to every weight in every step, the mean
 // square of this distance is
@@ -60,9 +61,9 @@ class NoiseSteps final : public Optimizer {
 struct Groups {
   std::string name;
   Json algorithm;
-  int bits = 0;          // number of bits of a rank that a group averages over: lg S
+  int bits = 0;          // lg S, the number of bits of a rank over which a group averages
   bool dynamic = false;  // false: the same bits in every step
-  double in_steps = 0;   // the formula's value, rounded, for the reader
+  double in_steps = 0;   // value of the formula, rounded, for readers of this file
 };
 
 void PrintTo(const Groups& groups, std::ostream* out) { *out << groups.name; }
@@ -128,7 +129,7 @@ double variance(const std::vector<std::string>& by_rank) {
 
 class GroupVariance : public ::testing::TestWithParam<Groups> {};
 
-/// The standard error is at most 0.2 %: for fixed groups of 16, of which there are 4.
+/// The standard error is at most 0.2 %, for fixed groups of 16, of which there are four.
 TEST_P(GroupVariance, IsThatOfTheFormulaToOnePerCent) {
   const Groups& groups = GetParam();
   const double expected = expected_variance(groups);

@@ -4,7 +4,8 @@
 
 #include "tests/support/training.h"
 
-// Checks that no run hangs, however threads interleave: the watchdog would end it with an error.
+// Checks that no run hangs, however threads interleave. The watchdog would end a hanging run with
+// an error.
 
 namespace trigram::test::many_runs_slow_test {
 namespace {

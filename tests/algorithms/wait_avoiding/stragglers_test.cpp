@@ -6,7 +6,8 @@
 #include "tests/support/training.h"
 
 // Two of 64 workers, drawn at random for every step, are delayed by 320 ms: the experiment of
-// WAGMA-SGD (arXiv 2005.00124, section 5). Which algorithms pay for the delay in every step?
+// WAGMA-SGD (arXiv 2005.00124, section 5). The tests show which algorithms pay for the delay in
+// every step.
 
 namespace trigram::test::stragglers_test {
 namespace {
@@ -36,7 +37,7 @@ double paid(const Json& algorithm) {
   return step_time(algorithm, true) - step_time(algorithm, false);
 }
 
-/// The delay of the most delayed worker in each period of `period` steps, in seconds per step.
+/// The delay of the most delayed worker in each period of `period` steps, per step, in seconds.
 double worst_delay(long period) {
   const auto machine = make_machine_model(training_of("wagma", true).cluster);
   double sum = 0;
@@ -61,8 +62,9 @@ TEST(Stragglers, SynchronousAlgorithmsPayInEveryStep) {
   }
 }
 
-/// d E[max_i N_i] / tau, where worker i is delayed N_i times in tau steps; here with the delays of
-/// this run. The cost is slightly less, as a late worker does not wait for messages.
+/// The expected cost is d E[max_i N_i] / tau, where worker i is delayed N_i times in tau steps;
+/// here with the delays of this run. The measured cost is slightly less, because a late worker does
+/// not wait for messages.
 TEST(Stragglers, WagmaPaysForTheMostDelayedWorkerOfEachPeriod) {
   const double expected = worst_delay(kTau);
   EXPECT_NEAR(expected, 0.069, 0.015);  // E[max] = 2.16 by Monte Carlo
@@ -77,13 +79,13 @@ TEST(Stragglers, EagerSgdPaysBetweenAveragesOnly) {
                   {"sync_every", kTau},
                   {"allreduce", "recursive_doubling"}}),
             1.05 * worst_delay(kTau));
-  // Without a bound, the worker that was delayed most often is the last to end.
+  // Without a bound, the worker with the most delays is the last to end.
   EXPECT_LT(paid({{"name", "eager_sgd"},
                   {"mode", "solo"},
                   {"sync_every", 0},
                   {"allreduce", "recursive_doubling"}}),
             1.05 * worst_delay(kSteps));
-  // An initiator may be among the delayed workers, twice in 64 steps: then all workers wait.
+  // Twice in 64 steps the initiator is among the delayed workers. Then all workers wait.
   EXPECT_LT(paid({{"name", "eager_sgd"},
                   {"mode", "majority"},
                   {"sync_every", 0},

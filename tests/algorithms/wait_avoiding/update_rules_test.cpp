@@ -6,8 +6,8 @@
 #include "tests/support/affine_workload.h"
 #include "tests/support/worlds.h"
 
-// The update rules of the wait-avoiding algorithms, in time and late, computed by hand for the
-// gradient g_r(x) = slope x + r + 1. All weights of a rank are equal.
+// The update rules of the wait-avoiding algorithms, for workers in time and for late workers. They
+// are computed by hand for the gradient g_r(x) = slope x + r + 1. All weights of a rank are equal.
 
 namespace trigram::test::update_rules_test {
 namespace {
@@ -16,7 +16,7 @@ constexpr double kLr = 0.125;
 
 using Path = std::vector<std::vector<double>>;  // weights after each step, by rank
 
-/// In the simulator by default; a step computes for 30 ms.
+/// The settings of a run, by default in the simulator. A step computes for 30 ms.
 struct Setting {
   Json algorithm;
   int ranks = 4;
@@ -27,7 +27,7 @@ struct Setting {
   std::string world = "sim";
 };
 
-/// With rendezvous messages, so that all ranks finish a collective at the same time.
+/// Runs with rendezvous messages, so that all ranks finish a collective at the same time.
 Path follow(const Setting& s) {
   Cluster cluster = flat_cluster(s.ranks);
   cluster.transport.protocol = Transport::Protocol::rendezvous;
@@ -69,7 +69,7 @@ Json wagma(int group_size, int tau) {
   return {{"name", "wagma"}, {"group_size", group_size}, {"tau", tau}};
 }
 
-/// In simulation all workers are in time if they are equally fast; threads may not be.
+/// In simulation all workers are in time if they are equally fast. Threads may be late.
 class WaitAvoidingRules : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -104,7 +104,7 @@ TEST_F(WaitAvoidingRules, WagmaInTimeAveragesGroupsAndSometimesAll) {
     Json four = wagma(2, 3), eight = wagma(0, 3);
     four["group_allreduce"] = eight["group_allreduce"] = inside;
     check({.algorithm = four, .ranks = 4, .steps = 5}, {1, 2, 3, 2, 1});
-    // lg 8 = 3 bits, two per step: 0 and 1, 2 and 0, all, 0 and 1 (of step 3), 2 and 0.
+    // lg 8 = 3 bits, two per step: 0 and 1; 2 and 0; all three; 0 and 1 (of step 3); 2 and 0.
     check({.algorithm = eight, .ranks = 8, .steps = 5}, {3, 5, 7, 3, 5});
   }
   Json in_buckets = wagma(2, 3);
@@ -173,8 +173,8 @@ TEST_F(WaitAvoidingRules, WagmaMergesALateModel) {
   }
 }
 
-/// From step 2 on worker 1 is late by half a step: its gradient of each step joins the sum of the
-/// next. All ranks apply the same sums, so all models stay equal.
+/// From step 2 on worker 1 is late by half a step, so its gradient of each step is added to the sum
+/// of the next step. All ranks apply the same sums, so all models stay equal.
 TEST_F(WaitAvoidingRules, EagerSgdAddsALateGradientToTheNextSum) {
   const auto late = [](int rank, long step) { return rank == 1 && step == 2 ? 1e-2 : 0.0; };
   const Path path =
@@ -270,8 +270,8 @@ TEST_P(ConservationTest, EagerSgdAppliesEveryGradientOnce) {
   }
 }
 
-/// After each global average the models are bitwise equal on all ranks, whichever rank is late.
-/// Nothing hangs if the last steps come after it.
+/// After each global average the models are bitwise equal on all ranks, whichever rank is late. A
+/// run does not hang if its last steps come after the last global average.
 class ConsensusTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {

@@ -1,8 +1,8 @@
 // How close the kernels come to the minimum memory traffic, as ratios within one run. 1 GiB of
 // gradients is divided into buckets of 10 MiB, of 8 or 16 chunks; every launch processes all of it,
-// or the next part of it, so that nothing is in the caches. Times are medians by the GPU's own
-// events. A bound is the number of bytes over the bandwidth of a copy within the GPU's memory in
-// this run, counting bytes read and bytes written.
+// or the next part of it, so that nothing is in the caches. Times are medians and come from events
+// of the GPU. A bound is the number of bytes read and written, divided by the bandwidth of a copy
+// within the GPU's memory in this run.
 
 #include <fmt/format.h>
 
@@ -32,8 +32,8 @@ struct Looking final : Waiter {
   }
 };
 
-/// The sizes to measure: the full ones, or sizes so small that an emulated GPU can run this program
-/// as a check.
+/// The sizes to measure: the full sizes, or sizes so small that an emulated GPU can run this
+/// program as a check.
 struct Sizes {
   std::size_t bucket = (std::size_t{10} << 20) / sizeof(float), buckets = 102;
   std::size_t arena_bytes = std::size_t{6} << 30;
@@ -82,7 +82,7 @@ class Benchmark {
   double bytes(double per_element) const {
     return per_element * static_cast<double>(sizes_.bucket * sizes_.buckets);
   }
-  /// The ratio of the bound for `nbytes` to `seconds`.
+  /// The bound for `nbytes` bytes, divided by `seconds`.
   double of_bound(double nbytes, double seconds) const { return nbytes / bandwidth_ / seconds; }
 
   Chunks cut(const Tensor& x, std::size_t buckets, std::size_t of) {
@@ -141,8 +141,8 @@ class Benchmark {
     print_figure("a whole bucket as one chunk: encode", seconds, of_bound(bytes(5), seconds), 0.6);
   }
 
-  /// The owner's passes of 8 ranks, one chunk each: reads the chunk's codes of all ranks, and
-  /// writes the code of their mean.
+  /// The encoding pass of a chunk's owner, for 8 ranks with one chunk each: it reads the chunk's
+  /// codes of all ranks, and writes the code of their mean.
   void owners() {
     constexpr std::size_t kRanks = 8;
     const Chunks means = cut(all_, sizes_.buckets, kRanks);

@@ -1,7 +1,8 @@
 // Compares allreduce through a Communicator with a bare loop over ncclAllReduce, with the same
-// ranks and the same CUDA queue: mpirun -n RANKS bench_nccl RANKS_PER_GPU [--small]. Prints
-// medians, measured in turns within one run, as ratios, which should be at least 0.97 from 4 MiB
-// on; with and without the world's option "checked". --small checks this program on emulated GPUs.
+// ranks and the same CUDA queue. Usage: mpirun -n RANKS bench_nccl RANKS_PER_GPU [--small]. Prints
+// medians, measured in turns within one run, as ratios, with and without the world's option
+// "checked". The ratios should be at least 0.97 from 4 MiB on. --small checks this program on
+// emulated GPUs.
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-/// A communicator made as in a program without this project.
+/// A communicator that is created as in a program without this project.
 class Bare {
  public:
   explicit Bare(const Context& ctx) {
@@ -69,8 +70,8 @@ double seconds_of(const Operation& operation) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The number of measurements: fewer for the longest vectors, which take long over the loopback
-/// interface if ranks share a GPU.
+/// The number of measurements. There are fewer for the longest vectors, which take long over the
+/// loopback interface if ranks share a GPU.
 struct Repetitions {
   int rounds, in_a_row;
 };

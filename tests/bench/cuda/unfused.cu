@@ -8,7 +8,7 @@ namespace trigram::cuda::unfused {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr int kWords = 8;  // per thread
+constexpr int kWords = 8;  // words per thread
 constexpr std::size_t kTileWords = kThreads * kWords;
 
 __device__ __forceinline__ std::uint32_t in_order(float x) {
@@ -19,7 +19,7 @@ __device__ __forceinline__ float from_order(std::uint32_t key) {
   return __uint_as_float(key ^ (key >> 31 ? 0x80000000 : 0xFFFFFFFF));
 }
 
-/// Blocks are numbered (tile, chunk). Computes the largest `key` of all elements.
+/// Computes the largest `key` of all elements of each chunk. Blocks are numbered (tile, chunk).
 template <class Key>
 __device__ __forceinline__ void reduce(const Chunk& chunk, std::uint32_t* result, const Key& key) {
   const auto* words = reinterpret_cast<const float4*>(chunk.x);

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// MinMaxUInt8's encoding as three kernels, each of which reads every element: the minima, the
-/// maxima, the codes. The fused kernels are compared with it.
+/// MinMaxUInt8's encoding as three kernels, for comparison with the fused kernels. Each of the
+/// three, for minima, maxima and codes, reads every element.
 namespace trigram::cuda::unfused {
 
 struct Chunk {
@@ -15,7 +15,7 @@ struct Chunk {
   std::size_t numel;  // a multiple of 32
 };
 
-/// The bits of the extremes of one chunk, in an order-preserving form.
+/// The bits of the extremes of one chunk, in a form that preserves their order.
 struct Extremes {
   std::uint32_t above_low, high;
 };

@@ -1,4 +1,4 @@
-// Compares allreduce in the MPI world with a bare MPI_Allreduce: mpirun -n 2 bench_mpi.
+// Compares allreduce in the MPI world with a bare MPI_Allreduce. Usage: mpirun -n 2 bench_mpi.
 
 #include <fmt/format.h>
 

@@ -13,7 +13,7 @@
 namespace trigram::test {
 namespace {
 
-// With segments that stay in the caches.
+// A ring with segments that stay in the caches.
 const AllreduceSpec kRing(AllreduceAlgorithm::ring, {.segment_bytes = std::size_t{1} << 21});
 
 double median(std::vector<double>& values) {
@@ -28,7 +28,7 @@ void bare_allreduce(const Tensor& x) {
                 MPI_COMM_WORLD);
 }
 
-/// The basis of a native allreduce, since nothing here may block.
+/// The calls on which a native allreduce is based, since it must not block.
 void nonblocking_allreduce(const Tensor& x) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(MPI_IN_PLACE, x.data(), static_cast<int>(x.numel()), MPI_FLOAT, MPI_SUM,
@@ -36,8 +36,8 @@ void nonblocking_allreduce(const Tensor& x) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/// The duration of the second of two consecutive runs, so that each finds the caches as in a loop
-/// of its own.
+/// Runs the operation twice in a row and returns the duration of the second run, so that it finds
+/// the caches as it would in a loop of its own.
 template <class Operation>
 double seconds_of(const Context& ctx, const Operation& operation) {
   operation();

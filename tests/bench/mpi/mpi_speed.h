@@ -13,11 +13,11 @@ struct AllreduceTimes {
   double bare = 0;         // a plain loop over MPI_Allreduce, in place
   double nonblocking = 0;  // the same over MPI_Iallreduce and MPI_Wait
   double native = 0;       // Communicator::native
-  double ring = 0;         // the project's own ring
+  double ring = 0;         // the ring of this project
 };
 
-/// Measures on all ranks of an MPI world together; returns the times of the slowest rank, the same
-/// on all ranks.
+/// Measures on all ranks of an MPI world at the same time. Returns the times of the slowest rank on
+/// all ranks.
 AllreduceTimes time_allreduces(const Context& ctx, std::size_t bytes, int rounds);
 
 /// The bytes that each rank sends to average `numel` floats by c_lp_s with minmax_uint8, as in

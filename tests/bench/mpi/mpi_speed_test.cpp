@@ -1,5 +1,5 @@
-// Allreduce in the MPI world, as ratios of medians measured in turns within one run. A job of two
-// ranks, each of which needs a core.
+// Allreduce in the MPI world, as ratios of medians measured in turns within one run. The job has
+// two ranks, each of which needs a core.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,8 @@
 namespace trigram::test::mpi_speed_test {
 namespace {
 
-// On a shared machine, other programs may temporarily slow one way more than another.
+// The number of attempts. On a shared machine, other programs may slow one variant more than
+// another for a while.
 constexpr int kAttempts = 10;
 
 struct Ratios {
@@ -53,7 +54,7 @@ TEST_F(MpiSpeed, long_vectors) {
   EXPECT_GE(r.ring_to_native, 1.0);
 }
 
-// If a message takes as long as its sum, the blocking call is somewhat faster than a non-blocking
+// If a message takes as long as its sum, the blocking call is somewhat faster than a nonblocking
 // one.
 TEST_F(MpiSpeed, short_vectors) {
   const Ratios r = ratios_reaching({0.75, 1.0, 0.6}, std::size_t{256} << 10, 201);

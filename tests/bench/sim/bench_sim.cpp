@@ -13,7 +13,8 @@ using namespace trigram::test;
 using trigram::Json;
 using trigram::SimOptions;
 
-/// Prints the target for the number before it, and whether it is met: `reached` >= 1.
+/// Prints the target of the number before it, and whether the number meets it, which is true if
+/// `reached` >= 1.
 void print_bar(const char* relation, double reached, double bar) {
   fmt::print("  {} {}: {}", relation, bar, reached >= 1 ? "met" : "missed");
 }
@@ -28,8 +29,9 @@ void print(const std::string& title, const Comparison& c) {
   std::fflush(stdout);
 }
 
-/// Steps of BERT-Large on many phantom workers: prints how many steps are simulated per second of
-/// wall clock after the set-up, and whether these are at least `least`, unless that is 0.
+/// Makes steps of BERT-Large on many phantom workers. Prints how many steps are simulated per
+/// second of wall clock after the set-up and, unless `least` is 0, whether these are at least
+/// `least`.
 double print_bert(const Json& algorithm, int nodes, int workers, SimOptions::Fidelity fidelity,
                   double least = 0) {
   Training training;
@@ -65,7 +67,7 @@ Json gradient_allreduce(const char* bucket) {
   return {{"name", "gradient_allreduce"}, {"bucket", bucket}};
 }
 
-/// Compares flows with all messages.
+/// Compares a simulation by flows with one of all messages.
 void print_ratio(int nodes, int workers, const char* bucket) {
   using Fidelity = SimOptions::Fidelity;
   const auto steps = [&](Fidelity fidelity) {
@@ -83,7 +85,7 @@ void print_header(const char* title) {
 }  // namespace
 
 int main() {
-  constexpr std::size_t kNumel = 25'600'000;  // whole chunks for every number of ranks below
+  constexpr std::size_t kNumel = 25'600'000;  // gives whole chunks for every number of ranks below
   constexpr int kRepeats = 3;
   fmt::print("ring allreduce of {} f32, microseconds of processor time per message\n", kNumel);
   fmt::print("{:<34} {:>10} {:>12} {:>12} {:>8} {:>14}\n", "", "messages", "hand-written",
@@ -113,7 +115,7 @@ int main() {
   print_ratio(16, 8, "10MiB");
   for (const int nodes : {32, 128, 512})
     print_bert(gradient_allreduce("10MiB"), nodes, 8, Fidelity::fluid, nodes == 128 ? 8 : 0);
-  // By messages, a step of 1,024 workers with all buckets would take minutes.
+  // With all buckets, a simulation of all messages of a step of 1,024 workers would take minutes.
   print_header("BERT-Large, one bucket");
   print_bert({{"name", "wagma"}}, 1024, 1, Fidelity::fluid);
   print_ratio(128, 8, "2GB");

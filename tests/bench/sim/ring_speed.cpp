@@ -27,7 +27,7 @@ double cpu_time() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Reports the processor time at its start, and the simulated time.
+/// A program that sets the processor time at its start and the simulated time.
 using Program = std::function<void(double& started, double& simulated_s)>;
 
 /// Runs `program` in a child process on processor `cpu`.
@@ -73,7 +73,8 @@ void ring_actor(int rank, int ranks, const Ring& ring) {
   for (int round = 0; round < ring.rounds; ++round)
     for (int phase = 0; phase < (ring.allgather ? 2 : 1); ++phase)
       for (std::size_t step = 0; step + 1 < P; ++step) {
-        // Reduce-scatter starts with the chunk before the own one, allgather with the own one.
+        // Reduce-scatter begins with the chunk before the rank's own chunk, allgather with its own
+        // chunk.
         const std::size_t first = static_cast<std::size_t>(rank) + (phase == 0 ? P - 1 : P);
         int* received = nullptr;
         auto in = inward->get_async(&received);
@@ -157,7 +158,7 @@ RingRun run_ring(const Cluster& cluster, const Ring& ring, const SimOptions& opt
 
 Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs) {
   const double messages = messages_of(cluster, ring);
-  Cluster in_lock_step = cluster;  // like the hand-written program
+  Cluster in_lock_step = cluster;  // rendezvous messages, as in the hand-written program
   in_lock_step.transport.protocol = Transport::Protocol::rendezvous;
   Comparison all;
   for (int i = 0; i < pairs; ++i) {

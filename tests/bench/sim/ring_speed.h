@@ -24,19 +24,20 @@ struct Ring {
   int rounds = 1;
 };
 
-/// A flat cluster of `ranks` at 10 Gbit/s and 25 us, with links up to `jitter` faster or slower,
-/// and an accelerator whose operations are free, since the hand-written program does not reduce.
+/// A flat cluster of `ranks` ranks at 10 Gbit/s and 25 us, with links that are up to `jitter`
+/// faster or slower. The operations of its accelerator are free, because the hand-written program
+/// does not reduce.
 Cluster ring_cluster(int ranks, double jitter = 0);
 
-/// Runs of both programs that shared one processor in turns of a few milliseconds: a temporary
-/// slowdown of the machine, such as other programs that use its caches, affects both equally.
+/// Runs of both programs that shared one processor in turns of a few milliseconds. So a slow period
+/// of the machine, for example because other programs use its caches, affects both equally.
 struct Comparison {
   struct Pair {
     RingRun hand_written, full_stack;
   };
   std::vector<Pair> pairs;
-  /// Messages per second of the full stack over those of the hand-written program, in the median
-  /// pair.
+  /// Messages per second of the full stack, divided by those of the hand-written program, in the
+  /// median pair.
   double speed_ratio() const;
   /// Medians, in seconds of processor time per message.
   double hand_written_cost_s() const;
@@ -44,9 +45,10 @@ struct Comparison {
 };
 
 /// Compares the ring of algorithms/collectives over the whole stack (metering, timed device,
-/// communicator) with a ring written by hand on SimGrid's S4U: one actor per rank, mailboxes looked
-/// up once, receive posted before send, one wait for each; same engine settings, platform and
-/// chunks. Messages are rendezvous (Transport::Protocol::rendezvous).
+/// communicator) with a ring written by hand on SimGrid's S4U. The hand-written program has one
+/// actor per rank, looks mailboxes up once, posts each receive before the send, and waits for each.
+/// Both have the same engine settings, platform and chunks. Messages are rendezvous messages
+/// (Transport::Protocol::rendezvous).
 Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs);
 
 /// Runs only the full stack.

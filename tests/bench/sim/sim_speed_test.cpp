@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kNumel = 25'600'000;
 
-// A machine whose caches other programs use slows the larger program more: it gets more attempts.
+// The number of attempts. If other programs use the machine's caches, they slow the larger program
+// more.
 constexpr int kAttempts = 10;
 
 void expect_fast(const Cluster& cluster, const Ring& ring) {
@@ -41,7 +42,7 @@ TEST(SimSpeed, ring_of_128_with_uneven_chunks) {
   expect_fast(ring_cluster(128), {kNumel + 7, true, 2});
 }
 
-/// One run each: they take seconds, so a short slowdown of the machine matters less.
+/// Each program runs once. A run takes seconds, so a short slow period of the machine matters less.
 void expect_ring_of_1024_within(double limit, double jitter) {
   double share = std::numeric_limits<double>::infinity();
   for (int i = 0; i < kAttempts && share > limit; ++i)
@@ -64,8 +65,8 @@ TEST(FluidSpeed, ring_of_1024_costs_little_and_keeps_its_closed_form) {
   const double expected_s = 2 * (P - 1) * (cluster.inter.latency_s + chunk_s);
   EXPECT_NEAR(fluid.simulated_s, expected_s, 1e-9 * expected_s);
   const RingRun half = run_ring(cluster, {kNumel, false}, {});
-  // The messages of a reduce-scatter take seconds; the flow of an allreduce takes at most a
-  // twentieth.
+  // The messages of a reduce-scatter take seconds of processor time; the flow of an allreduce must
+  // take at most a twentieth of that of all its messages.
   EXPECT_LT(20 * fluid.cpu_s, 2 * half.cpu_s);
   RecordProperty("fluid_cpu_s", std::to_string(fluid.cpu_s));
 }
@@ -83,9 +84,9 @@ double steps_cpu_s(long steps, int nodes, SimOptions::Fidelity fidelity, const c
   return train(training).cpu_s;
 }
 
-/// The cost of one step, as precisely as it is known: the difference of a longer and a shorter run,
-/// each the minimum of several runs. The minimum of the differences would select the shorter run
-/// that was disturbed most.
+/// The cost of one step, as exactly as it can be measured: the difference between a longer and a
+/// shorter run, each of which is the minimum of several runs. The minimum of the differences would
+/// select the shorter run that was disturbed most.
 class StepCost {
  public:
   StepCost(int nodes, SimOptions::Fidelity fidelity, const char* bucket = "10MiB")
@@ -108,17 +109,18 @@ class StepCost {
   double few_s_ = std::numeric_limits<double>::infinity(), many_s_ = few_s_;
 };
 
-/// From 256 workers to 1,024 and on to 4,096. The data of 256 workers fits into a core's own cache;
-/// that of 1,024 does not: for this increase twice as much is allowed, where P^2 would be 3.2
-/// times.
+/// From 256 workers to 1,024 and on to 4,096. The data of 256 workers fit into a core's own cache,
+/// but those of 1,024 do not, so the first increase may be twice P log P. For comparison, P^2 would
+/// be 3.2 times P log P.
 TEST(FluidSpeed, a_step_costs_no_more_than_P_log_P) {
   const std::vector<int> nodes = {32, 128, 512};
   const auto P_log_P = [](int of_nodes) { return 8 * of_nodes * std::log(8 * of_nodes); };
   std::vector<StepCost> costs;
   for (const int n : nodes) costs.emplace_back(n, SimOptions::Fidelity::fluid);
-  const auto growth = [&](std::size_t i) {  // relative to P log P, from the previous size
-    return costs[i].cpu_s() / costs[i - 1].cpu_s() * P_log_P(nodes[i - 1]) / P_log_P(nodes[i]);
-  };
+  const auto growth =
+      [&](std::size_t i) {  // relative to P log P, from the previous number of workers
+        return costs[i].cpu_s() / costs[i - 1].cpu_s() * P_log_P(nodes[i - 1]) / P_log_P(nodes[i]);
+      };
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     for (StepCost& cost : costs) cost.measure();
     if (growth(1) <= 2 && growth(2) <= 1) break;
@@ -129,7 +131,7 @@ TEST(FluidSpeed, a_step_costs_no_more_than_P_log_P) {
   EXPECT_LE(growth(2), 1);
 }
 
-/// With 128 workers: with 1,024, the run by messages would take minutes.
+/// With 128 workers, because with 1,024 the run by messages would take minutes.
 TEST(FluidSpeed, a_step_costs_a_small_part_of_that_by_messages) {
   constexpr double kLimit = 20;
   StepCost messages(16, SimOptions::Fidelity::message, "100MiB");
@@ -172,7 +174,8 @@ TEST(SimSpeed, the_cost_of_a_message_grows_no_faster_than_simgrids) {
   for (int i = 0; i < kAttempts && growth > kLimit; ++i) {
     const double small = compare_rings(ring_cluster(64), {kNumel, false, 64}, 5).speed_ratio();
     const double large = compare_rings(ring_cluster(1024), {kNumel, false, 1}, 3).speed_ratio();
-    // Full stack (1,024 ranks over 64) relative to the hand-written program (1,024 over 64).
+    // The growth of the full stack from 64 to 1,024 ranks, divided by that of the hand-written
+    // program.
     growth = std::min(growth, small / large);
   }
   RecordProperty("growth", std::to_string(growth));

@@ -58,8 +58,8 @@ class SmpiPlatform {
 
   /// The processor time of the whole program, and the simulated time that it reports.
   RingRun allreduces(int times) const {
-    // The network model that runtime/sim calls alpha_beta, with rendezvous messages only and no
-    // charge for computation; SMPI calls its ring lr.
+    // The settings of the network model that runtime/sim calls alpha_beta, with rendezvous messages
+    // only, and without charges for computation. SMPI calls its ring lr.
     const std::vector<std::string> settings = {
         "network/model:CM02",           "network/TCP-gamma:1e20",
         "network/crosstraffic:0",       "network/weight-S:0",
@@ -96,7 +96,7 @@ Measured measure() {
   const auto each = [](RingRun run, int times) {
     return RingRun{run.cpu_s / times, run.simulated_s / times, run.messages / times};
   };
-  // Both runs include the start-up, so their difference does not.
+  // Both runs include the start-up, so their difference does not include it.
   const RingRun few = platform.allreduces(kFew), many = platform.allreduces(kMany);
   const auto ours = [&](SimOptions::Fidelity fidelity) {
     return each(run_ring(cluster, {kNumel, true, kMany}, {.fidelity = fidelity}), kMany);
@@ -112,7 +112,7 @@ TEST(SmpiAgreement, RingAllreducesTakeTheSameSimulatedTime) {
 }
 
 TEST(SmpiSpeed, RingAllreducesAreFaster) {
-  // Other programs that use the caches slow the simulator more than SMPI: it gets several attempts.
+  // The number of attempts. Other programs that use the caches slow the simulator more than SMPI.
   constexpr int kAttempts = 5;
   double messages_faster = 0, flows_faster = 0;
   for (int i = 0; i < kAttempts && (messages_faster < 2 || flows_faster < 50); ++i) {

@@ -54,7 +54,7 @@ TEST(Contraction, CodecsThatAreNoneCanLoseMoreThanAll) {
     EXPECT_FALSE(contracts(qsgd("l2", levels, 512))) << levels;
     EXPECT_GT(loss(qsgd("l2", levels, 512), Values(512, 1.f)), 1.01) << levels;
   }
-  // one element at the norm, the other elements at a quarter of a level
+  // One element is at the norm, and the other elements are at a quarter of a level.
   for (const int levels : {1, 3, 7}) {
     EXPECT_FALSE(contracts(qsgd("max", levels, 512))) << levels;
     EXPECT_GT(loss(qsgd("max", levels, 512),

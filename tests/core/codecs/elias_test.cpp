@@ -15,7 +15,7 @@ namespace {
 using Bits = std::vector<bool>;
 using Levels = std::vector<int>;
 
-/// Elias' gamma code: as many zeros as the number has bits after its first one, then the number.
+/// Elias' gamma code: zeros, as many as the number has bits after its first one; then the number.
 void write_gamma(Bits& to, unsigned k) {
   int length = 0;
   while (k >> (length + 1) > 0) ++length;
@@ -109,7 +109,7 @@ struct Case {
 constexpr Case kCases[] = {{1, 1},    {127, 1},   {1, 512},  {3, 64},   {7, 512},
                            {22, 512}, {127, 512}, {16, 256}, {127, 64}, {1, 4096}};
 
-/// Vectors that include the longest ones for each form.
+/// Vectors, among them those with the longest code for each form.
 std::vector<std::pair<const char*, Values>> vectors(std::size_t n) {
   Values equal(n, 1), spike(n, 0), few = spike, falling = spike;
   spike[n / 2] = -3;
@@ -135,7 +135,7 @@ TEST(Elias, CodesAreNoLongerOnAverageThanTheyCount) {
         dense_bits += static_cast<double>(both[0].size()) / kKeys;
         sparse_bits += static_cast<double>(both[1].size()) / kKeys;
       }
-      // One of the two forms, the same for all vectors, must fit within the counted size.
+      // The form is the same for all vectors; its code must fit within the counted size.
       const double bits = codec_counts_dense(s, n) ? dense_bits : sparse_bits;
       EXPECT_LE(4 + bits / 8, static_cast<double>(counted) + 1e-9)
           << s << " levels of " << n << ", " << name;

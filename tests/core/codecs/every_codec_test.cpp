@@ -94,7 +94,7 @@ TEST_P(EveryCodec, DependsOnItsKeyOnlyIfItIsStochastic) {
   for (const CodecKey other : {CodecKey{2, 2, 3}, CodecKey{1, 3, 3}, CodecKey{1, 2, 4}}) {
     EXPECT_EQ(code(spec(), x, other).wire != code(spec(), x, key).wire, GetParam().stochastic);
   }
-  // A second vector is encoded with other random numbers, which are the same in every run.
+  // The second vector is encoded with other random numbers, but they are the same in every run.
   Bytes wires[2][2];
   for (auto& run : wires) {
     HostDevice device;
@@ -138,7 +138,7 @@ TEST_P(EveryCodec, ZerosStayZeros) {
   }
 }
 
-// The sum of what was sent, plus e, is the sum of what was to be sent: nothing is lost, only
+// The sum of the sent vectors, plus e, is the sum of the vectors to send: nothing is lost, only
 // delayed.
 TEST_P(EveryCodec, WithErrorFeedbackSendsEverythingInTheEnd) {
   constexpr int kSteps = 12;

@@ -10,7 +10,7 @@ namespace {
 
 CodecSpec powersgd(int rank) { return {"powersgd", {{"rank", rank}}}; }
 
-/// The factors P and Q in a wire of that rank, read by plain loops from the definition.
+/// The factors P and Q in a wire of that rank, read by plain loops as the wire format says.
 struct Factors {
   std::size_t rows, cols, rank;
   Values p, q;
@@ -64,7 +64,7 @@ TEST(PowerSgd, AMatrixOfItsRankIsExact) {
   }
   EXPECT_GT(distance_squared(x, code(powersgd(1), x).decoded), 1e-4 * norm2_squared(x));
   EXPECT_LT(distance_squared(x, code(powersgd(2), x).decoded), 1e-11 * norm2_squared(x));
-  // Linearly dependent columns do no harm.
+  // Columns that depend linearly on each other do no harm.
   EXPECT_LT(distance_squared(x, code(powersgd(5), x).decoded), 1e-9 * norm2_squared(x));
 }
 

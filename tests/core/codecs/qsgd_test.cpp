@@ -76,7 +76,7 @@ TEST(Qsgd, DecodesToTheLevelOnEitherSide) {
 // Compares the mean of many encodings with the value, in units of the mean's standard deviation: z,
 // which is normal in the limit. For an unbiased code the sum of z over N elements is normal with
 // variance N, and the sum of z^2 has mean N and standard deviation sqrt(2N). The test allows 6
-// standard deviations for both, which an unbiased code exceeds for less than one seed in 10^7 (the
+// standard deviations for both. An unbiased code exceeds this for less than one seed in 10^7 (the
 // sum of squares is slightly skewed).
 TEST(Qsgd, IsUnbiasedWithTheStatedVariance) {
   constexpr int kCodings = 4000;

@@ -35,7 +35,7 @@ TEST(Sign, EqualsTheReferenceOnEveryVectorTarget) {
   });
 }
 
-/// Also for vectors with only one sign.
+/// The same holds for vectors with only one sign.
 TEST(Sign, MeansAreThoseOfWhatIsNotBelowZeroAndOfWhatIs) {
   for_each_vector_target([&](const char* target) {
     for (const std::size_t n : {1, 2, 3, 7, 8, 9, 31, 32, 33, 1000, 100003})

@@ -27,7 +27,7 @@ Values sparse(const Values& x, const std::vector<std::uint32_t>& indices) {
   return result;
 }
 
-/// Vectors that are difficult for a selection, with names.
+/// Vectors whose largest elements are difficult to select, with names.
 std::vector<std::pair<std::string, Values>> vectors() {
   std::vector<std::pair<std::string, Values>> all;
   for (const std::size_t n : {0, 1, 2, 3, 31, 32, 33, 100, 4095, 4097, 100003}) {
@@ -40,7 +40,8 @@ std::vector<std::pair<std::string, Values>> vectors() {
   few[7] = -1;
   for (std::size_t i = 0; i < signs.size(); i += 3) signs[i] = -1;
   for (int i = 0; i < 20000; ++i) ramp.push_back(static_cast<float>(i));
-  for (std::size_t i = 0; i < periodic.size(); i += 256) periodic[i] = 100;  // misleads the sample
+  for (std::size_t i = 0; i < periodic.size(); i += 256)
+    periodic[i] = 100;  // makes the sample misleading
   all.insert(all.end(), {{"few", few}, {"signs", signs}, {"ramp", ramp}, {"periodic", periodic}});
   std::reverse(ramp.begin(), ramp.end());
   all.push_back({"falling ramp", ramp});
@@ -116,11 +117,11 @@ TEST(RandK, SendsTheValuesOfDistinctElements) {
   }
 }
 
-// How often each of n elements is selected in T draws of k: the means are T k/n. The sum of z^2,
-// scaled by (n-1)/n since the counts sum to T k, is chi-squared with n-1 degrees of freedom in the
-// limit of many draws. The test allows 6 of its standard deviations, which a uniform choice exceeds
-// for less than one seed in 10^7. The mean of x^ over the draws is then x, since it is n/k x_i
-// times the share of the draws that selected i.
+// Counts how often each of n elements is selected in T draws of k elements. The mean count is T
+// k/n. The sum of z^2, scaled by (n-1)/n because the counts sum to T k, is chi-squared with n-1
+// degrees of freedom in the limit of many draws. The test allows 6 of its standard deviations,
+// which a uniform choice exceeds for less than one seed in 10^7. The mean of x^ over the draws is
+// then x, because it is n/k x_i times the fraction of draws that selected i.
 TEST(RandK, IsUnbiasedSinceItChoosesUniformly) {
   constexpr int kDraws = 20000;
   for (const auto& [n, density] : std::vector<std::pair<std::size_t, double>>{

@@ -116,8 +116,8 @@ TEST_F(HostDeviceTest, OperandsMayBeTheSameTensor) {
 TEST_F(HostDeviceTest, NormIsTheSameSumForEveryLength) {
   for (std::size_t n : kLengths) {
     const Tensor x = normals(n);
-    // One range: every 1024th element is added to one sum; four of these sums form the sum of a
-    // thread, and 32 of those are added as a tree.
+    // There is one range. Every 1024th element is added to one sum; four of these sums form the sum
+    // of a thread, and 32 of those are added as a tree.
     std::vector<double> sums(1024), threads(256);
     for (std::size_t i = 0; i < n; ++i) {
       sums[i % 1024] += static_cast<double>(x.floats()[i]) * x.floats()[i];

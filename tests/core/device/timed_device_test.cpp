@@ -14,7 +14,7 @@ using Price = std::pair<double, double>;  // bytes, flops
 
 constexpr double kReal = 100, kPriced = 1000;
 
-// A device that computes and one that does not, wrapped in the same way: their charges must be
+// A device that computes and a device that does not, wrapped in the same way. Their charges must be
 // equal.
 class TimedDeviceTest : public testing::TestWithParam<const char*> {
  protected:
@@ -68,12 +68,12 @@ TEST_P(TimedDeviceTest, CodecsAreChargedBothTensors) {
   const Tensor x = f32(), wire = codec->empty_wire(device, x);
   codec->encode(wire, x);
   codec->decode(x, wire);
-  // 1000 codes padded to 1024, and a header of 32.
+  // A code has 1000 elements padded to 1024, and a header of 32 bytes.
   EXPECT_THAT(charged(), testing::ElementsAre(Price{4000 + 1056, 0}, Price{4000 + 1056, 0}));
 }
 
-/// As in BAGUA's code: two reductions for each encoded chunk and one kernel for all chunks; one
-/// kernel to decode any number of chunks, and one for their mean.
+/// As in BAGUA's code: encoding takes two reductions for each chunk and one kernel for all chunks.
+/// Decoding takes one kernel for any number of chunks, and one for their mean.
 TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedTheLaunchesOfBaguasKernels) {
   auto codec = device.codec({});
   const auto launches = [&] {
@@ -96,11 +96,11 @@ TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedTheLaunchesOfBaguasKernels) {
   EXPECT_THAT(charged(),
               testing::ElementsAre(Price{16 * (kBytes + kCode), 0},
                                    Price{17 * kBytes, 16 * kPriced}, Price{kBytes + kCode, 0}));
-  // An empty chunk is not launched.
+  // An empty chunk causes no launch.
   chunks[3] = f32(kReal, 0);
   codec->encode_each(wires, chunks);
   EXPECT_THAT(launches(), testing::ElementsAre(2 * 15 + 1));
-  // Codecs from other sources: one launch for each vector.
+  // Codecs from other sources take one launch for each vector.
   auto half = device.codec({"fp16"});
   for (std::size_t i = 0; i < 16; ++i) wires[i] = half->empty_wire(device, chunks[i]);
   half->encode_each({wires.data(), 2}, {chunks.data(), 2});
@@ -150,10 +150,10 @@ TEST_P(TimedDeviceTest, NnOperationsAreChargedByTheirDimensions) {
               testing::ElementsAre(Price{4 * (8 + 12 + 6), 48}, Price{4 * (8 + 12 + 12), 48},
                                    Price{4 * (12 + 3), 6}, Price{4 * (6 + 3), 6}, Price{4 * 12, 6},
                                    Price{4 * 18, 6}, Price{4 * 12, 48}));
-  // Every side is one and a half times as long, and is priced that way.
+  // Every side is priced as one and a half times its real length.
   nn.gemm({2, 4, 6}, f32(12, 27), f32(24, 54), 0, f32(8, 18));
   EXPECT_THAT(charged(), testing::ElementsAre(Price{4 * (27 + 54 + 18), 2 * 3 * 6 * 9}));
-  // 2 images of 1 channel and 4 x 4 pixels, under a 2 x 2 window with stride 2: 2 x 2 positions.
+  // 2 images of 1 channel and 4 x 4 pixels, with a 2 x 2 window and stride 2, give 2 x 2 positions.
   const Window window{.batch = 2, .channels = 1, .height = 4, .width = 4, .kernel = 2, .stride = 2};
   nn.im2col(window, plain(32), plain(32));
   nn.col2im(window, plain(32), plain(32));

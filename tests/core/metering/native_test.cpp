@@ -4,7 +4,7 @@
 #include "core/metering/nominal_messages.h"
 #include "tests/support/lone_rank.h"
 
-// How the meter counts collectives whose messages it does not see.
+// A library whose collectives the meter counts without seeing their messages.
 
 namespace trigram::test::native_test {
 namespace {

@@ -49,7 +49,7 @@ TEST_F(NnOpsTest, OrthonormalVectorsSpanWhatWasGiven) {
       EXPECT_NEAR(dot(after.slice(i * length, length), vector), i == j, 1e-6);
       if (j <= i) left -= std::pow(dot(given, vector), 2);
     }
-    EXPECT_NEAR(left, 0, 1e-4);  // all of it lies in the span of the first i vectors
+    EXPECT_NEAR(left, 0, 1e-4);  // the whole vector lies in the span of the first i vectors
   }
 }
 
@@ -108,7 +108,8 @@ TEST_F(NnOpsTest, ReluAndItsGradient) {
   EXPECT_TRUE(std::isnan(diverged.floats()[0]));
 }
 
-// The pixel under tap (ky, kx) of the window at (oy, ox), 0 outside the image: the definition.
+// The pixel at position (ky, kx) of the window at (oy, ox), or 0 outside the image, by the
+// definition.
 float pixel_under(const Window& w, const Tensor& images, std::size_t image, std::size_t oy,
                   std::size_t ox, std::size_t ky, std::size_t kx) {
   const auto y = static_cast<long>(oy * w.stride + ky) - static_cast<long>(w.padding);

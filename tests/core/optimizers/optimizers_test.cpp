@@ -51,7 +51,8 @@ class OptimizerTest : public testing::Test {
     return find_component(optimizers(), "optimizer", reference, "")
         .make(component_options(resolved), rank.ctx, workload, steps);
   }
-  // Steps both buckets 20 times and compares with `reference(w, g, t, state)`, where t starts at 1.
+  // Steps both buckets 20 times and compares with `reference(w, g, t, state)`, where t is 1 in the
+  // first step.
   template <class State, class Reference>
   void expect_follows(const Json& config, const Reference& reference) {
     auto optimizer = make(config);
@@ -121,7 +122,7 @@ TEST_F(OptimizerTest, AdamW) {
 
 TEST_F(OptimizerTest, EveryBucketCountsItsOwnSteps) {
   auto optimizer = make({{"name", "sgd"}, {"lr", 1}, {"decay", "linear"}}, 4);
-  for (Bucket& bucket : workload.buckets()) {  // one after the other: 1, 3/4, 2/4
+  for (Bucket& bucket : workload.buckets()) {  // the rates are 1, 3/4 and 2/4, one after the other
     host.fill(bucket.grad, 1);
     for (int t = 0; t < 3; ++t) optimizer->step(rank.ctx, bucket);
     EXPECT_FLOAT_EQ(bucket.weight.floats()[0], 1 - (1 + 0.75f + 0.5f));

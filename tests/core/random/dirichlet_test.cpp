@@ -25,7 +25,7 @@ TEST(Dirichlet, SharesArePositiveAndSumToOne) {
 
 /// Each of n shares has mean 1/n and variance (1/n)(1 - 1/n)/(n alpha + 1). Over 20,000 draws the
 /// mean is within 5 standard errors with probability 1 - 6e-7, and the relative standard error of
-/// the sample variance is at most 0.06 here.
+/// the sample variance is at most 0.06.
 TEST(Dirichlet, HasItsMeanAndVariance) {
   constexpr std::size_t n = 5;
   constexpr int kDraws = 20000;

@@ -19,7 +19,7 @@ struct KnownAnswer {
   Philox::Block expected;
 };
 
-// From the file kat_vectors of Random123, the authors' own library: "philox4x32 10".
+// The values of "philox4x32 10" in the file kat_vectors of Random123, the authors' own library.
 TEST(Philox, GivesTheKnownAnswersOfItsAuthors) {
   const KnownAnswer answers[] = {
       {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},

@@ -1,4 +1,4 @@
-// Layer times on another accelerator, compared with a computation by hand of the stated rule.
+// Layer times on another accelerator, compared with the stated rule, computed by hand.
 #include "core/workloads/accelerator_scaling.h"
 
 #include <gmock/gmock.h>
@@ -13,11 +13,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const AcceleratorRates kOld{"P100", 10e12, 500e9};
-// 10 times the FLOP/s, twice the bandwidth
+// An accelerator with 10 times the FLOP/s and twice the bandwidth.
 const AcceleratorRates kNew{"NVIDIA A100-SXM4-80GB", 100e12, 1000e9};
 
-/// Forward: a layer whose arithmetic takes 1 of its 4 s at peak rate, and a layer without FLOPs.
-/// Backward: a layer whose FLOPs do not fit in its own time, and a layer with time to spare.
+/// Forward: the arithmetic of one layer takes 1 of its 4 s at peak rate, and another layer has no
+/// FLOPs. Backward: the FLOPs of one layer do not fit in its own time, and another layer has time
+/// to spare.
 Profile measured() {
   Profile profile;
   profile.name = "two";
@@ -32,7 +33,8 @@ TEST(AcceleratorScaling, ArithmeticGoesWithFlopsAndTheRestWithMemory) {
   const auto& rows = now.profile.tensors;
   EXPECT_DOUBLE_EQ(rows[0].forward_s, 1 / 10.0 + 3 / 2.0);
   EXPECT_DOUBLE_EQ(rows[1].forward_s, 2 / 2.0);
-  // a has 2 s of arithmetic but takes only 1 s; the rest is done in b, which has 1 s of its own.
+  // a has 2 s of arithmetic but takes only 1 s. The rest counts in b, whose own arithmetic takes 1
+  // s.
   EXPECT_DOUBLE_EQ(rows[0].backward_s, 1 / 10.0);
   EXPECT_DOUBLE_EQ(rows[1].backward_s, 2 / 10.0 + 1 / 2.0);
   EXPECT_DOUBLE_EQ(now.least_s, 10 / 10.0);

@@ -11,9 +11,9 @@ TEST(Buckets, WholeTensorsUntilFull) {
   const std::vector<std::size_t> lengths = {3, 4, 1, 100, 2, 2};
   const auto ranges = cut_into_buckets(lengths, 112, 5 * 4);
   ASSERT_EQ(ranges.size(), 3u);
-  EXPECT_EQ(ranges[0].priced_count, 7u);    // 3, then 4 overshoots
+  EXPECT_EQ(ranges[0].priced_count, 7u);    // 3, and then 4 more, which exceed the size
   EXPECT_EQ(ranges[1].priced_count, 101u);  // large tensors are not split
-  EXPECT_EQ(ranges[2].priced_count, 4u);    // what is left
+  EXPECT_EQ(ranges[2].priced_count, 4u);    // the rest
   EXPECT_EQ(ranges[1].first, 2u);
   EXPECT_EQ(ranges[1].last, 4u);
 }
@@ -25,7 +25,8 @@ TEST(Buckets, TheFirstMayHaveItsOwnSize) {
   EXPECT_EQ(ranges[0].priced_count, 3u);
   EXPECT_EQ(ranges[1].priced_count, 5u);
   EXPECT_EQ(ranges[2].priced_count, 100u);
-  EXPECT_EQ(cut_into_buckets(lengths, 112, {0, 8 * 4}).size(), 4u);  // 8, then one by one
+  EXPECT_EQ(cut_into_buckets(lengths, 112, {0, 8 * 4}).size(),
+            4u);  // one bucket of 8, then one tensor per bucket
 }
 
 TEST(Buckets, MayBeAnyGroupsOfTensors) {
@@ -83,7 +84,7 @@ TEST(Buckets, RealPartsCoverTheVectorWhateverItIsPricedAs) {
     EXPECT_EQ(tensor, lengths.size());
     EXPECT_EQ(begin, real);
   }
-  EXPECT_GT(empty_buckets, 100);  // the case has occurred
+  EXPECT_GT(empty_buckets, 100);  // shows that the case has occurred
 }
 
 TEST(Buckets, LongVectorsDoNotOverflow) {

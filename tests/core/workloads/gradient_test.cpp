@@ -14,7 +14,7 @@ namespace {
 struct Case {
   const char* name;
   Architecture architecture;
-  // bias and weight of the last layer, then those of the layer before
+  // The order is: bias and weight of the last layer, then those of the layer before it, and so on.
   std::vector<std::size_t> lengths;
 };
 
@@ -30,7 +30,7 @@ class Gradient : public ::testing::TestWithParam<Case> {
     gradients_ = host_.empty(numel_);
     network_.initialise(weights_.floats(), 5);
     Philox random(6, 0, 0, Purpose::data_set);
-    // Biases would start at 0, where the zero gradient of inactive relus would hide errors.
+    // Biases would be 0 at first, where the zero gradient of inactive relus would hide errors.
     for (float& w : weights_.floats()) w += 0.1f * random.normal();
     for (float& x : network_.images().floats()) x = random.normal();
     for (auto& label : network_.labels().values<std::uint8_t>())
@@ -67,7 +67,7 @@ TEST_P(Gradient, AgreesWithFiniteDifferences) {
     norm += slope * slope;
   }
   EXPECT_GT(norm, 1e-3);
-  // relu is not differentiable everywhere, and f32 has 24 bits
+  // The tolerance is needed because relu is not differentiable everywhere, and f32 has 24 bits.
   EXPECT_LT(std::sqrt(error / norm), 0.02);
 }
 
@@ -90,7 +90,7 @@ TEST_P(Gradient, WeightsMayBeUpdatedOnceTheirTensorIsReported) {
   loss();
   network_.backward(host_.nn(), weights_, gradients_, [] {});
   const std::vector<float> expected(gradients_.floats().begin(), gradients_.floats().end());
-  loss();  // backward consumes the state that forward left
+  loss();  // backward uses up the state that forward has left
   std::size_t tensor = 0, begin = 0;
   network_.backward(host_.nn(), weights_, gradients_, [&] {
     const std::size_t length = GetParam().lengths.at(tensor++);

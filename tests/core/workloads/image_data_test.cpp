@@ -83,7 +83,7 @@ TEST(ImageData, TruncatedGzipIsNamed) {
   const auto path = folder.path() / "train-labels-idx1-ubyte.gz";
   folder.write_gzipped("train-labels-idx1-ubyte", idx(0x801, {40}, IdxFolder::labels(40)));
   std::filesystem::remove(folder.path() / "train-labels-idx1-ubyte");
-  for (const std::uintmax_t cut : {4u, 20u}) {  // in the checksum, and in the data
+  for (const std::uintmax_t cut : {4u, 20u}) {  // cuts in the checksum, and in the data
     std::filesystem::resize_file(path, std::filesystem::file_size(path) - cut);
     EXPECT_THAT(error_of(folder), AllOf(HasSubstr("train-labels"), HasSubstr("truncated")));
   }

@@ -29,7 +29,7 @@ struct Trained {
     factory = make_workload_factory(resolve_workload(options, "", "/"), "/w");
     workload = factory->make(rank.ctx, 1);
   }
-  /// Runs a step; returns the time of the rank's clock at each bucket.
+  /// Runs a step. Returns the time on the rank's clock at which each bucket was reported.
   std::vector<double> step() {
     std::vector<double> ready;
     workload->forward(rank.ctx);
@@ -119,7 +119,7 @@ TEST(PricedWorkload, GradientsAreTheModelsOwnAndFinalWhenReported) {
 }
 
 /// Forward asks for the buckets from the last to the first, each just before the time of its own
-/// tensors. The computation uses the weights as they are when the last bucket has arrived.
+/// tensors. The computation uses the weights that are there when the last bucket has arrived.
 TEST(PricedWorkload, ForwardAsksForEachBucketBeforeItsTime) {
   IdxFolder folder;
   Trained by_bucket(folder, {{"priced_as", "vgg16"}}), at_once(folder, {{"priced_as", "vgg16"}});

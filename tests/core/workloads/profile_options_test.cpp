@@ -1,4 +1,4 @@
-// Profiles in configurations: measured steps, batches, groups of tensors.
+// Profiles in configurations: measured step times, batches, groups of tensors.
 #include "core/workloads/profile_options.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,8 @@ std::unique_ptr<WorkloadFactory> factory(const Json& workload) {
                                "/workload");
 }
 
-/// tiny_profile.csv: five tensors, 0.37 ms forward and 0.72 ms backward for a batch of 4.
+/// tiny_profile.csv has five tensors, and takes 0.37 ms forward and 0.72 ms backward for a batch of
+/// 4.
 Json tiny(const Json& options) {
   Json workload = {{"name", "profile"}, {"path", "tiny_profile.csv"}};
   workload.update(options);
@@ -35,7 +36,7 @@ struct Made {
     made->forward(rank.ctx);
     return rank.stream.computed_s - before_s;
   }
-  /// The time at which each bucket is ready, from the beginning of the backward pass.
+  /// The time at which each bucket is ready, in seconds after the beginning of the backward pass.
   std::vector<double> ready_s() {
     const double before_s = rank.stream.computed_s;
     std::vector<double> all;
@@ -112,14 +113,14 @@ TEST(ProfileOptions, OperationsGoWithTheBatch) {
   EXPECT_DOUBLE_EQ(other.tensors[0].backward_s, 4);
 }
 
-// In backward's order: third.weight 1001, second.bias 101, second.weight 20003, first.bias 50,
-// first.weight 5000.
+// Backward completes third.weight 1001, second.bias 101, second.weight 20003, first.bias 50,
+// first.weight 5000, in this order.
 TEST(GroupsOfTensors, AreBuckets) {
   for (const char* buckets :
        {R"([["third.weight"], ["second.bias", "second.weight", "first.bias"], ["first.weight"]])",
         R"([{"first": 0, "last": 0}, {"first": 1, "last": 3}, {"first": 4, "last": 4}])",
         R"([["third.weight"], {"first": 1, "last": 3}, ["first.weight"]])"})
-    // the algorithm's bucket size, which has no effect here
+    // The algorithm's bucket size has no effect here.
     for (const std::size_t size : {0u, 1u << 30}) {
       Made made(tiny({{"buckets", Json::parse(buckets)}}));
       made.made->bucketize(size);

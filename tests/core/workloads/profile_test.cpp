@@ -49,8 +49,8 @@ std::string error_of(const std::string& name, const std::string& content) {
   return "";
 }
 
-/// Running mean and variance of 26,560 channels: 64 of the stem and, for each stage with B blocks
-/// of width w, B (w + w + 4w) plus 4w of the shortcut.
+/// The running mean and variance of 26,560 channels: 64 channels of the stem and, for each stage
+/// with B blocks of width w, B (w + w + 4w) channels plus 4w of the shortcut.
 TEST(BuiltInProfile, Resnet50KeepsItsBatchStatistics) {
   std::size_t channels = 64;
   for (const auto& [blocks, width] : {std::pair{3u, 64u}, {4u, 128u}, {6u, 256u}, {3u, 512u}})
@@ -201,7 +201,8 @@ TEST(ProfileWorkload, TakesTheStepTimeAndReportsBucketsInOrder) {
   EXPECT_NEAR(rank.stream.computed_s, 0.1396, 1e-9);
   ASSERT_EQ(order.size(), workload->buckets().size());
   for (std::size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], static_cast<int>(i));
-  // fc8 closes the first bucket, fc7 the second, and fc6 the third, after 1.3 % of backward.
+  // fc8 closes the first bucket, fc7 the second, and fc6 the third, after 1.3 % of the backward
+  // pass.
   EXPECT_EQ(workload->buckets()[0].grad.numel(), 1000u + 4'096'000u);
   EXPECT_EQ(workload->buckets()[1].grad.numel(), 4096u + 16'777'216u);
   EXPECT_EQ(workload->buckets()[2].grad.numel(), 4096u + 102'760'448u);

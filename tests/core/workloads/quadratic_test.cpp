@@ -63,7 +63,7 @@ TEST(Quadratic, GradientAgreesWithFiniteDifferences) {
 }
 
 TEST(Quadratic, EigenvaluesSpanTheConditionNumber) {
-  // Power iteration on the Hessian H and on I - H, whose largest eigenvalue is 1 - 1/condition.
+  // Power iteration on the Hessian H, and on I - H, whose largest eigenvalue is 1 - 1/condition.
   const double condition = 8;
   Problem p({.dimension = 12, .condition = condition});
   const std::vector<float> offset(p.gradient().begin(), p.gradient().end());

@@ -80,7 +80,7 @@ TEST(DataDir, InstalledDataLiesBesideTheExecutable) {
   const auto prefix = std::filesystem::path(::testing::TempDir()) /
                       ("trigram_prefix_" + std::to_string(::getpid()));
   const auto share = prefix / "share" / "trigram";
-  EXPECT_NE(data_dir_of(prefix / "bin" / "trigram"), share);  // the source tree
+  EXPECT_NE(data_dir_of(prefix / "bin" / "trigram"), share);  // it is the source tree
   std::filesystem::create_directories(share / "configs");
   EXPECT_EQ(data_dir_of(prefix / "bin" / "trigram"), share);
   std::filesystem::remove_all(prefix);

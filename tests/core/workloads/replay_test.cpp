@@ -18,7 +18,7 @@ namespace {
 using test::LoneRank;
 using ::testing::HasSubstr;
 
-/// Lengths that are prime, square, narrow and odd; FLOPs that fill rows, do not fill rows, or are
+/// Lengths that are prime, square, narrow and odd. FLOPs that fill rows, do not fill rows, or are
 /// missing.
 std::shared_ptr<Profile> awkward() {
   auto profile = std::make_shared<Profile>();
@@ -44,7 +44,7 @@ double flops(const Profile& profile) {
   return sum;
 }
 
-/// The charged FLOPs of one step of a workload, on a device that computes nothing.
+/// The FLOPs that one step of a workload charges, on a device that computes nothing.
 double flops_of_a_step(const std::function<std::unique_ptr<Workload>(const Context&)>& make) {
   NullDevice null;
   LoneRank rank(null);
@@ -157,8 +157,9 @@ double flops_of(const Json& workload) {
 TEST(Replay, WorkGrowsWithTheBatch) {
   Json vgg16 = {{"name", "replay"}, {"profile", "vgg16"}, {"values", false}};
   const double whole = flops_of(vgg16);
-  const double images = 32, multiply_adds = 15'470'264'320;  // of one image, forward
-  // the first layer has no gradient of its input
+  const double images = 32,
+               multiply_adds = 15'470'264'320;  // multiply-adds of the forward pass for one image
+  // The first layer has no gradient of its input.
   const double first_layer = 2.0 * 224 * 224 * 27 * 64;
   EXPECT_NEAR(whole, images * (3 * 2 * multiply_adds - first_layer), 1e-9 * whole);
   vgg16["batch"] = 8;

@@ -18,8 +18,8 @@ void burn(double seconds) {
   }
 }
 
-/// Two buckets, with 20 ms of work for each bucket in either pass, and the same amount by the
-/// caller.
+/// A workload with two buckets. Each pass does 20 ms of work for each bucket, and so does the
+/// caller when a bucket is reported.
 class BusyWorkload final : public FlatWorkload {
  public:
   explicit BusyWorkload(Device& device) : FlatWorkload(device, {4, 4}, 8) { bucketize(0); }
@@ -80,7 +80,7 @@ TEST_F(Slowed, SleepsInProportionToTheProcessorTime) {
   EXPECT_NEAR(asked(1) / 0.04, 2, 0.5) << "the step decides the factor";
 }
 
-/// The rank's own work on a bucket is not part of the workload's computation.
+/// The caller's own work on a bucket is not part of the workload's computation.
 TEST_F(Slowed, SleepsBeforeEachBucketIsReported) {
   std::vector<std::size_t> sleeps_before;
   workload_->backward(context(1), [&](Bucket&) {

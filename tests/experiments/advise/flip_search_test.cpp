@@ -1,4 +1,4 @@
-// Costs from formulas with known crossings.
+// Costs from formulas whose crossings are known.
 #include "experiments/advise/flip_search.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::ElementsAre;
 const Scan kLess{1, {0.25, 1.0 / 16, 1.0 / 64}, false};
 const Scan kMore{1, {4, 16, 64}, true};
 
-/// A step of `fixed` seconds plus `sent` seconds at factor 1, which more bandwidth shortens.
+/// A step of `fixed` seconds, plus `sent` seconds that are inversely proportional to the factor.
 struct Line {
   double fixed, sent;
   double at(double factor) const { return fixed + sent / factor; }
@@ -75,12 +75,12 @@ TEST(FlipSearch, FindsTheCrossingOfTwoLines) {
 TEST(FlipSearch, FindsNoneWhereNoneIs) {
   EXPECT_FALSE((Search{{{1, 1}, {1.1, 1.2}, {2, 1}}}.find(kLess)));
   EXPECT_FALSE((Search{{{1, 1}, {1.1, 1.2}, {2, 1}}}.find(kMore)));
-  // They cross, but beyond the range of the search.
+  // The costs cross, but beyond the range of the search.
   EXPECT_FALSE((Search{{{1, 1}, {1.99, 0.99}}}.find({1, {0.25, 0.125}, false})));
 }
 
 TEST(FlipSearch, TakesTheNearestOfSeveral) {
-  // At 1/4 the third candidate is fastest by far, but the second overtakes before.
+  // At 1/4 the third candidate is the fastest by far, but the second overtakes the winner before.
   Search search{{{1, 1}, {1.5, 0.7}, {2, 0.45}}};
   ASSERT_GT(crossing(search.lines[0], search.lines[1]), 0.59);
   ASSERT_LT(crossing(search.lines[0], search.lines[2]), 0.56);
@@ -89,9 +89,10 @@ TEST(FlipSearch, TakesTheNearestOfSeveral) {
 }
 
 TEST(FlipSearch, IsNotMovedByTies) {
-  // It is ahead everywhere below 0.4, but never by as much as 1 %.
+  // The candidate is ahead everywhere below 0.4, but never by as much as 1 %.
   EXPECT_FALSE((Search{{{1, 1}, {1.02, 0.992}}}.find({1, {0.25, 1.0 / 16}, false})));
-  // Tied until 1/16, then ahead: the result is the point at which it got ahead.
+  // The two are tied until 1/16, and then the candidate is ahead. The result is the point at which
+  // it got ahead.
   Search search{{{1, 1}, {1.05, 0.985}}};
   ASSERT_LT(search.lines[1].at(0.25), search.lines[0].at(0.25));
   ASSERT_GT(search.lines[1].at(0.25) * (1 + kTie), search.lines[0].at(0.25));
@@ -100,12 +101,12 @@ TEST(FlipSearch, IsNotMovedByTies) {
 }
 
 TEST(FlipSearch, AsksForThoseAloneThatHaveAChance) {
-  // A candidate that needs no network: worse networks never make another one fastest.
+  // This candidate needs no network, so worse networks never make another candidate the fastest.
   Search flat{{{1, 0}, {0.9, 0.2}, {1.1, 0.1}}};
   EXPECT_FALSE(flat.find(kLess));
   EXPECT_THAT(flat.asked_beyond_the_start(), ElementsAre(0, 0, 0));
-  // For better networks, all candidates are evaluated at their best factor, and only the second one
-  // again.
+  // For better networks, all candidates are evaluated at their best factor, and then only the
+  // second one again.
   expect_flip(flat.find(kMore), 2, 1);
   std::vector<std::size_t> third;
   for (const auto& [factor, candidate] : flat.asked)
@@ -119,8 +120,8 @@ TEST(FlipSearch, AsksOnceAndNotOften) {
   auto sorted = search.asked;
   std::sort(sorted.begin(), sorted.end());
   EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end());
-  // Between two factors of the scan, 7 halvings of log 4 reach 1 %; they evaluate only the two
-  // candidates, for each of two challengers.
+  // Between two factors of the scan, 7 halvings of log 4 reach 1 %. They evaluate only two
+  // candidates at a time, for each of two challengers.
   EXPECT_LE(search.asked.size(), 3 + 3 + 2 * 7 * 2);
 }
 
@@ -168,14 +169,14 @@ TEST(FlipSearch, WhoIsNotKnownIsNotAheadAndIsNamed) {
   const FlipSearchResult found = search.search(kLess);
   EXPECT_FALSE(found.flip);
   EXPECT_THAT(found.unknown, ElementsAre(1));
-  // Beyond the flip to another candidate it does not matter.
+  // Beyond the flip to another candidate, an unknown cost does not matter.
   Search beyond{{{1, 1}, {1.5, 0.7}, {2, 0.3}}};
   beyond.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 0.3; };
   const FlipSearchResult flip = beyond.search(kLess);
   expect_flip(flip.flip, crossing(beyond.lines[0], beyond.lines[2]), 2);
   EXPECT_THAT(flip.unknown, ElementsAre());
-  // It is not reported for a candidate that is unknown at the start, but that candidate may win
-  // where it is known.
+  // A candidate whose cost is unknown at the start is not reported. But it may win where its cost
+  // is known.
   Search later{{{1.5, 1}, {1, 1}}};
   later.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 3; };
   const FlipSearchResult known = later.search(kMore);

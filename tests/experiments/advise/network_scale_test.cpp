@@ -20,7 +20,7 @@ const Json kWan = {{"topology",
                      {"delay", {{nullptr, "30ms"}, {"40ms", nullptr}}},
                      {"bandwidth", {{nullptr, "0.5Gbps"}, {"1Gbps", nullptr}}}}}};
 
-/// Expects that the text means `value` base units.
+/// Expects that the text represents `value` base units.
 void expect_value(const Json& text, double value, Dimension dimension) {
   EXPECT_DOUBLE_EQ(parse_quantity(text.get<std::string>(), dimension), value);
 }
@@ -67,7 +67,7 @@ TEST(NetworkScale, OfTopologies) {
   EXPECT_EQ(bandwidth.text(0.1), "1 Gbps at NICs, 50 Mbps to 100 Mbps beyond");
   const NetworkScale latency(described(kWan), Dimension::duration);
   expect_value(latency.at(2).at("/cluster/topology/delay")[1][0], 80e-3, Dimension::duration);
-  // A topology whose links have the NICs' bandwidth unless they state another.
+  // In this topology, links have the NICs' bandwidth unless they have their own.
   const Json torus = {{"topology", {{"kind", "torus"}, {"dimensions", {4}}}}};
   EXPECT_EQ(NetworkScale(described(torus), Dimension::bandwidth).at(2).size(), 1);
   const Json narrow = {
@@ -102,7 +102,7 @@ TEST(NetworkScale, OfTheFabricOfASingleNode) {
   expect_value(twice.at("/cluster/intra/latency"), 10e-6, Dimension::duration);
 }
 
-/// In the same form as elsewhere in the advice.
+/// The form is the same as elsewhere in the advice.
 TEST(NetworkScale, WritesBandwidthsInBits) {
   const NetworkScale bandwidth(described(), Dimension::bandwidth);
   EXPECT_EQ(bandwidth.at(1.0 / 64).at("/cluster/inter/bandwidth"), "156.25Mbps");

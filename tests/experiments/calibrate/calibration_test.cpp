@@ -41,7 +41,7 @@ TEST(LineFit, HasNoNegativeOverhead) {
   const std::vector<Sample> samples = {{1, 1}, {10, 20}};
   const LineFit fit = fit_line(samples);
   EXPECT_EQ(fit.overhead_s, 0);
-  // The least squares of b - 1 and b / 2 - 1.
+  // The minimum of the sum of (b - 1)^2 and (b / 2 - 1)^2.
   EXPECT_NEAR(fit.seconds_per_unit, 1.5 / 1.25, 1e-12);
 }
 
@@ -99,7 +99,7 @@ Calibration measured_on(const Accelerator& a, const LinkSpec& link) {
   c.probes = {{"sgd", rate(a.memory_Bps), {}},
               {"axpby", rate(a.reduction_Bps), {}},
               {"copy", rate(a.copy_Bps), {}},
-              {"encode", rate(a.codec_Bps, 3), {}},  // of minmax_uint8
+              {"encode", rate(a.codec_Bps, 3), {}},  // rate of minmax_uint8
               {"decode", rate(a.codec_Bps), {}},
               {"gemm", samples_of(0, 1 / a.flops_per_s), {}, "FLOP"},
               {"sendrecv", samples_of(link.latency_s, 1 / link.bandwidth_Bps), {}}};
@@ -131,8 +131,8 @@ TEST(Calibration, PutsTheRateOfCodecsBetweenEncodingAndDecoding) {
   EXPECT_LT(c.cluster.accelerator.codec_Bps, 300e9);
 }
 
-/// One connection moves 6.5 MB/s, as the line through the messages says; three together move 19
-/// MB/s.
+/// One connection moves 6.5 MB/s, as the line through its messages says. Three connections together
+/// move 19 MB/s.
 TEST(Calibration, TakesAWindowForOneOnlyWhereItBinds) {
   Calibration c = measured_on(made_up(), {6.5e6, 5e-3});
   c.window = WindowProbe{.round_trip_s = 10e-3, .connections = 3, .one_Bps = 6.5e6};
@@ -164,8 +164,8 @@ TEST(Calibration, TakesAWindowForOneOnlyWhereItBinds) {
             std::string::npos);
 }
 
-/// For every probe of the device: the recorded traffic and kind must be those by which the
-/// simulator prices the operation.
+/// For every probe of the device, the recorded traffic and kind must be those from which the
+/// simulator computes the operation's time.
 TEST(DeviceProbes, CountTheTrafficThatTheirOperationsArePricedBy) {
   const std::map<std::string, Cost::Kind> kinds = {{"sgd", Cost::Kind::other},
                                                    {"axpby", Cost::Kind::reduction},
@@ -197,7 +197,7 @@ TEST(SecondsOf, IsTheMeanOfABatch) {
   ctx.stream = &stream;
   const auto run = [&] { stream.compute(stream.computations % 2 ? 1.0 : 3.0); };
   SizeRange ladder{.iterations = 3, .warm_up = 2};
-  EXPECT_EQ(seconds_of(ctx, ladder, run), 3);  // of 3, 1 and 3
+  EXPECT_EQ(seconds_of(ctx, ladder, run), 3);  // quantile of 3, 1 and 3
   EXPECT_EQ(stream.computations, 2 + 3);
   stream = {};
   ladder.batch_s = 7.5;  // 3 + 1 + 3 + 1 reaches this
@@ -210,7 +210,7 @@ TEST(FlopRate, MakesTheStepTakeAsLongAsItDid) {
   accelerator.flops_per_s = 3e9;
   accelerator.memory_Bps = 5e9;
   accelerator.launch_overhead_s = 1e-6;
-  // limited by arithmetic, memory, arithmetic
+  // These operations are limited by arithmetic, memory and arithmetic.
   StepProbe step{0, {{1e6, 1e8}, {1e7, 10}, {10, 1e5}}};
   for (const Cost& cost : step.costs) step.seconds += accelerator.seconds(cost);
   Accelerator other = accelerator;

@@ -5,7 +5,7 @@
 #include "tests/support/in_child.h"
 #include "tests/support/simulate.h"
 
-// What calibration reports about the windows of connections, in a world with known windows.
+// The windows of connections that calibration finds, in a world whose windows are known.
 
 namespace trigram::test::window_probe_test {
 namespace {
@@ -31,7 +31,7 @@ WindowProbe probe(const Cluster& cluster) {
       .at(0);
 }
 
-/// Messages of at least 60 windows and of a quarter of that; either may need one more window.
+/// The messages have at least 60 windows, and a quarter of that. Each may need one more window.
 TEST(WindowProbe, FindsTheWindowOfAConnection) {
   constexpr double kWindowMore = 1 / 45.0;
   for (const double window : {16e3, 65536.0, 500e3})
@@ -47,7 +47,7 @@ TEST(WindowProbe, FindsTheWindowOfAConnection) {
     }
 }
 
-/// At 100 MB/s, 1 MB is in flight in 10 ms, whether windows are wider or there are none.
+/// At 100 MB/s, 1 MB is in flight in 10 ms, whether windows are larger or there are none.
 TEST(WindowProbe, SaysHowManyBytesAreUnderWayWhereNoWindowBinds) {
   for (const double window : {4e6, std::numeric_limits<double>::infinity()}) {
     const WindowProbe found = probe(cluster_of(4, window));
@@ -57,7 +57,7 @@ TEST(WindowProbe, SaysHowManyBytesAreUnderWayWhereNoWindowBinds) {
   }
 }
 
-/// A round trip of 0.4 ms may be due to software; two ranks have only one connection.
+/// A round trip of 0.4 ms may be due to software, and two ranks have only one connection.
 TEST(WindowProbe, TellsNothingFromShortRoundTripsAndTwoRanks) {
   Cluster near = cluster_of(4, 64e3);
   near.inter.latency_s = 0.2e-3;

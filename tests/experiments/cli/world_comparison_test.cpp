@@ -50,9 +50,9 @@ TEST(WorldComparison, SaysTheMedianAndTheGreatestError) {
 
 TEST(WorldComparison, ComparesTheOrderOfThoseThatDifferAtOneSetting) {
   const std::string text = world_comparison({
-      pair("a", "1Gbps", 1, 1), pair("b", "1Gbps", 1.05, 0.9),  // a and b: too close to count
-      pair("c", "1Gbps", 2, 0.95),                              // before a, after b
-      pair("a", "9Gbps", 5, 5),                                 // another setting
+      pair("a", "1Gbps", 1, 1), pair("b", "1Gbps", 1.05, 0.9),  // a and b are too close to count
+      pair("c", "1Gbps", 2, 0.95),                              // c is before a, and after b
+      pair("a", "9Gbps", 5, 5),                                 // this is another setting
   });
   EXPECT_THAT(text, HasSubstr("order: 1 of 2 pairs that differ by more than 10 % agree"));
   EXPECT_THAT(text, HasSubstr("swapped: algorithm=a, cluster/bandwidth=1Gbps and algorithm=c"));
@@ -98,7 +98,7 @@ TEST(WorldComparison, WhatBothWorldsSweepIsTheSameInAPair) {
   ASSERT_EQ(pairs.size(), 2u);
   for (const WorldPair& p : pairs) EXPECT_EQ(p.predicted["sweep"], p.measured["sweep"]);
   measured.pop_back();
-  measured[0]["sweep"].erase("/runtime/watchdog");  // it was not swept there
+  measured[0]["sweep"].erase("/runtime/watchdog");  // it was not swept in that world
   EXPECT_EQ(pair_up(predicted, measured).size(), 2u);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Counts how many jobs run at once.
+/// Counts how many tasks run at the same time.
 class Concurrency {
  public:
   int body(std::chrono::milliseconds duration, int code = 0) {

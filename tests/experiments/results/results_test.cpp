@@ -112,7 +112,7 @@ TEST_F(Results, AProcessWithoutOutcomeHasFailed) {
   EXPECT_EQ(hang.error, "rank 3 waits for 1");
 }
 
-// The example in FIPS 180-4.
+// The example of FIPS 180-4.
 TEST(Sha256, OfAbc) {
   EXPECT_EQ(Sha256().update("a").update("bc").hex(),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -199,7 +199,7 @@ TEST(ComparisonTable, ExplainsAStarWhereThereIsOne) {
             "1Gbps      second     0.500\n");
 }
 
-/// The time to an accuracy is known only as precisely as the evaluations allow.
+/// The time to an accuracy is known only as exactly as the evaluations allow.
 TEST(ComparisonTable, ShowsWhenAnAccuracyWasReachedAsAnInterval) {
   Json bound = manifest("bound", "1Gbps", 1, 0.001), fine = manifest("fine", "1Gbps", 1, 0.002);
   bound["summary"]["target"] = {{"time_s", 4.0}, {"after_s", 0.0}};
@@ -210,7 +210,7 @@ TEST(ComparisonTable, ShowsWhenAnAccuracyWasReachedAsAnInterval) {
                              testing::HasSubstr("\n~ coarse: fewer than five evaluations")));
 }
 
-/// The shortest step of a run without communication does not win.
+/// A run without communication does not win, although its step is the shortest.
 TEST(ComparisonTable, MarksRunsThatDoNotShowWhatTheirAlgorithmCosts) {
   Json silent = manifest("silent", "1Gbps", 1, 0.001), brief = manifest("brief", "1Gbps", 1, 0.002);
   silent["summary"]["messages_inter"] = 0;
@@ -225,7 +225,7 @@ TEST(ComparisonTable, MarksRunsThatDoNotShowWhatTheirAlgorithmCosts) {
             "! silent is not compared: it sent nothing between its workers in 10 steps\n");
 }
 
-/// `trigram table` prints the same notes about them.
+/// `trigram table` prints the same notes.
 TEST(ComparisonTable, SaysWhatTimesOfThisMachineAreWorth) {
   Json many = manifest("many", "1Gbps", 1, 0.001), few = manifest("few", "1Gbps", 1, 0.002);
   for (Json* run : {&many, &few}) (*run)["time_kind"] = "wall";
@@ -295,7 +295,7 @@ TEST(Labels, NameModesOfAnAlgorithm) {
             "algorithm=decentralized/ring, seed=1");
 }
 
-/// Reports as they arrive from another process.
+/// The reports are in the form in which they arrive from another process.
 TEST(RankReports, SayWhoOnlyServes) {
   for (const bool trains : {true, false}) {
     RankReport report;

@@ -96,8 +96,8 @@ TEST(Collector, EvaluatesTheWeightsOfThatStep) {
   EXPECT_EQ(recorded.records[0].evaluation->loss, 3) << "FakeWorkload's loss is its first weight";
 }
 
-/// A rank that does not wait is three steps ahead when the other rank arrives; one of these steps
-/// is evaluated.
+/// When the second rank arrives, the other rank, which does not wait, is three steps ahead. One of
+/// these steps is evaluated.
 TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
   for (const bool waits : {false, true}) {
     Recorded recorded;
@@ -115,7 +115,8 @@ TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
   }
 }
 
-/// If reports arrive after the run, later steps that ended later do not belong to that time.
+/// If reports arrive after the run, an evaluation does not use the models of steps that ended after
+/// its time.
 TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
   Recorded recorded;
   Collector collector({.ranks = 2, .steps = 6, .eval_every = 2, .waits = false}, recorded.sink());
@@ -132,7 +133,7 @@ TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
       << "rank 0 ended step 3 after 8 s, step 5 after 12";
 }
 
-/// Only their bytes count.
+/// Of ranks that only serve, only the bytes count.
 TEST(Collector, LeavesOutRanksThatOnlyServe) {
   Recorded recorded;
   Collector collector({.ranks = 3, .steps = 1}, recorded.sink());
@@ -165,7 +166,8 @@ TEST(Collector, RanksOfASynchronousAlgorithmWaitForTheEvaluation) {
   b.evaluation_takes(50ms);
   double excluded_first = 0;
   std::thread first([&] { excluded_first = collector.finish(0, 0, ended_at(1), a, stream); });
-  std::this_thread::sleep_for(100ms);  // straggling counts as training time, evaluation does not
+  std::this_thread::sleep_for(100ms);  // waiting for a straggler counts as training time, but
+                                       // waiting for an evaluation does not
   const double excluded_last = collector.finish(1, 0, ended_at(1), b, stream);
   first.join();
   EXPECT_EQ(recorded.records.size(), 1u);

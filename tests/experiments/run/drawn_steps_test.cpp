@@ -23,7 +23,7 @@ StepRecord step(long number, double seconds) {
   return record;
 }
 
-/// Ten batches of two steps with means 1 to 10 have a standard deviation of sqrt(55/6).
+/// Ten batches of two steps have the means 1 to 10, whose standard deviation is sqrt(55/6).
 TEST(DrawnSteps, StandardErrorIsThatOfTheMeansOfTenBatches) {
   DrawnSteps steps(drawn());
   for (long i = 0; i < 20; ++i)

@@ -11,16 +11,16 @@ namespace {
 
 constexpr int kRanks = 3;
 
-/// The events of a run, step by step and rank by rank.
+/// The course of a run, step by step and rank by rank.
 struct Course {
   std::function<double(int rank, long step)> seconds = [](int, long) { return 2.0; };
   std::function<std::uint64_t(long step)> bytes = [](long) { return 100; };
   std::function<double(long step)> credit = [](long) { return 0.0; };
-  double at_the_end_s = 0;  // how much longer the last step is
-  long ahead = 1;           // number of steps by which some rank is ahead when a step ends
+  double at_the_end_s = 0;  // seconds by which the last step is longer
+  long ahead = 1;           // number of steps by which a rank is ahead when a step ends
 };
 
-/// A run that makes steps as long as `watch` requests them.
+/// A run that makes steps for as long as `watch` requests them.
 struct Made {
   Made(const SteadySteps::Options& options, const Course& course)
       : watch(options, [this, course] { return std::vector{course.credit(steps)}; }) {
@@ -55,7 +55,7 @@ struct Made {
   std::vector<Counters> sent = std::vector<Counters>(kRanks);
 };
 
-/// The same with all steps.
+/// The same run with all its steps.
 Json whole(SteadySteps::Options options, const Course& course) {
   options.shown = options.steps;
   const Made all(options, course);
@@ -71,7 +71,9 @@ TEST(SteadySteps, AllStepsInTheSumWhateverIsLeftOut) {
         const Course course{
             .seconds =
                 [=](int rank, long step) {
-                  const double later = step == 0 ? rank : 0;  // ranks that stay behind the others
+                  const double later =
+                      step == 0 ? rank : 0;  // in the first step, each rank is behind the ranks
+                                             // before it and stays behind
                   return 1 + 0.1 * static_cast<double>(step % cycle) + (step < warmup ? 1 : later);
                 },
             .bytes = [=](long step) { return static_cast<std::uint64_t>(10 + step % cycle); },
@@ -94,7 +96,7 @@ TEST(SteadySteps, AllStepsInTheSumWhateverIsLeftOut) {
 TEST(SteadySteps, StopBeforeAnyRankHasBegunTheLast) {
   for (const long ahead : {0, 1, 2, 7}) {
     const Made made({.steps = 50}, {.ahead = ahead});
-    // some rank had ended step found + ahead by then
+    // A rank had ended step found + ahead by then.
     const long found = made.watch.to_json()["step"];
     EXPECT_EQ(found, 1);
     EXPECT_EQ(made.steps - 1, found + ahead + 2) << "the one after that which it is in";

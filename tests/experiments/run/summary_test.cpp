@@ -31,7 +31,7 @@ TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
   EXPECT_EQ(with_server["bytes_inter"], 30);
 }
 
-/// A run of one step, which two workers end at `end_s`.
+/// The samples per second of a run with one step, which two workers end at `end_s`.
 Json samples_per_s_of_a_step(const std::vector<double>& end_s, std::size_t batch,
                              std::optional<std::size_t> priced_batch, bool waits = false) {
   Summary summary({.exact = false}, waits);
@@ -53,7 +53,7 @@ TEST(Summary, CountsWorkersThatWaitAtTheSlowestOnesPace) {
   EXPECT_EQ(samples_per_s_of_a_step({1, 4}, 6, std::nullopt, /*waits=*/true), 2 * 6.0 / 4);
 }
 
-/// The means of a run whose first two steps take 4 s; then steps of 1, 1 and 3 s repeat.
+/// The means of a run whose first two steps take 4 s; after them, steps of 1, 1 and 3 s repeat.
 Json means_of(const Cycle& cycle, long steps) {
   Summary summary(cycle);
   StepRecord record;

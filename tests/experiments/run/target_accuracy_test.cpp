@@ -9,7 +9,7 @@
 namespace trigram::target_accuracy_test {
 namespace {
 
-/// A run of two ranks with an evaluation every second step; rank 0 may be ahead of rank 1.
+/// A run of two ranks with an evaluation after every second step. Rank 0 may be ahead of rank 1.
 class Course {
  public:
   explicit Course(double accuracy, long steps = 20, long first_model = 1)
@@ -17,7 +17,7 @@ class Course {
         collector_({.ranks = 2, .steps = steps, .eval_every = 2, .stopping = &target},
                    [this](const StepRecord& record) { records.push_back(record); }) {}
 
-  /// Rank `rank` ends its next step with a model of this accuracy.
+  /// Makes rank `rank` end its next step with a model of this accuracy.
   void step(int rank, float accuracy) {
     FakeWorkload workload({accuracy});
     long& step = next_[static_cast<std::size_t>(rank)];
@@ -45,7 +45,7 @@ TEST(TargetAccuracy, IsReachedWhereTheModelIsEvaluated) {
   course.both(0.4f);
   course.both(0.6f);
   EXPECT_EQ(course.target.end(), 20);
-  course.both(0.5f);  // step 3: exactly as accurate
+  course.both(0.5f);  // step 3 is exactly as accurate as the target
   EXPECT_EQ(course.target.counted(), 4);
   EXPECT_EQ(
       course.target.to_json(0.5),
@@ -67,7 +67,7 @@ TEST(TargetAccuracy, IsNotReachedBeforeTheFirstCommonModel) {
   EXPECT_EQ(course.target.to_json(0.5)["after_s"], 6.0);
 }
 
-/// The first rank ended its first step before the last rank did.
+/// The first rank ended its first step before the last rank ended it.
 TEST(TargetAccuracy, MayBeReachedAfterTheFirstStepOfTheFastestWhereRanksDoNotWait) {
   for (const bool waits : {false, true}) {
     TargetAccuracy target(0.5, 20, 1, waits);

@@ -59,8 +59,8 @@ TEST(Timeline, FillsRealTimeWithComputation) {
   EXPECT_EQ(drawn[2]["dur"], 7e6);
 }
 
-// Rank 1 is one step behind: the second message between the ranks must still be the second when it
-// is drawn.
+// Rank 1 is one step behind. The message of the drawn step is the second one at both ends, although
+// the first one is not drawn.
 TEST(Timeline, BothEndsOfAMessageHaveOneName) {
   Timeline timeline(1, 2);
   Steps ahead(2), behind(2);

@@ -11,7 +11,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Duration = Clock::duration;
 
-/// How the watcher is interrupted: `pause` after every `on` of regular checks.
+/// The interruptions of a watching process: after every `on` of regular checks it stops for
+/// `pause`.
 struct Stalls {
   Duration on, pause;
 };
@@ -20,7 +21,7 @@ struct Stalls {
 class Turned {
  public:
   Clock::time_point now() const { return now_; }
-  /// Checks every half second for `d`, then not for `pause`; returns false if `look` does.
+  /// Checks every half second for `d`, then not for `pause`. Returns false if `look` does.
   template <class StreamSnapshot>
   bool look_for(Duration d, Duration pause, const StreamSnapshot& look) {
     for (Duration on{0}; on < d; on += milliseconds(500)) {
@@ -83,7 +84,8 @@ TEST(AwakeClock, AShortTimeoutIsItsOwnGracePeriod) {
   EXPECT_FALSE(clock.look_for(milliseconds(500), Duration(0), is_quiet));
 }
 
-/// However the watcher is interrupted, as long as it checks now and then.
+/// A timeout ends, however often the watching process is interrupted, provided that it checks now
+/// and then.
 TEST(Timeout, EndsThoughItsProcessStallsAgainAndAgain) {
   for (const Duration timeout : {milliseconds(300), milliseconds(2000), milliseconds(8000),
                                  milliseconds(30'000), milliseconds(600'000)})

@@ -20,7 +20,7 @@ TEST(Deadline, EndsTheProcessAndNamesTheCall) {
               "MPI_Comm_split has not returned on rank 3 for 0.1 s");
 }
 
-/// Runs beyond the deadline of a call that has returned.
+/// Runs on beyond the deadline of a call that has returned.
 void go_on_after_a_call() {
   call_for(0.01, 1);
   std::this_thread::sleep_for(std::chrono::duration<double>(1.5));

@@ -1,4 +1,5 @@
-// When a send ends on a network that delays packets by itself. Runs as a job of two processes.
+// The time at which a send ends on a network that delays packets by itself. Runs as a job of two
+// processes.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr double kLatency_s = 1.5;
 
-/// The seconds that rank 0 takes to send a message to another node, whose rank has not posted a
+/// The seconds that rank 0 takes to send a message to a rank of another node that has not posted a
 /// receive.
 double send_s(Transport::Protocol protocol) {
   MpiOptions options{.eager = {.latency_s = kLatency_s, .piece_nbytes = 4096}};

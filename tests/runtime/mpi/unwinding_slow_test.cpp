@@ -1,4 +1,4 @@
-// A rank of a world of processes that has failed and cannot unwind.
+// Tests a rank, in a world whose ranks are processes, that has failed and cannot unwind.
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,12 @@
 namespace trigram::unwinding_slow_test {
 namespace {
 
-/// Like an object that waits for an accelerator that cannot be aborted.
+/// An object like one that waits for an accelerator that cannot be aborted.
 struct NeverDestroyed {
   ~NeverDestroyed() { std::this_thread::sleep_for(std::chrono::hours(1)); }
 };
 
-/// In a job of one process.
+/// Runs in a job of one process.
 void fail_and_never_unwind() {
   make_mpi_runtime({.watchdog_s = 1})->launch(Layout(1, 1), [](const Context& ctx) {
     auto agent = ctx.stream->fork("agent");

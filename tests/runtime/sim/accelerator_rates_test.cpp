@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kNumel = 1'000'000;
 constexpr double kForever = std::numeric_limits<double>::infinity();
-constexpr double kMemory_Bps = 100e9;   // of round_cluster
+constexpr double kMemory_Bps = 100e9;   // that of round_cluster
 constexpr double kVector = 4 * kNumel;  // in bytes
 
 struct Sort {
@@ -127,8 +127,8 @@ TEST(AcceleratorRates, AreDividedByTheFactorOfAWorker) {
   EXPECT_NEAR(ends.at(0), 3 * encoding.bytes / 7e9, 1e-15);
 }
 
-/// The reductions of a ring, by messages and as flows: P-1 of three passes over n/P elements, and
-/// one scaling.
+/// The reductions of a ring, by messages and as flows: P-1 sums, which pass over n/P elements three
+/// times, and one scaling.
 TEST(AcceleratorRates, PriceTheReductionsOfCollectives) {
   constexpr int kRanks = 4;
   using Fidelity = SimOptions::Fidelity;
@@ -153,7 +153,7 @@ TEST(AcceleratorRates, PriceTheReductionsOfCollectives) {
     }
 }
 
-/// Halving a rate doubles the time that it adds to a step.
+/// If a rate is halved, the time that it adds to a step doubles.
 TEST(AcceleratorRates, AreAPartOfTheTimeOfAStep) {
   const auto run_s = [](double Accelerator::*rate, double Bps) {
     Training training;

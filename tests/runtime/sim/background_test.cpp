@@ -14,12 +14,12 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr double kNic_Bps = 1e9;  // of joined_by
+constexpr double kNic_Bps = 1e9;  // that of joined_by
 
 Cluster loaded(double load, double flow_bytes = 1e6, int seed = 1, int nodes = 4) {
   Cluster cluster = joined_by("flat", nodes);
   cluster.inter.background = {load, flow_bytes, seed};
-  // Both ranks notice when a message has been delivered.
+  // With a rendezvous, both ranks know when a message has been delivered.
   cluster.transport.protocol = Transport::Protocol::rendezvous;
   return cluster;
 }
@@ -54,16 +54,16 @@ double mean_s(const Cluster& cluster, double bytes, int count, double pause_s) {
   return sums.empty() ? -1 : sums[0] / count;
 }
 
-// All traffic between two nodes shares one NIC: Poisson arrivals, shared evenly, form an M/G/1-PS
-// queue.
+// All traffic between two nodes shares one NIC. Poisson arrivals that share it evenly are an
+// M/G/1-PS queue.
 
 /// A long message gets the bandwidth that the background traffic leaves.
 TEST(Background, LeavesTheRestToALongMessage) {
   const double bytes = 1e9, flow_bytes = 1e5;
   for (const double load : {0.1, 0.5, 0.7, 0.9}) {
     const double expected_s = bytes / kNic_Bps / (1 - load);
-    // The background traffic is a compound Poisson process of work, with variance 2 load s t for
-    // flows that would take s on average on an idle link.
+    // The background traffic is a compound Poisson process of work. Its variance is 2 load s t for
+    // flows that would take s seconds on average on an idle link.
     const double deviation = std::sqrt(2 * load * flow_bytes / kNic_Bps / expected_s) / (1 - load);
     EXPECT_NEAR(mean_s(loaded(load, flow_bytes, 1, 2), bytes, 1, 0) / expected_s, 1, 4 * deviation)
         << load;
@@ -81,7 +81,7 @@ TEST(Background, SlowsMessagesOfAllLengthsAlike) {
 }
 
 TEST(Background, TakesItsLoadOfBothNics) {
-  // A message waits for at least the load of one NIC, and at most for the loads of both, one after
+  // A message waits at least for the load of one NIC, and at most for the loads of both, one after
   // the other.
   const double bytes = 4e9, alone_s = bytes / kNic_Bps;
   double before_s = shift_s(loaded(0), bytes);
@@ -95,7 +95,7 @@ TEST(Background, TakesItsLoadOfBothNics) {
   }
 }
 
-/// The NICs of many nodes are as stable under the load as a single NIC.
+/// The NICs of many nodes are as stable under this load as a single NIC.
 TEST(Background, LetsMessagesEndAtTheHighestLoad) {
   const double bytes = 3e6, alone_s = bytes / kNic_Bps;
   const double time_s = shift_s(loaded(0.9, 1e5, 1, 8), bytes);
@@ -110,7 +110,7 @@ TEST(Background, IsOfPayload) {
 }
 
 TEST(Background, PassesNoSoftwareOfOurs) {
-  // Our message may use ten percent of the NIC: that share is nearly always free.
+  // A message may use ten percent of the NIC. That much is nearly always free.
   for (const bool node : {true, false}) {
     Cluster cluster = loaded(0.5, 1e5, 1, 2);
     (node ? cluster.transport.node_cap_Bps : cluster.transport.connection_cap_Bps) = 0.1 * kNic_Bps;
@@ -139,8 +139,8 @@ TEST(Background, MayAskNoLinkForMoreThanItMoves) {
   EXPECT_THAT(
       error(tiny, {{"kind", "flat"}}),
       HasSubstr("/cluster/inter/background/flow: expected flows of at least 500 B, not 1 B"));
-  // The 4 nodes of a leaf send 4/7 of their bytes out of the leaf, over one link of four times the
-  // bandwidth.
+  // The 4 nodes of a leaf send 4/7 of their bytes out of the leaf, over one link with four times
+  // the bandwidth of a NIC.
   const Json tapered = {{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"taper", 4}};
   EXPECT_EQ(error(load(0.39), tapered), "no error");
   EXPECT_THAT(

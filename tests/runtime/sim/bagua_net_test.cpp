@@ -16,10 +16,10 @@
 namespace trigram::test::bagua_net_test {
 namespace {
 
-// The figure does not state the number of machines; these are the ones in Bagua-Net's README.
+// The figure does not give the number of machines; these numbers are from Bagua-Net's README.
 constexpr int kNodes = 4, kWorkers = 8, kRanks = kNodes * kWorkers;
 constexpr int kStages = 2 * (kRanks - 1);
-constexpr double kShare = 1.0 / kRanks;  // share of the tensor in each message of a ring
+constexpr double kShare = 1.0 / kRanks;  // fraction of the tensor in each message of a ring
 
 /// The duration in seconds of an allreduce of `bytes`.
 struct Point {
@@ -44,7 +44,7 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-/// The cost of a stage beside its bytes, and the bandwidth of its messages.
+/// The time of a stage besides that of its bytes, and the bandwidth of its messages.
 struct Stage {
   double seconds = 0, Bps = 0;
 };
@@ -69,7 +69,7 @@ Cluster described(const std::vector<Point>& points) {
   cluster.transport.message_overhead_s = one.seconds;
   cluster.transport.stream_cap_Bps = one.Bps;
   cluster.transport.stream_overhead_s = (two.seconds - one.seconds) / 2;
-  cluster.transport.node_cap_Bps = two.Bps;  // less than two streams could move
+  cluster.transport.node_cap_Bps = two.Bps;  // less than two streams could move together
   return cluster;
 }
 
@@ -107,8 +107,8 @@ TEST(BaguaNet, IsReproduced) {
       largest = std::max(largest, std::abs(std::log(ratio)));
     }
   }
-  // One stream is faster below some size, two streams above it: that size lies between the same two
-  // points.
+  // One stream is faster below a certain size, and two streams above it. That size must lie between
+  // the same two points.
   const auto simulated = crossover(
       points.size(), [&](std::size_t i) { return one_s[i]; },
       [&](std::size_t i) { return two_s[i]; });
@@ -117,8 +117,8 @@ TEST(BaguaNet, IsReproduced) {
                            points.size(), [&](std::size_t i) { return points[i].one_stream_s; },
                            [&](std::size_t i) { return points[i].two_streams_s; }));
   EXPECT_LT(two_s.back(), one_s.back() / 1.5);
-  // The published curves have steps where NCCL changes its protocol; a model with four numbers has
-  // none.
+  // The published curves have steps at which NCCL changes its protocol; a model with four numbers
+  // has none.
   EXPECT_LT(std::sqrt(squares / (2 * static_cast<double>(points.size()))), 0.17);
   EXPECT_LT(largest, 0.45);
 }

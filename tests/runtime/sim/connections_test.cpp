@@ -1,5 +1,5 @@
-// Connections between two ranks, with messages one after another: with windows, and with windows
-// that open slowly.
+// Connections between two ranks that carry messages one after another, with windows, and with
+// windows that open slowly.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ Cluster nodes_of_one(int nodes, double latency_s) {
   return cluster;
 }
 
-/// The time at which rank 1 has received `count` messages of `bytes` that rank 0 sent in a row.
+/// The time at which rank 1 has received `count` messages of `bytes` bytes, which rank 0 has sent
+/// in a row.
 double received_s(const Cluster& cluster, int count, std::size_t bytes) {
   const auto ends = simulate(cluster, [&](const Context& ctx) {
     const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
@@ -47,7 +48,7 @@ TEST(Connections, OfAWindowMoveItOncePerRoundTrip) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 65'536;
   for (const int count : {1, 4}) {
-    // The two bursts end with the same part of a window, so only the number of round trips differs.
+    // The two bursts end in the same part of a window, so only the number of round trips differs.
     const double shorter_s = received_s(cluster, count, 10 * 65'536);
     const double longer_s = received_s(cluster, count, 50 * 65'536);
     EXPECT_NEAR((longer_s - shorter_s) / (count * 40 * 10e-3), 1, 1e-6) << count;
@@ -75,8 +76,8 @@ TEST(Connections, SendAtOnceWhatTheWindowHasRoomFor) {
   EXPECT_NEAR(ends_s(10e-3), 5e-3 + 10e-3 + 0.6e6 / kInter_Bps, 1e-12);
 }
 
-/// A link with ten times the bandwidth can have ten times as many bytes in flight; the window may
-/// not allow this.
+/// A link with ten times the bandwidth can have ten times as many bytes in flight. The window may
+/// not allow that many.
 TEST(Connections, SeeTheirWindowBindWhereLinksHaveBecomeWider) {
   Cluster wide = nodes_of_one(2, 5e-3), widened = wide;
   wide.inter.bandwidth_Bps *= 10;
@@ -85,7 +86,7 @@ TEST(Connections, SeeTheirWindowBindWhereLinksHaveBecomeWider) {
   EXPECT_NEAR(received_s(widened, 1, 100'000'000), received_s(wide, 1, 100'000'000), 1e-9);
 }
 
-/// Slices travel side by side, each at one window of its stream per round trip.
+/// Slices travel at the same time, and each stream moves one window per round trip.
 TEST(Connections, OfSlicesMoveAWindowOfEachStreamOncePerRoundTrip) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 65'536;
@@ -121,9 +122,9 @@ TEST(Connections, HaveOneWindowForPatternsOfDifferentChannels) {
     EXPECT_NEAR(end_s({first, second}) / end_s({second}), 1, 0.12);
 }
 
-/// The duration in seconds of a burst of n bytes on a connection whose window opens from w. It
-/// pauses after each window until the acknowledgement of the window's first bytes, one round trip
-/// after they left.
+/// The duration in seconds of a burst of n bytes on a connection whose window opens from w. After
+/// each window the burst pauses until the acknowledgement of the window's first bytes arrives, one
+/// round trip after they left.
 double burst_s(double n, double w, double Bps, double round_trip_s) {
   double seconds = 0;
   while (n > w && w < Bps * round_trip_s) {

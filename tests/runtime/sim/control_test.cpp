@@ -50,7 +50,8 @@ TEST(SimControl, messages_are_received_in_the_order_of_arrival) {
       for (int i = 0; i < 3; ++i) sources.push_back(ctx.control->receive(0)->source);
       EXPECT_THAT(sources, ElementsAre(2, 1, 0));
     } else {
-      // Rank 2 is the last to post, but it is near; rank 1 posts before rank 0.
+      // Rank 2 is the last to post, but its message has the shortest way. Rank 1 posts before rank
+      // 0.
       ctx.stream->compute(ctx.rank() == 2 ? 5e-6 : ctx.rank() == 1 ? 1e-6 : 2e-6);
       ctx.control->post(3, 0, 0);
     }

@@ -15,11 +15,11 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // of joined_by
+constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // those of joined_by
 constexpr double kRate_Bps = 0.1e9, kDepth = 1e6;   // of the token buckets
 
-/// Nodes with messages whose delivery both ranks notice, and which share the bandwidth of links at
-/// all times.
+/// Nodes whose messages use a rendezvous, so that both ranks know when a message has been
+/// delivered, and the messages share the bandwidth of links at all times.
 Cluster joined(int nodes) {
   Cluster cluster = joined_by("flat", nodes);
   cluster.transport.protocol = Transport::Protocol::rendezvous;
@@ -60,10 +60,10 @@ double one_after_the_other_s(const Cluster& cluster, const std::vector<double>& 
 }
 
 TEST(Shaping, OneMessageAfterIdleTime) {
-  // Within the credit, which grows meanwhile: at the NIC's bandwidth.
+  // Within the credit, which grows meanwhile, bytes move at the NIC's bandwidth.
   EXPECT_NEAR(one_after_the_other_s(shaped(2), {0.5e6}), kLatency + 0.5e6 / kNic_Bps, 1e-12);
   EXPECT_NEAR(one_after_the_other_s(shaped(2), {1.1e6}), kLatency + 1.1e6 / kNic_Bps, 1e-12);
-  // Beyond the credit: bytes that the depth does not cover move at the rate.
+  // Beyond the credit, bytes that the depth does not cover move at the rate.
   EXPECT_NEAR(one_after_the_other_s(shaped(2), {4e6}), kLatency + (4e6 - kDepth) / kRate_Bps,
               1e-11);
 }
@@ -71,13 +71,14 @@ TEST(Shaping, OneMessageAfterIdleTime) {
 TEST(Shaping, StartsWithTheCreditThatIsSaid) {
   Cluster cluster = shaped(2);
   cluster.inter.shaping.initial_bytes = 0;
-  // During the latency, in which no bytes move, the credit grows by less than another burst needs.
+  // During the latency no bytes move. The credit grows meanwhile, but by less than another burst
+  // needs.
   EXPECT_NEAR(one_after_the_other_s(cluster, {4e6}), kLatency + 4e6 / kRate_Bps,
               1e-3 * kDepth / kRate_Bps);
   EXPECT_GT(one_after_the_other_s(cluster, {4e6}), 4e6 / kRate_Bps - 1e-9);
   cluster.inter.shaping.initial_bytes = kDepth / 4;
   EXPECT_NEAR(one_after_the_other_s(cluster, {4e6}), (4e6 - kDepth / 4) / kRate_Bps, 1e-11);
-  // A bucket that is idle from the start earns credit like after any other idle time.
+  // A bucket that is idle from the start saves credit, as after any other idle time.
   cluster.inter.shaping.initial_bytes = 0;
   const double pause_s = 5e-3, sent_s = simulate(cluster, [&](const Context&ctx) {
                                  ctx.stream->sleep_for(pause_s);
@@ -114,7 +115,7 @@ TEST(Shaping, IdleTimeEarnsCredit) {
 }
 
 TEST(Shaping, FlowsShareABucket) {
-  // Messages that leave one NIC, and messages that enter one NIC.
+  // First for messages that leave the same NIC, then for messages that enter the same NIC.
   for (const bool out : {true, false}) {
     const auto ends = simulate(shaped(3), [&](const Context& ctx) {
       const double bytes = ctx.rank() * 2e6;
@@ -161,7 +162,8 @@ TEST(Shaping, TheLowerBoundKnowsTheCreditAtTheStart) {
 }
 
 TEST(Profile, ChangesBandwidthAndLatency) {
-  // Half of the bandwidth from 1 ms on, and a fifth from 3 ms on; threefold latency in between.
+  // From 1 ms on the bandwidth is a half, and from 3 ms on a fifth. In between the latency is
+  // threefold.
   const Cluster cluster = changing({{1e-3, 0.5, 3}, {3e-3, 0.2, 1}});
   const double by_1ms = kNic_Bps * (1e-3 - kLatency), by_3ms = by_1ms + 0.5 * kNic_Bps * 2e-3;
   EXPECT_NEAR(one_after_the_other_s(cluster, {0.5e6}), kLatency + 0.5e6 / kNic_Bps, 1e-12);

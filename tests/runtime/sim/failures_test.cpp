@@ -1,4 +1,4 @@
-// How a simulated world ends after an error: on all ranks, with a helpful message.
+// The end of a simulated world after an error: on all ranks, with a helpful message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -96,7 +96,7 @@ TEST(SimFailures, a_failed_task_explains_the_hang_that_it_causes) {
 }
 
 TEST(SimFailures, the_main_stream_may_throw_while_its_agent_is_blocked) {
-  // Three ways of being blocked, with locks and handles to unwind.
+  // Streams are blocked in three ways, with locks and handles that must be unwound.
   EXPECT_EQ(failure_of(round_cluster(4),
                        [](const Context& ctx) {
                          auto mutex = ctx.stream->make_mutex();
@@ -153,8 +153,8 @@ TEST(SimFailures, unequal_sizes_name_both_ranks) {
   EXPECT_THAT(message, HasSubstr("rank 1 expected 101 x u8"));
 }
 
-/// True if no other code writes to this function's stack frame, where earlier calls had their
-/// frames.
+/// True if no other code writes to the stack frame of this function, which is where earlier calls
+/// had their frames.
 [[gnu::noinline]] bool stack_stays(const Context& ctx) {
   std::array<volatile unsigned char, 4096> frame;
   for (auto& byte : frame) byte = 0x5a;

@@ -42,8 +42,9 @@ TEST(SimMessages, one_message_takes_latency_plus_bytes_over_bandwidth) {
   }
 }
 
-/// The second message of a connection begins to move when the first has arrived, with less
-/// remaining latency than the route has, or none. It still shares the receiver's link evenly.
+/// The second message of a connection begins to move when the first has arrived. Its remaining
+/// latency is then shorter than that of the route, or zero. It still shares the receiver's link
+/// evenly.
 TEST(SimMessages, messages_that_follow_others_share_links_evenly) {
   constexpr std::size_t kFirst = 5'000, kSecond = 1'000'000, kOther = 10'000'000;
   for (const double later_s : {0.0, 14.9e-6}) {  // none left, and half of it
@@ -129,7 +130,7 @@ TEST(SimMessages, messages_that_share_a_nic_share_its_bandwidth) {
 }
 
 TEST(SimMessages, a_batch_starts_at_once) {
-  // Rank 0 sends 1 MB to each of 6 other nodes: its NIC moves 6 MB, and there is one latency.
+  // Rank 0 sends 1 MB to each of 6 other nodes. Its NIC moves 6 MB, and there is one latency.
   const auto times = simulate(round_cluster(7), [](const Context& ctx) {
     std::vector<Transfer> batch;
     if (ctx.rank() == 0)
@@ -173,7 +174,7 @@ TEST(SimMessages, values_arrive_as_they_were_when_sent) {
     Tensor mine = ctx.device->empty(1000);
     Tensor x = mine;
     std::iota(x.floats().begin(), x.floats().end(), 1000.f * static_cast<float>(ctx.rank()));
-    // The same memory is sent and received into.
+    // The same memory is sent from and received into.
     ctx.comm->transfer(std::vector<Transfer>{{Transfer::send, x, peer}, {Transfer::recv, x, peer}});
     for (std::size_t i = 0; i < 1000; ++i)
       EXPECT_EQ(x.floats()[i], 1000.f * static_cast<float>(peer) + static_cast<float>(i));

@@ -14,10 +14,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kBps = 1e9, kLatency = 10e-6;  // of round_cluster
+constexpr double kBps = 1e9, kLatency = 10e-6;  // those of round_cluster
 constexpr std::size_t kLong = 1'000'000, kShort = 60'000;
 constexpr double kTransfer_s = kLong / kBps;
-// Twice the bytes in flight in a round trip.
+// The send buffer, as a time: twice the bytes in flight in a round trip.
 constexpr double kBuffer_s = 2 * 2 * kLatency;
 
 Cluster open_mpi(int nodes, int workers = 1) {
@@ -31,8 +31,8 @@ Transfer from(int peer, std::size_t nbytes) {
   return {Transfer::recv, phantom_bytes(nbytes), peer};
 }
 
-/// How rank 1 waits until then: in a call, for one byte from rank 2, which takes a latency and 1
-/// ns; or asleep.
+/// How rank 1 waits until it begins: in a call, for one byte from rank 2, which takes a latency and
+/// 1 ns; or asleep.
 enum class Waits { in_call, asleep };
 
 void begin_late(const Context& ctx, double late_s, Waits waits) {
@@ -70,7 +70,7 @@ TEST(OpenMpi, ALongMessagePaysThreeLatencies) {
 }
 
 TEST(OpenMpi, BothDirectionsMoveWhereNeitherSideIsLaterThanALatency) {
-  // Each side's announcement arrives before the other side has anything else to send.
+  // The announcement of each side arrives before the other side has anything else to send.
   const double late_s = kLatency / 2;
   const auto ends = exchange_s(kLong, late_s, Waits::asleep);
   EXPECT_NEAR(ends[0], late_s + 3 * kLatency + kTransfer_s, 1e-12);
@@ -80,11 +80,11 @@ TEST(OpenMpi, BothDirectionsMoveWhereNeitherSideIsLaterThanALatency) {
 TEST(OpenMpi, DirectionsTakeTurnsWhereOneSideIsLaterThanALatency) {
   const double late_s = 5 * kLatency;
   const auto ends = exchange_s(kLong, late_s);
-  // Rank 1 requests the data when it begins, so rank 0 sends its data, and after it its own
-  // request.
+  // Rank 1 requests the data when it begins. So rank 0 sends its data first, and its own request
+  // after them.
   const double received_s = late_s + 2 * kLatency + kTransfer_s;
   EXPECT_NEAR(ends[0], received_s + kLatency + kTransfer_s, 1e-12);
-  // Rank 1 continues when its kernel has the whole message.
+  // Rank 1 continues when its kernel has accepted the whole message.
   EXPECT_NEAR(ends[1], received_s + kTransfer_s - kBuffer_s, 2e-9);
 }
 

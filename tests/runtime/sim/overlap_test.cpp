@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kCompute_s = 10e-3, kSlowdown = 3;
 constexpr std::size_t kBytes = 1'000'000;
-constexpr double kMessage_s = 10e-6 + 1e-3;  // for round_cluster
+constexpr double kMessage_s = 10e-6 + 1e-3;  // seconds of a message on round_cluster
 
 Cluster slowed() {
   Cluster cluster = round_cluster(3);
@@ -20,7 +20,7 @@ Cluster slowed() {
 }
 
 /// The time at which each rank has finished computing, while rank 0 sends messages to rank 1. Rank
-/// `late`, by default the receiver, is ready for one of them only at `ready_s`. Rank 2 has no
+/// `late`, by default the receiver, becomes ready for one of them only at `ready_s`. Rank 2 has no
 /// messages.
 std::vector<double> ends(const Cluster& cluster, int messages, double ready_s = 0,
                          bool in_pieces = false, int late = 1) {
@@ -59,7 +59,7 @@ TEST(Overlap, IsNotThatOfAMessageThatWaits) {
                   1e-12)
           << late;
   }
-  // Partly after the end of the computation.
+  // The message overlaps with the end of the computation only in part.
   EXPECT_NEAR(ends(slowed(), 1, kCompute_s - 1e-4)[0], kCompute_s - 1e-4 + kMessage_s, 1e-12);
 }
 

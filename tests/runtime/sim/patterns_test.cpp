@@ -80,7 +80,7 @@ TEST(Patterns, AreKeptBySubsets) {
               1e-12);
 }
 
-/// The leaders of nodes of two workers: their rings become slower, the ring of all workers does
+/// The leaders of nodes of two workers. Their rings become slower, but the ring of all workers does
 /// not.
 TEST(Patterns, OfLeadersAreThoseOfAHierarchy) {
   const Exchange exchange = [](Context ctx, const Tensor& x, Slot) {
@@ -95,11 +95,11 @@ TEST(Patterns, OfLeadersAreThoseOfAHierarchy) {
   EXPECT_NEAR(last_end_s(poor, in_hierarchy) - last_end_s(plain, in_hierarchy),
               sent_s / kPoor - sent_s, 1e-12);
   EXPECT_EQ(last_end_s(poor, ring), last_end_s(plain, ring));
-  // Nodes of one worker have no hierarchy.
+  // If every node has one worker, there is no hierarchy.
   EXPECT_EQ(last_end_s(with({.leaders = kPoor}), in_hierarchy), last_end_s(with({}), in_hierarchy));
 }
 
-/// As flows, the hierarchy takes as long as by messages.
+/// The hierarchy takes as long by flows as by messages.
 TEST(Patterns, OfLeadersAreTheSameAsFlows) {
   for (const bool hierarchical : {false, true}) {
     const auto step_s = [&](double leaders, SimOptions::Fidelity fidelity) {

@@ -1,6 +1,6 @@
-// Rings and chains whose ranks pass on data as soon as they have it, by messages and as flows,
-// compared with the recursion of their longest path, on connections that buffer few messages or
-// have windows.
+// Rings and chains whose ranks pass on data as soon as they have them, by messages and as flows.
+// They are compared with the recursion of their longest path, on connections that buffer few
+// messages or have windows.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -55,9 +55,10 @@ struct Windowed {
   }
 };
 
-/// The time at which each rank has finished `rings` ring allreduces of `bytes`, one after another,
-/// to the first of which rank r comes late. By the recursion: step s of rank r, which sends chunk r
-/// - 1 - s, begins when that chunk has arrived from r - 1 and the link of r is free.
+/// The time at which each rank has finished `rings` ring allreduces of `bytes` bytes, one after
+/// another; rank r comes late to the first of them. The times are those of a recursion: rank r
+/// sends chunk r-1-s in step s. The step begins when that chunk has arrived from r - 1 and the link
+/// of r is free.
 std::vector<double> recursion(const Cluster& cluster, double bytes, double most_late_s,
                               std::size_t held, int rings = 1) {
   const int P = cluster.ranks(), workers = static_cast<int>(cluster.workers_per_node);
@@ -91,7 +92,7 @@ std::vector<double> recursion(const Cluster& cluster, double bytes, double most_
   return ready;
 }
 
-/// The same in the simulator.
+/// The same times from the simulator.
 std::vector<double> ring_ends(const Cluster& cluster, std::size_t bytes, double most_late_s,
                               Fidelity fidelity, int rings = 1) {
   return simulate(cluster,
@@ -137,7 +138,8 @@ TEST_P(RingRecursion, HoldsByMessagesAndAsFlows) {
       }
 }
 
-/// Every fourth chunk is longer, or some chunks are, without a period, by more than a thousandth.
+/// Either every fourth chunk is longer, or some chunks are, without a period. The difference is
+/// more than a thousandth.
 TEST(LongRings, HoldTheRecursionWithUnevenChunks) {
   constexpr int kRanks = 512, kWorkers = 8;
   for (const double latency_s : {0.1e-6, 1e-3})
@@ -173,7 +175,7 @@ TEST(RingsOfFewSlots, WaitForRoom) {
   }
 }
 
-/// Two consecutive rings, with windows of one and a half chunks and of six.
+/// There are two consecutive rings, with windows of one and a half chunks and of six.
 TEST_P(RingRecursion, HoldsWithWindows) {
   const auto [ranks, workers] = GetParam();
   for (const double window : {1.5e6, 6e6})
@@ -189,8 +191,8 @@ TEST_P(RingRecursion, HoldsWithWindows) {
     }
 }
 
-/// A rank that has finished a ring begins the next one; its link may still be busy with the last
-/// ring.
+/// A rank that has finished a ring begins the next one. Its link may then still be busy with the
+/// ring before.
 TEST(RingsInARow, FindLinksBusyWithTheRingBefore) {
   for (const auto& [ranks, workers] : {std::pair{4, 1}, {8, 2}, {32, 8}})
     for (const double late : {0.0, 0.01}) {
@@ -204,7 +206,7 @@ TEST(RingsInARow, FindLinksBusyWithTheRingBefore) {
     }
 }
 
-/// A ring pays the inter-node latency twice for each node, not for each worker; with rendezvous
+/// A ring pays the inter-node latency twice for each node, and not for each worker. With rendezvous
 /// messages it pays for each worker.
 TEST(Rings, HideLatencyInsideNodesUnlessInLockStep) {
   constexpr double kLatency = 5e-3;

@@ -10,7 +10,7 @@
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
-// Links are shared max-min fairly, also if messages start at the same time: random messages between
+// Links are shared max-min fairly, even if messages start at the same time: random messages between
 // workers that share NICs take the time that progressive filling predicts.
 
 namespace trigram::test::sharing_test {
@@ -55,7 +55,7 @@ Pattern draw(std::uint32_t seed, int rounds) {
   return pattern;
 }
 
-/// Links in this order: NICs out and in, then ports out and in.
+/// The links have this order: NICs out and in, then ports out and in.
 Flow flow_of(const Cluster& cluster, const Pattern& p, const Round& round, int source) {
   const int destination = round.destination[at(source)];
   const int out = cluster.node_of(source), in = cluster.node_of(destination);
@@ -68,7 +68,7 @@ Flow flow_of(const Cluster& cluster, const Pattern& p, const Round& round, int s
   return flow;
 }
 
-/// The same for any network, along its routes.
+/// The flow in any network, along its routes.
 Flow flow_of(const Network& network, const Pattern& p, const Round& round, int source) {
   const int destination = round.destination[at(source)];
   Flow flow;
@@ -112,8 +112,8 @@ double exchange(const Context& ctx, const Pattern& p) {
   return ctx.stream->now();
 }
 
-/// With rendezvous messages, which all share links; messages of one eager connection follow each
-/// other.
+/// Uses rendezvous messages, all of which share links. The messages of an eager connection would
+/// follow each other.
 void expect_ends(Cluster cluster, const Pattern& p, const std::vector<double>& expected) {
   cluster.transport.protocol = Transport::Protocol::rendezvous;
   const auto ends = simulate(cluster, [&](const Context& ctx) { return exchange(ctx, p); });
@@ -135,7 +135,7 @@ TEST_P(SimSharing, IsMaxMinFair) {
   }
 }
 
-/// Links with less bandwidth than NICs, in every topology for sixteen workers.
+/// Networks whose links have less bandwidth than NICs, in every topology for sixteen workers.
 std::vector<NamedCluster> narrow_networks() {
   const auto narrow = [](Json topology) {
     topology["bandwidth"] = "300MB/s";
@@ -145,7 +145,7 @@ std::vector<NamedCluster> narrow_networks() {
   Cluster bridged = joined_by("flat", kNodes, kWorkers);
   bridged.intra.kind = IntraKind::pcie;
   Cluster staged =
-      bridged;  // messages inside and between nodes, with different latencies, share bridges
+      bridged;  // Messages inside and between nodes, with different latencies, share bridges.
   staged.intra.gpudirect = false;
   staged.intra.bridge_Bps = 0.7e9;
   Cluster staged_at_once = staged;

@@ -181,7 +181,7 @@ TEST(SimMutex, is_passed_on_in_the_order_of_asking) {
 }
 
 TEST(SimMutex, is_held_for_the_time_that_its_owner_computes) {
-  // The owner has one second of unfinished work when it unlocks; the mutex is not free before that
+  // When the owner unlocks, one second of its work is unfinished; the mutex is not free before that
   // second has passed.
   alone([](const Context& ctx) {
     auto mutex = ctx.stream->make_mutex();

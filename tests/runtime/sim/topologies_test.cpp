@@ -31,7 +31,8 @@ void expect_all_to_all(const Cluster& cluster, double most_loaded_s) {
   EXPECT_NEAR(all_to_all_s(cluster) / (kLatency + most_loaded_s), 1, 1e-6);
 }
 
-/// Within 2 % of the time of the bisection: traffic is balanced over it, and it is the bottleneck.
+/// Expects a time within 2 % of that of the bisection: traffic is balanced over the bisection,
+/// which is the bottleneck.
 void expect_bisection_limited(const Cluster& cluster) {
   const double bisection_s = bisection_all_to_all_s(
       cluster.ranks(), kBytes, make_network(cluster)->bisection().bandwidth_Bps);
@@ -82,7 +83,7 @@ TEST(AllToAll, OnToriIsLimitedByTheBisection) {
     expect_bisection_limited(torus(dimensions, 0.2e9));
 }
 
-/// With a h + 1 groups.
+/// A dragonfly with a h + 1 groups.
 Cluster dragonfly(int p, int a, int h, double local_Bps, double global_Bps) {
   const int g = a * h + 1;
   return joined_by({{"kind", "dragonfly"},
@@ -103,7 +104,7 @@ TEST(AllToAll, OnDragonfliesTakesTheMostLoadedLink) {
 }
 
 TEST(AllToAll, OnDragonfliesIsLimitedByTheBisection) {
-  // An even number of groups: six.
+  // The number of groups, six, is even.
   expect_bisection_limited(dragonfly(2, 5, 1, 4e9, 0.2e9));
 }
 
@@ -111,8 +112,8 @@ TEST(AllToAll, OnAFlatNetworkTakesTheNics) {
   expect_all_to_all(joined_by("flat", 24), 23 * kBytes / kNic_Bps);
 }
 
-// Zahavi 2010: shifts do not collide under D-mod-k, and an all-to-all consists of one of each shift
-// at once, so it takes the time of a flat network.
+// Zahavi 2010: shifts do not collide under D-mod-k. An all-to-all consists of one of each shift,
+// all at once, so it takes the time of a flat network.
 TEST(AllToAll, OnFatTreesTakesTheNics) {
   constexpr std::size_t kNumel = 100'000;
   for (const int k : {4, 6}) {
@@ -181,8 +182,8 @@ TEST_P(Messages, AreNotBelowTheLowerBound) {
   EXPECT_GE(bound_s, static_cast<double>(outside * kBytes) / kNic_Bps);
 }
 
-/// If links of a topology have less bandwidth than NICs, and each node has a router of its own, the
-/// bound takes them into account.
+/// If links of a topology have less bandwidth than NICs, and each node has its own router, the
+/// bound takes these links into account.
 TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
   const auto bound_s = [](const Json& topology, int nodes) {
     const std::vector<Traffic> sent(static_cast<std::size_t>(nodes), {0, 1'000'000, 0, 1});
@@ -198,7 +199,7 @@ TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
   EXPECT_NEAR(bound_s(torus({6}), 6), kLatency + 1e-6 + 1e6 / 0.2e9, 1e-12);
   EXPECT_NEAR(bound_s(torus({3, 4}), 12), kLatency + 1e-6 + 1e6 / 0.4e9, 1e-12);
   EXPECT_NEAR(bound_s(torus({2}), 2), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-12);
-  // Leaves of four nodes keep an unknown part of the traffic to themselves.
+  // An unknown part of the traffic stays inside the leaves of four nodes.
   EXPECT_NEAR(bound_s({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"bandwidth", "0.1GB/s"}}, 8),
               kLatency + 1e6 / kNic_Bps, 1e-12);
   // One message to the next router takes exactly the bound.
@@ -214,8 +215,8 @@ TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
 
 INSTANTIATE_TEST_SUITE_P(Small, Messages, ::testing::ValuesIn(small_networks()), TestName{});
 
-/// The time of averaging inside the node by a binomial tree, between leaders by a ring, and
-/// broadcasting down the tree.
+/// The time of a binomial reduction inside the node, a ring between leaders, and a broadcast down
+/// the tree.
 double hierarchical_allreduce_s(const Cluster& cluster, std::size_t n) {
   const auto ends = simulate(cluster, [n](const Context& ctx) {
     const auto exchange =
@@ -254,7 +255,7 @@ TEST(HierarchicalAllreduce, TakesTheSumOfItsThreeParts) {
     }
 }
 
-/// The stage inside nodes may be the bottleneck: with NVLink ports, or with a host bridge, over
+/// The stage inside nodes may be the bottleneck: with NVLink ports; or with a host bridge, over
 /// which the messages of one round of the tree go one after the other.
 TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
   constexpr int kWorkers = 4, kRounds = 2;
@@ -266,7 +267,7 @@ TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
     EXPECT_GT(parts.inside_s, 2 * parts.between_s);
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + parts.between_s), 1, 0.01);
     cluster.intra.kind = IntraKind::pcie;
-    // Only for the reduction: the root's messages of the broadcast share its port anyway.
+    // This is only for the reduction: the root's messages of the broadcast share its port anyway.
     const double more_s = (kWorkers - 1 - kRounds) * 4.0 * n / Bps;
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + more_s + parts.between_s),
                 1, 0.01);

@@ -75,7 +75,7 @@ std::vector<Knob> knobs() {
 
 class TopologyKnobs : public ::testing::TestWithParam<Knob> {};
 
-/// A ring, a tree, and all-to-all at once: every change affects one of them.
+/// A ring, a tree, and an all-to-all at once. Every change affects at least one of them.
 TEST_P(TopologyKnobs, NeverMakeAnythingFaster) {
   const auto seconds = [&](const Json& topology, const std::function<double(Context)>& body) {
     const auto ends = simulate(joined_by(topology, GetParam().nodes), body);

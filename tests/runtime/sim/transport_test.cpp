@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // of joined_by
+constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // those of joined_by
 constexpr double kBytes = 1e6;
 
 Cluster with(const Transport& transport, int nodes = 2, int workers = 1) {
@@ -25,7 +25,7 @@ Cluster with(const Transport& transport, int nodes = 2, int workers = 1) {
 }
 
 /// The time at which the last rank has sent `messages` messages at once to the rank `distance`
-/// further on.
+/// ahead.
 double last_end_s(const Cluster& cluster, int messages, int distance) {
   const auto ends = simulate(cluster, [&](const Context& ctx) {
     const int P = ctx.size();
@@ -56,7 +56,8 @@ TEST(Transport, GoodputIsAShareOfEveryLinkBetweenNodes) {
 }
 
 TEST(Transport, GoodputIsAShareOfLinksBetweenSwitches) {
-  // From pod to pod, over links with a quarter of a NIC's bandwidth; a shift does not collide.
+  // Messages go from pod to pod over links of a quarter of a NIC's bandwidth; shifts do not
+  // collide.
   Cluster tree = joined_by({{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "0.25GB/s"}}, 16);
   EXPECT_NEAR(last_end_s(tree, 1, 8), kLatency + kBytes / 0.25e9, 1e-12);
   tree.transport.goodput = 0.8;
@@ -112,7 +113,7 @@ TEST(Transport, CollectivesHaveAllChannelsAndOtherTrafficOne) {
     EXPECT_NEAR(end_s(one), kLatency + kBytes / 0.1e9, 1e-12);
 }
 
-/// Seconds until `nbytes` bytes have arrived, if one window leaves per round trip, at the NIC's
+/// The seconds until `nbytes` bytes have arrived, if one window leaves per round trip, at the NIC's
 /// bandwidth.
 double windowed_s(double nbytes, double window, double latency_s) {
   const double windows = std::ceil(nbytes / window) - 1;  // windows before the last one
@@ -120,8 +121,8 @@ double windowed_s(double nbytes, double window, double latency_s) {
 }
 
 TEST(Transport, AWindowIsSentOncePerRoundTrip) {
-  // 8 KiB per 20 us are less than the NIC moves; with a hundredth of the latency the window is no
-  // limit.
+  // 8 KiB per 20 us are fewer bytes than the NIC moves. With a hundredth of the latency the window
+  // is no limit.
   Cluster cluster = with({.tcp = {.window_bytes = 8192}}, 2);
   EXPECT_NEAR(last_end_s(cluster, 1, 1), windowed_s(kBytes, 8192, kLatency), 1e-12);
   EXPECT_NEAR(last_end_s(cluster, 2, 1) / windowed_s(2 * kBytes, 8192, kLatency), 1, 0.01);
@@ -197,8 +198,7 @@ TEST(Transport, AMessageMovesNoFasterThanItsLongestSlice) {
     }
 }
 
-/// The stream index advances from one message to the next, so consecutive short messages use
-/// different streams.
+/// The stream index advances with each message, so short messages use different streams.
 TEST(Transport, ShortMessagesTakeTheStreamsInTurns) {
   constexpr double kStream_Bps = 0.05e9;
   const Transport transport{
@@ -208,7 +208,7 @@ TEST(Transport, ShortMessagesTakeTheStreamsInTurns) {
   EXPECT_NEAR(last_end_s(with(transport), 8, 1), kLatency + 2 * kBytes / kStream_Bps, 1e-9);
 }
 
-/// The parts of a ring message that travel on different channels are sliced separately.
+/// The parts of a ring message on different channels are cut into slices separately.
 TEST(Transport, EveryChannelHasSlicesOfItsOwn) {
   const NodeConnection connection{2, 0, 1, 0, 0};
   const Transport transport{
@@ -233,7 +233,7 @@ TEST(Transport, LossLimitsEveryStream) {
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / (3000 / (2 * kLatency)), 1e-12);
   cluster.transport.streams = 2;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), kLatency + kBytes / (6000 / (2 * kLatency)), 1e-12);
-  // The window is shorter than the limit from losses.
+  // The window is below the limit that losses cause.
   cluster.transport.tcp.window_bytes = 2000;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), windowed_s(kBytes, 4000, kLatency), 0.01 * kBytes / 200e6);
 }

@@ -1,4 +1,4 @@
-// Threads can fail at any time: whatever the other threads are doing, the world ends with that
+// Threads can fail at any time. Whatever the other threads are doing, the world ends with that
 // error.
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRanks = 5;
 
-/// With messages as fast as memory, or as slow as a network.
+/// Messages are as fast as memory, or as slow as a network.
 class ThreadsFailures : public ::testing::TestWithParam<ThreadsOptions::Shaping> {
  protected:
   void launch(int ranks, const Task& rank_main) const {
@@ -103,7 +103,7 @@ TEST_P(ThreadsFailures, BuffersAreLeftAloneOnceTransferHasThrown) {
                           try {
                             ctx.comm->transfer(std::array{Transfer{Transfer::recv, x, 0}});
                           } catch (...) {
-                            // a late copy would be a race and would change this
+                            // A copy that comes late would be a race, and would change this.
                             ctx.device->fill(x, 2);
                             for (float value : x.floats()) EXPECT_EQ(value, 2.0f);
                             throw;

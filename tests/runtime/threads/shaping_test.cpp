@@ -19,7 +19,7 @@ namespace trigram::test::shaping_test {
 namespace {
 
 constexpr double kBandwidth_Bps = 20e6, kLatency_s = 10e-3;
-constexpr double kSlack = TRIGRAM_SLACK;  // allowed for the fastest attempt
+constexpr double kSlack = TRIGRAM_SLACK;  // allowed factor for the fastest attempt
 
 Cluster flat(int nodes) {
   Cluster cluster;
@@ -34,15 +34,16 @@ void launch(const Cluster& cluster, const Task& rank_main, double watchdog_s = 3
       ->launch(cluster.layout(), rank_main);
 }
 
-/// The time of `action` from the first rank's begin to the last rank's end, in the fastest attempt:
-/// other programs on this machine can only make it slower. Repeats until an attempt is fast enough.
+/// The time of `action` from the first rank's begin to the last rank's end, in the fastest attempt,
+/// because other programs on this machine can only make it slower. Repeats until an attempt is fast
+/// enough.
 double fastest_s(const Cluster& cluster, const std::function<void(Context)>& action,
                  double enough_s) {
   double fastest = 1e9;
   for (int attempt = 0; attempt < 20 && fastest > enough_s; ++attempt) {
     std::vector<double> begins_s(static_cast<std::size_t>(cluster.ranks())), ends_s = begins_s;
     launch(cluster, [&](Context ctx) {
-      ctx.stream->sleep_for(5e-3);  // until all ranks have started
+      ctx.stream->sleep_for(5e-3);  // by then all ranks have started
       const auto rank = static_cast<std::size_t>(ctx.rank());
       begins_s[rank] = ctx.stream->now();
       action(ctx);
@@ -97,7 +98,8 @@ TEST(Shaping, TwoMessagesThroughOneNicTakeTwiceAsLong) {
 
 TEST(Shaping, ARingTakesItsClosedForm) {
   constexpr std::size_t kLength = 62'500;
-  // The network is so slow that the machine's own computation, even with sanitizers, is negligible.
+  // The network is so slow that the time of the machine's own computation is negligible, even with
+  // sanitizers.
   Cluster cluster = flat(4);
   cluster.inter.bandwidth_Bps = kBandwidth_Bps / 8;
   const CostModel costs{.alpha_s = kLatency_s, .beta_s = 1 / cluster.inter.bandwidth_Bps};
@@ -109,7 +111,8 @@ TEST(Shaping, ARingTakesItsClosedForm) {
   });
 }
 
-/// Rank 0 sends messages one by one; rank 1 receives each when it has received the previous one.
+/// Rank 0 sends messages one by one. Rank 1 receives each message when it has received the previous
+/// one.
 std::function<void(Context)> one_by_one(int messages, std::size_t nbytes) {
   return [=](Context ctx) {
     for (int i = 0; i < messages; ++i) one_message(nbytes)(ctx);
@@ -187,7 +190,7 @@ TEST(Shaping, AConnectionMovesNoMoreThanItsCap) {
 }
 
 TEST(Shaping, ShortComputationsAddUp) {
-  // Each sleep is about 60 us too long, which would add up to 6 %.
+  // Each sleep is about 60 us too long. This would add up to 6 %.
   const auto compute = [](Context ctx) {
     for (int i = 0; i < 150; ++i) ctx.stream->compute(1e-3);
   };
@@ -197,8 +200,8 @@ TEST(Shaping, ShortComputationsAddUp) {
 }
 
 TEST(Shaping, AMessageUnderWayIsNotAHang) {
-  constexpr double kWatchdog_s = 0.4;         // longer than pauses of a busy machine
-  constexpr std::size_t kBytes = 24'000'000;  // takes 1.2 s, three times the watchdog's patience
+  constexpr double kWatchdog_s = 0.4;         // longer than the pauses of a busy machine
+  constexpr std::size_t kBytes = 24'000'000;  // takes 1.2 s, three times the watchdog's timeout
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_NO_THROW(launch(flat(2), one_message(kBytes), kWatchdog_s));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;

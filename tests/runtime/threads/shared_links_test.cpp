@@ -1,5 +1,5 @@
-// Links that an emulated network shares slice by slice, tested on computed times alone, without
-// real waiting.
+// Links that an emulated network shares slice by slice. The tests use computed times alone, without
+// waiting in real time.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ struct Sent {
   double nbytes = 0;
 };
 
-/// The result of messages on a network.
+/// The results for messages on a network.
 struct Passed {
   std::vector<double> end_s;       // by message
   std::vector<double> carried;     // bytes, by link
@@ -83,7 +83,7 @@ TEST(SharedLinks, DirectionsDoNotShare) {
 TEST(SharedLinks, AConnectionMovesNoMoreThanItsCap) {
   Cluster cluster = nodes_of(3);
   cluster.transport.connection_cap_Bps = 0.2e9;
-  // Two messages of one connection share its cap; the NIC has bandwidth left for another
+  // Two messages of one connection share its cap. The NIC has bandwidth left for another
   // connection.
   const Passed passed = pass(cluster, {{0, 0, 1, kMB}, {0, 0, 1, kMB}, {0, 0, 2, kMB}});
   EXPECT_NEAR(passed.end_s[0], 2 * kMB / 0.2e9, 2e-4);
@@ -163,7 +163,7 @@ TEST(SharedLinks, SharesAreMaxMinFairOnEveryNetwork) {
       EXPECT_FALSE(passed.earlier_than_said) << name;
       for (std::size_t i = 0; i < messages.size(); ++i) {
         const double expected_s = expected[i] - messages[i].start_s;
-        // Up to slices: some messages that share a link are one slice ahead.
+        // Equal up to slices: some messages that share a link are one slice ahead.
         EXPECT_NEAR(passed.end_s[i], expected[i], 0.02 * expected_s + kSlices_s) << name;
       }
     }

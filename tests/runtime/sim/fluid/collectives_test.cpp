@@ -34,8 +34,8 @@ TEST_P(FluidClosedForms, HoldAsForMessages) {
     expect_closed_forms(timed_collectives(kCoupled), costs, GetParam(), lengths, 1e-9, fluid);
     expect_closed_forms(timed_collectives({"pipelined_broadcast"}), costs, GetParam(), lengths,
                         1e-9, fluid);
-    // In the flow, each rank works on every segment as long as on the longest one; empty segments
-    // then have no work.
+    // In a flow, each rank computes for every segment as long as for the longest one; empty
+    // segments would then cost computation.
     expect_closed_forms(timed_collectives({"pipelined_reduce"}), costs, GetParam(),
                         {0, 1000, 100'003, 25'000'000}, 2e-4, fluid);
   }
@@ -64,8 +64,8 @@ void alltoall(Context ctx, std::size_t n) {
   direct_alltoall(ctx, parts, parts);
 }
 
-/// Every rank's tensor goes to all ranks. The tensor of the rank after the late one is ten times as
-/// long as the others, and has travelled part of the way round before the late rank arrives.
+/// Allgather in which the tensor of the rank after the late one is ten times as long as the others.
+/// It has travelled part of the way round before the late rank arrives.
 void unlike_allgather(Context ctx, std::size_t n) {
   std::vector<Tensor> parts(static_cast<std::size_t>(ctx.size()), ctx.device->empty(n / 10));
   parts[static_cast<std::size_t>((ctx.size() / 2 + 1) % ctx.size())] = ctx.device->empty(n);
@@ -93,8 +93,8 @@ std::vector<Slot> slots(int most_ranks) {
   return slots;
 }
 
-/// The duration of each slot, from the common start to the last end; then the number of flows, and
-/// the number of collectives by messages.
+/// The duration of each slot, from the common start to the last end. Then the number of flows, and
+/// the number of collectives simulated by messages.
 std::vector<double> seconds(const Cluster& cluster, const std::vector<Slot>& slots,
                             Fidelity fidelity) {
   return values_from_child<double>(
@@ -125,7 +125,7 @@ std::vector<double> seconds(const Cluster& cluster, const std::vector<Slot>& slo
       std::chrono::seconds(110));
 }
 
-/// A chain is a flow shop of equal machines: each hop takes the tensors in order, and the longest
+/// A chain is a flow shop of equal machines. Each hop takes the tensors in order, and the longest
 /// tensor delays every hop after the first one once. The transport can buffer all tensors.
 TEST(FluidChains, PassUnlikeTensorsOn) {
   const std::vector<std::size_t> lengths = {1'000'000, 10, 250'000, 40'000, 1'000'000, 3, 500'000};
@@ -149,7 +149,7 @@ TEST(FluidChains, PassUnlikeTensorsOn) {
     const int hops = ranks - 1;
     EXPECT_NEAR(fluid_s[0], 4e-9 * (all + (hops - 1) * longest) + 10e-6 * hops, 1e-9) << ranks;
     EXPECT_NEAR(messages_s[0], fluid_s[0], 1e-9) << ranks;
-    // As a flow, a reduce works on every tensor as long as on the longest one.
+    // As a flow, a reduce computes for every tensor as long as for the longest one.
     EXPECT_NEAR(messages_s[1], fluid_s[1], 0.1 * fluid_s[1]) << ranks;
     for (std::size_t i = 0; i < chains.size(); ++i)
       EXPECT_EQ(messages_s[i], automatic_s[i]) << ranks << chains[i].name;
@@ -183,8 +183,8 @@ TEST_P(FluidAgainstMessages, AgreeWhereAutoTakesFlows) {
   }
   fmt::print(stderr, "{}: {} of {} collectives as flows, at most {:.2e} off\n", GetParam(),
              automatic[cases.size()], cases.size(), worst);
-  // On every preset, the rings of two ranks, whether in nodes of their own or not, except the first
-  // ring of a group.
+  // On every preset the rings of two ranks are flows, whether the ranks share a node or not, except
+  // the first ring of a group.
   EXPECT_GE(automatic[cases.size()], 23);
   EXPECT_EQ(automatic[cases.size()] + automatic[cases.size() + 1],
             static_cast<double>(cases.size()));
@@ -207,8 +207,8 @@ TEST(FluidAuto, TakesFlowsForRingsAndMessagesForChainsAndUnlikeTensors) {
   EXPECT_EQ(automatic[cases.size() + 1], static_cast<double>(others + 1)) << "a group's first";
 }
 
-/// Of four ranks, the one before the late rank is delayed by the long tensor: the transport buffers
-/// two short tensors until the late rank arrives. Everything else has arrived before that.
+/// Of four ranks, the long tensor delays the rank before the late one: the transport buffers two
+/// short tensors until the late rank arrives. Everything else has arrived before that.
 TEST(FluidAuto, UnlikeTensorsTakeAsLongAsByMessages) {
   constexpr double kLate_s = 0.1;
   const std::vector<Slot> late = {{"unlike_allgather", unlike_allgather, 4, 1'000'000, kLate_s}};
@@ -218,8 +218,8 @@ TEST(FluidAuto, UnlikeTensorsTakeAsLongAsByMessages) {
     EXPECT_NEAR(seconds(cluster, late, fidelity).at(0), kLate_s + long_s, 1e-9);
 }
 
-/// Groups with one member in each node, which share all NICs, run one after the other: when the
-/// first begins, the simulator has not seen the others yet.
+/// Groups with one member in each node share all NICs. They run one after the other: when the first
+/// begins, the simulator has not seen the others yet.
 TEST(FluidAuto, GroupsThatMayShareLinksTakeAsLongAsByMessages) {
   const auto in_groups = [](Context c, std::size_t n) {
     const int first = c.rank() % 4;
@@ -239,7 +239,7 @@ TEST(FluidAuto, GroupsThatMayShareLinksTakeAsLongAsByMessages) {
   }
 }
 
-/// A ring allreduce of `numel` bytes on the forked stream `name`, begun at `start_s`.
+/// A ring allreduce of `numel` bytes on the forked stream `name`, which begins at `start_s`.
 std::shared_ptr<Work> ring_at(Context ctx, Stream& stream, double start_s, std::size_t numel) {
   return stream.submit(ctx, [=](const Context& c) {
     c.stream->sleep_for(start_s - c.stream->now());
@@ -266,11 +266,11 @@ double concurrent_s(Fidelity fidelity, double second_start_s, std::size_t second
 }
 
 TEST(FluidConcurrent, RingsShareTheirLinks) {
-  // Two equal rings: twice as long, except for latencies, which flows have only once.
+  // Two equal rings take twice as long as one, except for latencies, which flows have only once.
   const double two_s = concurrent_s(Fidelity::fluid, 0.001, 8'000'000) - 0.001;
   const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, sums_s = 7 * 3e6 / 100e9;
   EXPECT_NEAR(two_s, 2 * bytes_s + latencies_s + sums_s, 1e-9);
-  // The later ring is smaller: all bytes of both cross each link once.
+  // The later ring is smaller. All bytes of both rings cross each link once.
   const double later_s = concurrent_s(Fidelity::fluid, 0.005, 4'000'000) - 0.001;
   EXPECT_NEAR(later_s, 1.5 * bytes_s + latencies_s + sums_s, 1e-9);
 }

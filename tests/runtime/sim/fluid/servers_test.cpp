@@ -1,4 +1,5 @@
-// Pushes and pulls of parameter servers as one coupled flow, compared with all their messages.
+// Pushes and pulls of parameter servers as one coupled flow, compared with a simulation of all
+// their messages.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +42,7 @@ void expect_as_by_messages(Training training, double tolerance) {
 }
 
 /// The link of the only server is the bottleneck from the first byte to the last. Flows of
-/// exchanges follow one another, one latency apart; by messages, workers push ahead.
+/// exchanges follow one another with one latency between them; by messages, workers push ahead.
 TEST(FluidServers, TakeAsLongAsByMessagesWhereOneServes) {
   for (const int nodes : {2, 3, 8})
     for (const Json& more : {Json::object(), Json{{"placement", "beside"}}}) {
@@ -51,7 +52,7 @@ TEST(FluidServers, TakeAsLongAsByMessagesWhereOneServes) {
     }
 }
 
-/// All ranks finish a flow at the same time; by messages, ranks that have finished continue, and
+/// All ranks finish a flow at the same time. By messages, ranks that have finished continue, and
 /// their next messages delay those of the other ranks.
 TEST(FluidServers, TakeNearlyAsLongAsByMessagesWhereManyServe) {
   for (const char* assignment : {"round_robin", "djb2"})
@@ -74,7 +75,8 @@ TEST(FluidServers, GoByMessagesByStages) {
   }
 }
 
-/// Limits of connections, shares of the bandwidth, software overhead, token buckets.
+/// The transport has limits of connections, shares of the bandwidth, software overhead, and token
+/// buckets.
 TEST(FluidServers, KeepToTheTransport) {
   for (const int nodes : {2, 6}) {
     Training training = servers("vgg16", nodes, {{"assignment", "djb2"}});
@@ -93,7 +95,7 @@ TEST(FluidServers, KeepToTheTransport) {
   }
 }
 
-/// Windows that open by slow start, and that are a limit.
+/// Windows open by slow start and limit the rate.
 TEST(FluidServers, KeepToWindows) {
   for (const int nodes : {2, 6})
     for (const double latency_s : {1e-3, 10e-3}) {
@@ -104,7 +106,7 @@ TEST(FluidServers, KeepToWindows) {
     }
 }
 
-/// Ranks of a node reach each other over links other than their NIC.
+/// Ranks of a node reach each other over other links than their NIC.
 TEST(FluidServers, KeepToLinksInsideNodes) {
   Training training = servers("vgg16", 2, {{"servers", 2}, {"assignment", "djb2"}});
   training.cluster.workers_per_node = 2;
@@ -122,8 +124,8 @@ TEST(FluidServers, GoByMessagesAtAuto) {
   EXPECT_EQ(Json::parse(automatic.notes).at("collectives_fluid"), 0);
 }
 
-/// By hand: rank 0 sends 4 MB to rank 1 and 1 MB to rank 2, and rank 2 sends 2 MB to rank 1; so
-/// rank 1 receives 6 MB.
+/// Computed by hand: rank 0 sends 4 MB to rank 1 and 1 MB to rank 2, and rank 2 sends 2 MB to rank
+/// 1. So rank 1 receives 6 MB.
 TEST(HRelations, TakeTheFullestLink) {
   Cluster cluster = small_cluster(3);
   const auto network = make_network(cluster);
@@ -138,7 +140,8 @@ TEST(HRelations, TakeTheFullestLink) {
                               TrafficClass::server, all, 0);
   const auto [links, bytes] = relation.flow(pattern);
   EXPECT_DOUBLE_EQ(bytes / links.bandwidth(), 6e6 / cluster.inter.bandwidth_Bps);
-  // 6 MB in 128 parts: 5 and 2 MB on links out, 6 and 1 MB on links in, and no fewer parts.
+  // A part is a 128th of 6 MB. The links out carry 5 and 2 MB and the links in 6 and 1 MB, rounded
+  // up to whole parts.
   EXPECT_EQ(links.links().size(), 107u + 43 + 128 + 22);
   const auto no_windows = [](int, int, bool) -> TcpWindow& {
     throw std::logic_error("the network has no windows");

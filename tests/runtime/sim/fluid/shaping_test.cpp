@@ -31,14 +31,15 @@ Cluster shaped(const Step& step) {
   return cluster;
 }
 
-/// All-to-all, with as many bytes per peer as the rounds of a ring have.
+/// An all-to-all in which each peer gets as many bytes as in the rounds of a ring.
 void rotate(const Context& ctx, std::size_t bytes) {
   const auto P = static_cast<std::size_t>(ctx.size());
   const std::vector<Tensor> send(P, phantom_bytes(bytes / P)), recv(P, phantom_bytes(bytes / P));
   direct_alltoall(ctx, send, recv);
 }
 
-/// The time at which rank 0 has made `steps` steps, each of a pause and a ring of all workers.
+/// The time at which rank 0 has made `steps` steps, each of which is a pause and a ring of all
+/// workers.
 double end_s(const Step& step, Fidelity fidelity, int steps, double efficiency = 0) {
   Cluster cluster = shaped(step);
   if (efficiency > 0) cluster.transport.efficiency.all_to_all = efficiency;
@@ -73,7 +74,7 @@ class FluidShaping : public ::testing::TestWithParam<Step> {};
 TEST_P(FluidShaping, TakesAsLongAsByMessages) {
   const auto fluid = step_s(GetParam(), Fidelity::fluid),
              by_messages = step_s(GetParam(), Fidelity::message);
-  // By messages, workers of a node pause one after another, and their NIC pauses for a shorter
+  // By messages, the workers of a node pause one after another, so their NIC pauses for a shorter
   // time.
   const double tolerance = GetParam().workers > 1 ? 0.1 : 0.01;
   for (std::size_t i = 0; i < fluid.size(); ++i)
@@ -87,7 +88,7 @@ TEST_P(FluidShaping, InTheLongRunWhatCreditPaysFor) {
   // The bytes that cross a NIC in a step, in either direction.
   const double bytes = 2.0 * (ranks - 1) / ranks * static_cast<double>(step.bytes);
   const double saved = std::min(step.depth_bytes, kIdle_s * kRate_Bps);
-  // While the bucket is full, idle time earns no further credit.
+  // While the bucket is full, idle time saves no further credit.
   const double at_least_s =
       std::max(kIdle_s + bytes / kBurst_Bps, kIdle_s + (bytes - saved) / kRate_Bps);
   EXPECT_GE(fluid.back(), at_least_s * (1 - 1e-9));
@@ -106,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
                                                         : 0);
     });
 
-/// One connection for each pair, where rings have two.
+/// Each pair has one connection here, where rings have two.
 TEST(FluidShapingChannels, AreThoseOfMessages) {
   for (const int channels : {1, 2}) {
     Cluster cluster = joined_by("flat", 4);
@@ -126,14 +127,14 @@ TEST(FluidShapingChannels, AreThoseOfMessages) {
     };
     const double latency_s = cluster.inter.latency_s;
     for (const Fidelity fidelity : {Fidelity::message, Fidelity::fluid}) {
-      // Includes the copy of the rank's own part.
+      // The time includes the copy of the rank's own part.
       EXPECT_NEAR(end_s(fidelity, true), latency_s + 1e6 / 0.1e9, 1e-4);
       EXPECT_NEAR(end_s(fidelity, false), 6 * (latency_s + 1e6 / (channels * 0.1e9)), 1e-3);
     }
   }
 }
 
-/// How much credit an exchange uses whose pattern the network carries inefficiently.
+/// The credit that an exchange uses if the network carries its pattern inefficiently.
 TEST(FluidShapingEfficiency, IsThatOfMessages) {
   const Step step{8, 1, 0, 4'000'000};
   const double fluid_s = end_s(step, Fidelity::fluid, 2, 0.5);
@@ -143,11 +144,11 @@ TEST(FluidShapingEfficiency, IsThatOfMessages) {
   EXPECT_NEAR(fluid_s, 2 * step_s, 1e-9);
 }
 
-/// In most rounds of a rotation several workers of a node send at once; in the first round only one
+/// In most rounds of a rotation several workers of a node send at once. In the first round only one
 /// does.
 TEST(FluidShapingRotation, SpendsTheCreditOfAllWorkersOfANode) {
   const Step step{3, 4, 1'000'000, 0};
-  constexpr std::size_t kBytes = 12'000'000;  // of every worker, for all of them
+  constexpr std::size_t kBytes = 12'000'000;  // bytes of every worker for all workers together
   const auto end_s = [&](Fidelity fidelity) {
     return simulate(shaped(step),
                     [](const Context& raw) {
@@ -164,7 +165,7 @@ TEST(FluidShapingRotation, SpendsTheCreditOfAllWorkersOfANode) {
   EXPECT_NEAR(fluid_s, end_s(Fidelity::message), 0.15 * fluid_s);
 }
 
-/// The rate of a flow has other limits than its links.
+/// The rate of a flow has other limits besides its links.
 TEST(FluidShapingConnections, KeepToTheirLimits) {
   constexpr double kCap_Bps = 0.3e9;
   const auto ends_s = [&](Fidelity fidelity) {

@@ -58,7 +58,7 @@ std::vector<std::tuple<double, double, int, std::string>> trace(std::vector<Even
   return all;
 }
 
-/// Includes algorithms whose decisions depend on time.
+/// These include algorithms whose decisions depend on time.
 class FluidPhantoms : public FluidTraining {};
 
 TEST_P(FluidPhantoms, TakeAsLongAsByMessagesWhereAutoTakesFlows) {
@@ -73,7 +73,7 @@ TEST_P(FluidPhantoms, DoTheSameAsValuesAtTheSameTime) {
     traced.events = true;
     return train(traced);
   };
-  constexpr double kRounding = 1e-9;  // of SimGrid's clock
+  constexpr double kRounding = 1e-9;  // rounding of SimGrid's clock
   const Trained valued = run(true), phantom = run(false);
   ASSERT_FALSE(valued.ended_s.empty());
   EXPECT_EQ(phantom.ended_s, valued.ended_s);
@@ -97,8 +97,8 @@ std::vector<double> spent(const Trained& trained) {
   return all;
 }
 
-/// Rings of leaders and of all ranks, with other stragglers in every step: each rank's times equal
-/// those by messages.
+/// Rings of leaders and of all ranks, with other stragglers in every step. Each rank's times equal
+/// those of a simulation by messages.
 class FluidStragglers : public ::testing::TestWithParam<NamedAlgorithm> {};
 
 TEST_P(FluidStragglers, TakeAsLongOnEveryRank) {
@@ -119,10 +119,10 @@ TEST_P(FluidStragglers, TakeAsLongOnEveryRank) {
     for (std::size_t i = 0; i < seen.size(); ++i)
       EXPECT_NEAR(seen[i], expected[i], 1e-6 * by_messages.seconds()) << i;
     const Json notes = Json::parse(automatic.notes);
-    // the first ring of leaders goes by messages, like that of any group
+    // The first ring of leaders is simulated by messages, like that of any group.
     const long first = workers_per_node > 1;
     const long buckets = training.steps * std::ssize(automatic.buckets);
-    // A rotation goes by messages; the ring of codes after it is a flow.
+    // A rotation is simulated by messages; the ring of codes after it is a flow.
     const long rotations = GetParam().name == "bytegrad" ? buckets : 0;
     const Json expected_notes = {{"collectives_fluid", buckets - (rotations > 0 ? 0 : first)},
                                  {"collectives_by_messages", rotations > 0 ? rotations : first},
