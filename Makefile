@@ -17,7 +17,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gpu build demo papers test test-all sanitize slow convergence bench test-gpu bench-gpu gpu format lint docs install
+.PHONY: help setup setup-gpu setup-browser build demo papers test test-all sanitize slow convergence bench test-gpu bench-gpu gpu format lint docs install
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,8 +51,11 @@ papers: build-release ## make the experiments of configs/papers/, hold them to w
 test: build-dev ## build and run the tests of each algorithm, world and command
 	$(CTEST) --preset dev
 
+setup-browser: setup
+	@$(SETUP) --browser
+
 test-all: TARGETS = thorough_tests trigram
-test-all: build-dev ## build and run the other tests, without those of `make slow`
+test-all: setup-browser build-dev ## build and run the other tests, without those of `make slow`
 	$(CTEST) --test-dir build/dev -L thorough -LE slow --timeout 300
 
 slow: TARGETS = all thorough_tests
@@ -94,7 +97,7 @@ format: ## format the C++ files
 	clang-format -i $(CXX_FILES)
 
 lint: setup ## clang-format, clang-tidy, shellcheck: complaints are errors
-	@cmake --preset dev >/dev/null
+	@cmake --preset dev -B build/lint -DTRIGRAM_UNITY=OFF >/dev/null
 	@scripts/lint
 
 docs: ## build the documentation into site/

@@ -53,6 +53,13 @@ function(trigram_test_program name)
   trigram_unity(${name} ${ARG_FILES})
 endfunction()
 
+# trigram_test_library(NAME FILES...): a static library that tests share.
+function(trigram_test_library name)
+  add_library(${name} STATIC ${ARGN})
+  trigram_precompile(${name} trigram_headers)
+  trigram_unity(${name} ${ARGN})
+endfunction()
+
 # trigram_on_emulated_gpus(PROGRAM): the program PROGRAM_on_emulated_gpus, which has the same objects.
 function(trigram_on_emulated_gpus program)
   set(name ${program}_on_emulated_gpus)
