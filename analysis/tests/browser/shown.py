@@ -7,7 +7,7 @@ import pytest
 from trigram_analysis import page_files
 
 NEEDS = [
-    pytest.mark.skipif(chromium.find() is None, reason="chromium is missing: run scripts/setup"),
+    pytest.mark.skipif(chromium.find() is None, reason="chromium is missing: run scripts/setup --browser"),
     pytest.mark.skipif(not page_files.chart_script(), reason="uPlot is missing: run scripts/setup"),
 ]
 
