@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 #include "core/random/philox.h"
 #include "netmodels/background_load.h"
 #include "netmodels/topologies/registry.h"

@@ -7,7 +7,7 @@
 #include "algorithms/collectives/fold.h"
 #include "algorithms/execution/control_tag.h"
 #include "core/config/fields.h"
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

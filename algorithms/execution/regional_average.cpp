@@ -8,7 +8,6 @@
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/primitives/balanced_regions.h"
 #include "algorithms/primitives/threshold.h"
-#include "core/codecs/density.h"
 #include "core/codecs/sparse.h"
 
 namespace trigram {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "core/codecs/wire.h"
+#include "core/codec.h"
 #include "cuda/codecs/entries.h"
 #include "cuda/codecs/minmax_uint8_plan.h"
 #include "cuda/codecs/tables.h"

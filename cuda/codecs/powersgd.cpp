@@ -1,7 +1,7 @@
 #include "core/codecs/powersgd.h"
 
 #include "core/check.h"
-#include "core/codecs/wire.h"
+#include "core/codec.h"
 #include "core/random/philox.h"
 #include "cuda/codecs/entries.h"
 #include "cuda/kernels/codecs/background.h"

@@ -1,5 +1,5 @@
 #include "core/check.h"
-#include "core/codecs/wire.h"
+#include "core/codec.h"
 #include "cuda/codecs/entries.h"
 
 namespace trigram::cuda {

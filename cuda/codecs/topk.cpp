@@ -1,8 +1,7 @@
 #include "cuda/kernels/codecs/topk.h"
 #include "core/check.h"
-#include "core/codecs/density.h"
+#include "core/codec.h"
 #include "core/codecs/sparse.h"
-#include "core/codecs/wire.h"
 #include "cuda/codecs/entries.h"
 
 namespace trigram::cuda {

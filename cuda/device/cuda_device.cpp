@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "core/device/element_types.h"
-#include "core/device/operands.h"
+#include "core/operands.h"
 #include "core/random/philox.h"
 #include "cuda/codecs/registry.h"
 #include "cuda/kernels/elementwise.h"

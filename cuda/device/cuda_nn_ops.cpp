@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/nn/operand.h"
+#include "core/operands.h"
 #include "cuda/kernels/elementwise.h"
 #include "cuda/kernels/nn.h"
 #include "cuda/support/error.h"

@@ -9,7 +9,7 @@
 #include "algorithms/peers/spectral_gap.h"
 #include "algorithms/registry.h"
 #include "core/codecs/registry.h"
-#include "core/data_dir.h"
+#include "core/files.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
 #include "experiments/cli/commands.h"

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 #include "netmodels/topologies/registry.h"
 
 namespace trigram {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "core/codecs/bit_packing.h"
+#include "core/codecs/qsgd_kernels.h"
 #include "core/codecs/registry.h"
 #include "core/config/config_error.h"
 #include "core/random/philox.h"

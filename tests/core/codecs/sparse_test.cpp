@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "core/codecs/density.h"
 #include "core/codecs/registry.h"
+#include "core/codecs/sparse.h"
 #include "core/config/config_error.h"
 #include "tests/oracles/sparse_reference.h"
 #include "tests/support/codec_testing.h"

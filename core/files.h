@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <string>
 
 namespace trigram {
 
@@ -15,5 +17,13 @@ void set_fallback_data_dir(std::filesystem::path folder);
 
 /// The same, without the environment variable, for an executable at this path.
 std::filesystem::path data_dir_of(const std::filesystem::path& executable);
+
+/// In bytes. No description, profile or manifest is as long.
+inline constexpr std::size_t kLongestText = std::size_t{64} << 20;
+
+/// The content of a regular file or of an anonymous pipe, such as /dev/stdin. Refuses devices and
+/// named pipes, which may never end, and files longer than kLongestText. Throws std::runtime_error,
+/// whose message does not name the file.
+std::string read_text_file(const std::filesystem::path& path);
 
 }  // namespace trigram

@@ -25,4 +25,12 @@ inline void require_bytes(const Tensor& x, std::size_t bytes) {
   TRIGRAM_CHECK(x.nbytes() == bytes, "{} bytes for a tensor of {}", bytes, x.nbytes());
 }
 
+/// The values of an f32 operand; checks that it has values, at least `numel` of them.
+inline float* operand(const Tensor& x, std::size_t numel) {
+  TRIGRAM_CHECK(!x.is_phantom() && x.dtype() == DType::f32 && x.numel() >= numel,
+                "an operation on {} f32 values met a{} tensor of {}", numel,
+                x.is_phantom() ? " phantom" : "", x.numel());
+  return reinterpret_cast<float*>(x.data());
+}
+
 }  // namespace trigram

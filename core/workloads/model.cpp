@@ -1,4 +1,4 @@
-#include "core/workloads/model_workload.h"
+#include "core/workloads/model.h"
 
 #include <limits>
 

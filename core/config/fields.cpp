@@ -1,4 +1,4 @@
-#include "core/config/field_list.h"
+#include "core/config/fields.h"
 
 #include <utility>
 
