@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "algorithms/collectives/fold.h"
+#include "algorithms/collectives/halving_doubling.h"
 #include "algorithms/execution/control_tag.h"
 #include "core/config/fields.h"
 #include "core/config/option_type.h"

@@ -1,8 +1,64 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "algorithms/execution/exchange.h"
+#include "core/context.h"
 
 namespace trigram {
+
+/// The magnitude that the k largest elements of a vector reach, for vectors that change slowly. It
+/// is set exactly once in a while, and corrected in between by the number of elements found above
+/// it (Ok-Topk, Li and Hoefler, arXiv 2201.07598; limits and factors of its code). A threshold of
+/// 0, from a vector with fewer than k nonzero elements, stays 0 until it is set again.
+class Threshold {
+ public:
+  struct Control {
+    double most;    // the threshold rises if more than `most` times k elements are found
+    double factor;  // by which it rises; it falls by as much below 2/3 k
+  };
+  explicit Threshold(const Control& control) : control_(control) {}
+
+  float magnitude() const { return magnitude_; }
+  void set(float exact) { magnitude_ = exact; }
+  void correct(std::size_t found, std::size_t k) {
+    const double share = static_cast<double>(found) / static_cast<double>(k);
+    const auto factor = static_cast<float>(control_.factor);
+    if (share < 2.0 / 3) magnitude_ /= factor;
+    else if (share > control_.most) magnitude_ *= factor;
+  }
+
+ private:
+  Control control_;
+  float magnitude_ = 0;
+};
+
+/// A partition of vectors of one length into P consecutive regions, the same on all ranks, each
+/// owned by one rank. Regions are short where many selected elements lie.
+///
+/// The lengths of regions depend on values, but nothing else may depend on values: for phantoms,
+/// message sizes and clocks, the regions count as P nearly equal parts.
+class BalancedRegions {
+ public:
+  /// For vectors like `x`, among the ranks of ctx.comm. The regions are equal parts at first.
+  BalancedRegions(Context ctx, const Tensor& x);
+  /// Moves the boundaries: each rank computes those that divide its `chosen` elements into P equal
+  /// shares, and the new boundaries are their means over the ranks. `chosen` holds the indices of
+  /// the selected elements, ascending; the same number on all ranks; none for a phantom.
+  /// Collective: an allreduce of P-1 floats by recursive doubling.
+  void balance(Context ctx, std::span<const std::uint32_t> chosen);
+
+  std::size_t size() const { return cuts_.size() - 1; }
+  std::size_t length(std::size_t region) const { return cuts_[region + 1] - cuts_[region]; }
+  /// The part of `x` in a region.
+  Tensor of(const Tensor& x, std::size_t region) const;
+
+ private:
+  std::vector<std::size_t> cuts_;  // the beginning of each region, and the end of the last
+};
 
 /// The size and the update intervals of a regional average of k elements of a vector.
 struct Regional {

@@ -1,4 +1,4 @@
-#include "algorithms/primitives/delayed_push.h"
+#include "algorithms/primitives/push_sum.h"
 
 #include "algorithms/primitives/primitives.h"
 

@@ -1,4 +1,4 @@
-#include "algorithms/execution/moments.h"
+#include "algorithms/execution/coded_training.h"
 
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"

@@ -1,4 +1,4 @@
-#include "algorithms/asynchronous/model_sums.h"
+#include "algorithms/asynchronous/group_models.h"
 
 #include "algorithms/primitives/primitives.h"
 
