@@ -8,7 +8,7 @@
 #include "core/config/option_type.h"
 #include "core/random/philox.h"
 #include "netmodels/background_load.h"
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

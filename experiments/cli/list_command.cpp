@@ -15,7 +15,7 @@
 #include "experiments/cli/commands.h"
 #include "experiments/exit_codes.h"
 #include "experiments/worlds.h"
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

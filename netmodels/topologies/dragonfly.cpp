@@ -7,7 +7,7 @@
 // the fewest local hops, chosen by the destination's number.
 #include <fmt/format.h>
 
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "core/config/option_type.h"
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {
