@@ -1,8 +1,7 @@
-#include "runtime/host/waiter.h"
+#include "runtime/host/world.h"
 
 #include "core/check.h"
 #include "runtime/host/back_off.h"
-#include "runtime/host/world.h"
 
 namespace trigram::host {
 
