@@ -5,7 +5,7 @@
 #include "core/check.h"
 #include "core/codec.h"
 #include "core/random/philox.h"
-#include "cuda/codecs/entries.h"
+#include "cuda/codecs/registry.h"
 #include "cuda/codecs/tables.h"
 #include "cuda/kernels/codecs/qsgd.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 #include "core/codec.h"
-#include "cuda/codecs/entries.h"
+#include "cuda/codecs/registry.h"
 #include "cuda/codecs/tables.h"
 #include "cuda/kernels/codecs/sign.h"
 

@@ -7,10 +7,8 @@
 #include "core/operands.h"
 #include "core/random/philox.h"
 #include "cuda/codecs/registry.h"
-#include "cuda/kernels/elementwise.h"
-#include "cuda/kernels/norm.h"
-#include "cuda/kernels/normal.h"
 #include "cuda/kernels/optimizers.h"
+#include "cuda/kernels/vector_ops.h"
 
 namespace trigram {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "core/check.h"
 #include "core/operands.h"
-#include "cuda/kernels/elementwise.h"
 #include "cuda/kernels/nn.h"
+#include "cuda/kernels/vector_ops.h"
 #include "cuda/support/error.h"
 
 namespace trigram {

@@ -1,6 +1,6 @@
 #include "cuda/kernels/codecs/minmax_uint8.h"
 #include "cuda/kernels/codecs/minmax_uint8_mean.h"
-#include "cuda/kernels/codecs/tiles.h"
+#include "cuda/kernels/codecs/tables.h"
 #include "cuda/support/launch.h"
 
 // Chunks of any length, read twice: once for their range and again for their codes, the second time

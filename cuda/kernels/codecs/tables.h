@@ -4,8 +4,21 @@
 
 #include <cstdint>
 
-/// Chunks of any lengths are cut into tiles of equal length, which are numbered consecutively.
 namespace trigram::cuda {
+
+/// A list that is a kernel parameter: short lists are stored in it, longer lists in device memory.
+template <class T, int kOwn>
+struct Table {
+  static constexpr int kCapacity = kOwn;
+  T own[kOwn];
+  const T* longer = nullptr;
+
+  __device__ __forceinline__ const T& operator[](unsigned i) const {
+    return longer ? longer[i] : own[i];
+  }
+};
+
+// Chunks of any lengths are cut into tiles of equal length, which are numbered consecutively.
 
 /// The number of tiles of a chunk: at least one, so that some block writes its header.
 __host__ __device__ constexpr std::uint32_t tiles_of(std::uint64_t numel, std::uint64_t tile) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/random/philox.h"
 #include "core/tensor.h"
 
 /// The loops of CudaDevice, queued on a stream, over n elements anywhere in device memory. Same
@@ -27,5 +28,16 @@ void cut_below(cudaStream_t stream, std::size_t n, float magnitude, float* x);
 /// dst[i] = src[i] between any two different element types.
 void convert(cudaStream_t stream, std::size_t n, DType to, std::byte* dst, DType from,
              const std::byte* src);
+
+/// Number of f64 values of scratch memory that `norm2` needs.
+inline constexpr std::size_t kNormScratch = 512;
+
+/// *norm = the Euclidean norm of x, summed in f64 in the host's order (core/device/norm_order.h).
+/// `scratch` holds kNormScratch values.
+void norm2(cudaStream_t stream, std::size_t n, const float* x, double* scratch, double* norm);
+
+/// x[i] = the result of the (i+1)-th call of `random.normal()`. One key gives at most 2^34 words,
+/// and each number takes four.
+void fill_normal(cudaStream_t stream, std::size_t n, float* x, const Philox& random);
 
 }  // namespace trigram::cuda
