@@ -20,7 +20,6 @@
 #include "tests/support/host_gradients.h"
 #include "tests/support/in_child.h"
 #include "tests/support/share.h"
-#include "tests/support/trained_bytes.h"
 
 namespace trigram::test {
 namespace {

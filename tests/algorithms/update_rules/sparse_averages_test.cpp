@@ -15,7 +15,7 @@
 #include "algorithms/execution/regional_average.h"
 #include "core/random/philox.h"
 #include "tests/algorithms/update_rules/coded_gradients.h"
-#include "tests/oracles/sparse_reference.h"
+#include "tests/oracles/codec_references.h"
 
 namespace trigram::test {
 namespace {

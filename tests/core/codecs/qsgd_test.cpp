@@ -4,7 +4,7 @@
 #include "core/codecs/registry.h"
 #include "core/config/config_error.h"
 #include "core/random/philox.h"
-#include "tests/oracles/qsgd_reference.h"
+#include "tests/oracles/codec_references.h"
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"
 
