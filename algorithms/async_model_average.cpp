@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "algorithms/asynchronous/agreement.h"
 #include "algorithms/asynchronous/background_average.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"

@@ -19,7 +19,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/outer_momentum.h"
 #include "algorithms/options.h"
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

@@ -23,7 +23,7 @@
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

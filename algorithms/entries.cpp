@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
-#include "algorithms/execution/buffers.h"
 #include "algorithms/execution/fusion_buffer.h"
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"

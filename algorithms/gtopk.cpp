@@ -23,7 +23,7 @@
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
-#include "core/codecs/density.h"
+#include "core/codecs/sparse.h"
 
 namespace trigram {
 namespace {

@@ -24,7 +24,7 @@
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/grid_group.h"
-#include "algorithms/peers/participants.h"
+#include "algorithms/peers/registry.h"
 #include "core/subset.h"
 
 namespace trigram {

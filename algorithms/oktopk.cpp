@@ -30,8 +30,8 @@
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/regional_average.h"
 #include "algorithms/execution/steps.h"
-#include "core/codecs/density.h"
-#include "core/config/option_types.h"
+#include "core/codecs/sparse.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 

@@ -26,7 +26,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/peers/registry.h"
-#include "algorithms/primitives/delayed_push.h"
+#include "algorithms/primitives/push_sum.h"
 
 namespace trigram {
 namespace {

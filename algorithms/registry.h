@@ -7,7 +7,7 @@
 #include "algorithms/collectives/collectives.h"
 #include "core/algorithm.h"
 #include "core/config/component.h"
-#include "core/workers.h"
+#include "core/context.h"
 
 namespace trigram {
 

@@ -24,7 +24,7 @@
 #include "algorithms/execution/parts.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
-#include "algorithms/primitives/push_sum_state.h"
+#include "algorithms/primitives/push_sum.h"
 
 namespace trigram {
 namespace {

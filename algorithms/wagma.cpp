@@ -26,7 +26,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
-#include "algorithms/peers/butterfly_group.h"
+#include "algorithms/peers/butterfly.h"
 
 namespace trigram {
 namespace {

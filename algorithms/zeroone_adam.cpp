@@ -24,7 +24,6 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
-#include "algorithms/execution/doubling_interval.h"
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/local_moments.h"
 #include "algorithms/execution/steps.h"

@@ -53,4 +53,11 @@ Tensor Codec::empty_wire(Device& device, const Tensor& x) const {
   return device.empty(wire_bytes(x.numel()), DType::u8, priced_bytes(x.priced_numel()));
 }
 
+void check_wire(const Codec& codec, const Tensor& wire, const Tensor& x) {
+  TRIGRAM_CHECK(!wire.is_phantom() && !x.is_phantom(), "a phantom has no values to code");
+  TRIGRAM_CHECK(x.dtype() == DType::f32 && wire.dtype() == DType::u8, "f32 is coded as u8");
+  TRIGRAM_CHECK(wire.numel() == codec.wire_bytes(x.numel()), "{} elements on a wire of {} bytes",
+                x.numel(), wire.numel());
+}
+
 }  // namespace trigram

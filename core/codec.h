@@ -1,9 +1,10 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 
@@ -79,5 +80,9 @@ class Codec {
   /// An uninitialised wire tensor for the code of `x`; sets both the real and the priced length.
   Tensor empty_wire(Device& device, const Tensor& x) const;
 };
+
+/// Throws InvariantError unless `wire` (u8) and `x` (f32) have values and `wire` has the length
+/// that `codec` needs for x.
+void check_wire(const Codec& codec, const Tensor& wire, const Tensor& x);
 
 }  // namespace trigram

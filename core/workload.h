@@ -82,4 +82,9 @@ class Workload {
   virtual std::size_t batch() const = 0;
 };
 
+inline void Workload::forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) {
+  for (std::size_t i = buckets().size(); i-- > 0;) before(buckets()[i]);
+  forward(ctx);
+}
+
 }  // namespace trigram

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 #include "core/random/philox.h"
 #include "netmodels/background_load.h"
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

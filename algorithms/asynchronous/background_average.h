@@ -5,6 +5,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "core/algorithm.h"
+#include "core/context.h"
 
 namespace trigram {
 
@@ -27,5 +28,10 @@ struct BackgroundAverage {
   long taken_at = 0;                   // step of the snapshot
   std::atomic<bool> finished = false;  // the worker has taken its last step
 };
+
+/// Returns true on every rank if every rank passes true, and false on every rank otherwise. Uses
+/// the control plane, by dissemination: ceil(lg P) rounds of one message each. All ranks of the
+/// world call it, on streams of the same name.
+bool agree(Context ctx, bool mine);
 
 }  // namespace trigram

@@ -2,10 +2,63 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
-#include "algorithms/asynchronous/activation.h"
+#include "core/context.h"
 
 namespace trigram {
+
+/// One message of an activation: its destination, and the round of the tree to which it belongs.
+struct ActivationHop {
+  int dest;
+  int round;
+  bool operator==(const ActivationHop&) const = default;
+};
+/// The `round` of an activation that a rank starts itself.
+inline constexpr int kOwnActivation = -1;
+
+/// The messages that a rank sends when it is first activated: by a message from `source` in
+/// `round`, or by itself (kOwnActivation).
+///
+/// They form the union of the binomial trees rooted at each of the first 2^k ranks, where 2^k is
+/// the largest power of two up to P. Partners of round r are ranks that differ in bit r. A rank
+/// that was reached in round r informs its partners of all later rounds. Each rank beyond the power
+/// of two is attached to one of the first ranks. One activator causes P-1 messages. Several
+/// concurrent activators still reach all ranks, although each rank passes on only the first
+/// activation that it receives. (For powers of two: WAGMA-SGD, arXiv 2005.00124, section 4.)
+std::vector<ActivationHop> activation_hops(int rank, int size, int source, int round);
+
+/// The wait-avoiding start of collectives. Collectives are numbered from 0, and the number is
+/// called a version. The first rank that is ready activates the next version on all ranks.
+/// Activation uses the control plane of an agent's stream, and only that stream calls `await`. The
+/// rank's other streams announce their arrival with `announce`.
+///
+/// A message for a version later than the awaited one shows that the awaited version was activated
+/// too, even if the messages for that version have not arrived.
+class Activation {
+ public:
+  static constexpr int kAnyRank = -1;   // as initiator: the first rank to arrive, whichever it is
+  static constexpr int kAllRanks = -2;  // as initiator: none; every rank waits only for itself
+  /// Returns the rank that may activate a version, or one of the two constants above. All ranks get
+  /// the same result.
+  using Initiator = std::function<int(long version)>;
+
+  explicit Activation(Initiator initiator) : initiator_(std::move(initiator)) {}
+
+  /// Announces to the agent whose control plane is `agent` that its rank has arrived at `version`.
+  static void announce(Control& agent, int rank, long version);
+
+  /// Blocks until `version` is activated, and passes activations on. Returns false if the stream is
+  /// closed first.
+  bool await(const Context& ctx, long version);
+
+ private:
+  void hear(const Context& ctx, const Message& message);
+  void activate(const Context& ctx, long version, int source, int round);
+
+  Initiator initiator_;
+  long arrived_ = -1, activated_ = -1;  // the highest version so far, of each
+};
 
 /// A sequence of collectives, each of which runs as soon as one rank is ready (the initiator; see
 /// Activation), without waiting for the other ranks. The agent of each rank, on its own stream,

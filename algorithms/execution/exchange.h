@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "core/algorithm.h"
 
@@ -18,12 +19,24 @@ struct Slot {
 using Exchange = std::function<void(Context, const Tensor&, Slot)>;
 
 /// The random key of the codecs that a rank uses for one exchange.
-CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot);
+inline CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot) {
+  constexpr long kBuckets = 1 << 16;
+  return {seed, ctx.world_rank, slot.step * kBuckets + slot.bucket};
+}
 
 /// Makes the host wait for its stream before it launches anything else. Simulated time includes the
 /// return to the host, which no other work hides (Cost::Kind::synchronization).
-void wait_on_host(Context ctx);
+inline void wait_on_host(Context ctx) {
+  ctx.stream->synchronize();
+  ctx.stream->charge({.bytes = 1, .kind = Cost::Kind::synchronization});
+}
+
 /// The same exchange, after which the host waits for its stream.
-Exchange synchronized(Exchange exchange);
+inline Exchange synchronized(Exchange exchange) {
+  return [exchange = std::move(exchange)](Context ctx, const Tensor& x, Slot slot) {
+    exchange(ctx, x, slot);
+    wait_on_host(ctx);
+  };
+}
 
 }  // namespace trigram

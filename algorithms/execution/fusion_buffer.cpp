@@ -4,10 +4,10 @@
 #include <limits>
 #include <vector>
 
-#include "algorithms/collectives/fold.h"
+#include "algorithms/collectives/halving_doubling.h"
 #include "algorithms/execution/control_tag.h"
 #include "core/config/fields.h"
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

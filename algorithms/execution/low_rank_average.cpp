@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "algorithms/primitives/primitives.h"
-#include "core/math/matrix_shape.h"
+#include "core/math/low_rank.h"
 #include "core/random/philox.h"
 
 namespace trigram {

@@ -1,8 +1,67 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "algorithms/execution/exchange.h"
+#include "core/context.h"
 
 namespace trigram {
+
+/// An estimate of the magnitude that the k largest elements of a vector reach, for vectors that
+/// change slowly. From time to time it is set to the exact value. In between it is corrected by the
+/// number of elements found above it (Ok-Topk, Li and Hoefler, arXiv 2201.07598, with the limits
+/// and factors of its code). A threshold of 0, from a vector with fewer than k nonzero elements,
+/// stays 0 until it is set again.
+class Threshold {
+ public:
+  struct Control {
+    double most;  // the threshold rises if more than `most` times k elements are found
+    double
+        factor;  // factor of each rise; it falls by the same factor if fewer than 2/3 k are found
+  };
+  explicit Threshold(const Control& control) : control_(control) {}
+
+  float magnitude() const { return magnitude_; }
+  void set(float exact) { magnitude_ = exact; }
+  void correct(std::size_t found, std::size_t k) {
+    const double share = static_cast<double>(found) / static_cast<double>(k);
+    const auto factor = static_cast<float>(control_.factor);
+    if (share < 2.0 / 3) magnitude_ /= factor;
+    else if (share > control_.most) magnitude_ *= factor;
+  }
+
+ private:
+  Control control_;
+  float magnitude_ = 0;
+};
+
+/// A partition of vectors of one length into P consecutive regions, the same on all ranks, each
+/// owned by one rank. Regions are short where many selected elements lie.
+///
+/// The lengths of regions depend on values, but sizes of messages and simulated times must not. For
+/// these, and for phantoms, the regions count as P nearly equal parts.
+class BalancedRegions {
+ public:
+  /// For vectors like `x`, among the ranks of ctx.comm. The regions are equal parts at first.
+  BalancedRegions(Context ctx, const Tensor& x);
+  /// Moves the boundaries: each rank computes the boundaries that divide its `chosen` elements into
+  /// P equal shares, and the new boundaries are the means of these over the ranks. `chosen` holds
+  /// the indices of the elements that this rank has selected, in ascending order. All ranks must
+  /// select the same number; for a phantom there are none. Collective: an allreduce of P-1 floats
+  /// by recursive doubling.
+  void balance(Context ctx, std::span<const std::uint32_t> chosen);
+
+  std::size_t size() const { return cuts_.size() - 1; }
+  std::size_t length(std::size_t region) const { return cuts_[region + 1] - cuts_[region]; }
+  /// The part of `x` in a region.
+  Tensor of(const Tensor& x, std::size_t region) const;
+
+ private:
+  std::vector<std::size_t> cuts_;  // the beginning of each region, and the end of the last
+};
 
 /// The size and the update intervals of a regional average of k elements of a vector.
 struct Regional {

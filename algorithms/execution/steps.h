@@ -3,10 +3,10 @@
 #include <functional>
 
 #include "algorithms/execution/exchange.h"
+#include "core/algorithm.h"
 
 // The training iterations of which algorithms consist. They define what is computed, what is
 // exchanged, and whether the two overlap.
-
 namespace trigram {
 
 /// One iteration of a method that exchanges one tensor per bucket: forward, backward, and
@@ -57,5 +57,12 @@ void optimizer_step(Context ctx, Run& run);
 /// Exchanges `x`, which has an element for every weight, on `comm` and waits for it: the whole
 /// tensor or, where weights are exchanged in buckets (F), one bucket after another.
 void exchange_on(Stream& comm, Context ctx, Run& run, const Tensor& x, const Exchange& exchange);
+
+/// Broadcasts rank 0's copy of the model's buffers (Workload::buffers) to all ranks on `comm`, and
+/// waits for it. PyTorch's DistributedDataParallel does this before each forward pass
+/// (`broadcast_buffers`). The broadcast is a chain through the ranks in pieces of 512 KiB, like
+/// NCCL's broadcast along its ring (src/device/broadcast.h), whose chunks fill one of the 8 slots
+/// of a 4 MiB buffer. Does nothing if the model has no buffers.
+void broadcast_buffers(Context ctx, Run& run, Stream& comm);
 
 }  // namespace trigram

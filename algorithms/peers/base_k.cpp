@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "algorithms/peers/entries.h"
 #include "algorithms/peers/grid_group.h"
-#include "algorithms/peers/weights.h"
+#include "algorithms/peers/peer_graph.h"
+#include "algorithms/peers/registry.h"
 
 // The Base-(k+1) graph (Takezawa et al., arXiv 2305.11420): for any number of ranks, a finite
 // sequence of rounds after which each rank has the exact mean over all ranks, although no rank has

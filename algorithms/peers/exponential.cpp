@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "algorithms/peers/entries.h"
-#include "algorithms/peers/weights.h"
+#include "algorithms/peers/peer_graph.h"
+#include "algorithms/peers/registry.h"
 
 // Directed graphs whose edges lead 1, 2, 4, ... ranks ahead.
 

@@ -1,9 +1,43 @@
 #include "algorithms/peers/random_pairs.h"
 
+#include "algorithms/peers/peer_graph.h"
 #include "algorithms/peers/registry.h"
 #include "core/random/philox.h"
 
 namespace trigram {
+namespace {
+
+/// A random perfect matching in every step, with weights 1/2; if the number of ranks is odd, one
+/// rank has no partner. All ranks draw the same permutation of the ranks and cut it into pairs.
+class RandomMatching final : public PeerGraph {
+ public:
+  explicit RandomMatching(std::uint64_t seed) : seed_(seed) {}
+  Peers peers(int rank, int size, long step) const override {
+    const auto order =
+        Philox(seed_, 0, step, Purpose::peers).permutation(static_cast<std::uint32_t>(size));
+    for (std::size_t i = 0; i + 1 < order.size(); i += 2) {
+      const int a = static_cast<int>(order[i]), b = static_cast<int>(order[i + 1]);
+      if (rank == a) return pair_with(rank, b);
+      if (rank == b) return pair_with(rank, a);
+    }
+    return {};
+  }
+  long period(int size) const override { return size <= 2 ? 1 : kAperiodic; }
+
+ private:
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+PeerGraphEntry random_matching_graph() {
+  struct None {};
+  return component<PeerGraph, std::uint64_t>(
+      "random_matching", "One partner: a random perfect matching in every step, weights 1/2",
+      FieldTable<None>{},
+      [](const None&, std::uint64_t seed) { return std::make_unique<RandomMatching>(seed); });
+}
+
 namespace {
 
 /// A geometrically distributed number of steps, cut off at `most`.

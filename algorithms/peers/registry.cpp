@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "algorithms/peers/active_passive.h"
-#include "algorithms/peers/entries.h"
 
 namespace trigram {
 

@@ -7,11 +7,25 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/peers/participants.h"
 #include "algorithms/peers/peer_graph.h"
+#include "core/algorithm.h"
 #include "core/config/component.h"
+#include "core/layout.h"
 
 namespace trigram {
+
+/// The participants of a run's exchanges: all workers or, in hierarchical execution, the nodes,
+/// each represented by its leader.
+struct Participants {
+  int count;
+  const char* noun;  // plural, for error messages: "workers" or "nodes (execution is hierarchical)"
+};
+
+inline Participants participants(const Execution& execution, const Layout& layout) {
+  if (execution.hierarchical)
+    return {static_cast<int>(layout.nodes().size()), "nodes (execution is hierarchical)"};
+  return {layout.ranks(), "workers"};
+}
 
 /// A peer graph by name. Its `make` takes the run's seed, which is the same on all ranks.
 using PeerGraphEntry = Component<PeerGraph, std::uint64_t>;
@@ -65,5 +79,30 @@ auto check_graph(std::string algorithm, GraphNeeds needs = {}) {
                   pointer + "/graph");
   };
 }
+
+/// The entry of a graph that has no options and uses no random numbers.
+template <class Graph>
+PeerGraphEntry plain_graph(std::string name, std::string doc) {
+  struct None {};
+  return component<PeerGraph, std::uint64_t>(
+      std::move(name), std::move(doc), FieldTable<None>{},
+      [](const None&, std::uint64_t) { return std::make_unique<Graph>(); });
+}
+
+// One function per graph; registry.cpp holds the table.
+PeerGraphEntry ring_graph();
+PeerGraphEntry torus_graph();
+PeerGraphEntry grid_graph();
+PeerGraphEntry complete_graph();
+PeerGraphEntry star_graph();
+PeerGraphEntry static_exponential_graph();
+PeerGraphEntry one_peer_exponential_graph();
+PeerGraphEntry n_peer_exponential_graph();
+PeerGraphEntry shift_one_graph();
+PeerGraphEntry shuffled_exponential_graph();
+PeerGraphEntry random_matching_graph();
+PeerGraphEntry bipartite_graph();
+PeerGraphEntry butterfly_graph();
+PeerGraphEntry base_k_graph();
 
 }  // namespace trigram

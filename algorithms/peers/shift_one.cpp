@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "algorithms/peers/entries.h"
-#include "algorithms/peers/weights.h"
+#include "algorithms/peers/peer_graph.h"
+#include "algorithms/peers/registry.h"
 
 namespace trigram {
 namespace {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
+#include "algorithms/execution/control_tag.h"
 #include "core/context.h"
 
 namespace trigram {
@@ -30,5 +32,24 @@ class ClockBound {
   long bound_;
   std::vector<long> clocks_;  // clocks of all ranks, as far as this rank knows them
 };
+
+inline ClockBound::ClockBound(const Context& ctx, long bound)
+    : self_(static_cast<std::size_t>(ctx.world_rank)),
+      bound_(bound),
+      clocks_(static_cast<std::size_t>(ctx.world_size), 0) {}
+
+inline void ClockBound::tick(Context ctx) {
+  ++clocks_[self_];
+  for (int rank = 0; rank < ctx.world_size; ++rank)
+    if (rank != ctx.world_rank) ctx.control->post(rank, kClockTag, clocks_[self_]);
+}
+
+inline void ClockBound::wait_for(Context ctx, long clock) {
+  while (*std::min_element(clocks_.begin(), clocks_.end()) < clock) {
+    const auto told = ctx.control->receive(kClockTag);
+    if (!told) return;  // the world is ending
+    clocks_[static_cast<std::size_t>(told->source)] = told->a;
+  }
+}
 
 }  // namespace trigram

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/config/option_type.h"
+#include "core/context.h"
 #include "core/layout.h"
 #include "core/tensor.h"
-#include "core/workers.h"
 
 // How a model is divided over parameter servers.
 

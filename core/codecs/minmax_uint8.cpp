@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/codecs/entries.h"
-#include "core/codecs/minmax_uint8_kernels.h"
-#include "core/codecs/wire.h"
+#include "core/codec.h"
+#include "core/codecs/kernels.h"
+#include "core/codecs/registry.h"
 
 namespace trigram {
 

@@ -1,4 +1,4 @@
-#include "core/codecs/minmax_uint8_kernels.h"
+#include "core/codecs/kernels.h"
 
 #include <algorithm>
 

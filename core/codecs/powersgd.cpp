@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "core/codecs/entries.h"
-#include "core/codecs/magnitude_kernels.h"
+#include "core/codec.h"
+#include "core/codecs/kernels.h"
 #include "core/codecs/powersgd.h"
-#include "core/codecs/wire.h"
+#include "core/codecs/registry.h"
 #include "core/math/low_rank.h"
 #include "core/random/philox.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/config/fields.h"
-#include "core/math/matrix_shape.h"
+#include "core/math/low_rank.h"
 
 namespace trigram::powersgd {
 

@@ -6,8 +6,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/codecs/bit_packing.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/codecs/qsgd_kernels.cpp"
 #include "hwy/foreach_target.h"  // compiles this file once per target

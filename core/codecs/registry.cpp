@@ -1,7 +1,5 @@
 #include "core/codecs/registry.h"
 
-#include "core/codecs/entries.h"
-
 namespace trigram {
 
 const std::vector<CodecEntry>& codecs() {

@@ -1,6 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/codec.h"
@@ -29,5 +33,26 @@ bool contracts(const CodecSpec& spec);
 
 /// The option by which a configuration selects a codec: "name" or {"name": ..., options}.
 OptionType<CodecSpec> codec_kind();
+
+/// The entry of a codec with the given options. `contracts` tells whether the codec is a
+/// contraction with some options; if it is empty, the codec always is.
+template <class Options, class Make>
+CodecEntry codec_entry(std::string name, std::string doc, FieldTable<Options> fields, Make make,
+                       std::type_identity_t<std::function<bool(const Options&)>> contracts = {}) {
+  return {component<Codec, const CodecKey&>(std::move(name), std::move(doc), fields, make),
+          [fields, contracts](const Json& resolved) {
+            return !contracts || contracts(fields.parse(component_options(resolved), ""));
+          }};
+}
+
+// Each codec file defines one of these functions; registry.cpp has the table.
+CodecEntry minmax_uint8_codec_entry();
+CodecEntry fp16_codec_entry();
+CodecEntry bf16_codec_entry();
+CodecEntry sign_codec_entry();
+CodecEntry qsgd_codec_entry();
+CodecEntry topk_codec_entry();
+CodecEntry randk_codec_entry();
+CodecEntry powersgd_codec_entry();
 
 }  // namespace trigram

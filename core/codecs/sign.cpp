@@ -5,10 +5,10 @@
 #include <limits>
 #include <memory>
 
-#include "core/codecs/entries.h"
+#include "core/codec.h"
+#include "core/codecs/kernels.h"
+#include "core/codecs/registry.h"
 #include "core/codecs/sign.h"
-#include "core/codecs/sign_kernels.h"
-#include "core/codecs/wire.h"
 
 namespace trigram {
 

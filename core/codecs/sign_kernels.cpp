@@ -1,4 +1,4 @@
-#include "core/codecs/sign_kernels.h"
+#include "core/codecs/kernels.h"
 
 #include <algorithm>
 #include <cstring>

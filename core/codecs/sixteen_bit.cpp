@@ -1,13 +1,13 @@
 #include <memory>
 
-#include "core/codecs/entries.h"
-#include "core/codecs/sixteen_bit_kernels.h"
-#include "core/codecs/wire.h"
+#include "core/codec.h"
+#include "core/codecs/kernels.h"
+#include "core/codecs/registry.h"
 
 namespace trigram {
 namespace {
 
-// One 16-bit number per element, rounded to nearest, ties to even (core/device/float_bits.h).
+// One 16-bit number per element, rounded to nearest, ties to even (core/device/element_types.h).
 // Values are not scaled, so values out of range become infinite; NaN stays NaN. Wire: 2 bytes per
 // element.
 class SixteenBit final : public Codec {

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/codecs/density.h"
-#include "core/codecs/entries.h"
-#include "core/codecs/magnitude_kernels.h"
+#include "core/codec.h"
+#include "core/codecs/kernels.h"
+#include "core/codecs/registry.h"
 #include "core/codecs/sparse.h"
-#include "core/codecs/wire.h"
 
 namespace trigram {
 

@@ -1,6 +1,6 @@
 #include "core/metering/metered_stream.h"
 
-#include "core/metering/timed_operation.h"
+#include "core/metering/metered_rank.h"
 
 namespace trigram {
 namespace {

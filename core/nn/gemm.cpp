@@ -1,4 +1,4 @@
-#include "core/nn/gemm.h"
+#include "core/nn/host_nn_ops.h"
 
 #include <Eigen/Core>
 

@@ -6,8 +6,7 @@
 #include "core/check.h"
 #include "core/math/elementary.h"
 #include "core/math/low_rank.h"
-#include "core/nn/gemm.h"
-#include "core/nn/operand.h"
+#include "core/operands.h"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 #include "core/nn/host_nn_ops.h"
-#include "core/nn/operand.h"
+#include "core/operands.h"
 
 namespace trigram {
 namespace {

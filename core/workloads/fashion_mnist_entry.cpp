@@ -2,10 +2,10 @@
 
 #include <optional>
 
-#include "core/config/option_types.h"
-#include "core/workloads/entries.h"
+#include "core/config/option_type.h"
 #include "core/workloads/image_classifier.h"
 #include "core/workloads/pricing.h"
+#include "core/workloads/registry.h"
 
 namespace trigram {
 namespace {

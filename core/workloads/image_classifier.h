@@ -7,7 +7,6 @@
 #include "core/workloads/model.h"
 #include "core/workloads/network.h"
 #include "core/workloads/sampler.h"
-#include "core/workloads/sharding.h"
 
 namespace trigram {
 

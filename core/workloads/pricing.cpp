@@ -2,11 +2,12 @@
 
 #include <numeric>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 #include "core/device/host_device.h"
-#include "core/workloads/model_workload.h"
-#include "core/workloads/profile_reference.h"
+#include "core/workloads/model.h"
+#include "core/workloads/profile.h"
 #include "core/workloads/profile_workload.h"
+#include "core/workloads/registry.h"
 
 namespace trigram {
 namespace {
@@ -136,6 +137,35 @@ std::unique_ptr<WorkloadFactory> make_profile_workload_factory(const std::filesy
                                                                const ProfileOptions& options,
                                                                const std::string& pointer) {
   return std::make_unique<ProfileFactory>(file, options, pointer);
+}
+
+namespace {
+
+struct FileOptions {
+  std::string path;
+  ProfileOptions profile;
+};
+
+}  // namespace
+
+WorkloadEntry built_in_profile_entry(const std::string& name, const std::string& doc) {
+  return component<WorkloadFactory, const std::string&>(
+      name, doc, profile_option_fields(),
+      [name](const ProfileOptions& options, const std::string& pointer) {
+        return make_profile_workload_factory(profile_file(name), options, pointer);
+      });
+}
+
+WorkloadEntry profile_entry() {
+  return component<WorkloadFactory, const std::string&>(
+      "profile", "layer times and tensor sizes from a file of your own; also \"profile:PATH\"",
+      FieldTable<FileOptions>{}
+          .required("path", &FileOptions::path, text(),
+                    "CSV or JSON: tensor, numel, forward_s, backward_s")
+          .include(&FileOptions::profile, profile_option_fields()),
+      [](const FileOptions& options, const std::string& pointer) {
+        return make_profile_workload_factory(options.path, options.profile, pointer);
+      });
 }
 
 }  // namespace trigram

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/option_type.h"
 #include "core/workloads/layer_times.h"
 
 namespace trigram {
@@ -52,5 +53,20 @@ struct Profile {
 /// `backward_s`, which are compared with the rows), sources and assumptions. Throws ConfigError at
 /// `pointer`, naming the file, the line, and what was expected.
 Profile load_profile(const std::filesystem::path& file, const std::string& pointer);
+
+/// Names of the profiles that come with the program.
+const std::vector<std::string>& built_in_profiles();
+
+/// A profile by reference: the name of a built-in one, or "profile:PATH".
+OptionType<std::string> profile_reference();
+
+/// Returns PATH for "profile:PATH"; empty for anything else.
+std::string path_in_reference(const std::string& reference);
+
+/// Throws ConfigError if `name` is a path rather than a name or "profile:PATH".
+void refuse_bare_path(const std::string& name, const std::string& pointer);
+
+/// The file that a reference refers to.
+std::filesystem::path profile_file(const std::string& reference);
 
 }  // namespace trigram

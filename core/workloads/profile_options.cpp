@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 #include "core/workloads/accelerator_scaling.h"
 
 namespace trigram {

@@ -1,7 +1,6 @@
 #include "core/workloads/registry.h"
 
-#include "core/workloads/entries.h"
-#include "core/workloads/profile_reference.h"
+#include "core/workloads/profile.h"
 
 namespace trigram {
 namespace {

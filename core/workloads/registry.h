@@ -54,4 +54,10 @@ std::unique_ptr<WorkloadFactory> make_workload_factory(const Json& resolved,
                                                        const std::string& pointer);
 Json workload_schema();
 
+WorkloadEntry built_in_profile_entry(const std::string& name, const std::string& doc);
+WorkloadEntry profile_entry();
+WorkloadEntry replay_entry();
+WorkloadEntry fashion_mnist_entry();
+WorkloadEntry quadratic_entry();
+
 }  // namespace trigram

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <optional>
 
-#include "core/config/option_types.h"
-#include "core/workloads/entries.h"
-#include "core/workloads/profile_reference.h"
+#include "core/config/option_type.h"
+#include "core/workloads/profile.h"
+#include "core/workloads/registry.h"
 #include "core/workloads/replay_workload.h"
 
 namespace trigram {

@@ -1,11 +1,11 @@
 #include "core/codecs/powersgd.h"
 
 #include "core/check.h"
-#include "core/codecs/wire.h"
+#include "core/codec.h"
 #include "core/random/philox.h"
-#include "cuda/codecs/entries.h"
-#include "cuda/kernels/codecs/background.h"
+#include "cuda/codecs/registry.h"
 #include "cuda/kernels/codecs/low_rank.h"
+#include "cuda/kernels/codecs/sparse.h"
 
 namespace trigram::cuda {
 namespace {

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/codecs/wire.h"
+#include "core/codec.h"
 #include "core/random/philox.h"
-#include "cuda/codecs/entries.h"
+#include "cuda/codecs/registry.h"
 #include "cuda/codecs/tables.h"
 #include "cuda/kernels/codecs/qsgd.h"
 

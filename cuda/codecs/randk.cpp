@@ -1,11 +1,9 @@
-#include "cuda/kernels/codecs/randk.h"
 #include "core/check.h"
-#include "core/codecs/density.h"
+#include "core/codec.h"
 #include "core/codecs/sparse.h"
-#include "core/codecs/wire.h"
 #include "core/random/philox.h"
-#include "cuda/codecs/entries.h"
-#include "cuda/kernels/codecs/background.h"
+#include "cuda/codecs/registry.h"
+#include "cuda/kernels/codecs/sparse.h"
 
 namespace trigram::cuda {
 namespace {

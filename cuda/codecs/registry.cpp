@@ -4,9 +4,19 @@
 
 #include "core/check.h"
 #include "core/codecs/registry.h"
-#include "cuda/codecs/entries.h"
+#include "cuda/support/error.h"
 
 namespace trigram::cuda {
+
+Tensor CudaCodec::zeroed_scratch(std::size_t nbytes) const {
+  const Tensor room = scratch(nbytes);
+  zero(room, nbytes);
+  return room;
+}
+
+void CudaCodec::zero(const Tensor& room, std::size_t nbytes) const {
+  check(cudaMemsetAsync(room.data(), 0, nbytes, stream()), "cudaMemsetAsync");
+}
 
 std::unique_ptr<Codec> make_cuda_codec(const CodecSpec& spec, const CodecKey& key,
                                        const CodecContext& context) {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/check.h"
-#include "core/codecs/wire.h"
-#include "cuda/codecs/entries.h"
+#include "core/codec.h"
+#include "cuda/codecs/registry.h"
 #include "cuda/codecs/tables.h"
 #include "cuda/kernels/codecs/sign.h"
 

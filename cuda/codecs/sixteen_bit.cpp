@@ -1,6 +1,6 @@
 #include "core/check.h"
-#include "core/codecs/wire.h"
-#include "cuda/codecs/entries.h"
+#include "core/codec.h"
+#include "cuda/codecs/registry.h"
 
 namespace trigram::cuda {
 namespace {

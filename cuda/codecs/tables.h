@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "core/device.h"
-#include "cuda/kernels/codecs/table.h"
-#include "cuda/kernels/codecs/tiles.h"
+#include "cuda/kernels/codecs/tables.h"
 
 namespace trigram::cuda {
 

@@ -1,9 +1,8 @@
-#include "cuda/kernels/codecs/topk.h"
 #include "core/check.h"
-#include "core/codecs/density.h"
+#include "core/codec.h"
 #include "core/codecs/sparse.h"
-#include "core/codecs/wire.h"
-#include "cuda/codecs/entries.h"
+#include "cuda/codecs/registry.h"
+#include "cuda/kernels/codecs/sparse.h"
 
 namespace trigram::cuda {
 namespace {

@@ -4,13 +4,11 @@
 #include <stdexcept>
 
 #include "core/device/element_types.h"
-#include "core/device/operands.h"
+#include "core/operands.h"
 #include "core/random/philox.h"
 #include "cuda/codecs/registry.h"
-#include "cuda/kernels/elementwise.h"
-#include "cuda/kernels/norm.h"
-#include "cuda/kernels/normal.h"
 #include "cuda/kernels/optimizers.h"
+#include "cuda/kernels/vector_ops.h"
 
 namespace trigram {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/nn/operand.h"
-#include "cuda/kernels/elementwise.h"
+#include "core/operands.h"
 #include "cuda/kernels/nn.h"
+#include "cuda/kernels/vector_ops.h"
 #include "cuda/support/error.h"
 
 namespace trigram {

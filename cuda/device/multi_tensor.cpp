@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/device/operands.h"
+#include "core/operands.h"
 
 namespace trigram {
 namespace {

@@ -1,4 +1,4 @@
-#include "cuda/kernels/norm.h"
+#include "cuda/kernels/vector_ops.h"
 
 #include <algorithm>
 

@@ -1,9 +1,88 @@
 #include "cuda/nccl/stream.h"
 
+#include <chrono>
+#include <mutex>
+
 #include "core/check.h"
 #include "cuda/support/error.h"
 
 namespace trigram::cuda {
+namespace {
+
+constexpr double kOldestOrigin_s = 2;
+
+double host_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+/// An event in the queue, and its time once the GPU has reached it.
+class QueueClock::Timed {
+ public:
+  Timed(cudaStream_t queue, std::shared_ptr<const Timed> origin) : origin_(std::move(origin)) {
+    check(cudaEventCreate(&event_), "cudaEventCreate");
+    check(cudaEventRecord(event_, queue), "cudaEventRecord");
+  }
+  ~Timed() { cudaEventDestroy(event_); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+  bool known() const {
+    const cudaError_t code = cudaEventQuery(event_);
+    if (code == cudaErrorNotReady) return false;
+    check(code, "cudaEventQuery");
+    return true;
+  }
+  /// In seconds of the steady clock. Call it only once the time is known.
+  double seconds() const {
+    std::call_once(computed_, [this] {
+      if (!origin_) return;
+      float elapsed_ms = 0;
+      check(cudaEventElapsedTime(&elapsed_ms, origin_->event_, event_), "cudaEventElapsedTime");
+      seconds_ = origin_->seconds() + double{elapsed_ms} * 1e-3;
+      origin_ = nullptr;
+    });
+    return seconds_;
+  }
+  /// Sets the time of an event that has no origin.
+  void is(double seconds) { seconds_ = seconds; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+  mutable std::once_flag computed_;
+  mutable std::shared_ptr<const Timed> origin_;
+  mutable double seconds_ = 0;
+};
+
+class QueueClock::TimedEventTime final : public EventTime {
+ public:
+  explicit TimedEventTime(std::shared_ptr<const Timed> timed) : timed_(std::move(timed)) {}
+  bool known() const override { return timed_->known(); }
+  double seconds() const override { return timed_->seconds(); }
+
+ private:
+  const std::shared_ptr<const Timed> timed_;
+};
+
+QueueClock::QueueClock(cudaStream_t queue) : queue_(queue) {
+  auto first = std::make_shared<Timed>(queue, nullptr);
+  check(cudaStreamSynchronize(queue), "cudaStreamSynchronize");
+  origin_marked_s_ = host_s();
+  first->is(origin_marked_s_);
+  origin_ = std::move(first);
+}
+
+std::unique_ptr<EventTime> QueueClock::mark() {
+  auto timed = std::make_shared<const Timed>(queue_, origin_);
+  if (host_s() - origin_marked_s_ > kOldestOrigin_s && origin_->known()) {
+    origin_->seconds();  // makes it release its own origin
+    origin_ = timed;
+    origin_marked_s_ = host_s();
+  }
+  return std::make_unique<TimedEventTime>(std::move(timed));
+}
+
 namespace {
 
 class CudaAcceleratorEvent final : public AcceleratorEvent {

@@ -6,12 +6,31 @@
 #include <string>
 
 #include "core/accelerator_backend.h"
+#include "core/stream.h"
 #include "cuda/device/cuda_device.h"
-#include "cuda/nccl/clock.h"
 #include "cuda/nccl/communicator.h"
 #include "cuda/support/event.h"
 
 namespace trigram::cuda {
+
+/// Converts times of a CUDA stream to the host's steady clock. CUDA measures the time between two
+/// events in milliseconds as a float, so each event is measured relative to an origin event that is
+/// at most a few seconds older.
+class QueueClock {
+ public:
+  /// Waits until the queue is empty, because only then the host knows the time of an event.
+  explicit QueueClock(cudaStream_t queue);
+  /// An event after everything that has been queued so far.
+  std::unique_ptr<EventTime> mark();
+
+ private:
+  class Timed;
+  class TimedEventTime;
+
+  const cudaStream_t queue_;
+  std::shared_ptr<const Timed> origin_;
+  double origin_marked_s_;  // host time at which the origin was queued
+};
 
 /// A stream's queue on the GPU: operations and messages run in the order of issue.
 class CudaStream final : public AcceleratorStream {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
 #include "experiments/text/labels.h"

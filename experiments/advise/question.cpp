@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/data_dir.h"
-#include "core/workloads/profile_reference.h"
+#include "core/files.h"
+#include "core/workloads/profile.h"
 #include "core/workloads/registry.h"
 #include "experiments/config/cluster_file.h"
 #include "experiments/config/config_file.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/data_dir.h"
+#include "core/files.h"
 #include "experiments/cli/commands.h"
 #include "experiments/config/experiment.h"
 #include "experiments/config/plan.h"

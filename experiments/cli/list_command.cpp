@@ -9,13 +9,13 @@
 #include "algorithms/peers/spectral_gap.h"
 #include "algorithms/registry.h"
 #include "core/codecs/registry.h"
-#include "core/data_dir.h"
+#include "core/files.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
 #include "experiments/cli/commands.h"
 #include "experiments/exit_codes.h"
 #include "experiments/worlds.h"
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

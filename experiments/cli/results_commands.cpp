@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "core/config/config_error.h"
-#include "core/data_dir.h"
+#include "core/files.h"
 #include "core/printable.h"
 #include "experiments/cli/commands.h"
 #include "experiments/exit_codes.h"

@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "core/config/config_error.h"
-#include "core/data_dir.h"
+#include "core/files.h"
 #include "core/logging/rank_log.h"
 #include "core/printable.h"
 #include "experiments/cli/command_line.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/data_dir.h"
+#include "core/files.h"
 #include "experiments/config/config_file.h"
 
 namespace trigram {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/config/json_text.h"
-#include "core/text_file.h"
+#include "core/files.h"
 
 namespace trigram {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
 #include "experiments/config/sweep.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "core/data_dir.h"
+#include "core/files.h"
 #include "experiments/config/config_file.h"
 #include "experiments/config/feasibility.h"
 #include "experiments/config/idle_options.h"

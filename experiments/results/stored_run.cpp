@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "core/config/json_text.h"
-#include "core/text_file.h"
+#include "core/files.h"
 #include "experiments/results/durable.h"
 #include "experiments/results/manifest.h"
 

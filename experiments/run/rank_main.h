@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/context.h"
 #include "core/machine_model.h"
-#include "core/workers.h"
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
 #include "experiments/run/collector.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 

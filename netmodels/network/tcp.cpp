@@ -7,7 +7,7 @@
 
 #include "core/config/config_error.h"
 #include "core/config/fields.h"
-#include "core/config/option_types.h"
+#include "core/config/option_type.h"
 
 namespace trigram {
 namespace {

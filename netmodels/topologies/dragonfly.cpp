@@ -8,7 +8,7 @@
 // the route takes one of those with the fewest local hops, chosen by the destination's number.
 #include <fmt/format.h>
 
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

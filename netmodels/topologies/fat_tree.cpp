@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
-#include "core/config/option_types.h"
-#include "netmodels/topologies/registry.h"
+#include "core/config/option_type.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

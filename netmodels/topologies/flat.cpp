@@ -1,7 +1,7 @@
 // One switch that is never the bottleneck: messages share nothing but NICs.
 #include <cmath>
 
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

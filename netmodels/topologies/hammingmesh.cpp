@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

@@ -84,4 +84,20 @@ Bisection or_at_nics(const Bisection& cut, int nodes, double node_Bps);
 /// A switch of a topology.
 Vertex switch_vertex(std::string tier, std::string name);
 
+// Each file of this folder defines one of these functions.
+TopologyEntry flat_entry();
+TopologyEntry fat_tree_entry();
+TopologyEntry dragonfly_entry();
+TopologyEntry torus_entry();
+TopologyEntry hammingmesh_entry();
+TopologyEntry wan_entry();
+
+/// All kinds of topologies.
+const std::vector<TopologyEntry>& topologies();
+const TopologyEntry& topology_of(const TopologySpec& spec);
+
+/// A topology in a configuration: {"kind": ..., options}, resolved strictly. A kind without options
+/// may be given by its name alone.
+OptionType<TopologySpec> topology_kind();
+
 }  // namespace trigram

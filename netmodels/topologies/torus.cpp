@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "netmodels/topologies/registry.h"
+#include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {

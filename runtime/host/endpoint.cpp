@@ -1,5 +1,8 @@
 #include "runtime/host/endpoint.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "runtime/host/world.h"
 
 namespace trigram::host {
@@ -65,6 +68,84 @@ void check_on_rank(const Endpoint& endpoint) {
   const Endpoint* caller = this_endpoint();
   const bool here = caller && &caller->world == &endpoint.world && caller->rank == endpoint.rank;
   check_owner(here, endpoint.rank, endpoint.stream);
+}
+
+namespace {
+
+/// The caller holds the mutex.
+std::optional<Message> take(Endpoint& self, std::deque<Message>& messages) {
+  if (messages.empty()) return std::nullopt;
+  Message first = messages.front();
+  messages.pop_front();
+  for (const auto& before : self.before_inbox) self.queue->wait(*before);
+  self.before_inbox.clear();
+  return first;
+}
+
+}  // namespace
+
+void deliver(Endpoint& receiver, int tag, const Message& message) {
+  // A control message between streams of the same rank also lets the receiver use everything that
+  // the sender issued before it.
+  const bool neighbour = message.source == receiver.rank && this_endpoint() != &receiver;
+  const auto before = neighbour ? issued_here() : nullptr;
+  bool awaited;
+  {
+    std::lock_guard lock(receiver.mutex);
+    if (before) receiver.before_inbox.push_back(before);
+    receiver.inbox[tag].push_back(message);
+    awaited = receiver.wait.kind == Wait::control && receiver.wait.tag == tag;
+  }
+  if (awaited) receiver.wake.notify_one();
+}
+
+std::optional<Message> receive(Endpoint& self, int tag) {
+  check_on_stream(self);
+  std::unique_lock lock(self.mutex);
+  auto& messages = self.inbox[tag];
+  self.park(lock, {.kind = Wait::control, .tag = tag},
+            [&] { return !messages.empty() || self.closing; });
+  return take(self, messages);
+}
+
+std::optional<Message> poll(Endpoint& self, int tag) {
+  check_on_stream(self);
+  self.world.check_not_failed();  // ends polling loops when the world fails
+  std::lock_guard lock(self.mutex);
+  return take(self, self.inbox[tag]);
+}
+
+namespace {
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  return a.data() < b.data() + b.nbytes() && b.data() < a.data() + a.nbytes();
+}
+
+bool overwritten(const Tensor& sent, std::span<const Transfer> batch) {
+  return !sent.is_phantom() && std::any_of(batch.begin(), batch.end(), [&](const Transfer& t) {
+    return t.kind == Transfer::recv && !t.tensor.is_phantom() && overlap(sent, t.tensor);
+  });
+}
+
+Tensor staged_copy(const Tensor& x) {
+  std::shared_ptr<std::byte> storage(new std::byte[x.nbytes()], std::default_delete<std::byte[]>());
+  std::memcpy(storage.get(), x.data(), x.nbytes());
+  return Tensor(std::move(storage), x.numel(), x.dtype(), x.priced_numel());
+}
+
+}  // namespace
+
+void halves_of(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
+               std::vector<Tensor>& staged) {
+  halves.clear();
+  staged.clear();
+  staged.reserve(batch.size());  // keeps the pointers in `halves` valid
+  for (const Transfer& t : batch) {
+    const Tensor* tensor = &t.tensor;
+    if (t.kind == Transfer::send && overwritten(t.tensor, batch))
+      tensor = &staged.emplace_back(staged_copy(t.tensor));
+    halves.push_back({t.kind, tensor, t.peer, t.traffic});
+  }
 }
 
 }  // namespace trigram::host

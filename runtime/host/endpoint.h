@@ -107,4 +107,19 @@ void check_on_stream(const Endpoint& endpoint);
 /// Throws InvariantError unless the calling thread belongs to a stream of the endpoint's rank.
 void check_on_rank(const Endpoint& endpoint);
 
+// Control messages that have arrived for a stream of this process.
+/// Puts a message into the inbox, and wakes the stream if it waits for this tag. Any thread may
+/// call it.
+void deliver(Endpoint& receiver, int tag, const Message& message);
+
+/// Implementations of Control::receive and Control::poll for the stream of `self`.
+std::optional<Message> receive(Endpoint& self, int tag);
+std::optional<Message> poll(Endpoint& self, int tag);
+
+/// Fills `halves` with the halves of a batch. If the batch receives into the tensor of one of its
+/// sends, that send uses a copy in `staged`, because a message carries the values at the time of
+/// the call.
+void halves_of(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
+               std::vector<Tensor>& staged);
+
 }  // namespace trigram::host

@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace trigram::host {
 
@@ -24,5 +25,16 @@ class Schedule {
  private:
   std::multimap<double, Action> actions_;
 };
+
+inline void Schedule::at(double date_s, Action action) {
+  actions_.emplace(date_s, std::move(action));
+}
+
+inline void Schedule::run_due(double now_s) {
+  while (!actions_.empty() && actions_.begin()->first <= now_s) {
+    const auto due = actions_.extract(actions_.begin());
+    due.mapped()();
+  }
+}
 
 }  // namespace trigram::host

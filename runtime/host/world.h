@@ -6,15 +6,22 @@
 #include <memory>
 #include <string>
 
+#include "core/accelerator_backend.h"
 #include "core/communicator.h"
 #include "core/control.h"
 #include "core/device.h"
 #include "core/layout.h"
 #include "runtime/host/clock.h"
 #include "runtime/host/endpoint.h"
-#include "runtime/host/waiter.h"
 
 namespace trigram::host {
+
+/// Waits on the calling thread, which must be the thread of a stream. The stream's endpoint shows
+/// the wait to the watchdog; the wait throws Aborted if the world fails meanwhile.
+class HostWaiter final : public Waiter {
+ public:
+  void await(const Wait& why, const std::function<bool()>& ready) override;
+};
 
 /// The same-named streams of all ranks, which talk to each other, as seen from this process.
 class Group {

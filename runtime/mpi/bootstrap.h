@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/accelerator_backend.h"
+#include "core/check.h"
 #include "runtime/mpi/control_channel.h"
 
 namespace trigram::mpi {
@@ -31,5 +32,25 @@ class MpiBootstrap final : public Bootstrap {
   std::mutex mutex_;
   std::map<std::string, std::string> values_;
 };
+
+inline void MpiBootstrap::put(const std::string& key, const std::string& value) {
+  const std::string text = key + '\0' + value;
+  hear(text);
+  for (int other = 0; other < size_; ++other)
+    if (other != rank_) control_channel_.send(other, {.kind = ControlMessage::put, .text = text});
+}
+
+inline std::optional<std::string> MpiBootstrap::get(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  const auto found = values_.find(key);
+  return found == values_.end() ? std::nullopt : std::optional(found->second);
+}
+
+inline void MpiBootstrap::hear(const std::string& text) {
+  const std::string key = text.substr(0, text.find('\0'));
+  std::lock_guard lock(mutex_);
+  const bool is_new = values_.emplace(key, text.substr(key.size() + 1)).second;
+  TRIGRAM_CHECK(is_new, "two ranks put {}", key);
+}
 
 }  // namespace trigram::mpi

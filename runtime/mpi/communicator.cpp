@@ -4,7 +4,7 @@
 
 #include "core/wait_text.h"
 #include "runtime/host/back_off.h"
-#include "runtime/host/batch.h"
+#include "runtime/host/endpoint.h"
 #include "runtime/mpi/session.h"
 #include "runtime/mpi/world.h"
 

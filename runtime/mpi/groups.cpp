@@ -1,9 +1,61 @@
 #include "runtime/mpi/groups.h"
 
-#include "runtime/host/inbox.h"
+#include "core/check.h"
+#include "core/wait_text.h"
+#include "runtime/host/endpoint.h"
+#include "runtime/mpi/communicator.h"
 #include "runtime/mpi/session.h"
+#include "runtime/mpi/world.h"
 
 namespace trigram::mpi {
+
+void MpiControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
+  if (dest == self_.rank) host::check_on_rank(self_);
+  else host::check_on_stream(self_);
+  check_peer(self_.rank, dest, world_.layout().ranks(), self_.stream);
+  world_.check_not_failed();
+  if (dest == self_.rank) return host::deliver(self_, tag, {self_.rank, a, b});
+  world_.send_with_latency(
+      dest, {.kind = ControlMessage::control, .stream = group_.id(), .tag = tag, .a = a, .b = b});
+}
+
+std::optional<Message> MpiControl::receive(int tag) {
+  if (auto message = poll(tag)) return message;  // avoids a wait for the thread that delivers
+  return host::receive(self_, tag);
+}
+
+std::optional<Message> MpiControl::poll(int tag) {
+  host::check_on_stream(self_);
+  world_.control_channel().poll();
+  return host::poll(self_, tag);
+}
+
+MpiGroup::MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
+                   MPI_Comm data_comm)
+    : Group(name),
+      world_(world),
+      id_(id),
+      comm_(comm),
+      data_comm_(data_comm),
+      endpoint_(world, this->name(), world.rank()) {}
+
+host::Endpoint& MpiGroup::at(int rank) {
+  TRIGRAM_CHECK(rank == endpoint_.rank, "rank {} is not of this process", rank);
+  return endpoint_;
+}
+
+std::unique_ptr<Communicator> MpiGroup::communicator(host::Endpoint& self) {
+  return std::make_unique<MpiCommunicator>(world_, data_comm_, self);
+}
+
+void MpiGroup::flush(Communicator& communicator) {
+  static_cast<MpiCommunicator&>(communicator).flush();
+}
+
+std::unique_ptr<Control> MpiGroup::control(host::Endpoint& self) {
+  return std::make_unique<MpiControl>(world_, *this, self);
+}
+
 namespace {
 
 void hand_over(MpiGroup& group, int source, const ControlMessage& message) {

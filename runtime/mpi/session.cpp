@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -167,6 +169,21 @@ void Session::abort(const std::string& message, int exit_code) {
   std::thread([exit_code] { MPI_Abort(MPI_COMM_WORLD, exit_code); }).detach();
   std::this_thread::sleep_for(std::chrono::seconds(2));
   std::_Exit(exit_code);
+}
+
+host::Clock::time_point common_zero(MPI_Comm comm, double timeout_s) {
+  using host::Clock;
+  struct Zero {
+    std::array<char, 40> machine{};
+    Clock::rep time = Clock::now().time_since_epoch().count();
+  } mine, first;
+  std::ifstream("/proc/sys/kernel/random/boot_id").read(mine.machine.data(), 36);
+  first = mine;
+  MPI_Request request;
+  check(MPI_Ibcast(&first, sizeof first, MPI_BYTE, 0, comm, &request), "MPI_Ibcast");
+  await_or_abort(request, timeout_s);
+  return first.machine == mine.machine ? Clock::time_point(Clock::duration(first.time))
+                                       : Clock::now();
 }
 
 }  // namespace trigram::mpi

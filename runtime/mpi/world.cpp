@@ -13,7 +13,7 @@
 #include "runtime/host/signal_message.h"
 #include "runtime/host/stream.h"
 #include "runtime/host/timeout.h"
-#include "runtime/mpi/common_zero.h"
+#include "runtime/mpi/session.h"
 #include "runtime/mpi/wire_error.h"
 
 namespace trigram::mpi {

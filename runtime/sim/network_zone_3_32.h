@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <map>
 #include <memory>
 #include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
@@ -20,6 +18,7 @@
 #include "core/check.h"
 #include "netmodels/coupled_rounds.h"
 #include "netmodels/network/network.h"
+#include "runtime/sim/limit_links_3_32.h"
 #include "runtime/sim/shaper_3_32.h"
 
 namespace trigram::sim {
@@ -35,7 +34,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   NetworkZone(const Network& network, Rate rate)
       : NetZoneImpl("network"),
         network_(network),
-        rate_(rate),
+        connections_(network, rate),
         loopback_(link("loopback", network.loopback_bandwidth())) {
     loopback_->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
     const double largest = network.widest_factor();
@@ -53,9 +52,13 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
       if (own.varies) changing_.back().second.set_bandwidth(own.bandwidth_Bps);
     }
     for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(entries(rank));
-    if (network.caps_connections(rate)) add_connections();
-    for (int i = 0; i < kRateLimits; ++i)
-      spare_rate_limits_.push_back(link_of_each("pace " + std::to_string(i)));
+    if (network.caps_connections(rate)) {
+      const std::size_t count = ConnectionLinks::most(ranks());
+      for (std::size_t i = 0; i < count; ++i)
+        connections_.add(link("connection " + std::to_string(i), kUnlimited_Bps));
+    }
+    for (int i = 0; i < RateLinks::kMost; ++i)
+      rate_limits_.add(link_of_each("pace " + std::to_string(i)));
   }
 
   /// Returns one host per rank; then the two end points of coupled flows; then, if `background`,
@@ -93,8 +96,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     links.push_back(entry(from));
     for (const LinkId id : route_)
       if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
-    if (!spare_.empty())
-      if (auto* own = connection(static_cast<int>(from), static_cast<int>(to)))
+    if (!connections_.empty())
+      if (auto* own = connections_.limit(static_cast<int>(from), static_cast<int>(to)))
         links.push_back(own);
     if (latency) *latency += declared_latency(route_, latency_s_);
   }
@@ -188,7 +191,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
     const int source = coupled_->slowest_source();
     links.push_back(entry(static_cast<std::size_t>(source)));
-    links.push_back(rate_limit(coupled_->bandwidth() / coupled_->share()));
+    links.push_back(rate_limits_.limit(coupled_->bandwidth() / coupled_->share()));
     for (const LinkId id : coupled_->links()) links.push_back(links_[static_cast<std::size_t>(id)]);
     route_.clear();
     network_.route(source, coupled_->slowest_destination(), route_);
@@ -208,39 +211,6 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
       all_s += own.latency_s;
     }
     return all_s > 0 ? 1 : 0;
-  }
-
-  /// The link that limits a connection. The first message of the connection takes it from the spare
-  /// links, since links cannot be created during a simulation. Few pairs of workers ever need one.
-  StandardLinkImpl* connection(int source, int destination) {
-    const auto [found, is_new] = connections_.try_emplace({source, destination}, nullptr);
-    auto& own = found->second;
-    if (!is_new) return own;
-    const double cap_Bps = network_.connection_cap(source, destination, TrafficClass::collective,
-                                                   rate_);  // computes a route
-    if (std::isinf(cap_Bps)) return nullptr;
-    TRIGRAM_CHECK(taken_ < spare_.size(),
-                  "more than {} connections between nodes; remove the limits of connections from "
-                  "the cluster's transport, or let fewer workers talk to each other",
-                  spare_.size());
-    own = spare_[taken_++]->set_bandwidth(cap_Bps)->get_impl();
-    return own;
-  }
-  /// A link that limits each coupled flow to this rate, because SimGrid 3.32 ignores Comm::set_rate
-  /// between two hosts. There are few distinct rates, because there are few kinds of links.
-  StandardLinkImpl* rate_limit(double Bps) {
-    auto& own = rate_limits_[Bps];
-    if (own) return own;
-    TRIGRAM_CHECK(rate_limits_.size() <= spare_rate_limits_.size(),
-                  "coupled flows at more than {} rates", kRateLimits);
-    own = spare_rate_limits_[rate_limits_.size() - 1]->set_bandwidth(Bps)->get_impl();
-    return own;
-  }
-  void add_connections() {
-    constexpr std::size_t kMost = 100'000;  // about 50 MB
-    const auto ranks = static_cast<std::size_t>(network_.ranks());
-    while (spare_.size() < std::min(kMost, ranks * (ranks - 1)))
-      spare_.push_back(link("connection " + std::to_string(spare_.size()), kUnlimited_Bps));
   }
 
   simgrid::s4u::Link* link(const std::string& name, double bandwidth_Bps) {
@@ -280,19 +250,14 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
 
   static constexpr double kUnlimited_Bps = 1e30;
   const Network& network_;
-  const Rate rate_;
+  ConnectionLinks connections_;
   std::vector<Entries> entries_;                       // by rank
   std::vector<StandardLinkImpl*> background_entries_;  // by rank: entries of background traffic
   simgrid::s4u::Link* loopback_;
-  std::vector<StandardLinkImpl*> links_;                          // null for unlimited links
-  std::vector<std::pair<const Link*, ChangingLink>> changing_;    // with descriptions
-  std::shared_ptr<Shaper> shaper_;                                // of the links with token buckets
-  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for unlimited connections
-  std::vector<simgrid::s4u::Link*> spare_;  // links for limits; the first taken_ are in use
-  std::size_t taken_ = 0;
-  static constexpr int kRateLimits = 1000;
-  std::map<double, StandardLinkImpl*> rate_limits_;     // limits of coupled flows, by rate
-  std::vector<simgrid::s4u::Link*> spare_rate_limits_;  // the first rate_limits_.size() are in use
+  std::vector<StandardLinkImpl*> links_;                        // null for unlimited links
+  std::vector<std::pair<const Link*, ChangingLink>> changing_;  // with descriptions
+  std::shared_ptr<Shaper> shaper_;                              // of the links with token buckets
+  RateLinks rate_limits_;                                       // of coupled flows
   std::vector<LinkId> route_;               // scratch, because every message needs a route
   const CoupledRounds* coupled_ = nullptr;  // the pattern of the next coupled flow
   double latency_factor_ = 1;               // current factor of links that vary

@@ -9,7 +9,7 @@
 
 #include "core/device/host_device.h"
 #include "core/runtime.h"
-#include "runtime/sim/inbox.h"
+#include "runtime/sim/control.h"
 #include "runtime/sim/overlap.h"
 #include "runtime/sim/parcel.h"
 #include "runtime/sim/rendezvous.h"

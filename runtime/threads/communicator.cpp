@@ -4,8 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/host/batch.h"
-#include "runtime/threads/completion.h"
+#include "runtime/host/endpoint.h"
 #include "runtime/threads/match_queues.h"
 #include "runtime/threads/shaped_network.h"
 #include "runtime/threads/world.h"

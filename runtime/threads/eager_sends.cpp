@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "runtime/threads/communicator.h"
-#include "runtime/threads/completion.h"
 #include "runtime/threads/match_queues.h"
 #include "runtime/threads/shaped_network.h"
 #include "runtime/threads/world.h"

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "netmodels/transport.h"
@@ -54,5 +55,45 @@ struct MatchQueues {
     held_bytes -= nbytes;
   }
 };
+
+/// Marks a transfer as done. The caller holds the owner's mutex. Returns true if the owner must be
+/// woken.
+inline bool note_completion(Endpoint& owner, PostedTransfer& half) {
+  half.done = true;
+  return --owner.outstanding == 0 || owner.withdrawing;
+}
+
+/// Completes a transfer of `owner`, and wakes `owner` if it waits for the transfer.
+inline void complete(Endpoint& owner, PostedTransfer& half) {
+  bool awaited;
+  {
+    std::lock_guard lock(owner.mutex);
+    awaited = note_completion(owner, half);
+  }
+  if (awaited) owner.wake.notify_one();
+}
+
+/// Applies `change` to a parcel. If the parcel is then received, completes its receive and wakes a
+/// sender that waits for room.
+template <class Change>
+void progress(Endpoint& sender, Endpoint& receiver, MatchQueues& queues, Parcel& parcel,
+              Change change) {
+  bool awaited = false, room_awaited = false;
+  {
+    std::lock_guard lock(receiver.mutex);
+    change();
+    if (!parcel.received()) return;
+    queues.release(parcel.nbytes);
+    room_awaited = !queues.sends.empty();
+    awaited = note_completion(receiver, *parcel.reader);
+  }
+  if (awaited) receiver.wake.notify_one();
+  if (!room_awaited) return;
+  {
+    std::lock_guard lock(sender.mutex);
+    sender.room_made = true;
+  }
+  sender.wake.notify_one();
+}
 
 }  // namespace trigram::threads

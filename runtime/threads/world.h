@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "core/control.h"
 #include "core/device/host_device.h"
 #include "core/runtime.h"
 #include "netmodels/transport.h"
+#include "runtime/host/endpoint.h"
 #include "runtime/host/staging.h"
 #include "runtime/host/watchdog.h"
 #include "runtime/host/world.h"
@@ -17,6 +19,23 @@
 #include "runtime/threads/shaped_network.h"
 
 namespace trigram::threads {
+
+class ThreadsGroup;
+using host::Endpoint;
+
+/// Control messages go straight into the inbox of the destination's same-named stream. On an
+/// emulated network, messages to other ranks arrive after the latency of the route.
+class ThreadsControl final : public Control {
+ public:
+  ThreadsControl(ThreadsGroup& group, Endpoint& self) : group_(group), self_(self) {}
+  void post(int dest, int tag, std::int64_t a, std::int64_t b) override;
+  std::optional<Message> receive(int tag) override;
+  std::optional<Message> poll(int tag) override;
+
+ private:
+  ThreadsGroup& group_;
+  Endpoint& self_;
+};
 
 class ThreadsGroup final : public host::Group {
  public:

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "core/nn/gemm.h"
+#include "core/nn/host_nn_ops.h"
 #include "tests/cuda_emulation/queue.h"
 
 namespace cuda_emulation {

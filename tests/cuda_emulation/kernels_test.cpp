@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "cuda/kernels/cluster.h"
 #include "cuda/kernels/codecs/minmax_uint8.h"
-#include "cuda/kernels/dynamic_shared.h"
 #include "cuda/support/launch.h"
 #include "tests/cuda/device_buffer.h"
 

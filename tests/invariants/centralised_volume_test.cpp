@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/oracles/algorithm_volume.h"
-#include "tests/support/code_bytes.h"
 #include "tests/support/expect_volume.h"
 
 // Invariant D for methods that average models, moments or rounded gradients.

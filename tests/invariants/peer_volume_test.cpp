@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/registry.h"
-#include "tests/support/code_bytes.h"
 #include "tests/support/expect_volume.h"
 
 // Invariant D for methods over peer graphs: every rank sends exactly the bytes and messages that

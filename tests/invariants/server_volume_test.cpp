@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/code_bytes.h"
 #include "tests/support/expect_volume.h"
 
 // Invariant D for parameter servers: every rank sends exactly the bytes and messages that formulas

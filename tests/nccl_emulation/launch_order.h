@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <deque>
+#include <string_view>
 
 namespace nccl_emulation {
 
@@ -23,5 +25,22 @@ class LaunchOrder {
   Ticket last_ = 0;
   std::deque<Ticket> on_the_gpu_;
 };
+
+inline LaunchOrder& LaunchOrder::get() {
+  static LaunchOrder& order = *new LaunchOrder;  // kernels may outlive static objects
+  return order;
+}
+
+inline LaunchOrder::Ticket LaunchOrder::launched() {
+  const char* const asked = std::getenv("NCCL_LAUNCH_ORDER_IMPLICIT");
+  if (!asked || std::string_view(asked) != "1") return 0;
+  return on_the_gpu_.emplace_back(++last_);
+}
+
+inline bool LaunchOrder::may_run(Ticket ticket) const {
+  return ticket == 0 || on_the_gpu_.front() == ticket;
+}
+
+inline void LaunchOrder::ended(Ticket ticket) { std::erase(on_the_gpu_, ticket); }
 
 }  // namespace nccl_emulation

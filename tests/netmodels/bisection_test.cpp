@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "netmodels/cluster_network.h"
-#include "tests/oracles/min_cut.h"
+#include "tests/oracles/flows.h"
 #include "tests/support/networks.h"
 
 namespace trigram::test::bisection_test {

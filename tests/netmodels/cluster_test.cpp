@@ -7,24 +7,15 @@
 #include "netmodels/cluster_network.h"
 #include "netmodels/machines.h"
 #include "netmodels/network/lower_bound.h"
-#include "tests/support/cluster_errors.h"
+#include "tests/support/clusters.h"
 
 namespace trigram::cluster_test {
 namespace {
 
 using test::cluster_of;
 using test::error_of;
+using test::two_by_two;
 using testing::HasSubstr;
-
-/// 2 x 2 workers, with 1 GB/s and 10 us between nodes, and 10 GB/s and 1 us inside them.
-Cluster two_by_two() {
-  return cluster_of(R"({"nodes": 2, "workers_per_node": 2,
-                   "intra": {"bandwidth": "10GB/s", "latency": "1us"},
-                   "inter": {"bandwidth": "8Gbps", "latency": "10us"},
-                   "accelerator": {"flops": "1TFLOP/s", "memory_bandwidth": "100GB/s",
-                                   "launch_overhead": "2us"},
-                   "slow_workers": [{"rank": 3, "factor": 1.5}]})");
-}
 
 TEST(Cluster, is_parsed_in_base_units) {
   const Cluster c = two_by_two();

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "netmodels/machines.h"
-#include "tests/support/cluster_errors.h"
+#include "tests/support/clusters.h"
 
 namespace trigram::run_times_test {
 namespace {

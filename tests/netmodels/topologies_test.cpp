@@ -8,7 +8,7 @@
 #include <set>
 
 #include "netmodels/cluster_network.h"
-#include "tests/oracles/min_cut.h"
+#include "tests/oracles/flows.h"
 #include "tests/support/networks.h"
 
 namespace trigram::test::topologies_test {

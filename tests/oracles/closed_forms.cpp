@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tests/oracles/clocks.h"
-#include "tests/oracles/max_min.h"
+#include "tests/oracles/flows.h"
 
 namespace trigram::test {
 namespace {

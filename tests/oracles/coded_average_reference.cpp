@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "core/device/host_device.h"
-#include "tests/oracles/minmax_uint8_reference.h"
-#include "tests/oracles/sign_reference.h"
-#include "tests/oracles/sparse_reference.h"
+#include "tests/oracles/codec_references.h"
 
 namespace trigram::test {
 namespace {

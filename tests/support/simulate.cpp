@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "core/metering/meter.h"
 #include "tests/support/in_child.h"
 
 namespace trigram::test {
@@ -42,5 +45,26 @@ std::string failure_of(const Cluster& cluster, const Task& body, const SimOption
 }
 
 Tensor phantom_bytes(std::size_t nbytes) { return Tensor::phantom(nbytes, DType::u8, nbytes); }
+
+double all_at_once(const Context& ctx, std::size_t nbytes) {
+  std::vector<Transfer> batch;
+  for (int peer = 0; peer < ctx.size(); ++peer) {
+    if (peer == ctx.rank()) continue;
+    batch.push_back({Transfer::recv, phantom_bytes(nbytes), peer});
+    batch.push_back({Transfer::send, phantom_bytes(nbytes), peer});
+  }
+  ctx.comm->transfer(batch);
+  return ctx.stream->now();
+}
+
+double on_phantom(const Context& raw, std::size_t n,
+                  const std::function<void(Context, const Tensor&)>& collective) {
+  const auto meter = instrument(raw, {.phantom = true, .sink = {}});
+  const Context ctx = meter->context();
+  collective(ctx, ctx.device->empty(n));
+  return ctx.stream->now();
+}
+
+std::string MBps(double Bps) { return std::to_string(Bps / 1e6) + "MB/s"; }
 
 }  // namespace trigram::test

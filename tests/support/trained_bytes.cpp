@@ -1,4 +1,4 @@
-#include "tests/support/trained_bytes.h"
+#include "tests/support/training.h"
 
 #include <cstring>
 #include <type_traits>

@@ -87,4 +87,8 @@ std::vector<NamedAlgorithm> deterministic_algorithms();
 /// that ranks share, where every message waits for the time slices of all ranks.
 bool short_training();
 
+/// Serialises the result that a child process returns, bitwise.
+std::string to_bytes(const Trained& trained);
+Trained trained_from_bytes(const std::string& bytes);
+
 }  // namespace trigram::test

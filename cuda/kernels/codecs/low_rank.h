@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/math/matrix_shape.h"
+#include "core/math/low_rank.h"
 #include "core/random/philox.h"
 
 /// The kernels of the codec `powersgd`. They sum in the same order as core/math/low_rank.h.

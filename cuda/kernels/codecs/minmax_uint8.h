@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/kernels/codecs/table.h"
+#include "cuda/kernels/codecs/tables.h"
 
 /// The kernels of MinMaxUInt8 (core/codecs/minmax_uint8.h gives formula and wire format). Each
 /// launch encodes or decodes many chunks of any length.

@@ -6,7 +6,6 @@
 #include "cuda/kernels/cluster.h"
 #include "cuda/kernels/codecs/minmax_uint8.h"
 #include "cuda/kernels/codecs/minmax_uint8_ring.h"
-#include "cuda/kernels/dynamic_shared.h"
 #include "cuda/support/launch.h"
 
 namespace trigram::cuda::minmax_uint8 {

@@ -1,6 +1,6 @@
 #include "cuda/kernels/codecs/minmax_uint8.h"
 #include "cuda/kernels/codecs/minmax_uint8_mean.h"
-#include "cuda/kernels/codecs/tiles.h"
+#include "cuda/kernels/codecs/tables.h"
 #include "cuda/support/launch.h"
 
 namespace trigram::cuda::minmax_uint8 {

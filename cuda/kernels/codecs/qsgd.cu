@@ -1,8 +1,8 @@
 #include "cuda/kernels/codecs/qsgd.h"
 
 #include "core/random/philox.h"
+#include "cuda/kernels/codecs/tables.h"
 #include "cuda/kernels/codecs/teams.h"
-#include "cuda/kernels/codecs/tiles.h"
 #include "cuda/kernels/codecs/words.h"
 #include "cuda/support/launch.h"
 

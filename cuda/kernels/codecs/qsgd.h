@@ -7,7 +7,7 @@
 
 #include "core/codecs/qsgd_kernels.h"
 #include "core/random/philox.h"
-#include "cuda/kernels/codecs/table.h"
+#include "cuda/kernels/codecs/tables.h"
 
 /// The kernels of the codec `qsgd` (core/codecs/qsgd.cpp gives formula and wire format), for many
 /// chunks at once. The buckets of all chunks are numbered consecutively.

@@ -1,7 +1,7 @@
 #include "cuda/kernels/codecs/sign.h"
 
+#include "cuda/kernels/codecs/tables.h"
 #include "cuda/kernels/codecs/teams.h"
-#include "cuda/kernels/codecs/tiles.h"
 #include "cuda/kernels/codecs/words.h"
 #include "cuda/support/launch.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/kernels/codecs/table.h"
+#include "cuda/kernels/codecs/tables.h"
 
 /// The kernels of the codec `sign` (core/codecs/sign.cpp gives formula and wire format), for many
 /// chunks at once.

@@ -1,6 +1,5 @@
-#include "cuda/kernels/codecs/topk.h"
 
-#include "cuda/kernels/codecs/background.h"
+#include "cuda/kernels/codecs/sparse.h"
 #include "cuda/kernels/codecs/words.h"
 #include "cuda/kernels/grid.h"
 #include "cuda/support/launch.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "runtime/sim/fluid/pricer.h"
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
@@ -260,6 +261,13 @@ void FluidCollectives::flow_at_once(const std::shared_ptr<PendingCollective>& pe
                [pending, least_s](double date_s) {
                  pending->members->front().end.reach(std::max(date_s, least_s));
                });
+}
+
+void SimPricer::price(const CollectivePattern& pattern, const Messages& messages) {
+  stream_.check_current();
+  if (stream_.untimed())
+    return messages(false);  // this collective is a part of a priced collective
+  if (!fluid_.make(stream_, pattern, [&] { messages(false); })) messages(true);
 }
 
 }  // namespace trigram::sim

@@ -1,4 +1,4 @@
-#include "algorithms/execution/doubling_interval.h"
+#include "algorithms/execution/local_moments.h"
 
 #include <gtest/gtest.h>
 

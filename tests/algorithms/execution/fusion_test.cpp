@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "core/workloads/profile.h"
-#include "core/workloads/profile_reference.h"
 #include "tests/support/training.h"
 
 // How systems fuse tensors: PyTorch's buckets, Horovod's buffer and cycles, and BAGUA's worker,

@@ -4,7 +4,7 @@
 #include <bit>
 #include <set>
 
-#include "algorithms/peers/butterfly_group.h"
+#include "algorithms/peers/butterfly.h"
 #include "algorithms/peers/registry.h"
 #include "tests/support/mixing.h"
 

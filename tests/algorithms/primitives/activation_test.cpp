@@ -1,4 +1,3 @@
-#include "algorithms/asynchronous/activation.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +8,7 @@
 #include <set>
 
 #include "algorithms/asynchronous/partial_collective.h"
-#include "algorithms/peers/butterfly_group.h"
+#include "algorithms/peers/butterfly.h"
 #include "tests/support/worlds.h"
 
 // The start of collectives that do not wait for late ranks: the messages of an activation and their

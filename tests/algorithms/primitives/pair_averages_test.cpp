@@ -1,4 +1,4 @@
-#include "algorithms/asynchronous/pair_averages.h"
+#include "algorithms/asynchronous/model_averager.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "algorithms/asynchronous/agreement.h"
+#include "algorithms/asynchronous/background_average.h"
 #include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/collectives/collectives.h"
 #include "core/random/philox.h"

@@ -1,4 +1,4 @@
-#include "algorithms/asynchronous/path_search.h"
+#include "algorithms/asynchronous/group_scheduler.h"
 
 #include <gtest/gtest.h>
 

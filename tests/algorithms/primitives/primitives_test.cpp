@@ -8,7 +8,7 @@
 #include <set>
 
 #include "algorithms/peers/registry.h"
-#include "tests/oracles/minmax_uint8_reference.h"
+#include "tests/oracles/codec_references.h"
 #include "tests/support/worlds.h"
 
 // The primitives, compared with plain loops over all ranks' vectors, in every world.

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/codecs/registry.h"
-#include "tests/oracles/minmax_uint8_reference.h"
+#include "tests/oracles/codec_references.h"
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 

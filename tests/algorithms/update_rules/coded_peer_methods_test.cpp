@@ -2,7 +2,7 @@
 
 #include "algorithms/peers/registry.h"
 #include "core/codecs/registry.h"
-#include "tests/oracles/minmax_uint8_reference.h"
+#include "tests/oracles/codec_references.h"
 #include "tests/support/affine_training.h"
 #include "tests/support/mixing.h"
 #include "tests/support/weight_vectors.h"

@@ -11,7 +11,7 @@
 
 #include "algorithms/execution/averages.h"
 #include "tests/algorithms/update_rules/coded_gradients.h"
-#include "tests/oracles/sparse_reference.h"
+#include "tests/oracles/codec_references.h"
 
 namespace trigram::test::coded_sgd_test {
 namespace {

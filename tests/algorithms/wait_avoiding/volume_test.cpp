@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/config/config_error.h"
-#include "tests/oracles/wait_avoiding_volume.h"
+#include "tests/oracles/algorithm_volume.h"
 #include "tests/support/expect_volume.h"
 
 // Invariant D for the wait-avoiding algorithms: exact bytes and messages, whichever rank is late.

@@ -12,7 +12,7 @@
 #include "core/device/host_device.h"
 #include "core/device/null_device.h"
 #include "core/random/philox.h"
-#include "tests/oracles/minmax_uint8_reference.h"
+#include "tests/oracles/codec_references.h"
 #include "tests/support/vector_targets.h"
 
 namespace trigram::test::minmax_uint8_test {

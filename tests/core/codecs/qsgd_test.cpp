@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "core/codecs/bit_packing.h"
+#include "core/codecs/qsgd_kernels.h"
 #include "core/codecs/registry.h"
 #include "core/config/config_error.h"
 #include "core/random/philox.h"
-#include "tests/oracles/qsgd_reference.h"
+#include "tests/oracles/codec_references.h"
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/codecs/registry.h"
 #include "core/config/config_error.h"
-#include "tests/oracles/sign_reference.h"
+#include "tests/oracles/codec_references.h"
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"
 

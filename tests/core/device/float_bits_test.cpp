@@ -1,4 +1,4 @@
-#include "core/device/float_bits.h"
+#include "core/device/element_types.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/math/matrix_shape.h"
+#include "core/math/low_rank.h"
 
 #include <gtest/gtest.h>
 

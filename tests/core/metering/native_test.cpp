@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/metering/meter.h"
-#include "core/metering/nominal_messages.h"
+#include "core/metering/metered_communicator.h"
 #include "tests/support/lone_rank.h"
 
 // A library whose collectives the meter counts without seeing their messages.

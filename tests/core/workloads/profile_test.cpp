@@ -8,7 +8,6 @@
 
 #include "core/config/config_error.h"
 #include "core/workloads/profile.h"
-#include "core/workloads/profile_reference.h"
 #include "core/workloads/registry.h"
 #include "tests/support/lone_rank.h"
 

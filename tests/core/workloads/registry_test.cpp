@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "core/data_dir.h"
+#include "core/files.h"
 #include "core/workloads/registry.h"
 
 namespace trigram::registry_test {

@@ -7,7 +7,7 @@
 
 #include "core/config/config_error.h"
 #include "core/device/timed_device.h"
-#include "core/workloads/profile_reference.h"
+#include "core/workloads/profile.h"
 #include "core/workloads/registry.h"
 #include "core/workloads/replay_workload.h"
 #include "tests/support/lone_rank.h"

@@ -1,4 +1,3 @@
-#include "core/workloads/sharding.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "netmodels/cluster_network.h"
 #include "runtime/sim/sim_runtime.h"
-#include "tests/oracles/max_min.h"
+#include "tests/oracles/flows.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 

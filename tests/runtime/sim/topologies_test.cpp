@@ -13,7 +13,6 @@
 #include "tests/oracles/network_formulas.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
-#include "tests/support/traffic.h"
 #include "tests/support/training.h"
 
 namespace trigram::test::topologies_test {

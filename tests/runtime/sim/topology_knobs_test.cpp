@@ -7,7 +7,6 @@
 #include "algorithms/collectives/collectives.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
-#include "tests/support/traffic.h"
 #include "tests/support/training.h"
 
 namespace trigram::test::topology_knobs_test {

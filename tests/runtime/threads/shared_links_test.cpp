@@ -10,7 +10,7 @@
 
 #include "netmodels/cluster_network.h"
 #include "runtime/threads/shared_links.h"
-#include "tests/oracles/max_min.h"
+#include "tests/oracles/flows.h"
 #include "tests/support/networks.h"
 
 namespace trigram::test::shared_links_test {

@@ -239,54 +239,6 @@ TEST(FluidAuto, GroupsThatMayShareLinksTakeAsLongAsByMessages) {
   }
 }
 
-/// A ring allreduce of `numel` bytes on the forked stream `name`, which begins at `start_s`.
-std::shared_ptr<Work> ring_at(Context ctx, Stream& stream, double start_s, std::size_t numel) {
-  return stream.submit(ctx, [=](const Context& c) {
-    c.stream->sleep_for(start_s - c.stream->now());
-    ring_allreduce(c, phantom_bytes(numel), Reduce::sum);
-  });
-}
-
-/// The time at which two overlapping rings have both ended.
-double concurrent_s(Fidelity fidelity, double second_start_s, std::size_t second_bytes) {
-  const auto ends = simulate(round_cluster(8),
-                             [&](const Context& raw) {
-                               const auto meter = instrument(raw, {.phantom = true, .sink = {}});
-                               const Context ctx = meter->context();
-                               auto one = ctx.stream->fork("one"),
-                                    other = ctx.stream->fork("other");
-                               const auto a = ring_at(ctx, *one, 0.001, 8'000'000);
-                               const auto b = ring_at(ctx, *other, second_start_s, second_bytes);
-                               ctx.stream->wait(*a);
-                               ctx.stream->wait(*b);
-                               return ctx.stream->now();
-                             },
-                             {.fidelity = fidelity});
-  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
-}
-
-TEST(FluidConcurrent, RingsShareTheirLinks) {
-  // Two equal rings take twice as long as one, except for latencies, which flows have only once.
-  const double two_s = concurrent_s(Fidelity::fluid, 0.001, 8'000'000) - 0.001;
-  const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, sums_s = 7 * 3e6 / 100e9;
-  EXPECT_NEAR(two_s, 2 * bytes_s + latencies_s + sums_s, 1e-9);
-  // The later ring is smaller. All bytes of both rings cross each link once.
-  const double later_s = concurrent_s(Fidelity::fluid, 0.005, 4'000'000) - 0.001;
-  EXPECT_NEAR(later_s, 1.5 * bytes_s + latencies_s + sums_s, 1e-9);
-}
-
-TEST(FluidConcurrent, ARingOfNoBytesPassesByAnother) {
-  const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, sums_s = 7 * 3e6 / 100e9;
-  const double end_s = concurrent_s(Fidelity::fluid, 0.005, 0) - 0.001;
-  EXPECT_NEAR(end_s, bytes_s + latencies_s + sums_s, 1e-9);
-}
-
-TEST(FluidConcurrent, AutoLeavesRingsOfTwoStreamsToMessages) {
-  for (const auto& [start_s, bytes] : {std::pair(0.001, 8'000'000), std::pair(0.005, 4'000'000)})
-    EXPECT_EQ(concurrent_s(Fidelity::automatic, start_s, static_cast<std::size_t>(bytes)),
-              concurrent_s(Fidelity::message, start_s, static_cast<std::size_t>(bytes)));
-}
-
 TEST(FluidHang, NamesWhoWaits) {
   const std::string failure = failure_of(round_cluster(3),
                                          [](Context ctx) {

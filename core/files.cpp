@@ -1,0 +1,98 @@
+#include "core/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+namespace trigram {
+namespace {
+
+std::filesystem::path& fallback() {
+  static std::filesystem::path folder = TRIGRAM_SOURCE_DIR;
+  return folder;
+}
+
+}  // namespace
+
+void set_fallback_data_dir(std::filesystem::path folder) { fallback() = std::move(folder); }
+
+std::filesystem::path data_dir() {
+  if (const char* named = std::getenv("TRIGRAM_DATA_DIR"); named && *named) return named;
+  std::error_code ignored;
+  return data_dir_of(std::filesystem::read_symlink("/proc/self/exe", ignored));
+}
+
+std::filesystem::path data_dir_of(const std::filesystem::path& executable) {
+  std::error_code ignored;
+  const auto installed = executable.parent_path().parent_path() / "share" / "trigram";
+  if (std::filesystem::is_directory(installed / "configs", ignored)) return installed;
+  return fallback();
+}
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw std::runtime_error("expected a readable file: " + why);
+}
+[[noreturn]] void refuse_by_errno() { refuse(std::strerror(errno)); }
+
+class Descriptor {
+ public:
+  /// Without O_NONBLOCK, opening a named pipe would wait for a writer.
+  explicit Descriptor(const std::filesystem::path& path)
+      : fd_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    if (fd_ < 0) refuse_by_errno();
+  }
+  ~Descriptor() { close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// Anonymous pipes are in pipefs; named pipes are in the file system of their folder.
+bool is_anonymous_pipe(int fd) {
+  struct statfs where {};
+  return fstatfs(fd, &where) == 0 && where.f_type == PIPEFS_MAGIC;
+}
+
+void check_type(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) refuse_by_errno();
+  if (S_ISDIR(status.st_mode)) refuse(std::strerror(EISDIR));
+  if (!S_ISREG(status.st_mode) && !(S_ISFIFO(status.st_mode) && is_anonymous_pipe(fd)))
+    refuse("it is a device, a named pipe or a socket");
+}
+
+}  // namespace
+
+std::string read_text_file(const std::filesystem::path& path) {
+  const Descriptor file(path);
+  check_type(file.fd());
+  fcntl(file.fd(), F_SETFL, fcntl(file.fd(), F_GETFL) & ~O_NONBLOCK);
+  std::string text;
+  constexpr std::size_t kPiece = std::size_t{1} << 16;
+  for (;;) {
+    const std::size_t before = text.size();
+    text.resize(before + kPiece);
+    const ssize_t got = read(file.fd(), text.data() + before, kPiece);
+    if (got < 0 && errno != EINTR) refuse_by_errno();
+    text.resize(before + static_cast<std::size_t>(got > 0 ? got : 0));
+    if (got == 0) return text;
+    if (text.size() > kLongestText)
+      refuse(fmt::format("it is longer than {} MiB", kLongestText >> 20));
+  }
+}
+
+}  // namespace trigram

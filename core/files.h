@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace trigram {
+
+/// The folder of the data files that come with the program (it contains `configs/`). This is the
+/// folder named by $TRIGRAM_DATA_DIR. If that is unset, it is `../share/trigram` relative to the
+/// folder of the running executable, where `cmake --install` puts it. If that does not exist, it is
+/// the fallback folder.
+std::filesystem::path data_dir();
+
+/// Sets the fallback folder, which is the source tree by default. A program that was built
+/// elsewhere calls this at start-up.
+void set_fallback_data_dir(std::filesystem::path folder);
+
+/// data_dir() without the environment variable, for an executable at this path.
+std::filesystem::path data_dir_of(const std::filesystem::path& executable);
+
+/// In bytes. No valid description, profile or manifest is this long.
+inline constexpr std::size_t kLongestText = std::size_t{64} << 20;
+
+/// The content of a regular file or of an anonymous pipe, such as /dev/stdin. Refuses devices and
+/// named pipes, which may never end, and files longer than kLongestText. Throws std::runtime_error,
+/// whose message does not name the file.
+std::string read_text_file(const std::filesystem::path& path);
+
+}  // namespace trigram

@@ -1,0 +1,47 @@
+#include "core/workloads/model.h"
+
+#include <limits>
+
+#include "core/check.h"
+
+namespace trigram {
+namespace {
+
+std::size_t sum(const std::vector<std::size_t>& lengths) {
+  std::size_t total = 0;
+  for (std::size_t length : lengths) total += length;
+  return total;
+}
+
+}  // namespace
+
+ModelWorkload::ModelWorkload(const Context& ctx, std::unique_ptr<Model> model, bool values)
+    : FlatWorkload(*ctx.device, model->tensor_lengths(), sum(model->tensor_lengths())),
+      model_(std::move(model)),
+      values_(values) {
+  TRIGRAM_CHECK(weights().is_phantom() != values, "values are {} but the device is {}",
+                values ? "wanted" : "not wanted", ctx.device->name());
+  if (!values_) return;
+  std::vector<float> start(weights().numel());
+  model_->initialise(start);
+  ctx.device->upload(weights(), start);
+}
+
+void ModelWorkload::forward(Context ctx) { model_->forward(*ctx.device, weights()); }
+
+void ModelWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on_ready) {
+  TRIGRAM_CHECK(!buckets().empty(), "bucketize() comes before training");
+  std::size_t complete = 0, ready = 0;
+  model_->backward(*ctx.device, weights(), gradients(), [&] {
+    if (++complete == range(ready).last) on_ready(buckets()[ready++]);
+  });
+  TRIGRAM_CHECK(ready == buckets().size(), "{} of {} buckets were completed", ready,
+                buckets().size());
+}
+
+Quality ModelWorkload::evaluate(std::span<const float> weights, std::size_t most) {
+  if (!values_) return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
+  return model_->evaluate(weights, most);
+}
+
+}  // namespace trigram
