@@ -4,7 +4,7 @@
 
 #include "netmodels/cluster.h"
 
-namespace trigram {
+namespace trigram::transport_test {
 namespace {
 
 using testing::HasSubstr;
@@ -49,4 +49,4 @@ TEST(Transport, SurvivesARoundTrip) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::transport_test

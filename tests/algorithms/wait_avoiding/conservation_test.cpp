@@ -4,7 +4,7 @@
 #include "tests/support/affine_training.h"
 #include "tests/support/worlds.h"
 
-namespace trigram::test {
+namespace trigram::test::conservation_test {
 namespace {
 
 constexpr double kLr = 0.125;
@@ -49,4 +49,4 @@ TEST_P(ConservationTest, EagerSgdAppliesEveryGradientOnce) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::conservation_test

@@ -7,7 +7,7 @@
 #include "core/metering/meter.h"
 #include "tests/support/simulate.h"
 
-namespace trigram::test {
+namespace trigram::test::concurrent_test {
 namespace {
 
 using Fidelity = SimOptions::Fidelity;
@@ -61,4 +61,4 @@ TEST(FluidConcurrent, AutoLeavesRingsOfTwoStreamsToMessages) {
 }
 
 }  // namespace
-}  // namespace trigram::test
+}  // namespace trigram::test::concurrent_test
