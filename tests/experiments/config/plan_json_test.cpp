@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/data_dir.h"
+
 namespace trigram {
 namespace {
 
@@ -34,6 +36,8 @@ class PlanInJson : public testing::Test {
     return make_plan(write("mine.json", experiment.dump()), {});
   }
 
+  const FieldTable<Experiment> fields_ = experiment_fields("elsewhere");  // costly
+
  private:
   const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("plan_json_{}", getpid());
 };
@@ -49,10 +53,27 @@ TEST_F(PlanInJson, ComesToTheSameRuns) {
       const PlannedRun &theirs = received.runs[i], &mine = made.runs[i];
       EXPECT_EQ(theirs.id, mine.id);
       EXPECT_EQ(theirs.coordinates, mine.coordinates);
-      EXPECT_EQ(experiment_fields("elsewhere").dump(theirs.experiment), mine.resolved);
+      EXPECT_EQ(fields_.dump(theirs.experiment), mine.resolved);
       EXPECT_EQ(theirs.workload, received.runs[0].workload) << "it is loaded once";
     }
   }
+}
+
+TEST_F(PlanInJson, ComesToTheSameRunsForConfigurationsOfTheProject) {
+  std::size_t plans = 0;
+  for (const auto& entry : fs::directory_iterator(data_dir() / "configs")) {
+    Plan made;
+    try {
+      made = make_plan(entry.path(), {}, {.world = "threads"});
+    } catch (const ConfigError&) {
+      continue;  // a schema, or an experiment for another world
+    }
+    ++plans;
+    const Plan received = plan_from_json(to_json(made));
+    for (std::size_t i = 0; i < made.runs.size(); ++i)
+      EXPECT_EQ(fields_.dump(received.runs[i].experiment), made.runs[i].resolved) << entry.path();
+  }
+  EXPECT_GT(plans, 5u);
 }
 
 TEST_F(PlanInJson, RefusesAnInputFileThatIsMissingOrDiffers) {
