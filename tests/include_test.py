@@ -76,7 +76,7 @@ ARROWS = {
         "cli": ". advise bench calibrate config emulate job results run show sweep tables text",
         "config": ".",
         "emulate": ". config process",
-        "job": ". config emulate results text",
+        "job": ". config emulate results",
         "process": "",
         "results": ". config",
         "run": ". config process results text",

@@ -18,8 +18,10 @@ Json runtime_json(const std::string& text) {
   return *parsed;
 }
 
-Cluster read_cluster(const std::string& name) {
-  return read_cluster_file(name, "--cluster").cluster();
+Json read_cluster(const std::string& name) {
+  if (name.empty()) return nullptr;
+  const ClusterFile file = read_cluster_file(name, "--cluster");
+  return {{"description", file.description}, {"pointer", file.pointer}, {"path", file.path}};
 }
 
 Cluster flat(int ranks) {
@@ -35,17 +37,18 @@ Cluster one_node(int ranks) {
   return cluster;
 }
 
-Cluster cluster_of(const PlaceOptions& options, const World& world) {
+Cluster cluster_of(const Json& file, int wanted_ranks, const World& world) {
   const int started = world.processes ? mpi_process().size : 0;
-  const int ranks = started > 0 ? started : options.ranks;
-  if (started > 0 && options.ranks > 0 && options.ranks != started)
+  const int ranks = started > 0 ? started : wanted_ranks;
+  if (started > 0 && wanted_ranks > 0 && wanted_ranks != started)
     throw ConfigError("--ranks", fmt::format("expected the number of started processes, {}, not {}",
-                                             started, options.ranks));
-  if (options.cluster.empty()) {
+                                             started, wanted_ranks));
+  if (file.is_null()) {
     constexpr int kFewest = 2;
     return (world.simulated ? flat : one_node)(ranks > 0 ? ranks : kFewest);
   }
-  const Cluster cluster = read_cluster(options.cluster);
+  const Cluster cluster =
+      ClusterFile{file.at("description"), file.at("pointer"), file.at("path")}.cluster();
   if (ranks > 0 && cluster.ranks() != ranks)
     throw ConfigError("--cluster", fmt::format("has {} workers; expected {}, as many as ranks",
                                                cluster.ranks(), ranks));
@@ -54,8 +57,15 @@ Cluster cluster_of(const PlaceOptions& options, const World& world) {
 
 }  // namespace
 
-BenchPlace find_place(const PlaceOptions& options) {
-  const Json runtime = runtime_json(options.runtime);
+Json read_place(const PlaceOptions& options) {
+  return {
+      {"runtime", resolve_component(worlds(), "world", runtime_json(options.runtime), "--runtime")},
+      {"cluster", read_cluster(options.cluster)},
+      {"ranks", options.ranks}};
+}
+
+BenchPlace find_place(const Json& read) {
+  const Json& runtime = read.at("runtime");
   const World& world = find_component(worlds(), "world", runtime, "--runtime");
   if (!world.unavailable.empty())
     throw ConfigError("--runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
@@ -65,8 +75,7 @@ BenchPlace find_place(const PlaceOptions& options) {
         "--runtime",
         fmt::format("a launcher started {} processes; expected a world of processes, not {}",
                     mpi_process().size, world.name));
-  return {&world, resolve_component(worlds(), "world", runtime, "--runtime"),
-          cluster_of(options, world)};
+  return {&world, runtime, cluster_of(read.at("cluster"), read.at("ranks"), world)};
 }
 
 std::unique_ptr<Runtime> BenchPlace::make() const {

@@ -24,7 +24,11 @@ struct BenchPlace {
   std::unique_ptr<Runtime> make() const;
 };
 
-/// Resolves the options. Throws ConfigError at the option that causes the error.
-BenchPlace find_place(const PlaceOptions& options);
+/// The resolved world as "runtime", the content of the file as "cluster" (null: none), and "ranks".
+/// In a job, rank 0 alone reads the file. Throws ConfigError, reported at the option that causes
+/// it.
+Json read_place(const PlaceOptions& options);
+/// Throws ConfigError, too, for example if this process cannot run the world.
+BenchPlace find_place(const Json& read);
 
 }  // namespace trigram

@@ -98,31 +98,12 @@ struct Bench {
   SizeRange ladder;
 };
 
-Bench resolve(const BenchOptions& options) {
-  BenchPlace place = find_place(options.place);
+Bench resolve(const Options& options, const Json& read) {
+  BenchPlace place = find_place(read);
   std::vector<BenchEntry> entries = chosen(options, *place.world);
   const SizeRange ladder = ladder_of(options, place.world->simulated);
   check_sizes(ladder, place.cluster.ranks(), 1);
   return {std::move(place), std::move(entries), ladder};
-}
-
-/// The options that must be equal in all processes of a job. Processes with different options would
-/// wait for each other for ever.
-Json options_of(const Bench& bench) {
-  const auto names = [&](std::string BenchEntry::*member) {
-    return fmt::format("{}", fmt::join(distinct(bench.entries, member), ", "));
-  };
-  return {{"--runtime", bench.place.runtime},
-          {"--cluster", cluster_fields().dump(bench.place.cluster)},
-          {"--operation", names(&BenchEntry::operation)},
-          {"--algorithm", names(&BenchEntry::algorithm)},
-          {"--min-bytes", bench.ladder.min_bytes},
-          {"--max-bytes", bench.ladder.max_bytes},
-          {"--factor", bench.ladder.factor},
-          {"--iters", bench.ladder.iterations},
-          {"--warmup", bench.ladder.warm_up},
-          {"--chain", bench.ladder.chain_bytes},
-          {"--no-check", !bench.ladder.check}};
 }
 
 /// Makes the measurements. On rank 0, calls `row` with each result as soon as it is known.
@@ -141,10 +122,9 @@ void run_benches(const Bench& bench, const std::function<void(const Measured&)>&
 
 int bench(const BenchOptions& options) {
   std::optional<Bench> resolved;
-  const bool job = resolve_here_or_in_job("bench", [&] {
-    resolved = resolve(options);
-    return options_of(*resolved);
-  });
+  const bool job =
+      resolve_here_or_in_job([&] { return read_place(options.place); },
+                             [&](const Json& read) { resolved = resolve(options, read); });
   const auto& [place, entries, ladder] = *resolved;
   const bool speaks = rank_in_job() == 0;
   const int cores = job ? agree_on_cores(watchdog_s(place.runtime)).here : available_cores();

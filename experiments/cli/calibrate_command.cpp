@@ -11,6 +11,7 @@
 #include "experiments/cli/command_line.h"
 #include "experiments/cli/commands.h"
 #include "experiments/cli/size_range_options.h"
+#include "experiments/config/inputs.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
 #include "experiments/results/cores.h"
@@ -109,45 +110,41 @@ int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) 
 /// The quantities to measure, and the world to measure them in.
 struct ResolvedOptions {
   BenchPlace place;
-  Json workload;  // resolved, or null
   CalibrationOptions options;
 };
 
-ResolvedOptions resolve(const CalibrateOptions& options) {
-  BenchPlace place = find_place(options.place);
+/// What depends on files: the place, the resolved workload or null, and its input files.
+Json read_files(const Options& options) {
+  Json read = read_place(options.place);
+  const Json workload = resolved_workload(options.workload);
+  read["workload"] = workload;
+  read["inputs"] = workload.is_null()
+                       ? Json::object()
+                       : to_json(hash_inputs(*make_workload_factory(workload, "--workload")));
+  return read;
+}
+
+ResolvedOptions resolve(const Options& options, const Json& read) {
+  BenchPlace place = find_place(read);
   if (place.world->simulated)
     throw ConfigError("--runtime",
                       "expected a world in real time; a simulated world cannot be measured");
-  const Json workload = resolved_workload(options.workload);
-  const CalibrationOptions wanted = calibration_options(options, place.cluster.ranks(), workload);
+  check_inputs(read.at("inputs"));
+  const CalibrationOptions wanted =
+      calibration_options(options, place.cluster.ranks(), read.at("workload"));
   if (place.cluster.workers_per_node > 1 && !options.place.cluster.empty())
     throw ConfigError(
         "--cluster",
         fmt::format("expected nodes of one worker, because every rank counts as a node, not of {}",
                     place.cluster.workers_per_node));
   check_writable(options.output);
-  return {std::move(place), workload, wanted};
-}
-
-/// The options that must be equal in all processes of a job. Processes with different options would
-/// wait for each other for ever.
-Json options_of(const ResolvedOptions& wanted) {
-  const SizeRange& ladder = wanted.options.ladder;
-  return {{"--runtime", wanted.place.runtime},
-          {"--cluster", cluster_fields().dump(wanted.place.cluster)},
-          {"--workload", wanted.workload},
-          {"--min-bytes", ladder.min_bytes},
-          {"--max-bytes", ladder.max_bytes},
-          {"--iters", ladder.iterations},
-          {"--quantile", ladder.quantile}};
+  return {std::move(place), wanted};
 }
 
 int run_calibration(const CalibrateOptions& options) {
   std::optional<ResolvedOptions> resolved;
-  resolve_here_or_in_job("calibrate", [&] {
-    resolved = resolve(options);
-    return options_of(*resolved);
-  });
+  resolve_here_or_in_job([&] { return read_files(options); },
+                         [&](const Json& read) { resolved = resolve(options, read); });
   const BenchPlace& place = resolved->place;
   const CalibrationOptions& wanted = resolved->options;
   const int ranks = place.cluster.ranks();

@@ -79,7 +79,6 @@ void print_table(const std::vector<ReplayedLayer>& layers) {
 
 int replay(const ReplayOptions& options) {
   const auto make = [&options](bool in_job) {
-    if (in_job) begin_in_job();
     Plan plan = make_plan(options.config, options.settings);
     if (in_job) check_for_job(plan);
     if (plan.runs.size() != 1)
@@ -90,7 +89,7 @@ int replay(const ReplayOptions& options) {
               plan.runs.size()));
     return plan;
   };
-  const Plan plan = plan_here_or_in_job({"replay", {{"--steps", options.steps}}}, make).plan;
+  const Plan plan = plan_here_or_in_job(make).plan;
   const PlannedRun& run = plan.runs.front();
   const auto layers = replay_layers(run.experiment, *run.workload, options.steps);
   if (layers.empty()) return kOk;  // only rank 0 prints

@@ -39,18 +39,17 @@ int run(const RunOptions& options, bool quiet) {
                       "expected a job of mpirun or srun; without one, each run's "
                       "log.txt in its results folder is the log of all ranks");
   const auto make = [&options](bool in_job) {
-    if (in_job)
-      begin_in_job(options.rank_logs, "finished runs are kept, and the same command continues\n");
     Plan plan = make_plan(options.config, options.settings, {.world = options.world});
     if (!options.only.empty()) keep_only(plan, options.only);
     if (!options.shard.empty()) keep_shard(plan, shard_from(options.shard));
     if (in_job) check_for_job(plan);
-    if (!options.dry_run && rank_in_job() == 0) check_writable(options.runner.output / plan.name);
+    if (!options.dry_run) check_writable(options.runner.output / plan.name);
     return plan;
   };
-  const auto [plan, job] = plan_here_or_in_job({"run", {{"--dry-run", options.dry_run}}}, make);
+  const auto [plan, job] = plan_here_or_in_job(
+      make, {options.rank_logs, "finished runs are kept, and the same command continues\n"});
   SweepRunner runner(plan, options.runner, quiet);
-  if (rank_in_job() != 0) return options.dry_run ? kOk : runner.run_in_job();
+  if (rank_in_job() != 0) return options.dry_run || plan.runs.empty() ? kOk : runner.run_in_job();
   if (plan.runs.empty()) {
     fmt::print("shard {} has no runs: the sweep has fewer runs than shards\n", options.shard);
     return kOk;

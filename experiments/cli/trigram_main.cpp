@@ -52,7 +52,7 @@ void check_is_for_jobs(const std::string& command) {
     return;
   const std::string error = fmt::format("runs in one process; run it without a launcher, or {}",
                                         fmt::join(of_jobs, ", "));
-  agree_on_error(fmt::format("{}: {}", command, error), command);
+  agree_on_error(fmt::format("{}: {}", command, error));
   throw ConfigError(command, error);
 }
 
@@ -83,14 +83,15 @@ int run_command_line(int argc, char** argv) {
   add_bench_command(app, action);
   add_calibrate_command(app, action);
   std::vector<std::string> words = arguments_of(argc, argv);
+  set_job_arguments(words);
   std::reverse(words.begin(), words.end());  // CLI11 expects them in reverse
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help or --version
     const std::string text = parse_error_text(app, error);
-    agree_on_error(text);  // returns if all processes have this error
-    if (rank_in_job() == 0) print_error(text);
+    agree_on_error(text);
+    print_error(text);
     return kBadInput;
   }
   configure_log(log_level);

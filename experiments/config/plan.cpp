@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
-#include "core/files.h"
 #include "experiments/config/config_file.h"
 #include "experiments/config/feasibility.h"
 #include "experiments/config/idle_options.h"
+#include "experiments/config/inputs.h"
 #include "experiments/config/machine_match.h"
 #include "experiments/config/real_time_match.h"
 #include "experiments/config/settings.h"
@@ -31,13 +31,6 @@ struct LoadedWorkload {
   Json inputs;
 };
 
-/// The path of a file as a manifest has it. Files that come with the program have the same path
-/// wherever it is installed.
-std::string path_in_manifest(const std::filesystem::path& file) {
-  const auto below = file.lexically_relative(data_dir());
-  return (below.empty() || *below.begin() == ".." ? file : below).string();
-}
-
 /// Loads each workload once, however many runs of the sweep use it.
 class Loader {
  public:
@@ -50,12 +43,10 @@ class Loader {
 
  private:
   static LoadedWorkload read(const Json& resolved) {
-    LoadedWorkload loaded{make_workload_factory(resolved, "/workload"), "", Json::object()};
-    for (const auto& file : loaded.factory->input_files()) {
-      const std::string hash = sha256_of_file(file);
-      loaded.content += hash;
-      loaded.inputs[path_in_manifest(file)] = hash;
-    }
+    LoadedWorkload loaded{make_workload_factory(resolved, "/workload"), "", {}};
+    const std::vector<InputFile> inputs = hash_inputs(*loaded.factory);
+    for (const InputFile& input : inputs) loaded.content += input.sha256;
+    loaded.inputs = to_json(inputs);
     return loaded;
   }
   std::map<std::string, LoadedWorkload> loaded_;

@@ -8,14 +8,16 @@
 #include <array>
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
 #include "core/config/component.h"
 #include "core/config/config_error.h"
 #include "core/logging/rank_log.h"
+#include "core/printable.h"
+#include "experiments/config/plan_json.h"
 #include "experiments/emulate/launch.h"
 #include "experiments/exit_codes.h"
-#include "experiments/job/plan_difference.h"
-#include "experiments/job/statement.h"
+#include "experiments/job/verdicts.h"
 #include "experiments/version.h"
 #include "runtime/host/signal_message.h"
 #include "runtime/mpi/mpi_runtime.h"
@@ -23,61 +25,61 @@
 namespace trigram {
 namespace {
 
-/// The name and run ids of a plan as text, which is equal for equal plans.
-std::string text_of(const Plan& plan) {
-  std::string runs;
-  for (const PlannedRun& run : plan.runs) runs += run.id + " ";
-  return runs + plan.name;
+/// The processes other than rank 0 do not know the watchdog's timeout before they have the plan.
+/// This is longer than a user is likely to set for a job that starts slowly.
+constexpr double kLongestStart_s = 600;
+
+std::vector<std::string>& job_arguments() {
+  static std::vector<std::string> arguments;
+  return arguments;
 }
 
-/// Calls `make` to complete `mine`, or records its error, then exchanges statements with all
-/// processes and returns them. Throws on all processes if one has an error. `make` returns how many
-/// seconds apart processes may arrive.
-std::vector<Statement> exchange_or_throw(Statement mine,
-                                         const std::function<double(Statement&)>& make) {
+/// What rank 0 sends to the other processes before they begin.
+struct Resolved {
+  Json content = nullptr;  // what they need of the configuration; null if rank 0 has an error
   double watchdog_s = MpiOptions{}.watchdog_s;
-  std::exception_ptr error;
+};
+
+std::string text_of(const Resolved& resolved) {
+  const Json j = {{"arguments", job_arguments()},
+                  {"content", resolved.content},
+                  {"watchdog_s", resolved.watchdog_s}};
+  // Arguments may contain file names, which need not be valid UTF-8.
+  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Returns the text of the error that `call` throws, or an empty text. An error that is not about
+/// the input, such as a lack of memory, ends the job.
+std::string error_of(const std::function<void()>& call) {
   try {
-    watchdog_s = make(mine);
-  } catch (const std::exception& e) {
-    mine.error = e.what();
-    error = std::current_exception();
+    call();
+    return "";
+  } catch (const ConfigError& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    mpi_abort(printable(error.what()), kRunFailed);
   }
-  std::vector<Statement> statements = exchange_statements(mine, watchdog_s);
-  if (error) std::rethrow_exception(error);
-  return statements;
 }
 
-/// The index of the first run in which the plans differ.
-std::size_t first_apart(const std::vector<std::string>& texts) {
-  std::size_t same = texts[0].size();
-  for (const std::string& text : texts) {
-    const auto length = static_cast<std::ptrdiff_t>(std::min(same, text.size()));
-    const auto end = std::mismatch(text.begin(), text.begin() + length, texts[0].begin()).first;
-    same = static_cast<std::size_t>(end - text.begin());
+/// Every process calls `prepare`, whose result counts on rank 0; then the other processes
+/// call `use` with its content. Collective. Throws the same ConfigError on all processes if one of
+/// them has an error, or if their arguments differ.
+void share(const std::function<Resolved(bool first)>& prepare,
+           const std::function<void(const Json&)>& use) {
+  const bool first = rank_in_job() == 0;
+  Resolved mine;
+  std::string verdict = error_of([&] { mine = prepare(first); });
+  mpi_start(first ? mine.watchdog_s : kLongestStart_s);
+  const Json message = Json::parse(mpi_exchange(first ? text_of(mine) : "").front());
+  if (!first) {
+    // Like those of rank 0, these have been text: what is not UTF-8 has been replaced.
+    const Json arguments = Json::parse(text_of(mine)).at("arguments");
+    const std::string difference = compare_arguments(arguments, message.at("arguments"));
+    if (!difference.empty()) verdict = difference;
+    else if (message.at("content").is_null()) verdict.clear();  // the error of rank 0 is enough
+    else if (verdict.empty()) verdict = error_of([&] { use(message.at("content")); });
   }
-  return static_cast<std::size_t>(
-      std::count(texts[0].begin(), texts[0].begin() + std::ptrdiff_t(same), ' '));
-}
-
-/// Returns the plan that `make` makes; throws unless all processes have the same invocation and
-/// plan.
-Plan agree_on_plan(const Invocation& invocation, const std::function<Plan()>& make) {
-  Plan plan;
-  const Statement mine{invocation.command, invocation.options};
-  std::vector<std::string> texts;
-  for (Statement& s : exchange_or_throw(mine, [&](Statement& statement) {
-         plan = make();
-         statement.runs = text_of(plan);
-         return watchdog_s(plan);
-       }))
-    texts.push_back(std::move(s.runs));
-  if (std::all_of(texts.begin(), texts.end(), [&](const auto& text) { return text == texts[0]; }))
-    return plan;
-  const auto descriptions = mpi_exchange(describe_plan(plan, first_apart(texts)), watchdog_s(plan));
-  throw ConfigError("", fmt::format("the processes of the job have different runs to make; "
-                                    "expected the same files and arguments on all of them; {}",
-                                    plan_difference(texts, descriptions)));
+  check_verdicts(mpi_exchange(verdict, message.at("watchdog_s")));
 }
 
 bool is_of_processes(const Json& runtime) {
@@ -136,40 +138,61 @@ void check_for_job(const Plan& plan) {
   }
 }
 
-PlanInJob plan_here_or_in_job(const Invocation& invocation,
-                              const std::function<Plan(bool in_job)>& make) {
+void set_job_arguments(std::vector<std::string> arguments) {
+  job_arguments() = std::move(arguments);
+}
+
+PlanInJob plan_here_or_in_job(const std::function<Plan(bool in_job)>& make, const JobBegin& begin) {
   if (!in_a_job()) return {make(false), false};
+  Plan plan;
   if (!has_other_processes()) {
-    Plan plan = make(false);
+    plan = make(false);
     if (std::none_of(plan.runs.begin(), plan.runs.end(),
                      [](const PlannedRun& run) { return run.experiment.world().processes; }))
       return {std::move(plan), false};
+    begin_in_job(begin.rank_logs, begin.parting);
+    check_for_job(plan);
+    return {std::move(plan), true};
   }
-  return {agree_on_plan(invocation, [&] { return make(true); }), true};
+  const auto prepare = [&](bool first) -> Resolved {
+    begin_in_job(begin.rank_logs, begin.parting);
+    if (!first) return {};
+    plan = make(true);
+    return {to_json(plan), watchdog_s(plan)};
+  };
+  share(prepare, [&plan](const Json& sent) { plan = plan_from_json(sent); });
+  return {std::move(plan), true};
 }
 
-bool resolve_here_or_in_job(const std::string& command, const std::function<Json()>& resolve) {
-  const bool maybe = in_a_job();
-  if (!maybe || !has_other_processes()) {
-    const Json options = resolve();
-    if (!maybe || !is_of_processes(options.at("--runtime"))) return false;
+bool resolve_here_or_in_job(const std::function<Json()>& read,
+                            const std::function<void(const Json&)>& use) {
+  if (!has_other_processes()) {
+    const Json own = read();
+    const bool job = in_a_job() && is_of_processes(own.at("runtime"));
+    if (job) begin_in_job();
+    use(own);
+    return job;
   }
-  begin_in_job();
-  exchange_or_throw({command}, [&](Statement& statement) {
-    statement.options = resolve();
-    return watchdog_s(statement.options.at("--runtime"));
-  });
+  const auto prepare = [&](bool first) -> Resolved {
+    begin_in_job();
+    if (!first) return {};
+    Json own = read();
+    use(own);
+    return {own, watchdog_s(own.at("runtime"))};
+  };
+  share(prepare, use);
   return true;
 }
 
-void agree_on_error(const std::string& error, const std::string& command) {
+void agree_on_error(const std::string& error) {
   if (!has_other_processes()) return;
-  begin_in_job();
-  // Printed even if the launcher ends this process because others never take part in the exchange.
-  signal_message::set(fmt::format("rank {}: {}", rank_in_job(), error));
-  Statement mine{command};
-  mine.error = error;
-  exchange_statements(mine, MpiOptions{}.watchdog_s);
+  const auto prepare = [&](bool) -> Resolved {
+    begin_in_job();
+    // Printed even if the launcher ends this process because others never take part.
+    signal_message::set(fmt::format("rank {}: {}", rank_in_job(), error));
+    throw ConfigError({Mistake{"", "", Mistake::Kind::wrong, error}});
+  };
+  share(prepare, {});
 }
 
 std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0) {

@@ -31,10 +31,14 @@ void begin_in_job(const std::filesystem::path& folder = {}, const std::string& p
 /// workers as the job has processes.
 void check_for_job(const Plan& plan);
 
-/// A command's name and its resolved options, {"--iters": 3}. They must be equal in all processes.
-struct Invocation {
-  std::string command;
-  Json options = Json::object();
+/// Sets the arguments of this process's command line, which must be equal in all processes of a
+/// job. Call it before the functions below.
+void set_job_arguments(std::vector<std::string> arguments);
+
+/// The arguments of begin_in_job.
+struct JobBegin {
+  std::filesystem::path rank_logs = {};
+  std::string parting = {};
 };
 
 /// A plan, and whether the processes of a job make its runs together.
@@ -42,21 +46,23 @@ struct PlanInJob {
   Plan plan;
   bool job;
 };
-/// Returns the plan that `make` makes. In a job, all processes must have the same invocation and
-/// the same plan; if not, or if one has an error, all throw the same error. A single process that
+/// Returns the plan that `make` makes. In a job, rank 0 alone calls `make` and reads the
+/// configuration; the other processes receive the plan, and check that they have the same arguments
+/// and input files. If one of them has an error, all throw the same error. A single process that
 /// srun has started for worlds that are not worlds of processes, e.g. from a shell in an
 /// allocation, does not count as a job; `make` is told so.
-PlanInJob plan_here_or_in_job(const Invocation& invocation,
-                              const std::function<Plan(bool in_job)>& make);
+PlanInJob plan_here_or_in_job(const std::function<Plan(bool in_job)>& make,
+                              const JobBegin& begin = {});
 
-/// For commands without a plan. `resolve` returns the options, including the resolved world as
-/// "--runtime". In a job it is called after begin_in_job, and errors are thrown as above. Returns
-/// true in a job.
-bool resolve_here_or_in_job(const std::string& command, const std::function<Json()>& resolve);
+/// For commands without a plan. `read` returns what depends on files, and the resolved world as
+/// "runtime"; in a job, rank 0 alone calls it. All processes then call `use` with its result.
+/// Errors are thrown as above. Returns true in a job.
+bool resolve_here_or_in_job(const std::function<Json()>& read,
+                            const std::function<void(const Json&)>& use);
 
-/// For a command line that cannot be parsed or is not meant for a job. In a job, throws unless all
-/// processes have the same error.
-void agree_on_error(const std::string& error, const std::string& command = "");
+/// For a command line that cannot be parsed or is not meant for a job. In a job, throws an error
+/// with this text, or one that names the ranks if not all have the same arguments.
+void agree_on_error(const std::string& error);
 
 /// Which runs to make, as rank 0 decided. Collective over the processes of the job.
 std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0);

@@ -42,6 +42,10 @@ std::string mpi_unavailable_reason() {
   return "this process was not started by an MPI launcher; run: mpirun -n RANKS trigram run CONFIG";
 }
 
+void mpi_start(double watchdog_s) {
+  mpi::Session::get(mpi::RankWatch::longest_silence_s(watchdog_s));
+}
+
 std::vector<std::string> mpi_exchange(const std::string& mine, double watchdog_s) {
   const double timeout_s = mpi::RankWatch::longest_silence_s(watchdog_s);
   const mpi::Session& session = mpi::Session::get(timeout_s);

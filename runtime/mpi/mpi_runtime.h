@@ -64,6 +64,10 @@ MpiProcess mpi_process();
 /// Creates the accelerator of this rank. All ranks call it, each on its main thread.
 using AcceleratorFactory = std::function<std::unique_ptr<AcceleratorBackend>(Bootstrap&, Waiter&)>;
 
+/// Starts MPI in this process. All processes call it, at most `watchdog_s` apart (see
+/// mpi::Session::get), or leave it to the functions below.
+void mpi_start(double watchdog_s);
+
 /// An allgather of strings over the processes of the job; the result is indexed by rank. All
 /// processes must call it. If some do not within `watchdog_s` seconds (at least 5 s), the job is
 /// aborted with a line that names them.

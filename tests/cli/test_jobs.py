@@ -150,24 +150,6 @@ class Jobs(JobTest):
                 self.assertTrue(out)
         self.assertEqual(len(self.done()), 1)
 
-    def test_processes_with_different_arguments_stop(self) -> None:
-        path = self.write(experiment(runtime="mpi"))
-        script = self.folder / "uneven.sh"
-        script.write_text(
-            f'exec {TRIGRAM} run {path} --set /steps=$((4 + (OMPI_COMM_WORLD_RANK == 2)))\n'
-        )
-        job = subprocess.run(
-            ["mpirun", "-n", "4", "sh", str(script)],
-            cwd=self.folder,
-            env=ENVIRONMENT,
-            capture_output=True,
-            text=True,
-            timeout=100,
-        )
-        self.assertEqual(job.returncode, 2, job.stderr)
-        said = "have different runs to make; expected the same files and arguments on all of them; "
-        self.assertIn(said + "rank 2: /steps is 5 there, 4 on rank 0\n", job.stderr)
-
     def test_a_stopped_process_is_named_and_finished_runs_are_kept(self) -> None:
         self.check_that_a_stopped_process_is_named({"name": "mpi"})
 
@@ -299,7 +281,6 @@ class Jobs(JobTest):
         self.assertEqual(job.returncode, 1)
         self.assertIn("not enough slots", job.stderr)
         self.assertIn("not enough slots", (SOURCE / "docs" / "clusters.md").read_text())
-
 
 
 if __name__ == "__main__":
