@@ -11,8 +11,7 @@ enum class Compared { rates, accuracy };
 
 /// Says why a finished run, given its manifest, does not show its algorithm's cost, so that it must
 /// not be compared; empty if it does. The text is the summary's `shortfall` (docs/summary.md) and
-/// follows "it". Manifests of older programs have no `shortfall`; for them, only runs that sent no
-/// message or ended before the first regular exchange (`cycle_steps`) are excluded.
+/// follows "it".
 std::string missing_exchanges(const Json& manifest, Compared compared = Compared::rates);
 
 }  // namespace trigram

@@ -21,8 +21,6 @@ struct Reached {
   bool may_precede(const Reached& best) const;
   /// To three digits: "47.1–51.4", or "≤14.7 ~" if it is coarse and there was no evaluation before.
   std::string text() const;
-  /// The same without the mark for coarse times.
-  std::string span() const;
 };
 
 /// The legend of "~" below a table.
