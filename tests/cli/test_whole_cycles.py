@@ -243,7 +243,7 @@ class WholeCycles(CommandTest):
         self.assertGreater(slowest["step_s"], 1.5 * fastest["step_s"])
         self.assertAlmostEqual(slowest["samples_per_s"] * slowest["step_s"], PROFILE["batch"])
         table = self.run_all({"name": "adpsgd"}, "gradient_allreduce", steps=40, cluster=slow)
-        both = rf"\({slowest['samples_per_s']:.3g} to {fastest['samples_per_s']:.0f}\)"
+        both = rf"\({slowest['samples_per_s']:.3g} to {fastest['samples_per_s']:,.0f}\)"
         self.assertRegex(table, rf"(?m)^adpsgd .* {both}")
         self.assertRegex(table, r"(?m)^gradient_allreduce [^(]*$")
         self.assertIn("samples/s add up workers that do not wait for each other: adpsgd, slowest", table)
