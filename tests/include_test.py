@@ -73,7 +73,7 @@ ARROWS = {
         "advise": ". config process results run sweep text",
         "bench": ". config job",
         "calibrate": "bench",
-        "cli": ". advise bench calibrate config emulate job results run show sweep tables text",
+        "cli": ". advise bench calibrate config emulate job process results run show sweep tables text",
         "config": ".",
         "emulate": ". config process",
         "job": ". config emulate results",

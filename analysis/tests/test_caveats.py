@@ -35,6 +35,13 @@ def test_each_sentence_says_which_runs_it_is_of(tmp_path):
     assert caveats([run for run in runs if not run.simulated]) == [f"warning: {UNFELT}"]
 
 
+def test_systems_are_named_by_their_files(tmp_path):
+    for system in ("byteps", "horovod"):
+        sample.write_run(tmp_path, system, sweep={"/algorithm": f"../systems/{system}.json"},
+                         warnings=[UNFELT] if system == "byteps" else [])
+    assert caveats(results.load(tmp_path).runs) == [f"warning: {UNFELT} [algorithm=byteps]"]
+
+
 def test_runs_that_have_no_place_of_their_own_are_named(tmp_path):
     for i in range(6):
         said = [FOREIGN] if i != 2 else []

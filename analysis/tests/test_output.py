@@ -1,7 +1,10 @@
 import csv
 import io
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 import sample
@@ -62,6 +65,60 @@ def test_text_columns_are_aligned(sweep):
     rows = [line for line in lines[2:] if "Gbps" in line]
     assert len(rows) == 6
     assert all(line[edge:edge + 2].strip() == "" for line in rows for edge in edges)
+
+
+def test_a_wide_table_leaves_out_what_is_needed_least(sweep):
+    built = table.build(compare(sweep), brief=True)
+    whole = table.as_text(built)
+    assert "consensus" in whole and "worst worker (%)" in whole and "left out" not in whole
+    widest = max(map(len, whole.splitlines()[:6]))
+    text = table.as_text(built, widest - 1)
+    header, note = text.splitlines()[0], text.splitlines()[-1]
+    assert "consensus" not in header and "worst worker (%)" in header
+    assert note.startswith("left out, as the table is wide: consensus;")
+    narrow = table.as_text(built, 0).splitlines()
+    assert {"step (s)", "exposed (s)", "accuracy (%)"} <= set(re.split("  +", narrow[0]))
+    assert "speed-up, samples/s, sent/step (kB), worst worker (%), consensus;" in narrow[-1]
+
+
+def test_a_small_consensus_distance_keeps_its_digits(tmp_path):
+    sample.write_run(tmp_path, "one", summary={"consensus_distance": 1.234e-6})
+    assert [cell.text for cell in column(table.build(compare(tmp_path)), "consensus")] == ["1.2e-06"]
+
+
+def test_each_note_is_a_line(sweep):
+    sample.write_run(sweep, "many", "async_model_average", 1.0, oversubscribed=True, time_kind="wall", world="mpi")
+    lines = table.as_text(table.build(compare(sweep))).splitlines()
+    notes = lines[lines.index("* best of its setting"):]
+    assert "times are simulated in the world sim, and wall-clock times of this machine in mpi" in notes
+    assert "† more ranks than cores: its times say little about a real cluster" in notes
+
+
+def test_a_star_is_explained_only_where_there_is_one(tmp_path):
+    for algorithm in ("bytegrad", "decentralized"):
+        path = sample.write_run(tmp_path, algorithm, algorithm, summary={"loss": 0.5})
+        (path / "metrics.jsonl").unlink()
+    assert "*" not in table.as_text(table.build(compare(tmp_path)))
+
+
+def test_the_table_needs_neither_pandas_nor_matplotlib(sweep):
+    """`trigram run` waits for it, and on a cluster they may be missing."""
+    script = ("import sys; sys.modules.update(pandas=None, numpy=None, matplotlib=None)\n"
+              "from trigram_analysis.__main__ import main; sys.exit(main(sys.argv[1:]))")
+    for options in ([], ["--csv"]):
+        done = subprocess.run([sys.executable, "-c", script, "table", *options, str(sweep)], capture_output=True, text=True,
+                              cwd=Path(table.__file__).parents[1])
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("bytegrad") == 2
+
+
+def test_only_the_runs_with_given_ids_are_shown(sweep, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("bytegrad-1-1\nbytegrad-10-1\n"))
+    assert main(["table", "--ids-from-stdin", str(sweep)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("bytegrad") == 2 and "gradient_allreduce" not in printed.out
+    monkeypatch.setattr("sys.stdin", io.StringIO("absent"))
+    assert main(["table", "--ids-from-stdin", str(sweep)]) == 2
 
 
 def test_verdict_names_the_winner_of_each_network(sweep):

@@ -51,13 +51,13 @@ def test_a_truncated_line_of_metrics_is_skipped(sweep):
     path = sweep / "bytegrad-1-1" / "metrics.jsonl"
     path.write_text(path.read_text()[:-20])
     (run,) = results.load(sweep / "bytegrad-1-1").runs
-    assert list(run.metrics["step"]) == list(range(19))
+    assert [record["step"] for record in run.records] == list(range(19))
 
 
 def test_missing_metrics_are_an_empty_table(sweep):
     (sweep / "bytegrad-1-1" / "metrics.jsonl").unlink()
     (run,) = results.load(sweep / "bytegrad-1-1").runs
-    assert run.metrics.empty
+    assert run.records == []
 
 
 def test_runs_under_way_or_interrupted_are_unfinished(sweep):

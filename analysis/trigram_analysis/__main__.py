@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import signal
 import sys
 from pathlib import Path
 
-from . import claims, results
-from .claims import ClaimError
+from . import results
+from .claim_values import ClaimError
 from .printable import printable
 from .results import Results
 
@@ -17,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if not options.folder.is_dir():
         return _fail(f"{options.folder}: no such folder")
-    found = results.load(options.folder)
+    found = results.load(options.folder, sys.stdin.read().split() if options.ids_from_stdin else None)
     for run in found.failed:
         _say(f"failed: {run.path}: {run.label}: {run.reason}")
     if found.unfinished:
@@ -43,10 +44,13 @@ def _parser() -> argparse.ArgumentParser:
     ):
         sub = actions.add_parser(name, help=help, description=help,
                                  aliases=["plots"] if name == "plot" else [])
-        sub.set_defaults(action=action)
+        sub.set_defaults(action=action, ids_from_stdin=False)
         sub.add_argument("folder", type=Path, help="results, results/NAME or results/NAME/ID")
         if name == "table":
             sub.add_argument("--csv", action="store_true", help="plain numbers in base units")
+            sub.add_argument("--ids-from-stdin", action="store_true",
+                             help="read ids from standard input, and show only these runs of the folder; "
+                                  "trigram run prints its table in this way")
         else:
             sub.add_argument("-o", "--output", type=Path, help="file or folder to write to")
         if name == "report":
@@ -57,7 +61,8 @@ def _parser() -> argparse.ArgumentParser:
 
 _CLAIM_MISSED = 3  # as in experiments/exit_codes.h
 
-# The figures' library takes a second to load, so each action imports what it needs.
+# Pandas and the figures' library take a second to load, and `trigram run` waits for the table. Each action therefore
+# imports what it needs, and the table needs neither of the two.
 
 
 def _table(found: Results, options: argparse.Namespace) -> None:
@@ -67,9 +72,12 @@ def _table(found: Results, options: argparse.Namespace) -> None:
     for name, runs in found.by_name().items():
         comparison = Comparison(name, runs)
         if options.csv:
-            table.as_frame(comparison).to_csv(sys.stdout, index=False)
+            records = table.as_records(comparison)
+            written = csv.DictWriter(sys.stdout, records[0], lineterminator="\n")
+            written.writeheader()
+            written.writerows(records)
         else:
-            print(f"{printable(name)}\n\n{table.as_text(table.build(comparison, brief=True))}\n")
+            print(f"{printable(name)}\n\n{table.as_text(table.build(comparison, brief=True), table.WIDEST)}\n")
 
 
 def _plots(found: Results, options: argparse.Namespace) -> None:
@@ -95,7 +103,7 @@ def _plots(found: Results, options: argparse.Namespace) -> None:
 
 
 def _report(found: Results, options: argparse.Namespace) -> int | None:
-    from . import claims_table, report
+    from . import claims, claims_table, report
     from .commands import shortened
 
     published = claims.load(found)

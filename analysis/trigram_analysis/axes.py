@@ -15,7 +15,7 @@ from .results import Run
 
 _MISSING = "–"
 _NOT_AXES = ("algorithm", "seed", "name", "description", "timeline", "$schema")
-_SEEDS = ("/cluster/jitter_seed",)  # beside the experiment's own seed, above. comparison_table.cpp has the same list
+_SEEDS = ("/cluster/jitter_seed",)  # beside the experiment's own seed, above
 _INPUTS = "/inputs"  # the content of input files, which experiments name only by path
 _TITLES = {  # options that people usually name
     _INPUTS: "input content",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from pathlib import PurePosixPath
 from typing import Any
 
 from .results import Run
@@ -22,7 +23,8 @@ _LONGEST_REMARK = 60
 
 def caveats(runs: list[Run]) -> list[str]:
     """One line for each distinct warning and assumption. A line that does not apply to all runs names the swept values
-    of the runs that it applies to. experiments/tables/caveats.cpp does the same."""
+    of the runs that it applies to. experiments/tables/caveats.cpp does the same for commands that print no table of this
+    package."""
     lines = []
     for key, title in (("warnings", "warning"), ("assumed", "assumed")):
         for sentence in dict.fromkeys(x for run in runs for x in _said(run, key)):
@@ -76,6 +78,7 @@ def _label(place: dict[str, Any]) -> str:
 
 def _text(value: Any) -> str:
     if not isinstance(value, dict):
-        return str(value)
+        text = str(value)
+        return PurePosixPath(text).stem if text.endswith(".json") else text  # a system or cluster, by its file
     options = [f"{key}={_text(option)}" for key, option in value.items() if key != "name"]
     return " ".join(([str(value["name"])] if "name" in value else []) + options)

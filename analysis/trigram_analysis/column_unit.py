@@ -15,6 +15,7 @@ class Unit:
     name: str
     factor: float = 1.0
     decimals: int | None = None  # None: three significant digits, at most three places
+    exponent: bool = False  # two significant digits, with an exponent where they are far from the point
 
     def decimals_of(self, value: float) -> int:
         if self.decimals is not None:
@@ -22,11 +23,13 @@ class Unit:
         return min(units.decimals(value * self.factor), 3)
 
     def show(self, value: float) -> str:
+        if self.exponent:
+            return f"{value * self.factor:.2g}"
         text = f"{value * self.factor:,.{self.decimals_of(value)}f}"
         return text if text.strip("-0.") else text.lstrip("-")  # no negative zero
 
     def show_spread(self, spread: float, value: float) -> str:
-        return f" ±{spread * self.factor:.{self.decimals_of(value)}f}"
+        return f" ±{self.show(spread)}" if self.exponent else f" ±{spread * self.factor:.{self.decimals_of(value)}f}"
 
 
 def seconds_unit(largest: float) -> Unit:
@@ -44,6 +47,10 @@ def bytes_unit(largest: float) -> Unit:
 
 def percent_unit(largest: float) -> Unit:
     return Unit("%", 100.0, 1)
+
+
+def exponent_unit(largest: float) -> Unit:
+    return Unit("", exponent=True)
 
 
 def plain_unit(decimals: int | None = None) -> Callable[[float], Unit]:

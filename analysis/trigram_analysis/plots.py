@@ -203,8 +203,8 @@ def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
 def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
     def draw(ax: Axes, point: Point) -> None:
         colour = styles.colour(point.algorithm)
-        tables = [run.metrics for run in point.runs if {"loss", "time_s"} <= set(run.metrics)]
-        tables = [table[["step", "time_s", "loss"]].dropna() for table in tables]
+        tables = [pd.DataFrame(run.records) for run in point.runs]
+        tables = [table[["step", "time_s", "loss"]].dropna() for table in tables if {"loss", "time_s"} <= set(table)]
         for table in tables:
             ax.plot(table["time_s"], table["loss"], color=colour, linewidth=0.6, alpha=0.25)
         if tables:
@@ -243,8 +243,7 @@ def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], l
                   column: str) -> Figure | None:
     """One panel per setting, which `draw` fills. The time axis is logarithmic, so equal distances are equal factors.
     Returns None if no run has values in `column` of its metrics."""
-    if not any(column in run.metrics and run.metrics[column].notna().any()
-               for run in comparison.runs):
+    if not any(record.get(column) is not None for run in comparison.runs for record in run.records):
         return None
     shown = panels.chosen(comparison.settings)
     fig, axes = style.figure(1, len(shown), width=max(6.4, 3.2 * len(shown)), height=3.4,

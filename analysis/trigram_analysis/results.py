@@ -6,9 +6,7 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Iterator
-
-import pandas as pd
+from typing import Any, Iterable, Iterator
 
 from . import readable
 
@@ -125,13 +123,8 @@ class Run:
         return self.manifest.get("time_kind") != "wall"
 
     @cached_property
-    def metrics(self) -> pd.DataFrame:
-        """One row per step; a line that cannot be read is skipped."""
-        return pd.DataFrame(self.records)
-
-    @cached_property
     def records(self) -> list[dict[str, Any]]:
-        """The same rows as plain objects. They load much faster than data frames, which matters for a thousand runs."""
+        """One object per step; a line that cannot be read is skipped."""
         return list(_json_lines(self.path / "metrics.jsonl"))
 
     @cached_property
@@ -186,11 +179,11 @@ class Results:
         return groups
 
 
-def load(folder: Path) -> Results:
-    """All runs in `folder`, which is a run, an experiment's folder, or a folder of experiments. Runs that were
-    interrupted, or are still under way, are unfinished."""
+def load(folder: Path, ids: Iterable[str] | None = None) -> Results:
+    """All runs in `folder`, which is a run, an experiment's folder, or a folder of experiments; with `ids`, only these
+    runs of an experiment's folder. Runs that were interrupted, or are still under way, are unfinished."""
     results = Results()
-    for path in sorted(_run_folders(folder)):
+    for path in sorted(_run_folders(folder) if ids is None else {folder / name for name in ids}):
         _load_run(path, results)
     return results
 

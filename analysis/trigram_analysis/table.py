@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Callable, Literal
-
-import pandas as pd
+from typing import Any, Callable, Literal
 
 from . import measures, shortfall, units
 from .accuracy import COARSE_LEGEND, PARTLY_LEGEND, best_accuracy, interval, partly_text
 from .caveats import caveats
-from .column_unit import Unit, bytes_unit, percent_unit, plain_unit, seconds_unit
+from .column_unit import Unit, bytes_unit, exponent_unit, percent_unit, plain_unit, seconds_unit
 from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
@@ -19,6 +17,8 @@ from .printable import printable
 from .winner_map import contenders, leaders, order_unknown, rivals, unranked
 
 BASELINE = "gradient_allreduce"
+WIDEST = 150  # characters of a line in a terminal
+_LEFT_OUT_FIRST = ("consensus", "worst worker", "samples/s", "sent/step", "speed-up")  # of a table that is wider
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def _columns(comparison: Comparison) -> list[Column]:
         _measured("exposed", "exposed_s", per_step,
                   "communication that computation waits for, per step and worker"),
         Column("samples/s", lambda p: p.mean("samples_per_s"), plain_unit(),
-               "of all workers together; under priced_as, samples of the model that times are of, unless a warning says otherwise", brief=False,
-               beside=_paces),
+               "of all workers together; under priced_as, samples of the model that times are of, unless a warning "
+               "says otherwise", beside=_paces),
         Column("sent/step", lambda p: p.mean(lambda run: run.per_step("bytes_inter")), bytes_unit,
                "bytes between nodes, all workers together"),
         Column("stale", _staleness, plain_unit(1), "mean age of an applied update, in steps"),
@@ -106,7 +106,9 @@ def _columns(comparison: Comparison) -> list[Column]:
         _measured("accuracy", "accuracy", percent_unit, "of the mean model on the test set, at the end",
                   "high", to_the_end=True),
         _measured("worst worker", "worker_accuracy_min", percent_unit,
-                  "lowest accuracy of a worker's own model, at the end", brief=False),
+                  "lowest accuracy of a worker's own model, at the end"),
+        _measured("consensus", "consensus_distance", exponent_unit,
+                  "mean squared distance of the workers' weights from their mean, at the end"),
     ]
     target = comparison.target
     if target is not None:
@@ -238,41 +240,45 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
     return notes
 
 
-def as_text(table: Table) -> str:
-    """Aligned columns, an empty line between settings."""
-    lines = [table.titles] + [
-        [cell.text + (" *" if cell.best else "") for cell in row] for row in table.rows
-    ]
-    starred = [any(row[i].best for row in table.rows) for i in range(len(table.titles))]
-    for row, line in zip(table.rows, lines[1:]):
-        for i, cell in enumerate(row):
-            if starred[i] and not cell.best:
-                line[i] += "  "
-    widths = [max(len(line[i]) for line in lines) for i in range(len(table.titles))]
-
-    def aligned(line: list[str]) -> str:
-        cells = [text.ljust(w) if i < table.keys else text.rjust(w)
-                 for i, (text, w) in enumerate(zip(line, widths))]
-        return "  ".join(cells).rstrip()
-
-    out = [aligned(lines[0]), "  ".join("-" * w for w in widths)]
+def as_text(table: Table, widest: float = math.inf) -> str:
+    """Aligned columns, an empty line between settings, then a line for each note. If that is wider than `widest`, some
+    columns are left out, and the last line names them."""
+    columns = [_padded(table, i) for i in range(len(table.titles))]
+    shown, left_out = list(range(len(columns))), []
+    for title in _LEFT_OUT_FIRST:
+        if sum(len(columns[i][0]) + 2 for i in shown) - 2 > widest:
+            left_out += [i for i in shown if i >= table.keys and table.titles[i].startswith(title)]
+            shown = [i for i in shown if i not in left_out]
+    lines = ["  ".join(columns[i][line] for i in shown).rstrip() for line in range(len(table.rows) + 1)]
+    out = [lines[0], "  ".join("-" * len(columns[i][0]) for i in shown)]
     for i, line in enumerate(lines[1:]):
         new_setting = i and _setting(table, i) != _setting(table, i - 1)
-        out += ([""] if new_setting and table.keys > 1 else []) + [aligned(line)]
-    return "\n".join(map(printable, out + ["", "; ".join(table.notes)]))
+        out += ([""] if new_setting and table.keys > 1 else []) + [line]
+    dropped = ", ".join(table.titles[i] for i in sorted(left_out))
+    more = [f"left out, as the table is wide: {dropped}; the report and the CSV file have all columns"] if dropped else []
+    return "\n".join(map(printable, [*out, "", *table.notes, *more]))
+
+
+def _padded(table: Table, i: int) -> list[str]:
+    """The title and the cells of column i, all equally long."""
+    cells = [row[i] for row in table.rows]
+    starred = any(cell.best for cell in cells)
+    texts = [table.titles[i]] + [cell.text + (" *" if cell.best else "  " * starred) for cell in cells]
+    width = max(map(len, texts))
+    return [text.ljust(width) if i < table.keys else text.rjust(width) for text in texts]
 
 
 def _setting(table: Table, row: int) -> list[str]:
     return [cell.text for cell in table.rows[row][: table.keys - 1]]
 
 
-def as_frame(comparison: Comparison) -> pd.DataFrame:
+def as_records(comparison: Comparison) -> list[dict[str, Any]]:
     """The same rows as plain numbers in base units, for CSV."""
     records = []
     columns = _columns(comparison)
     for setting in comparison.settings:
         for point in comparison.at(setting):
-            record: dict[str, object] = {
+            record: dict[str, Any] = {
                 axis.pointer: value.label for axis, value in zip(comparison.axes, setting)
             }
             record |= {"algorithm": point.algorithm, "seeds": len(point.by_seed)}
@@ -283,4 +289,4 @@ def as_frame(comparison: Comparison) -> pd.DataFrame:
             record["shortfall"] = point.shortfall
             record["best accuracy"] = point.mean(best_accuracy)
             records.append(record)
-    return pd.DataFrame(records)
+    return records

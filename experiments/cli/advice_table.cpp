@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/tables/paces.h"
 #include "experiments/text/text_table.h"
 
 namespace trigram {
@@ -24,6 +23,12 @@ std::string full_name(const Candidate& c) {
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+/// Samples per second of one worker: "0.402", "12.8", "1290".
+std::string pace_text(double samples_per_s) {
+  return samples_per_s < 100 ? fmt::format("{:.3g}", samples_per_s)
+                             : fmt::format("{:.0f}", samples_per_s);
+}
+
 double pace_of(const Standing& s, const char* who) {
   return s.summary.at("paces").at(who).at("samples_per_s").get<double>();
 }
@@ -34,8 +39,11 @@ bool is_uneven(const Standing& s) {
   return s.summary.is_object() && s.summary.value("paces", Json()).is_object();
 }
 
+/// " (0.402 to 12.8)": the paces of the slowest and the fastest worker, to follow the sum over all.
 std::string paces_of(const Standing& s) {
-  return is_uneven(s) ? paces_text(pace_of(s, "slowest"), pace_of(s, "fastest")) : "";
+  if (!is_uneven(s)) return "";
+  return fmt::format(" ({} to {})", pace_text(pace_of(s, "slowest")),
+                     pace_text(pace_of(s, "fastest")));
 }
 
 /// Samples per second if every worker had the pace of the slowest.

@@ -98,7 +98,7 @@ struct Bench {
   SizeRange ladder;
 };
 
-Bench resolve(const Options& options, const Json& read) {
+Bench resolve(const BenchOptions& options, const Json& read) {
   BenchPlace place = find_place(read);
   std::vector<BenchEntry> entries = chosen(options, *place.world);
   const SizeRange ladder = ladder_of(options, place.world->simulated);

@@ -114,7 +114,7 @@ struct ResolvedOptions {
 };
 
 /// What depends on files: the place, the resolved workload or null, and its input files.
-Json read_files(const Options& options) {
+Json read_files(const CalibrateOptions& options) {
   Json read = read_place(options.place);
   const Json workload = resolved_workload(options.workload);
   read["workload"] = workload;
@@ -124,7 +124,7 @@ Json read_files(const Options& options) {
   return read;
 }
 
-ResolvedOptions resolve(const Options& options, const Json& read) {
+ResolvedOptions resolve(const CalibrateOptions& options, const Json& read) {
   BenchPlace place = find_place(read);
   if (place.world->simulated)
     throw ConfigError("--runtime",

@@ -1,20 +1,15 @@
 // `status`, `report`, `plot` and `table`: commands that read results.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <map>
-#include <sstream>
 
 #include "core/config/config_error.h"
-#include "core/files.h"
 #include "core/printable.h"
 #include "experiments/cli/commands.h"
 #include "experiments/exit_codes.h"
+#include "experiments/process/analysis.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/results/stored_run.h"
 #include "experiments/text/labels.h"
@@ -56,43 +51,12 @@ int status(const std::string& folder) {
   return kOk;
 }
 
-/// PYTHON if it is set, else the distribution's Python, for which pandas and matplotlib are
-/// installed.
-std::string python() {
-  const char* chosen = std::getenv("PYTHON");
-  if (chosen && *chosen) return chosen;
-  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
-}
-
-/// The PYTHONPATH: `package`, then the absolute folders of the user's PYTHONPATH. Relative folders
-/// are left out, and -P leaves out the current folder, so that code inside somebody's results is
-/// never run.
-std::string python_path(const fs::path& package) {
-  std::string path = fs::absolute(package).string();
-  const char* present = std::getenv("PYTHONPATH");
-  std::istringstream folders(present ? present : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (folder.starts_with('/')) path += ":" + folder;
-  return path;
-}
-
 /// Replaces this process by the Python package that reads results. `command` holds its command and
 /// options.
-int analyse(const std::string& folder, const std::vector<std::string>& command) {
+int analyse(const std::string& folder, std::vector<std::string> command) {
   check_folder(folder);
-  const fs::path package = data_dir() / "analysis";
-  if (!fs::exists(package / "trigram_analysis"))
-    throw ConfigError(package.string(), "expected the Python package trigram_analysis here");
-  setenv("PYTHONPATH", python_path(package).c_str(), 1);
-  const std::string interpreter = python();
-  std::vector<std::string> words = {interpreter, "-P", "-m", "trigram_analysis"};
-  words.insert(words.end(), command.begin(), command.end());
-  words.push_back(folder);
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execvp(interpreter.c_str(), arguments.data());
-  throw std::runtime_error(fmt::format("cannot run {}: {}", interpreter, std::strerror(errno)));
+  command.push_back(folder);
+  become_analysis(command);
 }
 
 /// Adds a subcommand that the Python package runs on a folder of results.

@@ -10,11 +10,9 @@ namespace trigram {
 /// an accuracy.
 enum class Compared { rates, accuracy };
 
-/// Returns the reason why a finished run, given its manifest, does not show its algorithm's cost,
-/// so that it must not be compared; empty if it does. The reason is the summary's `shortfall`
-/// (docs/summary.md), a phrase that follows "it". Manifests of older programs have no `shortfall`.
-/// Of their runs, only those are excluded that sent no message or ended before the first regular
-/// exchange (`cycle_steps`).
+/// Says why a finished run, given its manifest, does not show its algorithm's cost, so that it must
+/// not be compared; empty if it does. The text is the summary's `shortfall` (docs/summary.md) and
+/// follows "it".
 std::string missing_exchanges(const Json& manifest, Compared compared = Compared::rates);
 
 }  // namespace trigram

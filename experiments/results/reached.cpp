@@ -28,11 +28,10 @@ bool Reached::may_precede(const Reached& best) const {
   return time_s <= (1 + kTie) * best.time_s || after_s < std::min(time_s, best.time_s);
 }
 
-std::string Reached::text() const { return span() + (coarse() ? " ~" : ""); }
-
-std::string Reached::span() const {
+std::string Reached::text() const {
   const std::string begin = three_digits(after_s), end = three_digits(time_s);
-  return after_s == 0 ? "≤" + end : begin == end ? end : begin + "–" + end;
+  const std::string span = after_s == 0 ? "≤" + end : begin == end ? end : begin + "–" + end;
+  return span + (coarse() ? " ~" : "");
 }
 
 }  // namespace trigram

@@ -24,8 +24,6 @@ struct Reached {
   /// The interval with three digits: "47.1–51.4"; or "≤14.7 ~" if it is coarse and there was no
   /// evaluation before.
   std::string text() const;
-  /// The same as text(), but without the mark for coarse times.
-  std::string span() const;
 };
 
 /// The legend of "~" below a table.

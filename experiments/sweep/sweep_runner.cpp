@@ -11,11 +11,12 @@
 #include "core/printable.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
+#include "experiments/process/analysis.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/run/link_check.h"
 #include "experiments/run/recorded_run.h"
 #include "experiments/run/run.h"
-#include "experiments/tables/comparison_table.h"
+#include "experiments/tables/plain_table.h"
 #include "experiments/text/labels.h"
 #include "experiments/text/print_error.h"
 #include "experiments/version.h"
@@ -58,12 +59,29 @@ StoredRun SweepRunner::stored(const PlannedRun& run) const {
   return read_stored_run(folder_ / run.id, version().git);
 }
 
+/// Prints what `trigram table` prints of these runs of the folder.
+void SweepRunner::print_table(const std::vector<Json>& manifests, const std::string& ids) const {
+  const AnalysisOutput table = run_analysis({"table", "--ids-from-stdin", folder_.string()}, ids);
+  if (table.failure.empty()) {
+    fmt::print("{}", table.out);
+    fmt::print(stderr, "{}", table.err);
+    return;
+  }
+  fmt::print(
+      "{}these runs are not compared, which needs Python 3.11 or later: {}; the variable PYTHON "
+      "can name another interpreter\n",
+      plain_table(manifests), printable(table.failure));
+}
+
 void SweepRunner::print_results() const {
   std::vector<Json> manifests;
+  std::string ids;
   for (const PlannedRun& planned : plan_.runs)
-    if (const StoredRun run = stored(planned); run.state == StoredRun::done)
+    if (const StoredRun run = stored(planned); run.state == StoredRun::done) {
       manifests.push_back(run.manifest);
-  fmt::print("{}", comparison_table(manifests));
+      ids += planned.id + "\n";
+    }
+  if (!manifests.empty()) print_table(manifests, ids);
   fmt::print("results: {}\nreport:  trigram report {}\n", folder_.string(), folder_.string());
 }
 

@@ -36,7 +36,8 @@ class SweepRunner {
   ///   kOk           otherwise
   int run();
 
-  /// Prints a table of the finished runs and the path of the results.
+  /// Prints the comparison of the finished runs, or a plain table of them if Python is missing, and
+  /// the path of the results.
   void print_results() const;
 
   /// The result of `run` in the results folder.
@@ -50,6 +51,7 @@ class SweepRunner {
   int run_in_job();
 
  private:
+  void print_table(const std::vector<Json>& manifests, const std::string& ids) const;
   bool wanted(const PlannedRun& run);
   void begin_progress(std::vector<long> steps, bool quiet);
   int make_all_in_job();

@@ -87,16 +87,4 @@ std::string caveats(const std::vector<Json>& manifests) {
   return text;
 }
 
-std::string kinds_of_time(const std::vector<Json>& manifests) {
-  std::set<std::string> simulated, real;
-  for (const Json& m : manifests) {
-    const bool wall = m.value("time_kind", "simulated") == "wall";
-    (wall ? real : simulated).insert(m.value("world", "?"));
-  }
-  if (real.empty()) return "";
-  if (simulated.empty()) return "times are wall-clock times of this machine\n";
-  return fmt::format("times are simulated in the world {}, and of this machine's clock in {}\n",
-                     fmt::join(simulated, ", "), fmt::join(real, ", "));
-}
-
 }  // namespace trigram

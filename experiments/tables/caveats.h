@@ -11,8 +11,4 @@ namespace trigram {
 /// only is followed by the swept values that identify them.
 std::string caveats(const std::vector<Json>& manifests);
 
-/// A line that says which of these runs took simulated time and which real time; empty if all are
-/// simulated.
-std::string kinds_of_time(const std::vector<Json>& manifests);
-
 }  // namespace trigram

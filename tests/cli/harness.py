@@ -55,10 +55,12 @@ class CommandTest(unittest.TestCase):
         return path
 
     def trigram(
-        self, *arguments: Any, code: int = 0, timeout_s: float = 100
+        self, *arguments: Any, code: int = 0, timeout_s: float = 100, table: bool = False
     ) -> subprocess.CompletedProcess[str]:
+        """`run` prints its table, for which it starts Python, only if `table` asks for it."""
+        no_table = ["--no-table"] if arguments[:1] == ("run",) and not table else []
         done = subprocess.run(
-            [TRIGRAM, *map(str, arguments)],
+            [TRIGRAM, *map(str, arguments), *no_table],
             cwd=self.folder,
             capture_output=True,
             text=True,

@@ -28,7 +28,7 @@ class ChangingNetworks(CommandTest):
                         "inter": {"bandwidth": "10Gbps", "latency": "50us"} | inter},
             "workload": "profile:one.json", "algorithm": algorithm, "steps": steps}
         shutil.rmtree(self.results, ignore_errors=True)
-        out = self.trigram("run", self.write(config)).stdout
+        out = self.trigram("run", self.write(config), table=True).stdout
         (manifest,) = self.manifests()
         found = [w for w in manifest["warnings"] if w.startswith(NOT_THE_SAME)]
         for warning in found:

@@ -95,13 +95,13 @@ class Emulation(CommandTest):
         warning = "network not emulated: the world threads .* --set /runtime/shaping=cluster"
         config = self.write(experiment(runtime="threads"))
         self.assertRegex(self.trigram("run", config, "--no-table").stderr, warning)
-        self.assertRegex(self.trigram("run", config).stdout, f"warning: {warning}")
+        self.assertRegex(self.trigram("run", config, table=True).stdout, f"warning: {warning}")
         (manifest,) = self.manifests()
         self.assertRegex(manifest["warnings"][0], warning)
         self.assertRegex(self.trigram("table", self.results).stdout, f"warning: {warning}")
         alone = self.write(experiment(runtime="threads", cluster={**NETWORK, "nodes": 1}), "alone.json")
         self.assertNotIn("not emulated", self.trigram("run", alone, "--dry-run").stderr)
-        felt = self.trigram("run", self.write(shaped(), "felt.json"), "--set", "/name=felt")
+        felt = self.trigram("run", self.write(shaped(), "felt.json"), "--set", "/name=felt", table=True)
         self.assertNotIn("not emulated", felt.stdout + felt.stderr)
 
     def test_bad_options(self) -> None:

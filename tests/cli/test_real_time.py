@@ -54,7 +54,7 @@ class PricedInThreads(CommandTest):
 
     def test_skipped_computation_is_named_and_not_counted(self) -> None:
         skipped = SHAPED | {"modelled_compute": "skipped"}
-        out = self.trigram("run", self.write(priced(runtime=skipped))).stdout
+        out = self.trigram("run", self.write(priced(runtime=skipped)), table=True).stdout
         warning = "warning: priced_as: this world does not spend the computation time of model"
         self.assertIn(warning, out)
         self.assertIn("samples/s counts samples of the trained model", out)

@@ -76,8 +76,8 @@ class Reports(CommandTest):
                                      sweep={"/algorithm": ["gradient_allreduce", "bytegrad"]}), "edited.json")
         for seconds in (0.1, 0.01):
             self.write(profile.format(seconds), "mine.csv")
-            own = self.trigram("run", path).stdout
-        self.assertRegex(own, r"gradient_allreduce +2\d\.\d+ ")  # ms; only runs with the current content count
+            own = self.trigram("run", path, table=True).stdout
+        self.assertRegex(own, r"step \(ms\)[^\0]*\ngradient_allreduce +2\d\.\d+ ")  # of the present content only
         manifests = [json.loads(p.read_text()) for p in (self.folder / "results" / "edited").glob("*/manifest.json")]
         digests = {digest for manifest in manifests for digest in manifest["inputs"].values()}
         self.assertEqual({file for m in manifests for file in m["inputs"]}, {str(self.folder.resolve() / "mine.csv")})

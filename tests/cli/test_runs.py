@@ -212,7 +212,9 @@ class Runs(CommandTest):
 
     def test_seeds_give_mean_and_spread(self) -> None:
         path = self.write(experiment(seed=[1, 2, 3]))
-        self.assertIn(" ± ", self.trigram("run", path).stdout)
+        table = self.trigram("run", path, table=True).stdout
+        self.assertRegex(table, r"gradient_allreduce .* ±")
+        self.assertIn("mean ± standard deviation over 3 seeds", table)
         losses = {m["summary"]["loss"] for m in self.manifests()}
         self.assertEqual(len(losses), 3)
 

@@ -15,7 +15,6 @@
 #include "experiments/run/recorded_run.h"
 #include "experiments/run/summary.h"
 #include "experiments/sha256.h"
-#include "experiments/tables/comparison_table.h"
 #include "experiments/text/labels.h"
 
 namespace trigram::results_test {
@@ -118,127 +117,6 @@ TEST(Sha256, OfAbc) {
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-/// A run on two nodes of `steps` steps, in which messages were sent.
-Json experiment_with(const Json& algorithm, long steps = 10) {
-  return {{"algorithm", algorithm},
-          {"cluster", {{"nodes", 2}, {"workers_per_node", 1}}},
-          {"steps", steps}};
-}
-
-Json manifest(const char* algorithm, const char* bandwidth, int seed, double step_s) {
-  return {{"experiment", experiment_with({{"name", algorithm}})},
-          {"sweep",
-           {{"/algorithm", algorithm}, {"/cluster/inter/bandwidth", bandwidth}, {"/seed", seed}}},
-          {"summary", {{"step_s", step_s}, {"accuracy", nullptr}, {"messages_inter", 4}}}};
-}
-
-TEST(ComparisonTable, MarksTheFastestOfEachSettingAndJoinsSeeds) {
-  const std::string table =
-      comparison_table({manifest("slow", "1Gbps", 1, 0.002), manifest("slow", "1Gbps", 2, 0.004),
-                        manifest("fast", "1Gbps", 1, 0.001), manifest("slow", "9Gbps", 1, 0.001),
-                        manifest("fast", "9Gbps", 1, 0.002)});
-  EXPECT_EQ(table,
-            "bandwidth  algorithm    step [ms]\n"
-            "1Gbps      slow       3.00 ± 1.41\n"
-            "1Gbps      fast            1.00 *\n"
-            "9Gbps      slow            1.00 *\n"
-            "9Gbps      fast              2.00\n"
-            "* shortest step at this setting\n");
-}
-
-TEST(ComparisonTable, JoinsDrawsOfBandwidths) {
-  const auto with_draw = [](int seed, double step_s) {
-    Json drawn = manifest("slow", "1Gbps", 1, step_s);
-    drawn["sweep"]["/cluster/jitter_seed"] = seed;
-    return drawn;
-  };
-  EXPECT_EQ(comparison_table({with_draw(1, 0.002), with_draw(2, 0.004)}),
-            "bandwidth  algorithm    step [ms]\n"
-            "1Gbps      slow       3.00 ± 1.41\n");
-}
-
-TEST(ComparisonTable, TellsModesOfAnAlgorithmApart) {
-  auto mode = [](const char* name, double step_s) {
-    const Json algorithm = {{"name", "decentralized"}, {"mode", name}};
-    return Json{{"experiment", experiment_with(algorithm)},
-                {"sweep", {{"/algorithm/mode", name}}},
-                {"summary", {{"step_s", step_s}, {"messages_inter", 4}}}};
-  };
-  EXPECT_EQ(comparison_table({mode("ring", 0.002), mode("all", 0.001)}),
-            "algorithm           step [ms]\n"
-            "decentralized/ring       2.00\n"
-            "decentralized/all      1.00 *\n"
-            "* shortest step at this setting\n");
-}
-
-TEST(ComparisonTable, NamesOptionsOnlyWhereNamesAreEqual) {
-  auto bucket = [](const char* name, const char* size, double step_s) {
-    const Json algorithm = {{"name", name}, {"bucket", size}};
-    return Json{{"experiment", experiment_with(algorithm)},
-                {"sweep", {{"/algorithm", algorithm}}},
-                {"summary", {{"step_s", step_s}, {"messages_inter", 4}}}};
-  };
-  EXPECT_EQ(comparison_table(
-                {bucket("a", "0B", 0.002), bucket("a", "1kB", 0.001), bucket("b", "1kB", 0.003)}),
-            "algorithm     step [ms]\n"
-            "a bucket=0B        2.00\n"
-            "a bucket=1kB     1.00 *\n"
-            "b                  3.00\n"
-            "* shortest step at this setting\n");
-}
-
-TEST(ComparisonTable, ExplainsAStarWhereThereIsOne) {
-  Json first = manifest("first", "1Gbps", 1, 0.001), second = manifest("second", "1Gbps", 1, 0.002);
-  for (Json* one : {&first, &second}) {
-    (*one)["summary"]["step_s"] = nullptr;
-    (*one)["summary"]["loss"] = 0.5;
-  }
-  EXPECT_EQ(comparison_table({first, second}),
-            "bandwidth  algorithm   loss\n"
-            "1Gbps      first      0.500\n"
-            "1Gbps      second     0.500\n");
-}
-
-/// The time to an accuracy is known only as exactly as the evaluations allow.
-TEST(ComparisonTable, ShowsWhenAnAccuracyWasReachedAsAnInterval) {
-  Json bound = manifest("bound", "1Gbps", 1, 0.001), fine = manifest("fine", "1Gbps", 1, 0.002);
-  bound["summary"]["target"] = {{"time_s", 4.0}, {"after_s", 0.0}};
-  fine["summary"]["target"] = {{"time_s", 5.0}, {"after_s", 4.5}};
-  EXPECT_THAT(comparison_table({bound, fine}),
-              testing::AllOf(testing::HasSubstr("1.00 *             ≤4.00 ~\n"),
-                             testing::HasSubstr("2.00           4.50–5.00\n"),
-                             testing::HasSubstr("\n~ coarse: fewer than five evaluations")));
-}
-
-/// A run without communication does not win, although its step is the shortest.
-TEST(ComparisonTable, MarksRunsThatDoNotShowWhatTheirAlgorithmCosts) {
-  Json silent = manifest("silent", "1Gbps", 1, 0.001), brief = manifest("brief", "1Gbps", 1, 0.002);
-  silent["summary"]["messages_inter"] = 0;
-  brief["summary"]["cycle_steps"] = 11;
-  EXPECT_EQ(comparison_table({silent, brief, manifest("whole", "1Gbps", 1, 0.003)}),
-            "bandwidth  algorithm  step [ms]\n"
-            "1Gbps      silent        1.00 !\n"
-            "1Gbps      brief         2.00 !\n"
-            "1Gbps      whole         3.00 *\n"
-            "* shortest step at this setting\n"
-            "! brief is not compared: it made 10 of the 11 steps from one exchange to the next\n"
-            "! silent is not compared: it sent nothing between its workers in 10 steps\n");
-}
-
-/// `trigram table` prints the same notes.
-TEST(ComparisonTable, SaysWhatTimesOfThisMachineAreWorth) {
-  Json many = manifest("many", "1Gbps", 1, 0.001), few = manifest("few", "1Gbps", 1, 0.002);
-  for (Json* run : {&many, &few}) (*run)["time_kind"] = "wall";
-  many["oversubscribed"] = true;
-  EXPECT_EQ(comparison_table({many, few}),
-            "bandwidth  algorithm  step [ms]\n"
-            "1Gbps      many †        1.00 *\n"
-            "1Gbps      few             2.00\n"
-            "* shortest step at this setting\n"
-            "† more ranks than cores: its times say little about a real cluster\n"
-            "times are wall-clock times of this machine\n");
-}
-
 TEST(Manifest, HasWarningsThatOnlyShowInTheRun) {
   const Json config = {{"cluster", {{"nodes", 2}}}, {"algorithm", "gradient_allreduce"},
                        {"workload", "quadratic"},   {"runtime", "threads"},
@@ -258,35 +136,20 @@ TEST(Manifest, HasWarningsThatOnlyShowInTheRun) {
   EXPECT_EQ(manifest["links"], links);
 }
 
-TEST(ComparisonTable, SaysWhatRunsSayOfTheirLength) {
-  Json cut = manifest("cut", "1Gbps", 1, 0.002), part = manifest("part", "1Gbps", 1, 0.003);
-  cut["summary"]["shortfall"] = {{"why", "made 7 of 8 steps"}, {"of", "rates"}};
-  part["summary"]["shortfall"] = nullptr;
-  part["summary"]["rates"] = {{"over", "4 of 7 steps: whole cycles of 4"}};
-  for (Json* run : {&cut, &part}) (*run)["summary"]["samples_per_s"] = 400.0;
-  cut["summary"]["paces"] = {{"slowest", {{"samples_per_s", 0.4}}},
-                             {"fastest", {{"samples_per_s", 199.6}}}};
-  EXPECT_EQ(
-      comparison_table({cut, part}),
-      "bandwidth  algorithm  step [ms]         samples/s\n"
-      "1Gbps      cut           2.00 !  400 (0.4 to 200)\n"
-      "1Gbps      part          3.00 *               400\n"
-      "* shortest step at this setting\n"
-      "! cut is not compared: it made 7 of 8 steps\n"
-      "(a to b): samples/s of the slowest and of the fastest worker, who do not wait for each "
-      "other; the sum is of all\n"
-      "means over 4 of 7 steps: whole cycles of 4: part\n");
+TEST(MissingExchanges, DependOnWhatIsCompared) {
+  Json cut = {{"summary", {{"shortfall", {{"why", "made 7 of 8 steps"}, {"of", "rates"}}}}}};
   EXPECT_EQ(missing_exchanges(cut), "made 7 of 8 steps");
   EXPECT_EQ(missing_exchanges(cut, Compared::accuracy), "") << "it was there when it says";
   cut["summary"]["shortfall"]["of"] = "run";
   EXPECT_EQ(missing_exchanges(cut, Compared::accuracy), "made 7 of 8 steps");
+  cut["summary"]["shortfall"] = nullptr;
+  EXPECT_EQ(missing_exchanges(cut), "");
 }
 
 TEST(Labels, NameSystemsByTheirFiles) {
-  const Json run = {{"experiment", experiment_with({{"name", "gradient_allreduce"}})},
-                    {"sweep", {{"/algorithm", "../systems/pytorch_ddp.json"}}},
-                    {"summary", {{"step_s", 0.001}, {"messages_inter", 4}}}};
-  EXPECT_EQ(comparison_table({run}), "algorithm    step [ms]\npytorch_ddp       1.00\n");
+  const Json run = {{"experiment", {{"algorithm", {{"name", "gradient_allreduce"}}}}},
+                    {"sweep", {{"/algorithm", "../systems/pytorch_ddp.json"}}}};
+  EXPECT_EQ(algorithm_label(run), "pytorch_ddp");
   EXPECT_EQ(describe(run["sweep"]), "algorithm=pytorch_ddp");
 }
 

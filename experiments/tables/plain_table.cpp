@@ -1,0 +1,80 @@
+#include "experiments/tables/plain_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "experiments/results/exchanges.h"
+#include "experiments/tables/caveats.h"
+#include "experiments/text/labels.h"
+#include "experiments/text/text_table.h"
+
+namespace trigram {
+namespace {
+
+struct Column {
+  std::string title;
+  const char* key;  // in the summary
+  double scale = 1;
+};
+
+/// Titles and units as the comparison has them (analysis/trigram_analysis/table.py).
+std::vector<Column> columns_of(const std::vector<Json>& manifests) {
+  double longest_s = 0;
+  for (const Json& m : manifests)
+    if (const Json step_s = m["summary"].value("step_s", Json()); step_s.is_number())
+      longest_s = std::max(longest_s, step_s.get<double>());
+  const auto [unit, scale] = longest_s >= 1      ? std::pair{"s", 1.0}
+                             : longest_s >= 1e-3 ? std::pair{"ms", 1e3}
+                                                 : std::pair{"µs", 1e6};
+  const std::vector<Column> all = {{fmt::format("step ({})", unit), "step_s", scale},
+                                   {fmt::format("exposed ({})", unit), "exposed_s", scale},
+                                   {"samples/s", "samples_per_s"},
+                                   {"stale", "staleness_mean"},
+                                   {"loss", "loss"},
+                                   {"accuracy (%)", "accuracy", 100}};
+  std::vector<Column> shown;
+  std::ranges::copy_if(all, std::back_inserter(shown), [&manifests](const Column& c) {
+    return std::ranges::any_of(
+        manifests, [&c](const Json& m) { return m["summary"].value(c.key, Json()).is_number(); });
+  });
+  return shown;
+}
+
+/// Three significant digits, but at most three decimal places.
+std::string number(double value) {
+  const double size = std::abs(value);
+  const int whole = size > 0 ? static_cast<int>(std::floor(std::log10(size))) : 2;
+  return fmt::format("{:.{}f}", value, std::clamp(2 - whole, 0, 3));
+}
+
+std::string cell(const Json& manifest, const Column& column) {
+  const Json value = manifest["summary"].value(column.key, Json());
+  return value.is_number() ? number(value.get<double>() * column.scale) : "-";
+}
+
+std::string kind_of_time(const Json& manifest) {
+  if (manifest.value("time_kind", "simulated") != "wall") return "simulated";
+  return manifest.value("oversubscribed", false) ? "wall clock, more ranks than cores"
+                                                 : "wall clock";
+}
+
+}  // namespace
+
+std::string plain_table(const std::vector<Json>& manifests) {
+  const std::vector<Column> columns = columns_of(manifests);
+  std::vector<std::vector<std::string>> lines = {{"run", "algorithm", "times"}};
+  for (const Column& c : columns) lines[0].push_back(c.title);
+  std::string too_short;
+  for (const Json& m : manifests) {
+    const std::string run = describe(m["sweep"]);
+    lines.push_back({run, algorithm_label(m), kind_of_time(m)});
+    for (const Column& c : columns) lines.back().push_back(cell(m, c));
+    if (const std::string why = missing_exchanges(m); !why.empty())
+      too_short += fmt::format("too short to compare: {}: it {}\n", run, why);
+  }
+  return aligned(lines, 3) + too_short + caveats(manifests);
+}
+
+}  // namespace trigram

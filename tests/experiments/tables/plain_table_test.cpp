@@ -1,0 +1,60 @@
+#include "experiments/tables/plain_table.h"
+
+#include <gmock/gmock.h>
+
+#include "experiments/text/labels.h"
+
+namespace trigram::table_labels_test {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+TEST(Labels, NameOptionsOfComponentsAndNothingElse) {
+  EXPECT_EQ(describe({{"/workload", {{"name", "fashion_mnist"}, {"batch", 8}}},
+                      {"/topology", {{"kind", "torus"}, {"wraps", true}}}}),
+            "topology=torus wraps=true, workload=fashion_mnist batch=8");
+}
+
+Json with_workload(const Json& workload, double step_s) {
+  return {{"experiment", {{"algorithm", {{"name", "a"}}}}},
+          {"sweep", {{"/workload", workload}}},
+          {"assumed", {"a V100"}},
+          {"summary", {{"step_s", step_s}, {"accuracy", nullptr}, {"shortfall", nullptr}}}};
+}
+
+TEST(PlainTable, HasARowForEachRun) {
+  EXPECT_EQ(plain_table({with_workload({{"name", "bert"}, {"batch", 8}}, 0.0123456),
+                         with_workload({{"name", "bert"}, {"batch", 64}}, 0.5),
+                         with_workload("vgg", 0.0000011)}),
+            "run                     algorithm  times      step (ms)\n"
+            "workload=bert batch=8   a          simulated       12.3\n"
+            "workload=bert batch=64  a          simulated        500\n"
+            "workload=vgg            a          simulated      0.001\n"
+            "assumed: a V100\n");
+}
+
+TEST(PlainTable, ShowsLearningWhereThereIsSome) {
+  Json learns = with_workload("a", 2), none = with_workload("b", 1);
+  learns["summary"]["accuracy"] = 0.8412;
+  const std::string text = plain_table({learns, none});
+  EXPECT_THAT(text, HasSubstr("step (s)  accuracy (%)\n"));
+  EXPECT_THAT(text, HasSubstr("2.00          84.1\n"));
+  EXPECT_THAT(text, HasSubstr("1.00             -\n"));
+}
+
+TEST(PlainTable, SaysEachCaution) {
+  Json many = with_workload("a", 1), cut = with_workload("b", 1);
+  many["time_kind"] = "wall";
+  many["oversubscribed"] = true;
+  many["warnings"] = {"seen"};
+  cut["summary"]["shortfall"] = {{"why", "made 7 of 8 steps"}, {"of", "rates"}};
+  const std::string text = plain_table({many, cut});
+  EXPECT_THAT(text, HasSubstr("wall clock, more ranks than cores"));
+  EXPECT_THAT(text, EndsWith("too short to compare: workload=b: it made 7 of 8 steps\n"
+                             "warning: seen [workload=a]\n"
+                             "assumed: a V100\n"));
+}
+
+}  // namespace
+}  // namespace trigram::table_labels_test
