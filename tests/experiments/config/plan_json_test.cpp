@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/data_dir.h"
+#include "core/files.h"
 
-namespace trigram {
+namespace trigram::plan_json_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ TEST_F(PlanInJson, RefusesAnInputFileThatIsMissingOrDiffers) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::plan_json_test

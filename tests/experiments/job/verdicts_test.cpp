@@ -4,7 +4,7 @@
 
 #include "core/config/config_error.h"
 
-namespace trigram {
+namespace trigram::verdicts_test {
 namespace {
 
 /// The text of the error that check_verdicts throws; empty if it throws none.
@@ -43,4 +43,4 @@ TEST(Verdicts, ArgumentsAreComparedAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace trigram
+}  // namespace trigram::verdicts_test

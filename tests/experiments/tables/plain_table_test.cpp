@@ -4,7 +4,7 @@
 
 #include "experiments/text/labels.h"
 
-namespace trigram::table_labels_test {
+namespace trigram::plain_table_test {
 namespace {
 
 using testing::EndsWith;
@@ -57,4 +57,4 @@ TEST(PlainTable, SaysEachCaution) {
 }
 
 }  // namespace
-}  // namespace trigram::table_labels_test
+}  // namespace trigram::plain_table_test
