@@ -19,7 +19,7 @@ double place(double x) {
   return std::clamp(share, 1e-9, 1 - 1e-9);
 }
 
-double lognormal(double variation, double share) {
+double lognormal_quantile(double variation, double share) {
   return static_cast<double>(exp_portable(static_cast<float>(variation * normal_quantile(share))));
 }
 
@@ -35,12 +35,12 @@ double normal_quantile(double share) {
 
 double worker_slowness(double variation, int rank) {
   if (variation == 0) return 1;
-  return lognormal(variation, place(0.25 + rank * kGolden));
+  return lognormal_quantile(variation, place(0.25 + rank * kGolden));
 }
 
 double node_swiftness(double variation, int node) {
   if (variation == 0) return 1;
-  return lognormal(variation, place(0.25 + node * kGolden));
+  return lognormal_quantile(variation, place(0.25 + node * kGolden));
 }
 
 double connection_swiftness(double variation, const NodeConnection& c) {
@@ -49,7 +49,7 @@ double connection_swiftness(double variation, const NodeConnection& c) {
   const int hop = (c.destination_node - c.source_node + c.nodes) % c.nodes;
   const double first =
       0.25 + kShift * (hop - 1) + kSource * c.source_worker + kDestination * c.destination_worker;
-  return lognormal(variation, place(first + kGolden * c.source_node));
+  return lognormal_quantile(variation, place(first + kGolden * c.source_node));
 }
 
 }  // namespace trigram

@@ -78,10 +78,10 @@ constexpr ByProtocol kTreeCorrection[] = {
     {1, 1, .9},    // 256 MiB
 };
 
-int floor_lg(std::size_t v) { return v == 0 ? 0 : static_cast<int>(std::bit_width(v)) - 1; }
+int floor_log2(std::size_t v) { return v == 0 ? 0 : static_cast<int>(std::bit_width(v)) - 1; }
 
 double tree_correction(NcclProtocol protocol, std::size_t nbytes) {
-  const auto step = static_cast<std::size_t>(floor_lg(nbytes / 64));
+  const auto step = static_cast<std::size_t>(floor_log2(nbytes / 64));
   return step < std::size(kTreeCorrection) ? kTreeCorrection[step][protocol] : 1;
 }
 
@@ -102,7 +102,7 @@ double tree_latency_us(const NcclView& view, NcclProtocol protocol) {
   const double inside = (view.nvlink ? kNvlink : kPcie).tree[protocol];
   return kBase.tree[protocol] +
          2 * ((view.workers - 1) * inside +
-              floor_lg(static_cast<std::size_t>(view.nodes)) * kNetwork.tree[protocol]);
+              floor_log2(static_cast<std::size_t>(view.nodes)) * kNetwork.tree[protocol]);
 }
 
 double ring_latency_us(const NcclView& view, NcclProtocol protocol, std::size_t nbytes) {

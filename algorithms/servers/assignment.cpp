@@ -45,7 +45,7 @@ void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t n
 }
 
 /// Sets `begin` of each partition among those of its server and round.
-void place(std::vector<Partition>& all, std::size_t servers) {
+void assign_servers(std::vector<Partition>& all, std::size_t servers) {
   std::vector<std::size_t> begin(servers);
   for (std::size_t i = 0; i < all.size(); ++i) {
     Partition& p = all[i];
@@ -76,7 +76,7 @@ std::vector<Partition> assign(std::span<const Bucket> buckets, std::size_t serve
       all[i].server = i % servers;
       all[i].round = i / servers;
     }
-  place(all, servers);
+  assign_servers(all, servers);
   return all;
 }
 

@@ -17,7 +17,7 @@ int number(const Context& ctx, bool by_nodes) {
 }
 
 /// The buffer of the i-th short message of a batch.
-Tensor place(const Tensor& room, std::size_t i, std::size_t nbytes) {
+Tensor slot_of(const Tensor& room, std::size_t i, std::size_t nbytes) {
   constexpr std::size_t kElement = size_of(DType::f32);
   return room.slice(i * PushPull::kRequest_bytes / kElement, nbytes / kElement);
 }
@@ -235,7 +235,7 @@ void PushPull::push(Context c, const Partition& x, std::vector<Transfer>& batch)
 void PushPull::acknowledge(Context c, const Partition& x, std::vector<Transfer>& batch) const {
   const int server = server_of(x);
   const auto add = [&](Transfer::Kind kind, int peer) {
-    batch.push_back({kind, place(acknowledgements_, batch.size(), kAcknowledgement_bytes), peer,
+    batch.push_back({kind, slot_of(acknowledgements_, batch.size(), kAcknowledgement_bytes), peer,
                      TrafficClass::answer});
   };
   if (server != c.rank()) {
@@ -250,7 +250,7 @@ void PushPull::request(Context c, const Partition& x, std::vector<Transfer>& bat
   const int server = server_of(x);
   const auto add = [&](Transfer::Kind kind, int peer) {
     batch.push_back(
-        {kind, place(requests_, batch.size(), kRequest_bytes), peer, TrafficClass::server});
+        {kind, slot_of(requests_, batch.size(), kRequest_bytes), peer, TrafficClass::server});
   };
   if (server != c.rank()) {
     if (works()) add(Transfer::send, server);

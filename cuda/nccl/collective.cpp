@@ -23,7 +23,7 @@ ncclDataType_t type_of(DType type) {
 constexpr int kDescribesCollective = -103;  // a tag next to those in communicator.cpp
 
 /// Encodes a collective as a control message.
-Message described(const Collective& c, int peer) {
+Message described_piece(const Collective& c, int peer) {
   const std::int64_t what = static_cast<std::int64_t>(c.kind) * 4 + static_cast<std::int64_t>(c.op);
   return {peer, static_cast<std::int64_t>(c.x.numel()),
           (what * 4 + static_cast<std::int64_t>(c.x.dtype())) * (std::int64_t{1} << 32) + c.root};
@@ -52,7 +52,7 @@ void NcclCommunicator::agree_on(const Collective& c) {
   const int P = place_.size;
   for (int distance = 1; distance < P; distance *= 2) {
     const int to = (place_.rank + distance) % P, from = (place_.rank + P - distance) % P;
-    const Message mine = described(c, from);
+    const Message mine = described_piece(c, from);
     place_.control.post(to, kDescribesCollective, mine.a, mine.b);
     std::optional<Message> theirs;
     place_.waiter.await({.kind = Wait::collective, .peer = from}, [&] {

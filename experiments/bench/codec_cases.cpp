@@ -85,7 +85,7 @@ class Decode final : public CodecExercise {
 };
 
 template <class Operation>
-BenchEntry entry(const char* operation, const std::string& codec) {
+BenchEntry case_of_codec(const char* operation, const std::string& codec) {
   BenchEntry e{operation, codec, "none"};
   e.make = [spec = CodecSpec{codec}](const Context& ctx, std::size_t n) {
     return std::make_unique<Operation>(spec, ctx, n);
@@ -98,8 +98,10 @@ BenchEntry entry(const char* operation, const std::string& codec) {
 const std::vector<BenchEntry>& codec_benches() {
   static const std::vector<BenchEntry> entries = [] {
     std::vector<BenchEntry> all;
-    for (const CodecEntry& codec : codecs()) all.push_back(entry<Encode>("encode", codec.name));
-    for (const CodecEntry& codec : codecs()) all.push_back(entry<Decode>("decode", codec.name));
+    for (const CodecEntry& codec : codecs())
+      all.push_back(case_of_codec<Encode>("encode", codec.name));
+    for (const CodecEntry& codec : codecs())
+      all.push_back(case_of_codec<Decode>("decode", codec.name));
     return all;
   }();
   return entries;

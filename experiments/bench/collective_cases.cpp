@@ -125,8 +125,8 @@ BenchEntry made_entry(std::string operation, std::string algorithm, const Rule& 
   return e;
 }
 
-BenchEntry entry(std::string operation, std::string algorithm, const Rule& rule,
-                 CollectiveCall run) {
+BenchEntry collective_entry(std::string operation, std::string algorithm, const Rule& rule,
+                            CollectiveCall run) {
   return made_entry(std::move(operation), std::move(algorithm), rule,
                     [run = std::move(run)](const Place&) { return run; });
 }
@@ -137,7 +137,7 @@ BenchEntry reducing(BenchEntry e) {
 }
 
 BenchEntry native(std::string operation, const Rule& rule, Collective::Kind kind) {
-  BenchEntry e = entry(std::move(operation), "native", rule, [kind](const Place& at) {
+  BenchEntry e = collective_entry(std::move(operation), "native", rule, [kind](const Place& at) {
     const bool made = at.ctx.comm->native({.kind = kind, .x = at.x, .y = at.y});
     TRIGRAM_CHECK(made, "the world has refused a native collective of {} f32", at.n);
   });
@@ -184,15 +184,17 @@ CollectiveCall gloo_ring(const Place& at) {
 /// A name consists of the library's name and the name of its algorithm.
 std::vector<BenchEntry> library_entries() {
   std::vector<BenchEntry> all = {
-      entry("allreduce", "open_mpi_ring", kAllreduce,
-            [](const Place& at) { open_mpi_ring_allreduce(at.ctx, at.x); }),
-      entry("allreduce", "open_mpi_recursive_doubling", kAllreduce,
-            [](const Place& at) { open_mpi_recursive_doubling_allreduce(at.ctx, at.x); }),
+      collective_entry("allreduce", "open_mpi_ring", kAllreduce,
+                       [](const Place& at) { open_mpi_ring_allreduce(at.ctx, at.x); }),
+      collective_entry(
+          "allreduce", "open_mpi_recursive_doubling", kAllreduce,
+          [](const Place& at) { open_mpi_recursive_doubling_allreduce(at.ctx, at.x); }),
       made_entry("allreduce", "gloo_ring", kAllreduce, gloo_ring),
-      entry("all_to_all", "open_mpi_linear", kAllToAll,
-            [](const Place& at) { open_mpi_linear_all_to_all(at.ctx, at.x, at.y); }),
-      entry("all_to_all", "open_mpi_linear_send", kAllToAll,
-            [](const Place& at) { open_mpi_linear_all_to_all_without_put(at.ctx, at.x, at.y); }),
+      collective_entry("all_to_all", "open_mpi_linear", kAllToAll,
+                       [](const Place& at) { open_mpi_linear_all_to_all(at.ctx, at.x, at.y); }),
+      collective_entry(
+          "all_to_all", "open_mpi_linear_send", kAllToAll,
+          [](const Place& at) { open_mpi_linear_all_to_all_without_put(at.ctx, at.x, at.y); }),
   };
   for (BenchEntry& e : all) {
     e.imitates_library = true;
@@ -203,30 +205,34 @@ std::vector<BenchEntry> library_entries() {
 
 std::vector<BenchEntry> make_entries() {
   std::vector<BenchEntry> all = {
-      reducing(entry("allreduce", "ring", kAllreduce, in_place(ring_allreduce))),
-      reducing(entry("allreduce", "recursive_doubling", kAllreduce,
-                     in_place(recursive_doubling_allreduce))),
-      reducing(entry("allreduce", "rabenseifner", kAllreduce, in_place(rabenseifner_allreduce))),
-      reducing(entry("allreduce", "double_tree", kAllreduce,
-                     [](const Place& at) { double_tree_allreduce(at.ctx, at.x, Reduce::sum); })),
+      reducing(collective_entry("allreduce", "ring", kAllreduce, in_place(ring_allreduce))),
+      reducing(collective_entry("allreduce", "recursive_doubling", kAllreduce,
+                                in_place(recursive_doubling_allreduce))),
+      reducing(collective_entry("allreduce", "rabenseifner", kAllreduce,
+                                in_place(rabenseifner_allreduce))),
+      reducing(collective_entry(
+          "allreduce", "double_tree", kAllreduce,
+          [](const Place& at) { double_tree_allreduce(at.ctx, at.x, Reduce::sum); })),
       reducing(native("allreduce", kAllreduce, Collective::allreduce)),
-      reducing(entry("reduce_scatter", "ring", kReduceScatter, in_place(ring_reduce_scatter))),
-      reducing(entry("reduce_scatter", "recursive_halving", kReduceScatter,
-                     in_place(recursive_halving_reduce_scatter))),
+      reducing(collective_entry("reduce_scatter", "ring", kReduceScatter,
+                                in_place(ring_reduce_scatter))),
+      reducing(collective_entry("reduce_scatter", "recursive_halving", kReduceScatter,
+                                in_place(recursive_halving_reduce_scatter))),
       reducing(native("reduce_scatter", kReduceScatter, Collective::reduce_scatter)),
-      entry("allgather", "ring", kAllgather,
-            in_place(static_cast<void (*)(Context, const Tensor&)>(ring_allgather))),
-      entry("allgather", "recursive_doubling", kAllgather, in_place(recursive_doubling_allgather)),
+      collective_entry("allgather", "ring", kAllgather,
+                       in_place(static_cast<void (*)(Context, const Tensor&)>(ring_allgather))),
+      collective_entry("allgather", "recursive_doubling", kAllgather,
+                       in_place(recursive_doubling_allgather)),
       native("allgather", kAllgather, Collective::allgather),
-      entry("broadcast", "binomial", kBroadcast,
-            [](const Place& at) { binomial_broadcast(at.ctx, at.x, 0); }),
-      entry("broadcast", "pipelined", kBroadcast,
-            [](const Place& at) { pipelined_broadcast(at.ctx, at.x, 0, kSegments); }),
+      collective_entry("broadcast", "binomial", kBroadcast,
+                       [](const Place& at) { binomial_broadcast(at.ctx, at.x, 0); }),
+      collective_entry("broadcast", "pipelined", kBroadcast,
+                       [](const Place& at) { pipelined_broadcast(at.ctx, at.x, 0, kSegments); }),
       native("broadcast", kBroadcast, Collective::broadcast),
-      entry("all_to_all", "pairwise", kAllToAll, all_to_all),
+      collective_entry("all_to_all", "pairwise", kAllToAll, all_to_all),
       native("all_to_all", kAllToAll, Collective::all_to_all),
-      entry("sendrecv", "transfer", kSendRecv, send_recv),
-      entry("pingpong", "transfer", kPingPong, ping_pong),
+      collective_entry("sendrecv", "transfer", kSendRecv, send_recv),
+      collective_entry("pingpong", "transfer", kPingPong, ping_pong),
   };
   all.back().runs = 2;  // a round trip has two messages
   all.back().least_ranks = 2;

@@ -61,7 +61,8 @@ std::int64_t broadcast_from_rank_0(const Context& ctx, std::int64_t value) {
 
 /// Bytes per second of `receivers` connections, computed from messages of `numel` / 4 and of
 /// `numel` elements.
-double rate_of(const Context& ctx, const SizeRange& ladder, std::size_t numel, int receivers) {
+double rate_to_receivers(const Context& ctx, const SizeRange& ladder, std::size_t numel,
+                         int receivers) {
   std::vector<Sample> samples;
   for (const std::size_t n : {numel / 4, numel})
     samples.push_back({static_cast<double>(n * sizeof(float)) * receivers,
@@ -85,8 +86,8 @@ WindowProbe probe_window(const Context& ctx, const SizeRange& ladder) {
     longer = broadcast_from_rank_0(ctx, seconds < kRoundTrips * probe.round_trip_s) != 0;
   }
   probe.connections = receivers;
-  probe.one_Bps = rate_of(ctx, few, numel, 1);
-  probe.together_Bps = rate_of(ctx, few, numel, receivers);
+  probe.one_Bps = rate_to_receivers(ctx, few, numel, 1);
+  probe.together_Bps = rate_to_receivers(ctx, few, numel, receivers);
   return probe;
 }
 

@@ -37,7 +37,7 @@ class CostRecorder final : public Stream {
   Stream& inner_;
 };
 
-double seconds_of(const std::vector<Cost>& costs, const Accelerator& accelerator) {
+double modelled_s(const std::vector<Cost>& costs, const Accelerator& accelerator) {
   double seconds = 0;
   for (const Cost& cost : costs) seconds += accelerator.seconds(cost);
   return seconds;
@@ -76,7 +76,7 @@ StepProbe probe_step(const Context& raw, const WorkloadFactory& factory, int ste
 double flop_rate(const StepProbe& step, Accelerator accelerator) {
   double low = 1e3, high = 1e18;
   accelerator.flops_per_s = high;
-  if (const double least_s = seconds_of(step.costs, accelerator); least_s >= step.seconds)
+  if (const double least_s = modelled_s(step.costs, accelerator); least_s >= step.seconds)
     throw std::runtime_error(
         fmt::format("a step took {:.3g} s, but its memory traffic and overheads alone would take "
                     "{:.3g} s at the measured memory bandwidth; repeat the calibration while the "
@@ -84,7 +84,7 @@ double flop_rate(const StepProbe& step, Accelerator accelerator) {
                     step.seconds, least_s));
   while (high / low > 1 + 1e-9) {
     accelerator.flops_per_s = std::sqrt(low * high);
-    const bool too_slow = seconds_of(step.costs, accelerator) > step.seconds;
+    const bool too_slow = modelled_s(step.costs, accelerator) > step.seconds;
     (too_slow ? low : high) = accelerator.flops_per_s;
   }
   return high;

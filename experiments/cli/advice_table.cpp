@@ -225,7 +225,7 @@ std::string heading(const Contest& contest) {
                      contest.ignored());
 }
 
-std::string caveats(const Contest& contest) {
+std::string caveats_of_contest(const Contest& contest) {
   std::string text;
   for (const std::string& line : contest.warnings()) text += "warning: " + line + "\n";
   for (const std::string& line : contest.assumed()) text += "assumed: " + line + "\n";
@@ -262,7 +262,7 @@ std::string notes(const Advice& advice, const Contest& contest) {
 
 std::string advice_table(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   constexpr std::size_t kTexts = 4;
-  std::string text = heading(contest) + caveats(contest) + "\n" +
+  std::string text = heading(contest) + caveats_of_contest(contest) + "\n" +
                      aligned(standing_lines(advice, contest), kTexts) + notes(advice, contest) +
                      "\n" + verdict(advice, contest) + uneven_paces(advice, contest) +
                      where_nics_differ(advice, contest);

@@ -98,7 +98,7 @@ struct Bench {
   SizeRange ladder;
 };
 
-Bench resolve(const BenchOptions& options, const Json& read) {
+Bench resolve_bench(const BenchOptions& options, const Json& read) {
   BenchPlace place = find_place(read);
   std::vector<BenchEntry> entries = chosen(options, *place.world);
   const SizeRange ladder = ladder_of(options, place.world->simulated);
@@ -124,7 +124,7 @@ int bench(const BenchOptions& options) {
   std::optional<Bench> resolved;
   const bool job =
       resolve_here_or_in_job([&] { return read_place(options.place); },
-                             [&](const Json& read) { resolved = resolve(options, read); });
+                             [&](const Json& read) { resolved = resolve_bench(options, read); });
   const auto& [place, entries, ladder] = *resolved;
   const bool speaks = rank_in_job() == 0;
   const int cores = job ? agree_on_cores(watchdog_s(place.runtime)).here : available_cores();

@@ -71,7 +71,7 @@ CalibrationOptions calibration_options(const CalibrateOptions& options, int rank
 }
 
 /// Throws before the measurements, rather than after them, if the output cannot be written.
-void check_writable(const std::string& path) {
+void check_description_writable(const std::string& path) {
   if (path.empty() || rank_in_job() != 0) return;
   std::error_code ignored;
   const bool existed = fs::exists(path, ignored);
@@ -137,7 +137,7 @@ ResolvedOptions resolve(const CalibrateOptions& options, const Json& read) {
         "--cluster",
         fmt::format("expected nodes of one worker, because every rank counts as a node, not of {}",
                     place.cluster.workers_per_node));
-  check_writable(options.output);
+  check_description_writable(options.output);
   return {std::move(place), wanted};
 }
 

@@ -49,7 +49,7 @@ Json list_of_worlds() {
   return list;
 }
 
-Json list_of(const auto& entries) {
+Json entries_as_json(const auto& entries) {
   Json list = Json::array();
   for (const auto& entry : entries) list.push_back(entry_json(entry));
   return list;
@@ -111,8 +111,8 @@ const std::vector<std::pair<std::string, Json (*)()>>& kinds() {
       {"codecs", list_of_codecs},
       {"graphs", list_of_graphs},
       {"networks", list_of_networks},
-      {"workloads", [] { return list_of(workloads()); }},
-      {"optimizers", [] { return list_of(optimizers()); }},
+      {"workloads", [] { return entries_as_json(workloads()); }},
+      {"optimizers", [] { return entries_as_json(optimizers()); }},
       {"worlds", list_of_worlds},
   };
   return all;

@@ -37,15 +37,15 @@ ReplayedLayer total(const std::vector<ReplayedLayer>& layers) {
   return sum;
 }
 
-Json to_json(const Pass& pass) {
+Json json_of(const Pass& pass) {
   return {{"flops", pass.flops}, {"profile_s", pass.profile_s}, {"measured_s", pass.measured_s}};
 }
 
-Json to_json(const ReplayedLayer& layer) {
+Json json_of(const ReplayedLayer& layer) {
   return {{"tensor", layer.tensor},
           {"numel", layer.numel},
-          {"forward", to_json(layer.forward)},
-          {"backward", to_json(layer.backward)}};
+          {"forward", json_of(layer.forward)},
+          {"backward", json_of(layer.backward)}};
 }
 
 std::string cells(const Pass& pass) {
@@ -100,9 +100,9 @@ int replay(const ReplayOptions& options) {
   Json json = {{"world", run.experiment.world().name},
                {"ranks", run.experiment.cluster.ranks()},
                {"steps", options.steps},
-               {"total", to_json(total(layers))},
+               {"total", json_of(total(layers))},
                {"layers", Json::array()}};
-  for (const ReplayedLayer& layer : layers) json["layers"].push_back(to_json(layer));
+  for (const ReplayedLayer& layer : layers) json["layers"].push_back(json_of(layer));
   fmt::print("{}\n", json.dump(2));
   return kOk;
 }

@@ -82,7 +82,7 @@ void print_connections(const Cluster& cluster, const Network& network) {
 /// Lists the effects that the runs of an experiment ignore. The list is empty for a cluster
 /// description. It is also empty for an experiment that cannot be planned, because `run` reports
 /// that.
-std::vector<std::string> warnings_of(const std::string& name) {
+std::vector<std::string> plan_warnings(const std::string& name) {
   if (std::error_code ignored; !std::filesystem::exists(name, ignored))
     return {};  // it is a preset
   try {
@@ -109,7 +109,7 @@ int show_network(const std::string& name, const std::string& picture) {
   print_connections(cluster, *network);
   fmt::print("{:20} {}\n", "accelerator", text_of(cluster.accelerator));
   if (file.pointer.empty()) return kOk;
-  for (const std::string& warning : warnings_of(name)) fmt::print("warning: {}\n", warning);
+  for (const std::string& warning : plan_warnings(name)) fmt::print("warning: {}\n", warning);
   return kOk;
 }
 

@@ -6,7 +6,7 @@
 namespace trigram {
 namespace {
 
-std::string remedy(const World& world) {
+std::string emulating_world(const World& world) {
   if (!world.emulates) return "--world sim predicts times on it";
   if (world.processes)
     return "trigram emulate has the kernel emulate it (docs/emulation-kernel.md)";
@@ -20,7 +20,7 @@ std::string network_warning(const Experiment& experiment, const Json& coordinate
       "network not emulated: the world {} moves messages {}, and times do not depend on the "
       "cluster's network; {}",
       world.name, world.processes ? "over the network of its machines" : "in memory",
-      remedy(world));
+      emulating_world(world));
   for (const auto& [pointer, value] : coordinates.items())
     if (pointer.starts_with("/cluster/inter") || pointer.starts_with("/cluster/intra"))
       text += fmt::format("; the sweep of {} has no effect", pointer);

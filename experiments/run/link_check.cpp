@@ -81,7 +81,7 @@ double message_s(const Context& ctx, const CheckedPair& pair, std::size_t nbytes
   return end_s - begin_s[0];
 }
 
-void measure(const Context& ctx, CheckedPair& pair) {
+void measure_pair(const Context& ctx, CheckedPair& pair) {
   std::array<double, 5> empty_s;
   for (double& seconds : empty_s) seconds = message_s(ctx, pair, 0);
   std::nth_element(empty_s.begin(), empty_s.begin() + empty_s.size() / 2, empty_s.end());
@@ -125,7 +125,8 @@ std::vector<CheckedLink> check_links(const Experiment& e, const WorkloadFactory&
   std::vector<CheckedPair> pairs = pairs_to_check(e.cluster);
   e.world().make(e.runtime, e.cluster, workload)->launch(e.cluster.layout(), [&](Context ctx) {
     for (CheckedPair& pair : pairs)
-      if (ctx.world_rank == pair.source || ctx.world_rank == pair.destination) measure(ctx, pair);
+      if (ctx.world_rank == pair.source || ctx.world_rank == pair.destination)
+        measure_pair(ctx, pair);
   });
   std::vector<CheckedLink> links;
   for (const CheckedPair& pair : pairs) links.push_back(pair.link);

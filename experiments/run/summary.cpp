@@ -14,7 +14,7 @@ namespace {
 
 /// One hash over the weights of all ranks that train, so that runs in different worlds can be
 /// compared bit for bit.
-Json hash_of(std::span<const RankResult> ranks) {
+Json common_hash(std::span<const RankResult> ranks) {
   Sha256 hash;
   for (const RankResult& rank : ranks) {
     if (!rank.trains) continue;
@@ -206,7 +206,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
                                               static_cast<double>(staleness_.updates))
                                        : Json()},
             {"staleness_max", updated ? Json(staleness_.max) : Json()},
-            {"weights_hash", hash_of(ranks)},
+            {"weights_hash", common_hash(ranks)},
             {"lower_bound_s", nullptr},
             {"messages_simulated_per_wall_s", messages_per_s ? finite(*messages_per_s) : Json()}};
   for (const char* key : {"accuracy", "eval_loss", "worker_accuracy_mean", "worker_accuracy_min",

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Checks that sources which the build compiles together (cmake/TrigramPrecompile.cmake) cannot take each other's names.
+
+In one translation unit, a call may choose a function of another source's anonymous namespace, because its parameters
+fit better. So a function in an anonymous namespace has another name than functions in the anonymous namespaces of the
+other sources, and than functions of the project's headers that these sources include. Sources of tests are not checked,
+since each has a named namespace of its own.
+
+  unity_test.py BUILD    BUILD is a configured build folder
+"""
+
+import json
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = Path()
+# A declaration or definition of a function at the beginning of a line, as clang-format writes it.
+FUNCTION = re.compile(
+    r"^(?!return|else|if|for|namespace|using|struct|class|enum|static_assert|friend|TEST|INSTANTIATE|[#/}\s])"
+    r"[\w:<>,&*\[\] .]*?[\w>&*\]] ?\b(\w+)\(", re.M)
+ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace\n", re.M | re.S)
+CLASS = re.compile(r"^(struct|class)[^;\n]*\{.*?^\};", re.M | re.S)
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
+
+
+def functions(text):
+    return {match[1] for match in FUNCTION.finditer(CLASS.sub("", text))}
+
+
+def groups(build):
+    """The sources of the project that each generated file of `build` includes."""
+    units = {Path(command["file"]) for command in json.loads((build / "compile_commands.json").read_text())}
+    for unit in sorted(unit for unit in units if unit.parent.name == "Unity"):
+        sources = [Path(path) for path in INCLUDE.findall(unit.read_text())]
+        yield [path for path in sources
+               if path.is_relative_to(ROOT) and not any(map(path.is_relative_to, (build, ROOT / "tests")))]
+
+
+def errors_in(sources, root=ROOT):
+    """One line for each name that two of `sources`, or one and a header of another, have for functions."""
+    texts = {path: path.read_text() for path in sources}
+    own = {path: functions("\n".join(ANONYMOUS.findall(text))) for path, text in texts.items()}
+    headers = {root / name for text in texts.values() for name in INCLUDE.findall(text)}
+    declared = {name: header.name for header in headers if header.is_file() for name in functions(header.read_text())}
+    errors = []
+    for path, names in own.items():
+        for other, others in own.items():
+            errors += [f"{path}: {name}() is also in {other.name}" for name in names & others if other.name > path.name]
+        errors += [f"{path}: {name}() is also in {declared[name]}" for name in names & declared.keys()]
+    return sorted(errors)
+
+
+class UnityNames(unittest.TestCase):
+    def test_sources_that_compile_together_have_distinct_names(self):
+        found = list(groups(BUILD))
+        if not found:
+            self.skipTest("this build compiles each source alone")
+        self.assertEqual([], sorted({error for sources in found for error in errors_in(sources)}))
+
+    def test_equal_names_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "x.h").write_text("struct X {\n  int member(int);\n};\nint shown(int a);\n")
+            (root / "a.cpp").write_text('#include "x.h"\nnamespace {\nint same() {\n}\n}  // namespace\n')
+            (root / "b.cpp").write_text("namespace {\nint same(long a) {\n}\nint shown(long a) {\n}\n"
+                                        "int member(int) {\n}\n}  // namespace\nint outside() {\n}\n")
+            self.assertEqual([f"{root}/a.cpp: same() is also in b.cpp", f"{root}/b.cpp: shown() is also in x.h"],
+                             errors_in([root / "a.cpp", root / "b.cpp"], root))
+
+
+if __name__ == "__main__":
+    BUILD = Path(sys.argv.pop()).resolve()
+    unittest.main()
