@@ -68,8 +68,9 @@ class OneNode(CommandTest):
             "steps": 4,
             "sweep": {"/algorithm": ["gradient_allreduce", BYTEGRAD, plain, local]},
         }
-        out = self.trigram("run", self.write(config)).stdout
-        self.assertEqual(out.count(" is not compared: it was hierarchical on one node"), 1)
+        out = self.trigram("run", self.write(config), table=True).stdout
+        self.assertEqual(out.count(" ‡ "), 1)
+        self.assertIn("‡ never best: was hierarchical on one node", out)
         lacks = {json.dumps(m["sweep"]["/algorithm"]): m["summary"]["shortfall"] for m in self.manifests()}
         self.assertEqual(lacks.pop(json.dumps(BYTEGRAD, sort_keys=True))["of"], "run")
         self.assertEqual(set(lacks.values()), {None})
