@@ -36,7 +36,7 @@
 #include "algorithms/peers/active_passive.h"
 #include "algorithms/peers/registry.h"
 
-namespace trigram {
+namespace trigram::algorithm::adpsgd {
 namespace {
 
 struct Options {
@@ -104,4 +104,4 @@ AlgorithmEntry adpsgd_entry() {
        .check = check_graph<Options>("adpsgd", {.undirected = true, .bipartite = true})});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::adpsgd

@@ -21,7 +21,7 @@
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::async_model_average {
 namespace {
 
 struct Options {
@@ -108,4 +108,4 @@ AlgorithmEntry async_model_average_entry() {
       {.schedule = schedule});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::async_model_average

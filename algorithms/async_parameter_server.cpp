@@ -25,7 +25,7 @@
 #include "algorithms/options.h"
 #include "algorithms/servers/shards.h"
 
-namespace trigram {
+namespace trigram::algorithm::async_parameter_server {
 namespace {
 
 struct Options {
@@ -64,4 +64,4 @@ AlgorithmEntry async_parameter_server_entry() {
       train, shard_fields<Options>(), {.check = check_shards<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::async_parameter_server

@@ -21,7 +21,7 @@
 #include "algorithms/options.h"
 #include "core/config/option_type.h"
 
-namespace trigram {
+namespace trigram::algorithm::bmuf {
 namespace {
 
 enum class Momentum { classical, nesterov };
@@ -68,4 +68,4 @@ AlgorithmEntry bmuf_entry() {
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::bmuf

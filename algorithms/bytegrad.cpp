@@ -13,7 +13,7 @@
 #include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::bytegrad {
 namespace {
 
 struct Options {
@@ -36,4 +36,4 @@ AlgorithmEntry bytegrad_entry() {
                          {.check = check_coding<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::bytegrad

@@ -21,7 +21,7 @@
 #include "algorithms/primitives/replicas.h"
 #include "core/codecs/registry.h"
 
-namespace trigram {
+namespace trigram::algorithm::choco_sgd {
 namespace {
 
 struct Options {
@@ -70,4 +70,4 @@ AlgorithmEntry choco_sgd_entry() {
       {.check = check_graph<Options>("choco_sgd", {.undirected = true, .fixed = true})});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::choco_sgd

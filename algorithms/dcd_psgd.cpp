@@ -29,7 +29,7 @@
 #include "algorithms/primitives/replicas.h"
 #include "core/codecs/registry.h"
 
-namespace trigram {
+namespace trigram::algorithm::dcd_psgd {
 namespace {
 
 struct Options {
@@ -88,4 +88,4 @@ AlgorithmEntry dcd_psgd_entry() {
        .check = check_graph<Options>("dcd_psgd", {.undirected = true, .fixed = true})});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::dcd_psgd

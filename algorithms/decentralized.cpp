@@ -27,7 +27,7 @@
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 
-namespace trigram {
+namespace trigram::algorithm::decentralized {
 namespace {
 
 enum class Mode { all, shift_one, ring };
@@ -99,4 +99,4 @@ AlgorithmEntry decentralized_entry() {
       {.schedule = schedule, .check = check});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::decentralized

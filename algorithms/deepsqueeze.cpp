@@ -20,7 +20,7 @@
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 
-namespace trigram {
+namespace trigram::algorithm::deepsqueeze {
 namespace {
 
 struct Options {
@@ -75,4 +75,4 @@ AlgorithmEntry deepsqueeze_entry() {
        .check = check_graph<Options>("deepsqueeze", {.undirected = true})});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::deepsqueeze

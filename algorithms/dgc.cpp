@@ -25,7 +25,7 @@
 #include "algorithms/options.h"
 #include "core/config/option_type.h"
 
-namespace trigram {
+namespace trigram::algorithm::dgc {
 namespace {
 
 struct Options {
@@ -119,4 +119,4 @@ AlgorithmEntry dgc_entry() {
       {.schedule = schedule});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::dgc

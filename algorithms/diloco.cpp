@@ -15,7 +15,7 @@
 #include "algorithms/execution/outer_momentum.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::diloco {
 namespace {
 
 struct Options {
@@ -53,4 +53,4 @@ AlgorithmEntry diloco_entry() {
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::diloco

@@ -19,7 +19,7 @@
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 
-namespace trigram {
+namespace trigram::algorithm::dpsgd {
 namespace {
 
 struct Options {
@@ -63,4 +63,4 @@ AlgorithmEntry dpsgd_entry() {
        .check = check_graph<Options>("dpsgd", {.undirected = true})});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::dpsgd

@@ -28,7 +28,7 @@
 #include "core/config/option_type.h"
 #include "core/config/units.h"
 
-namespace trigram {
+namespace trigram::algorithm::dropcompute {
 namespace {
 
 enum class Divisor { all, done };
@@ -121,4 +121,4 @@ AlgorithmEntry dropcompute_entry() {
       {.schedule = schedule});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::dropcompute

@@ -36,7 +36,7 @@
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 
-namespace trigram {
+namespace trigram::algorithm::dsgd_aau {
 namespace {
 
 struct Options {
@@ -77,4 +77,4 @@ AlgorithmEntry dsgd_aau_entry() {
       {.check = check_graph<Options>("dsgd_aau", {.undirected = true, .fixed = true})});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::dsgd_aau

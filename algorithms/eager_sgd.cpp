@@ -27,7 +27,7 @@
 #include "algorithms/primitives/primitives.h"
 #include "core/random/philox.h"
 
-namespace trigram {
+namespace trigram::algorithm::eager_sgd {
 namespace {
 
 enum class Mode { solo, majority };
@@ -105,4 +105,4 @@ AlgorithmEntry eager_sgd_entry() {
       {.schedule = schedule});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::eager_sgd

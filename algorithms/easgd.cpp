@@ -21,7 +21,7 @@
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::easgd {
 namespace {
 
 struct Options {
@@ -69,4 +69,4 @@ AlgorithmEntry easgd_entry() {
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::easgd

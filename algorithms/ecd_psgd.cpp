@@ -20,7 +20,7 @@
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/replicas.h"
 
-namespace trigram {
+namespace trigram::algorithm::ecd_psgd {
 namespace {
 
 struct Options {
@@ -68,4 +68,4 @@ AlgorithmEntry ecd_psgd_entry() {
       {.check = check_graph<Options>("ecd_psgd", {.undirected = true, .fixed = true})});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::ecd_psgd

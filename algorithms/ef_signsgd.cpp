@@ -17,7 +17,7 @@
 #include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::ef_signsgd {
 namespace {
 
 struct Options {
@@ -39,4 +39,4 @@ AlgorithmEntry ef_signsgd_entry() {
       {.check = check_coding<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::ef_signsgd

@@ -17,7 +17,7 @@
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
 
-namespace trigram {
+namespace trigram::algorithm::gossipgrad {
 namespace {
 
 struct Options {
@@ -49,4 +49,4 @@ AlgorithmEntry gossipgrad_entry() {
       {.schedule = schedule_of_graph<Options>, .check = check_graph<Options>("gossipgrad")});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::gossipgrad

@@ -15,7 +15,7 @@
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::gradient_allreduce {
 namespace {
 
 struct Options {
@@ -61,4 +61,4 @@ AlgorithmEntry gradient_allreduce_entry() {
                       "Horovod does not broadcast buffers; remove this option or fusion_buffer"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::gradient_allreduce

@@ -25,7 +25,7 @@
 #include "algorithms/options.h"
 #include "core/codecs/sparse.h"
 
-namespace trigram {
+namespace trigram::algorithm::gtopk {
 namespace {
 
 struct Options {
@@ -55,4 +55,4 @@ AlgorithmEntry gtopk_entry() {
                                   "Share of the elements that are chosen: k / number of elements"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::gtopk

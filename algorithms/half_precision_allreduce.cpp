@@ -11,7 +11,7 @@
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::half_precision_allreduce {
 namespace {
 
 struct Options {
@@ -58,4 +58,4 @@ AlgorithmEntry half_precision_allreduce_entry() {
                  "in Horovod"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::half_precision_allreduce

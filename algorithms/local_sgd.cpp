@@ -14,7 +14,7 @@
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::local_sgd {
 namespace {
 
 struct Options {
@@ -55,4 +55,4 @@ AlgorithmEntry local_sgd_entry() {
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::local_sgd

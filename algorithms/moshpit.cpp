@@ -27,7 +27,7 @@
 #include "algorithms/peers/registry.h"
 #include "core/subset.h"
 
-namespace trigram {
+namespace trigram::algorithm::moshpit {
 namespace {
 
 struct Options {
@@ -107,4 +107,4 @@ AlgorithmEntry moshpit_entry() {
       {.schedule = schedule, .check = check});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::moshpit

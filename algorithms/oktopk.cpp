@@ -33,7 +33,7 @@
 #include "core/codecs/sparse.h"
 #include "core/config/option_type.h"
 
-namespace trigram {
+namespace trigram::algorithm::oktopk {
 namespace {
 
 struct Options {
@@ -77,4 +77,4 @@ AlgorithmEntry oktopk_entry() {
       {.schedule = schedule});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::oktopk

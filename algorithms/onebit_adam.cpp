@@ -18,7 +18,7 @@
 #include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::onebit_adam {
 namespace {
 
 struct Options {
@@ -43,4 +43,4 @@ AlgorithmEntry onebit_adam_entry() {
                          moment_fields<Options>(), {.check = check_coding<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::onebit_adam

@@ -16,7 +16,7 @@
 #include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::onebit_sgd {
 namespace {
 
 struct Options {
@@ -39,4 +39,4 @@ AlgorithmEntry onebit_sgd_entry() {
       {.check = check_coding<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::onebit_sgd

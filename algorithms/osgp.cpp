@@ -28,7 +28,7 @@
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/push_sum.h"
 
-namespace trigram {
+namespace trigram::algorithm::osgp {
 namespace {
 
 struct Options {
@@ -94,4 +94,4 @@ AlgorithmEntry osgp_entry() {
       {.schedule = schedule, .check = check_graph<Options>("osgp")});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::osgp

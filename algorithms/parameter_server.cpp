@@ -26,7 +26,7 @@
 #include "algorithms/execution/exchange.h"
 #include "algorithms/servers/push_pull_queue.h"
 
-namespace trigram {
+namespace trigram::algorithm::parameter_server {
 namespace {
 
 struct Options {
@@ -120,4 +120,4 @@ AlgorithmEntry parameter_server_entry() {
       {.check = check, .workers = workers});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::parameter_server

@@ -16,7 +16,7 @@
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::post_local_sgd {
 namespace {
 
 struct Options {
@@ -60,4 +60,4 @@ AlgorithmEntry post_local_sgd_entry() {
       {.schedule = schedule});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::post_local_sgd

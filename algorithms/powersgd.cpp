@@ -21,7 +21,7 @@
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::powersgd {
 namespace {
 
 struct Options {
@@ -58,4 +58,4 @@ AlgorithmEntry powersgd_entry() {
                          FieldTable<Options>{}.include(&Options::low_rank, low_rank_fields()));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::powersgd

@@ -20,7 +20,7 @@
 #include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::qadam {
 namespace {
 
 struct Options {
@@ -46,4 +46,4 @@ AlgorithmEntry qadam_entry() {
       moment_fields<Options>(), {.check = check_coding<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::qadam

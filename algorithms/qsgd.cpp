@@ -15,7 +15,7 @@
 #include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::qsgd {
 namespace {
 
 struct Options {
@@ -38,4 +38,4 @@ AlgorithmEntry qsgd_entry() {
                          {.check = check_coding<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::qsgd

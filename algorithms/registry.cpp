@@ -12,7 +12,10 @@ std::string to_string(const Trigram& t) {
       t.centralisation == Trigram::Centralisation::centralised ? "centralised" : "decentralised");
 }
 
-#define TRIGRAM_ALGORITHM(name) AlgorithmEntry name##_entry();
+#define TRIGRAM_ALGORITHM(name)  \
+  namespace algorithm::name {    \
+  AlgorithmEntry name##_entry(); \
+  }
 #include "algorithms/list.def"
 #undef TRIGRAM_ALGORITHM
 
@@ -20,7 +23,7 @@ namespace {
 
 std::vector<AlgorithmEntry> own_algorithms() {
   return {
-#define TRIGRAM_ALGORITHM(name) name##_entry(),
+#define TRIGRAM_ALGORITHM(name) algorithm::name::name##_entry(),
 #include "algorithms/list.def"
 #undef TRIGRAM_ALGORITHM
   };

@@ -26,7 +26,7 @@
 #include "algorithms/primitives/primitives.h"
 #include "algorithms/primitives/push_sum.h"
 
-namespace trigram {
+namespace trigram::algorithm::sgp {
 namespace {
 
 struct Options {
@@ -84,4 +84,4 @@ AlgorithmEntry sgp_entry() {
       {.schedule = schedule_of_graph<Options>, .check = check_graph<Options>("sgp")});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::sgp

@@ -16,7 +16,7 @@
 #include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::signsgd_majority {
 namespace {
 
 struct Options {
@@ -42,4 +42,4 @@ AlgorithmEntry signsgd_majority_entry() {
                                   "workers: sent directly, or around a ring"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::signsgd_majority

@@ -23,7 +23,7 @@
 #include "algorithms/execution/outer_momentum.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::slowmo {
 namespace {
 
 struct Options {
@@ -69,4 +69,4 @@ AlgorithmEntry slowmo_entry() {
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::slowmo

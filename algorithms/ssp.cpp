@@ -32,7 +32,7 @@
 #include "algorithms/servers/clock_bound.h"
 #include "algorithms/servers/shards.h"
 
-namespace trigram {
+namespace trigram::algorithm::ssp {
 namespace {
 
 struct Options {
@@ -104,4 +104,4 @@ AlgorithmEntry ssp_entry() {
       {.schedule = schedule, .check = check_shards<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::ssp

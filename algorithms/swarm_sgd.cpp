@@ -28,7 +28,7 @@
 #include "algorithms/peers/random_pairs.h"
 #include "algorithms/primitives/primitives.h"
 
-namespace trigram {
+namespace trigram::algorithm::swarm_sgd {
 namespace {
 
 enum class Mode { blocking, non_blocking };
@@ -113,4 +113,4 @@ AlgorithmEntry swarm_sgd_entry() {
       {.schedule = schedule});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::swarm_sgd

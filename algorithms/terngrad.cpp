@@ -22,7 +22,7 @@
 #include "algorithms/options.h"
 #include "core/config/option_type.h"
 
-namespace trigram {
+namespace trigram::algorithm::terngrad {
 namespace {
 
 struct Options {
@@ -70,4 +70,4 @@ AlgorithmEntry terngrad_entry() {
           "c: elements are clipped to c standard deviations of their bucket; null: no clipping"));
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::terngrad

@@ -13,7 +13,7 @@
 #include "algorithms/execution/coded_training.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::topk {
 namespace {
 
 struct Options {
@@ -35,4 +35,4 @@ AlgorithmEntry topk_entry() {
       {.check = check_coding<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::topk

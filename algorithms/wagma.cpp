@@ -28,7 +28,7 @@
 #include "algorithms/options.h"
 #include "algorithms/peers/butterfly.h"
 
-namespace trigram {
+namespace trigram::algorithm::wagma {
 namespace {
 
 struct Options {
@@ -119,4 +119,4 @@ AlgorithmEntry wagma_entry() {
        }});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::wagma

@@ -29,7 +29,7 @@
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
-namespace trigram {
+namespace trigram::algorithm::zeroone_adam {
 namespace {
 
 struct Options {
@@ -105,4 +105,4 @@ AlgorithmEntry zeroone_adam_entry() {
       {.schedule = schedule, .check = check_coding<Options>});
 }
 
-}  // namespace trigram
+}  // namespace trigram::algorithm::zeroone_adam

@@ -32,8 +32,8 @@ function(trigram_precompile target from)
   endif()
 endfunction()
 
-# trigram_unity(TARGET SOURCES...): compiles the sources of each folder together. Sources with options of their
-# own, or with the property SKIP_UNITY_BUILD_INCLUSION, are compiled alone.
+# trigram_unity(TARGET SOURCES...): compiles the sources of each folder together, at most 12 at a time. Sources with
+# options of their own, or with the property SKIP_UNITY_BUILD_INCLUSION, are compiled alone.
 function(trigram_unity target)
   if(NOT TRIGRAM_UNITY)
     return()
@@ -41,7 +41,9 @@ function(trigram_unity target)
   foreach(source IN LISTS ARGN)
     get_filename_component(folder ${source} DIRECTORY)
     string(MAKE_C_IDENTIFIER "of_${folder}" group)
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    math(EXPR sources_${group} "${sources_${group}}+1")
+    math(EXPR part "(${sources_${group}}-1)/12")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${part})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()

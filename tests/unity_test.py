@@ -3,8 +3,8 @@
 
 In one translation unit, a call may choose a function of another source's anonymous namespace, because its parameters
 fit better. So a function in an anonymous namespace has another name than functions in the anonymous namespaces of the
-other sources, and than functions of the project's headers that these sources include. Sources of tests are not checked,
-since each has a named namespace of its own.
+other sources, and than functions of the project's headers that these sources include. A source whose named namespace
+belongs to it alone, as those of algorithms and tests do, is free in its names.
 
   unity_test.py BUILD    BUILD is a configured build folder
 """
@@ -24,6 +24,7 @@ FUNCTION = re.compile(
     r"[\w:<>,&*\[\] .]*?[\w>&*\]] ?\b(\w+)\(", re.M)
 ANONYMOUS = re.compile(r"^namespace \{\n(.*?)^\}  // namespace\n", re.M | re.S)
 CLASS = re.compile(r"^(struct|class)[^;\n]*\{.*?^\};", re.M | re.S)
+NAMED = re.compile(r"^namespace ([\w:]+) \{", re.M)
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 
@@ -36,16 +37,22 @@ def groups(build):
     units = {Path(command["file"]) for command in json.loads((build / "compile_commands.json").read_text())}
     for unit in sorted(unit for unit in units if unit.parent.name == "Unity"):
         sources = [Path(path) for path in INCLUDE.findall(unit.read_text())]
-        yield [path for path in sources
-               if path.is_relative_to(ROOT) and not any(map(path.is_relative_to, (build, ROOT / "tests")))]
+        yield [path for path in sources if path.is_relative_to(ROOT) and not path.is_relative_to(build)]
+
+
+def qualified(text, names):
+    """`names` in the first named namespace of a file's `text`."""
+    scope = NAMED.search(text)
+    return {f"{scope[1]}::{name}" if scope else name for name in names}
 
 
 def errors_in(sources, root=ROOT):
     """One line for each name that two of `sources`, or one and a header of another, have for functions."""
     texts = {path: path.read_text() for path in sources}
-    own = {path: functions("\n".join(ANONYMOUS.findall(text))) for path, text in texts.items()}
+    own = {path: qualified(text, functions("\n".join(ANONYMOUS.findall(text)))) for path, text in texts.items()}
     headers = {root / name for text in texts.values() for name in INCLUDE.findall(text)}
-    declared = {name: header.name for header in headers if header.is_file() for name in functions(header.read_text())}
+    declared = {name: header.name for header in headers if header.is_file()
+                for name in qualified(header.read_text(), functions(header.read_text()))}
     errors = []
     for path, names in own.items():
         for other, others in own.items():
@@ -64,12 +71,15 @@ class UnityNames(unittest.TestCase):
     def test_equal_names_are_found(self):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
-            (root / "x.h").write_text("struct X {\n  int member(int);\n};\nint shown(int a);\n")
-            (root / "a.cpp").write_text('#include "x.h"\nnamespace {\nint same() {\n}\n}  // namespace\n')
-            (root / "b.cpp").write_text("namespace {\nint same(long a) {\n}\nint shown(long a) {\n}\n"
-                                        "int member(int) {\n}\n}  // namespace\nint outside() {\n}\n")
-            self.assertEqual([f"{root}/a.cpp: same() is also in b.cpp", f"{root}/b.cpp: shown() is also in x.h"],
-                             errors_in([root / "a.cpp", root / "b.cpp"], root))
+            (root / "x.h").write_text("namespace t {\nstruct X {\n  int member(int);\n};\nint shown(int a);\n")
+            (root / "a.cpp").write_text('#include "x.h"\n'
+                                        "namespace t {\nnamespace {\nint same() {\n}\n}  // namespace\n")
+            body = ("namespace {\nint same(long a) {\n}\nint shown(long a) {\n}\nint member(int) {\n}\n"
+                    "}  // namespace\nint outside() {\n}\n")
+            (root / "b.cpp").write_text("namespace t {\n" + body)
+            (root / "c.cpp").write_text("namespace t::c {\n" + body)
+            self.assertEqual([f"{root}/a.cpp: t::same() is also in b.cpp", f"{root}/b.cpp: t::shown() is also in x.h"],
+                             errors_in([root / f"{name}.cpp" for name in "abc"], root))
 
 
 if __name__ == "__main__":
