@@ -11,16 +11,18 @@
 
 namespace trigram {
 
-/// Options of all workloads with a real model.
+/// The options of all workloads with a real model. A workload is priced as a profile if its
+/// computation times and message sizes come from that profile instead of from the model.
 struct Pricing {
   std::optional<std::string> priced_as;  // reference to a profile
   ProfileOptions priced_with;            // options of that profile, except buckets
-  bool values = true;
+  bool values = true;                    // false: tensors are phantoms, only times are simulated
 };
 FieldTable<Pricing> pricing_fields();
 
-/// Creates the factory of a model's workload, with the model's own sizes and operations, or priced
-/// as a profile. Throws ConfigError below `pointer` if the profile cannot be read.
+/// Creates the factory of a model's workload. Without `priced_as`, sizes and operations are the
+/// model's own; otherwise they are those of the profile. Throws a ConfigError whose JSON pointer
+/// begins with `pointer` if the profile cannot be read.
 std::unique_ptr<WorkloadFactory> make_model_workload_factory(std::unique_ptr<ModelFactory> models,
                                                              const Pricing& pricing,
                                                              const std::string& pointer);

@@ -9,17 +9,18 @@ constexpr double kTie = 0.01;
 
 /// The time in seconds in which a run reached an accuracy. Evaluations give only an interval. The
 /// accuracy was reached not later than `time_s`, and later than `after_s`. `after_s` is the time of
-/// the last evaluation below the accuracy or, if there was none, the time of the first model that
-/// could have been as accurate (0 if unknown). Both are equal if the time is known exactly, and
-/// infinite if the accuracy was never reached. accuracy.py and winner_map.py apply the same rules
-/// to tables and reports.
+/// the last evaluation below the accuracy or, if there was none, the earliest time at which a model
+/// could have reached it, which is the end of the first step (0 if unknown). Both are equal if the
+/// time is known exactly, and infinite if the accuracy was never reached. accuracy.py and
+/// winner_map.py apply the same rules to tables and reports.
 struct Reached {
   double after_s = 0, time_s = 0;
 
-  /// True if evaluations are too sparse to rank by this time: fewer than five until then, if they
-  /// are evenly spaced.
+  /// True if the interval is too long for `time_s` to be used in a ranking. If evaluations are
+  /// evenly spaced, there are then fewer than five up to `time_s`.
   bool coarse() const;
-  /// True if this time may be earlier than `best`, which has the least `time_s`, or ties with it.
+  /// `best` has the least `time_s` of all. True if this time may be earlier than that of `best`, or
+  /// ties with it.
   bool may_precede(const Reached& best) const;
   /// The interval with three digits: "47.1–51.4"; or "≤14.7 ~" if it is coarse and there was no
   /// evaluation before.

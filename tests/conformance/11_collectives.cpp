@@ -30,12 +30,14 @@ TEST_P(Collectives, ChannelledRingAllreduce) {
     });
 }
 
-/// Slices change when chunks are sent, not how they are added up.
+/// Slices affect only the time at which a chunk is sent. The order of additions stays the same, so
+/// sums are equal to the last bit.
 TEST_P(Collectives, SlicesLeaveSumsAsTheyAreToTheLastBit) {
   run([](Context ctx) {
     const auto averaged = [&](const Rings& rings) {
       const Tensor x = unique_tensor(ctx, 1003, ctx.rank());
-      ctx.device->axpby(1e-3f / 7, x, 0, x);  // not whole numbers
+      ctx.device->axpby(1e-3f / 7, x, 0,
+                        x);  // fractions, whose sums depend on the order of additions
       allreduce(ctx, x, Reduce::avg, {AllreduceAlgorithm::ring, rings});
       return ctx.device->download(x);
     };
