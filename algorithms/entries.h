@@ -37,8 +37,8 @@ inline constexpr Trigram kAsyncLowDecentralised{Trigram::Synchrony::async, Trigr
 struct AlgorithmCard {
   std::string name, doc;
   Trigram trigram;
-  std::optional<Trigram> trigram_with_codec =
-      {};                         // the trigram if the option "codec" is not "none"
+  /// The trigram if the option "codec" is not "none".
+  std::optional<Trigram> trigram_with_codec = {};
   std::string execution_options;  // which of O, F and H apply, for example "OFH"
   std::string source;
   bool exchanges_moment = false;    // see AlgorithmEntry

@@ -36,7 +36,7 @@ struct AlgorithmEntry : Component<Algorithm> {
   /// True if ranks exchange the optimizer's moment; the optimizer must then have one. If the
   /// algorithm has a warm-up, the optimizer's variance is estimated during it.
   bool exchanges_moment = false;
-  /// True if the end of a rank's step may have to wait for the end of a later step of another rank.
+  /// True if a rank may be unable to end step t until another rank has ended a step after t.
   /// A barrier of all ranks at the end of a step may then deadlock.
   bool waits_across_steps = false;
   /// True if control flow depends on tensor values; such an algorithm refuses phantom tensors.

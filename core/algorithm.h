@@ -80,8 +80,8 @@ struct Execution {
   std::optional<std::size_t> first_bucket_bytes = {};  // F: size of the first bucket, if it differs
   std::optional<std::size_t> model_bucket_bytes = {};  // F: for algorithms that exchange weights
   bool hierarchical = false;  // H: reduce in the node, exchange between leaders
-  std::size_t segment_bytes =
-      0;                     // splits longer tensors inside a node into pieces; 0: no splitting
+  /// Splits longer tensors inside a node into pieces; 0: no splitting.
+  std::size_t segment_bytes = 0;
   bool synchronize = false;  // the host waits for each exchange before it launches the next
   BucketSizes buckets() const {
     return {model_bucket_bytes.value_or(bucket_bytes), first_bucket_bytes};

@@ -15,16 +15,16 @@ namespace trigram {
 /// A world in which experiments can run: a runtime, with its name and options in the configuration.
 struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   bool simulated = false;  // virtual time; otherwise the steady clock
-  bool processes =
-      false;  // a launcher starts a process per rank; false: all ranks are in this process
+  /// A launcher starts a process per rank; false: all ranks are in this process.
+  bool processes = false;
   bool native = false;      // has its own collectives (Communicator::native)
   std::string unavailable;  // the reason why this build or machine cannot run it; empty if it can
   /// Given resolved options, returns true if the world emulates the cluster's network in real time.
   /// An empty function means that it never does.
   std::function<bool(const Json& options)> emulates = {};
   bool one_order = false;  // ranks must issue the data operations of all streams in one order
-  std::string absent =
-      {};  // the reason why this build lacks it, on any machine; empty if it is built in
+  /// The reason why this build lacks it, on any machine; empty if it is built in.
+  std::string absent = {};
   /// Token-bucket fill of every shaped link during a launch, in bytes, always in the same order.
   /// The function is empty if the world does not model links.
   std::function<std::vector<double>(const Runtime&)> link_credits = {};

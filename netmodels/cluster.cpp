@@ -204,8 +204,8 @@ FieldTable<Cluster> cluster_fields() {
 }
 
 Cluster parse_cluster(const Json& j, const std::string& pointer) {
-  static const FieldTable<Cluster> fields =
-      cluster_fields();  // built once, because it takes milliseconds
+  // Built once, because it takes milliseconds.
+  static const FieldTable<Cluster> fields = cluster_fields();
   const Cluster cluster = fields.parse(j, pointer);
   if (cluster.nodes * cluster.workers_per_node > kMaxRanks)
     throw ConfigError(child(pointer, "workers_per_node"),

@@ -88,8 +88,8 @@ struct Stragglers {
 /// from the smallest to the largest.
 struct Skew {
   double smallest_s = 0, largest_s = 0;
-  bool rotates =
-      true;  // in the next step each rank has the delay of the next rank; false: delays are fixed
+  /// In the next step each rank has the delay of the next rank; false: delays are fixed.
+  bool rotates = true;
 };
 
 /// A cluster as users describe it: nodes of equal workers, full-duplex NICs, a topology that
@@ -116,8 +116,8 @@ struct Cluster {
   Stragglers stragglers;
   Skew skew;
   RunTimes run_times;
-  double bandwidth_jitter =
-      0;  // uniform variation of the bandwidths of NICs and ports, up to this fraction
+  /// Uniform variation of the bandwidths of NICs and ports, up to this fraction.
+  double bandwidth_jitter = 0;
   std::int64_t jitter_seed = 0;
 
   /// The ranks and nodes of the cluster. The layout's fabric has the described bandwidths of NICs

@@ -48,8 +48,8 @@ class HRelation {
   /// All messages from one rank to another.
   struct Connection {
     int source, destination;
-    std::array<double, 2> nbytes =
-        {};  // [0]: ordinary messages; [1]: answers, which have their own window
+    /// [0]: ordinary messages; [1]: answers, which have their own window.
+    std::array<double, 2> nbytes = {};
     double busy_s = 0;
     double longest_s = 0;  // seconds of the slowest single message
   };

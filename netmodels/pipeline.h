@@ -29,8 +29,8 @@ struct PipelineConnection {
     double nbytes, received_s;
     bool operator==(const Held&) const = default;
   };
-  double free_s =
-      -std::numeric_limits<double>::infinity();  // time at which the last message has left
+  /// Time at which the last message has left.
+  double free_s = -std::numeric_limits<double>::infinity();
   std::deque<Held> held = {};
   double held_bytes = 0;
   TcpWindow* window = nullptr;  // null if messages never wait for it

@@ -66,8 +66,8 @@ std::optional<Peers> next_group(Context ctx) {
   while (const auto m = ctx.control->receive(kGroupTag)) {
     if (m->a == kNoMoreGroups) break;
     if (m->a == kGroup) return undirected(ctx.world_rank, edges);
-    const auto most =
-        static_cast<float>(m->b % ctx.world_size);  // the larger number of peers of the two ranks
+    // The larger number of peers of the two ranks.
+    const auto most = static_cast<float>(m->b % ctx.world_size);
     edges.push_back({static_cast<int>(m->b / ctx.world_size), 1 / (1 + most)});
   }
   return std::nullopt;

@@ -36,8 +36,8 @@ void PairAverages::average_coded(Context c, const Tensor& model, int partner,
   send_receive(c, out, partner, in, partner, TrafficClass::point_to_point);
   codec->decode(decoded_, out);
   codec->decode(change, in);
-  const bool lower =
-      c.rank() < partner;  // adds in the order of ranks, so that references stay equal
+  // Adds in the order of ranks, so that references stay equal.
+  const bool lower = c.rank() < partner;
   c.device->axpby(0.5f, lower ? decoded_ : change, 1, reference.model);
   c.device->axpby(0.5f, lower ? change : decoded_, 1, reference.model);
   c.device->axpby(-0.5f, decoded_, 0.5f, change);

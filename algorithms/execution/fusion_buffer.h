@@ -11,10 +11,10 @@ namespace trigram {
 
 /// When ready buckets are exchanged together, and how many of them.
 struct FusionCycle {
-  std::size_t buffer_bytes =
-      64u << 20;  // longest fused exchange, in bytes, unless one bucket is longer
-  double cycle_s =
-      5e-3;  // least time from the start of a cycle to the start of the next, in seconds
+  /// Longest fused exchange, in bytes, unless one bucket is longer.
+  std::size_t buffer_bytes = 64u << 20;
+  /// Least time from the start of a cycle to the start of the next, in seconds.
+  double cycle_s = 5e-3;
   std::int64_t negotiations = 1;  // number of small allreduces by which the ranks agree in a cycle
 };
 

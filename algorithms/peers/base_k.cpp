@@ -95,8 +95,8 @@ Edges edges_of_digits(int rank, int size, int base, long round) {
   const long among = rounds_of(base, digits[0].ranks());
   if (round < among)
     return along(rank, mine.begin, mine.ranks(), factors_up_to(base, mine.ranks()), round);
-  const auto turn =
-      static_cast<std::size_t>(round - among);  // index of the digit with which to exchange
+  // Index of the digit with which to exchange.
+  const auto turn = static_cast<std::size_t>(round - among);
   const Digit& met = digits[std::min(turn, own)];
   const float weight = static_cast<float>(met.length) / static_cast<float>(size - met.begin);
   Edges edges;

@@ -52,8 +52,8 @@ const char* example_of(Dimension dimension) {
   return "";
 }
 
-/// Converts to base units. For a factor below 1 it divides by the inverse, which is exact where
-/// multiplication is not.
+/// Converts to base units. A factor below 1, such as 1e-3, is not exact in binary, but its inverse
+/// is an integer, so division by the inverse rounds only once.
 double scale(double number, double factor) {
   return factor < 1 ? number / std::round(1 / factor) : number * factor;
 }

@@ -16,8 +16,8 @@ namespace trigram {
 /// is destroyed. Thread-safe. The pool lives until the device and all its blocks are gone.
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
-  static constexpr std::size_t kAlignment =
-      64;  // bytes; one cache line, and the widest vector register
+  /// Bytes; one cache line, and the widest vector register.
+  static constexpr std::size_t kAlignment = 64;
 
   static std::shared_ptr<MemoryPool> create() { return std::make_shared<MemoryPool>(); }
   ~MemoryPool();

@@ -29,8 +29,8 @@ void for_each_run(const Window& w, const Visit& visit, const Pad& pad) {
   std::size_t column = 0;
   for (std::size_t b = 0; b < w.batch; ++b) {
     for (std::size_t out = 0; out < sizes.out; ++out) {
-      const std::size_t top =
-          out / w.out_width() * w.stride;  // the window's top row, in the padded image
+      // The window's top row, in the padded image.
+      const std::size_t top = out / w.out_width() * w.stride;
       const std::size_t left = out % w.out_width() * w.stride;
       // Of this row of the window, the positions [first, last) lie within the image.
       const std::size_t first = std::min(w.padding - std::min(w.padding, left), w.kernel);

@@ -61,8 +61,8 @@ Quality ImageClassifier::evaluate(std::span<const float> weights, std::size_t mo
 
 Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
               std::span<const float> weights, std::size_t max_samples) {
-  constexpr std::size_t kBatch =
-      250;  // small enough that the activations of these networks stay in the cache
+  // Small enough that the activations of these networks stay in the cache.
+  constexpr std::size_t kBatch = 250;
   HostDevice host;
   const Tensor flat = host.empty(weights.size());
   std::ranges::copy(weights, flat.floats().begin());

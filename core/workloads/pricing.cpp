@@ -116,8 +116,8 @@ FieldTable<Pricing> pricing_fields() {
              written_where(
                  nested(adaptation_fields()),
                  [](const ProfileOptions& o) { return o.step_s || o.batch || o.accelerator; }),
-             "step_time, batch and accelerator, as a workload that is a profile has them, for the "
-             "profile of priced_as")
+             "adapts the profile of priced_as: step_time, batch and accelerator, the same options "
+             "that a profile has as a workload")
       .only_where([](const Pricing& pricing) { return pricing.priced_as.has_value(); },
                   "adapts the profile of priced_as; expected priced_as beside it")
       .field("values", &Pricing::values, boolean(),

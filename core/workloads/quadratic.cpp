@@ -112,8 +112,8 @@ void Quadratic::initialise(std::span<float> weights) const { std::ranges::fill(w
 
 void Quadratic::forward(Device& device, const Tensor& weights) {
   const std::size_t d = options_.dimension;
-  const Tensor w =
-      weights.slice(0, d, d);  // priced by its real length, because the model itself is computed
+  // Priced by its real length, because the model itself is computed.
+  const Tensor w = weights.slice(0, d, d);
   device.nn().gemm({.m = d, .n = 1, .k = d, .transpose_a = true}, matrix_, w, 0, residual_);
   device.axpby(-1, target_, 1, residual_);
   if (options_.noise > 0) draw_noise(device);

@@ -14,11 +14,11 @@ namespace trigram::cuda {
 struct Launch {
   dim3 grid = 1;
   dim3 block = 256;
-  std::size_t shared_bytes =
-      0;                 // dynamic, in bytes per block; above 48 KiB, call allow_shared_bytes first
+  /// Dynamic, in bytes per block; above 48 KiB, call allow_shared_bytes first.
+  std::size_t shared_bytes = 0;
   unsigned cluster = 1;  // neighbouring blocks that run concurrently; values above 1 need sm_90
-  bool cooperative =
-      false;  // if true, all blocks run concurrently, and a grid that does not fit is an error
+  /// If true, all blocks run concurrently, and a grid that does not fit is an error.
+  bool cooperative = false;
 };
 
 std::string describe(const Launch& shape);

@@ -38,8 +38,8 @@ struct Measured {
   std::size_t bytes = 0, count = 0;  // size of one rank's operand, in bytes and in f32 elements
   double seconds = 0;                // quantile of the iterations, on the slowest rank
   double bus_factor = 1;
-  std::optional<std::size_t> wrong =
-      {};  // number of wrong elements on all ranks; empty if not checked
+  /// Number of wrong elements on all ranks; empty if not checked.
+  std::optional<std::size_t> wrong = {};
   double algorithm_Bps() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
   double bus_Bps() const { return algorithm_Bps() * bus_factor; }
 };

@@ -11,9 +11,9 @@ namespace trigram {
 /// neither latency nor the opening of a window matters.
 struct WindowProbe {
   double round_trip_s = 0;  // round trip of a one-element message and its answer
-  int connections =
-      0;               // number of connections used together, each to another rank; 0: not measured
-  double one_Bps = 0;  // of a single connection
+  /// Number of connections used together, each to another rank; 0: not measured.
+  int connections = 0;
+  double one_Bps = 0;       // of a single connection
   double together_Bps = 0;  // of all connections together
 
   /// The shortest round trip from which a window can be inferred. Shorter ones are due to software,

@@ -34,8 +34,9 @@ struct Experiment {
   std::int64_t eval_every = 0;            // steps between evaluations; 0: only after the last step
   std::optional<double> target_accuracy;  // the run ends at the first evaluation that reaches it
   TimelineOptions timeline;
-  bool until_steady =
-      false;  // the run ends when its steps repeat; the steps left out count like the last cycle
+  /// The run ends once the times of its steps repeat. Each step that is left out counts like its
+  /// counterpart in the last simulated cycle.
+  bool until_steady = false;
 
   const World& world() const;
   const AlgorithmEntry& algorithm_entry() const;

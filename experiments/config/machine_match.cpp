@@ -8,8 +8,8 @@
 namespace trigram {
 namespace {
 
-constexpr const char* kUnknown =
-    "none";  // the accelerator that profiles name if they belong to no machine
+// The accelerator that profiles name if they belong to no machine.
+constexpr const char* kUnknown = "none";
 constexpr const char* kDefault = "V100";  // the default rates of Accelerator are those of a V100
 constexpr const char* kUnnamed = "unnamed";
 

@@ -66,8 +66,8 @@ long shown_step(const Experiment& e) {
   const ExchangeSchedule schedule = e.schedule();
   const long from = cycle_of(schedule).from, every = schedule.every;
   constexpr long kSettled = 2;  // steps until buffers and windows reach their steady state
-  const long exchanges =
-      (kSettled + every) / every;  // number of the first exchange after those steps
+  // Number of the first exchange after those steps.
+  const long exchanges = (kSettled + every) / every;
   const long chosen = e.timeline.step.value_or(from + exchanges * every - 1);
   return std::min<long>(chosen, e.steps - 1);
 }

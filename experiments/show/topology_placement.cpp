@@ -67,8 +67,8 @@ class ThreeLevels final : public Placement {
   explicit ThreeLevels(const Parts& parts) : k_(parts.option("k")), half_(k_ / 2) {}
   Point of_switch(int index) const override {
     const double pod_width = half_ * half_;
-    const int per_level =
-        k_ * half_;  // number of edge switches; there are as many aggregation switches
+    // Number of edge switches; there are as many aggregation switches.
+    const int per_level = k_ * half_;
     if (index < 2 * per_level) {
       const int pod = index % per_level / half_, i = index % half_;
       return {pod * pod_width + (i + 0.5) * half_ - 0.5, index < per_level ? 4.5 : 3};

@@ -114,8 +114,8 @@ double TcpWindow::send_rounds(const TcpPath& path, double most, double at_s, dou
   if (window_bytes_ >= full_bytes) {  // acknowledgements arrive as fast as bytes leave
     window_bytes_ = std::min(most, window_bytes_ + nbytes);
   } else {
-    const double windows =
-        std::ceil(nbytes / window_bytes_) - 1;  // number of full windows before the last one
+    // Number of full windows before the last one.
+    const double windows = std::ceil(nbytes / window_bytes_) - 1;
     at_s += windows * path.round_trip_s;
     nbytes -= windows * window_bytes_;
     round_s_ = at_s;

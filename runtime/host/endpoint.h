@@ -61,8 +61,8 @@ struct Endpoint {
   std::condition_variable wake;
   State state = State::absent;
   Wait wait;
-  std::uint64_t waits_ended =
-      0;  // number of waits that have ended; tells the watchdog about progress
+  /// Number of waits that have ended; tells the watchdog about progress.
+  std::uint64_t waits_ended = 0;
   bool closing = false;
 
   std::span<PostedTransfer> batch;  // of the current transfer() call

@@ -15,8 +15,8 @@
 namespace trigram::signal_message {
 namespace {
 
-constexpr std::size_t kLongest =
-    3000;  // with the rest below 4096 bytes, so that one write to a pipe is atomic
+// With the rest below 4096 bytes, so that one write to a pipe is atomic.
+constexpr std::size_t kLongest = 3000;
 
 struct Text {
   std::array<char, kLongest> bytes;

@@ -40,8 +40,8 @@ void MpiWorld::progress() noexcept {
 /// MPI nor the accelerator.
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
-  const double unwinding_s =
-      watch_.longest_silence_s() + 20;  // 20 s are for aborting an accelerator
+  // 20 s are for aborting an accelerator.
+  const double unwinding_s = watch_.longest_silence_s() + 20;
   std::optional<host::Timeout> unwinding;
   host::Timeout progress_timeout(longest_s);
   std::uint64_t seen = 0;

@@ -124,10 +124,10 @@ class Connection {
   // The following members are only for transports that announce messages.
   std::deque<Offer> offers_;
   std::int64_t sent_ = 0;  // number of messages so far
-  bool control_under_way_ =
-      false;  // true while a control message is in flight; nothing else is in flight then
-  bool fills_send_buffer_ =
-      false;  // part of a message for which the sender waits is still in the send buffer
+  /// True while a control message is in flight; nothing else is in flight then.
+  bool control_under_way_ = false;
+  /// Part of a message for which the sender waits is still in the send buffer.
+  bool fills_send_buffer_ = false;
   Rendezvous* const rendezvous_;  // null for other transports
 };
 

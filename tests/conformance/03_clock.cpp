@@ -60,8 +60,8 @@ TEST_P(Clock, ChargesTakeTimeInASimulationAlone) {
 TEST_P(Clock, MarksAreTimesOfTheSameClock) {
   run([](Context ctx) {
     const Tensor x = ctx.device->empty(1000);
-    double last_s =
-        ctx.stream->now() - 1e-4;  // reading the clock of an accelerator takes some time
+    // Reading the clock of an accelerator takes some time.
+    double last_s = ctx.stream->now() - 1e-4;
     for (int i = 0; i < 10; ++i) {
       ctx.device->fill(x, 1);
       const auto mark = ctx.stream->mark();

@@ -31,8 +31,8 @@ class Fibre {
   std::byte* memory_;  // a guard page, then the stack
   std::function<void()> body_;
   bool returned_ = false;
-  boost::context::detail::fcontext_t suspended_ =
-      nullptr;  // context of the side that is not running
+  /// Context of the side that is not running.
+  boost::context::detail::fcontext_t suspended_ = nullptr;
   // State for the sanitizers.
   void* fake_stack_inside_ = nullptr;
   void* fake_stack_outside_ = nullptr;

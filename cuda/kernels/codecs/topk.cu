@@ -8,8 +8,8 @@ namespace trigram::cuda::topk {
 namespace {
 
 constexpr unsigned kThreads = kBlock, kWarps = kThreads / 32;
-constexpr unsigned kOfThread =
-    8;  // neighbouring elements per thread, which keeps elements in order
+// Neighbouring elements per thread, which keeps elements in order.
+constexpr unsigned kOfThread = 8;
 constexpr std::size_t kTile = kThreads * kOfThread;
 
 // A magnitude is split into three digits, highest first.

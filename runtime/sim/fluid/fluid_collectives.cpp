@@ -13,9 +13,9 @@ FluidCollectives::FluidCollectives(World& world, bool always)
 
 /// The decision is made when the first rank arrives. Flows and messages may give different times in
 /// these cases: if there are more than two streams per rank, streams may share links; disjoint
-/// groups may share links, and such groups may exist before the first collective of this group is
-/// complete; in a chain some ranks finish before others arrive; in an h-relation messages may delay
-/// each other.
+/// groups may share links, and until the first collective of this group is complete, such groups
+/// may exist without being known; in a chain some ranks finish before others arrive; in an
+/// h-relation messages may delay each other.
 bool FluidCollectives::uses_messages(RankSet& rank_set, const CollectivePattern& collective) {
   if (always_) return false;
   if (flows_.shared_count() > 0 || world_.streams_per_rank() > 2 || rank_set.has_disjoint_sets ||

@@ -116,8 +116,8 @@ double follow_moments(std::size_t ranks, int steps, int warmup, double lr) {
   const double b1 = 0.9, b2 = 0.999, eps = 1e-8;
   double x = 1, m = 0, v = 0;
   for (int t = 1; t <= steps; ++t) {
-    const double g =
-        mean_gradient(x, ranks);  // all moments are equal, so their mean is linear in g
+    // All moments are equal, so their mean is linear in g.
+    const double g = mean_gradient(x, ranks);
     if (t != warmup) m = b1 * m + (1 - b1) * g;
     if (t < warmup) v = b2 * v + (1 - b2) * g * g;
     x -= lr * (m / (1 - std::pow(b1, t))) / (std::sqrt(v / (1 - std::pow(b2, t))) + eps);

@@ -16,7 +16,7 @@ constexpr double kLr = 0.125;
 
 using Path = std::vector<std::vector<double>>;  // weights after each step, by rank
 
-/// The settings of a run, by default in the simulator. A step computes for 30 ms.
+/// The settings of a run, by default in the simulator.
 struct Setting {
   Json algorithm;
   int ranks = 4;
@@ -69,7 +69,8 @@ Json wagma(int group_size, int tau) {
   return {{"name", "wagma"}, {"group_size", group_size}, {"tau", tau}};
 }
 
-/// In simulation all workers are in time if they are equally fast. Threads may be late.
+/// These tests need the simulator, in which equally fast workers are never late. In the world of
+/// threads, the operating system may delay any of them.
 class WaitAvoidingRules : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -104,7 +105,8 @@ TEST_F(WaitAvoidingRules, WagmaInTimeAveragesGroupsAndSometimesAll) {
     Json four = wagma(2, 3), eight = wagma(0, 3);
     four["group_allreduce"] = eight["group_allreduce"] = inside;
     check({.algorithm = four, .ranks = 4, .steps = 5}, {1, 2, 3, 2, 1});
-    // lg 8 = 3 bits, two per step: 0 and 1; 2 and 0; all three; 0 and 1 (of step 3); 2 and 0.
+    // Ranks have 3 bits, and those of a group of 4 differ in two of them. Steps 0 to 4 average over
+    // the bits {0, 1}, {2, 0}, all (an average of all ranks, as tau = 3), {0, 1}, {2, 0}.
     check({.algorithm = eight, .ranks = 8, .steps = 5}, {3, 5, 7, 3, 5});
   }
   Json in_buckets = wagma(2, 3);
@@ -115,8 +117,8 @@ TEST_F(WaitAvoidingRules, WagmaInTimeAveragesGroupsAndSometimesAll) {
   check({.algorithm = fixed, .ranks = 4, .steps = 4}, {1, 1, 1, 3});
 }
 
-/// All weights of a rank are equal, and so are their differences from the last average, so their
-/// code is nearly exact.
+/// All weights of a rank are equal, and so are their differences from the last average, so the
+/// codec encodes these differences almost exactly.
 TEST_F(WaitAvoidingRules, CodedWagmaAveragesDifferencesFromTheLastAverage) {
   Json coded = wagma(2, 3);
   coded["codec"] = "minmax_uint8";
@@ -140,7 +142,7 @@ TEST_F(WaitAvoidingRules, WagmaWithGroupsOfAllIsModelAveraging) {
   }
 }
 
-TEST_F(WaitAvoidingRules, WagmaGroupsReachEveryoneWithoutGradients) {
+TEST_F(WaitAvoidingRules, WagmaGroupsSpreadEveryModelInLogSteps) {
   struct Case {
     int P, S;
     std::size_t steps;  // ceil(lg P / lg S)
@@ -156,8 +158,9 @@ TEST_F(WaitAvoidingRules, WagmaGroupsReachEveryoneWithoutGradients) {
   }
 }
 
-/// P = 4, S = 2. In step 2 the groups are {0, 1} and {2, 3}, and worker 1 is late: its sum includes
-/// the model w' that it contributed in step 1.
+/// P = 4, S = 2, and steps count from 0. In step 2 the groups are {0, 1} and {2, 3}, and worker 1
+/// is late, so the sum of its group contains its model w' of step 1. Worker 1 then adds its own new
+/// model and divides by 3.
 TEST_F(WaitAvoidingRules, WagmaMergesALateModel) {
   const auto late = [](int rank, long step) { return rank == 1 && step == 2 ? 5e-3 : 0.0; };
   const std::vector<double> start(4, 1);
@@ -173,8 +176,8 @@ TEST_F(WaitAvoidingRules, WagmaMergesALateModel) {
   }
 }
 
-/// From step 2 on worker 1 is late by half a step, so its gradient of each step is added to the sum
-/// of the next step. All ranks apply the same sums, so all models stay equal.
+/// A delay in step 2 makes worker 1 late by half a step from then on, so its gradient of each step
+/// is added to the sum of the next step. All ranks apply the same sums, so all models stay equal.
 TEST_F(WaitAvoidingRules, EagerSgdAddsALateGradientToTheNextSum) {
   const auto late = [](int rank, long step) { return rank == 1 && step == 2 ? 1e-2 : 0.0; };
   const Path path =

@@ -228,8 +228,8 @@ TEST(RingSeconds, AddsUpStepsAndReductions) {
   // Six steps of 1 MB, and three reductions that pass over it three times.
   EXPECT_NEAR(ring_seconds(cluster, 4e6), 6 * (1e-5 + 1e-3) + 3 * (1e-6 + 3e-4), 1e-12);
   cluster.transport.tcp.window_bytes = 1e4;  // per round trip of 20 us: half the bandwidth
-  const double step_s =
-      1e-5 + 99 * 2e-5 + 1e-5;  // a hundred windows; the last one leaves immediately
+  // A hundred windows; the last one leaves immediately.
+  const double step_s = 1e-5 + 99 * 2e-5 + 1e-5;
   EXPECT_NEAR(ring_seconds(cluster, 4e6), 6 * step_s + 3 * (1e-6 + 3e-4), 1e-12);
 }
 

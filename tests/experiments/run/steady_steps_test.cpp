@@ -71,9 +71,8 @@ TEST(SteadySteps, AllStepsInTheSumWhateverIsLeftOut) {
         const Course course{
             .seconds =
                 [=](int rank, long step) {
-                  const double later =
-                      step == 0 ? rank : 0;  // in the first step, each rank is behind the ranks
-                                             // before it and stays behind
+                  // In the first step, each rank is behind the ranks before it and stays behind.
+                  const double later = step == 0 ? rank : 0;
                   return 1 + 0.1 * static_cast<double>(step % cycle) + (step < warmup ? 1 : later);
                 },
             .bytes = [=](long step) { return static_cast<std::uint64_t>(10 + step % cycle); },

@@ -144,8 +144,8 @@ std::vector<NamedCluster> narrow_networks() {
   };
   Cluster bridged = joined_by("flat", kNodes, kWorkers);
   bridged.intra.kind = IntraKind::pcie;
-  Cluster staged =
-      bridged;  // Messages inside and between nodes, with different latencies, share bridges.
+  // Messages inside and between nodes, with different latencies, share bridges.
+  Cluster staged = bridged;
   staged.intra.gpudirect = false;
   staged.intra.bridge_Bps = 0.7e9;
   Cluster staged_at_once = staged;
