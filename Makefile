@@ -54,12 +54,12 @@ test: build-dev ## build and run the tests of each algorithm, world and command
 setup-browser: setup
 	@$(SETUP) --browser
 
-test-all: TARGETS = thorough_tests trigram
 test-all: setup-browser build-dev ## build and run the other tests, without those of `make slow`
+	@cmake --build --preset dev -j$(JOBS) --target thorough_tests
 	$(CTEST) --test-dir build/dev -L thorough -LE slow --timeout 300
 
-slow: TARGETS = all thorough_tests
 slow: build-dev ## the tests that take many minutes
+	@cmake --build --preset dev -j$(JOBS) --target thorough_tests
 	$(CTEST) --test-dir build/dev -L slow
 
 convergence: build-release ## what every algorithm learns: docs/convergence.md; with SEEDS=1 only print it

@@ -21,11 +21,11 @@ endfunction()
 set(TRIGRAM_CUDA_FOUND FALSE)
 set(TRIGRAM_GPU_FOUND FALSE)
 set(TRIGRAM_NCCL_FOUND FALSE)
+# The toolkit's folder is often not in PATH.
+find_program(TRIGRAM_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
+  PATH_SUFFIXES bin)
+mark_as_advanced(TRIGRAM_NVCC)
 if(TRIGRAM_CUDA)  # auto or on
-  # The toolkit's folder is often not in PATH.
-  find_program(TRIGRAM_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
-    PATH_SUFFIXES bin)
-  mark_as_advanced(TRIGRAM_NVCC)
   if(TRIGRAM_NVCC AND NOT CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_COMPILER ${TRIGRAM_NVCC})
   endif()

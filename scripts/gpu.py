@@ -86,8 +86,9 @@ def mpirun(ranks: int, *command: str) -> list[str]:
 def mpi_part(build: Build, name: str, ranks: int, limit_s: float, short: bool) -> Part:
     """A program of the conformance suite as a job of ranks that share one GPU."""
     environment = {**TEST_JOB, **({"TRIGRAM_SHORT_TRAINING": "1"} if short else {})}
+    program = f"{name}_on_emulated_gpus" if build.emulated and name.startswith("conformance_") else name
     return Part(f"{name}, {ranks} rank{'s' if ranks > 1 else ''}",
-                mpirun(ranks, build.test(name), "--gtest_filter=*nccl*", "--gtest_color=no"),
+                mpirun(ranks, build.test(program), "--gtest_filter=*nccl*", "--gtest_color=no"),
                 limit_s, environment)
 
 

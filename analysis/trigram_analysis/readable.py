@@ -9,7 +9,7 @@ from typing import Any, Callable
 # Sums, squares and ratios of numbers in this range are finite, and no measurement lies outside it.
 LARGEST, SMALLEST = 1e150, 1e-150
 _DEEPEST = 40
-_MOST_STEPS, _MOST_WORKERS = 10**7, 10**6
+_MOST_STEPS, _MOST_WORKERS = 10**8, 10**6  # as configurations allow
 
 
 def text_of(path: Path, errors: str = "strict") -> str:

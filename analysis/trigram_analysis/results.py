@@ -142,7 +142,8 @@ class Run:
     @cached_property
     def evaluations(self) -> list[tuple[float, float, float]]:
         """(steps made, seconds of training, accuracy) of each evaluation."""
-        rows = [(record.get("step"), record.get("time_s"), record.get("accuracy")) for record in self.records]
+        records = _json_lines(self.path / "metrics.jsonl", naming="accuracy")
+        rows = [(record.get("step"), record.get("time_s"), record.get("accuracy")) for record in records]
         return [(step + 1, time_s, accuracy) for step, time_s, accuracy in rows if None not in (step, time_s, accuracy)]
 
     def number(self, key: str) -> float | None:
@@ -262,12 +263,15 @@ def _object(parent: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
+def _json_lines(path: Path, naming: str = "") -> Iterator[dict[str, Any]]:
+    """The objects of those lines that contain `naming`. A run may have millions of steps and few evaluations."""
     try:
         lines = readable.text_of(path, errors="replace").splitlines()
     except OSError:
         return
     for line in lines:
+        if naming not in line:
+            continue
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):

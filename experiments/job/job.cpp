@@ -79,7 +79,11 @@ void share(const std::function<Resolved(bool first)>& prepare,
     else if (message.at("content").is_null()) verdict.clear();  // the error of rank 0 is enough
     else if (verdict.empty()) verdict = error_of([&] { use(message.at("content")); });
   }
-  check_verdicts(mpi_exchange(verdict, message.at("watchdog_s")));
+  // The others load and hash input files meanwhile, which takes longer than a short watchdog
+  // allows.
+  constexpr double kLeastCheck_s = 30;
+  check_verdicts(
+      mpi_exchange(verdict, std::max(message.at("watchdog_s").get<double>(), kLeastCheck_s)));
 }
 
 bool is_of_processes(const Json& runtime) {

@@ -61,7 +61,8 @@ StoredRun SweepRunner::stored(const PlannedRun& run) const {
 
 /// Prints what `trigram table` prints of these runs of the folder.
 void SweepRunner::print_table(const std::vector<Json>& manifests, const std::string& ids) const {
-  const AnalysisOutput table = run_analysis({"table", "--ids-from-stdin", folder_.string()}, ids);
+  const AnalysisOutput table =
+      run_analysis({"table", "--ids-from-stdin", "--", folder_.string()}, ids);
   if (table.failure.empty()) {
     fmt::print("{}", table.out);
     fmt::print(stderr, "{}", table.err);

@@ -40,7 +40,7 @@ class Tables(CommandTest):
         return line.split()[0]
 
     def test_many_runs_are_compared(self) -> None:
-        """Their ids together are longer than a pipe holds."""
+        """The table gets the ids of all runs, and may be longer than a pipe holds."""
         self.trigram("run", self.config, "--only", self.id_of("bytegrad"))
         (made,) = self.results.iterdir()
         script = self.folder / "python"

@@ -70,6 +70,7 @@ TEST_F(PlanInJson, ComesToTheSameRunsForConfigurationsOfTheProject) {
     }
     ++plans;
     const Plan received = plan_from_json(to_json(made));
+    ASSERT_EQ(received.runs.size(), made.runs.size()) << entry.path();
     for (std::size_t i = 0; i < made.runs.size(); ++i)
       EXPECT_EQ(fields_.dump(received.runs[i].experiment), made.runs[i].resolved) << entry.path();
   }
