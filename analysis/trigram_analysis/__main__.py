@@ -69,7 +69,9 @@ def _table(found: Results, options: argparse.Namespace) -> None:
     from . import table
     from .comparison import Comparison
 
-    for name, runs in found.by_name().items():
+    # Runs that are named by their ids belong to one plan, although a folder that was renamed holds other names.
+    plan = {options.folder.resolve().name: found.runs} if options.ids_from_stdin and found.runs else found.by_name()
+    for name, runs in plan.items():
         comparison = Comparison(name, runs)
         if options.csv:
             records = table.as_records(comparison)

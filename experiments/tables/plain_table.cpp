@@ -66,15 +66,20 @@ std::string plain_table(const std::vector<Json>& manifests) {
   const std::vector<Column> columns = columns_of(manifests);
   std::vector<std::vector<std::string>> lines = {{"run", "algorithm", "times"}};
   for (const Column& c : columns) lines[0].push_back(c.title);
-  std::string too_short;
+  std::string notes;
   for (const Json& m : manifests) {
     const std::string run = describe(m["sweep"]);
     lines.push_back({run, algorithm_label(m), kind_of_time(m)});
     for (const Column& c : columns) lines.back().push_back(cell(m, c));
     if (const std::string why = missing_exchanges(m); !why.empty())
-      too_short += fmt::format("too short to compare: {}: it {}\n", run, why);
+      notes += fmt::format("too short to compare: {}: it {}\n", run, why);
+    if (const Json over = m["summary"].value(Json::json_pointer("/rates/over"), Json());
+        over.is_string())
+      notes += fmt::format("means over {}: {}\n", over.get<std::string>(), run);
+    if (m["summary"].value("paces", Json()).is_object())
+      notes += fmt::format("samples/s add up workers that do not wait for each other: {}\n", run);
   }
-  return aligned(lines, 3) + too_short + caveats(manifests);
+  return aligned(lines, 3) + notes + caveats(manifests);
 }
 
 }  // namespace trigram
