@@ -143,7 +143,7 @@ class TargetAccelerator(CommandTest):
     def test_runs_and_their_tables_warn(self) -> None:
         path = self.write(self.experiment())
         warning = r"warning: layer times of one are those of P100 .* and the cluster's accelerator is A100"
-        self.assertRegex(self.trigram("run", path).stdout, warning)
+        self.assertRegex(self.trigram("run", path, table=True).stdout, warning)
         self.assertRegex(self.trigram("table", "results/test").stdout, warning)
         self.assertRegex(self.trigram("show", "network", path).stdout, warning)
         self.assertRegex(self.trigram("run", path, "--dry-run").stderr, warning[9:])
@@ -155,7 +155,7 @@ class TargetAccelerator(CommandTest):
         self.write(unsaid, "one.json")
         warning = "the profile one does not say what it was measured on, and the cluster's accelerator is A100"
         path = self.write(self.experiment())
-        self.assertIn(f"warning: {warning}", self.trigram("run", path).stdout)
+        self.assertIn(f"warning: {warning}", self.trigram("run", path, table=True).stdout)
         self.assertIn(warning, self.advise(A100)["warnings"][0])
         self.assertEqual(self.advise(A100, "--step-time", "51ms")["warnings"], [])
         nameless = {k: v for k, v in CLUSTER.items() if k != "accelerator"}
@@ -188,7 +188,7 @@ class TargetAccelerator(CommandTest):
                 here = cluster if accelerator is None else cluster | {"accelerator": accelerator}
                 workload = {"name": "vgg16", "step_time": "50ms"}
                 config = self.write(self.experiment() | {"cluster": here, "workload": workload})
-                self.assertEqual(said in self.trigram("run", config).stdout, expected)
+                self.assertEqual(said in self.trigram("run", config, table=True).stdout, expected)
         self.write(cluster, "eight.json")
         out = self.trigram("advise", "--cluster", "eight.json", "--profile", "vgg16", "--candidates",
                            "candidates.json", "--range", "2").stdout
@@ -197,7 +197,7 @@ class TargetAccelerator(CommandTest):
     def test_rates_without_a_name_do_not_count_as_a_v100(self) -> None:
         rates = {"flops": "125TFLOP/s", "memory_bandwidth": "2000GB/s"}
         config = self.write(self.experiment() | {"cluster": CLUSTER | {"accelerator": rates}})
-        out = self.trigram("run", config).stdout
+        out = self.trigram("run", config, table=True).stdout
         self.assertIn("the cluster's accelerator is unnamed (125 TFLOP/s, 2000 GB/s)", out)
         self.assertNotIn("V100", out)
         self.assertIn("unnamed (125 TFLOP/s", self.trigram("show", "network", config).stdout)
@@ -219,7 +219,7 @@ class TargetAccelerator(CommandTest):
             with self.subTest(accelerator):
                 here = CLUSTER | {"accelerator": accelerator}
                 config = self.write(self.experiment() | {"cluster": here, "workload": measured})
-                out = self.trigram("run", config).stdout
+                out = self.trigram("run", config, table=True).stdout
                 if expected:
                     self.assertRegex(out, expected)
                 else:
@@ -234,7 +234,7 @@ class TargetAccelerator(CommandTest):
         """Given rates are used as such, even if they equal a V100's."""
         like_v100 = {"name": "GV", "flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s"}
         config = self.experiment(accelerator="cluster") | {"cluster": CLUSTER | {"accelerator": like_v100}}
-        out = self.trigram("run", self.write(config)).stdout
+        out = self.trigram("run", self.write(config), table=True).stdout
         self.assertIn("assumed: layer times of one were measured on P100 (10 TFLOP/s, 500 GB/s); on GV", out)
         self.assertNotIn("does not say", out)
 
@@ -254,7 +254,7 @@ class TargetAccelerator(CommandTest):
                     self.assertEqual(expected in err, asked, err)
 
     def test_a_run_is_scaled_if_its_workload_says_so(self) -> None:
-        out = self.trigram("run", self.write(self.experiment(accelerator="cluster"))).stdout
+        out = self.trigram("run", self.write(self.experiment(accelerator="cluster")), table=True).stdout
         self.assertNotIn("warning", out)
         self.assertIn("assumed: layer times of one were measured on P100", out)
         (manifest,) = self.manifests()

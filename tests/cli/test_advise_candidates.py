@@ -198,13 +198,13 @@ class Candidates(CommandTest):
             "steps": 10,
             "sweep": {"/algorithm": ["gradient_allreduce", "diloco"]},
         }
-        out = self.trigram("run", self.write(config)).stdout
+        out = self.trigram("run", self.write(config), table=True).stdout
         by_name = {m["experiment"]["algorithm"]["name"]: m["summary"] for m in self.manifests()}
         self.assertEqual(by_name["diloco"]["cycle_steps"], 500)
         self.assertNotIn("cycle_steps", by_name["gradient_allreduce"])
         self.assertRegex(out, r"gradient_allreduce +\d+\.\d+ \*")
-        self.assertRegex(out, r"diloco +\d+\.\d+ !")
-        self.assertIn("! diloco is not compared: it made 10 of the 500 steps", out)
+        self.assertRegex(out, r"diloco ‡ +\d+\.\d+ ")
+        self.assertIn("‡ never best: made 10 of the 500 steps", out)
 
 
 if __name__ == "__main__":
