@@ -172,10 +172,10 @@ class Jobs(JobTest):
         self.assertNotRegex(err, "has not been heard of|no call of MPI")
 
     def test_survivors_of_a_killed_process_say_what_they_wait_for(self) -> None:
-        path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, 20_000]}))
+        path = self.write(experiment(runtime="mpi", sweep={"/steps": [3, 3000]}))
         job = self.start(4, "run", path, "--quiet", "--rank-logs", "logs")
         ranks = self.ranks_in_second_run(job)
-        self.wait_for(lambda: "step 1 of 20000 ended" in self.log(2))
+        self.wait_for(lambda: "step 1 of 3000 ended" in self.log(2))
         os.kill(ranks[2], signal.SIGSTOP)
         time.sleep(1)  # until its neighbours wait for it, so that the end comes right after the kill
         os.kill(ranks[2], signal.SIGKILL)

@@ -144,7 +144,7 @@ class Figures(unittest.TestCase):
         kernels = subprocess.run([programs / "bench_cuda_kernels_emulated", "--small"],
                                  capture_output=True, text=True, check=True).stdout
         found = gpu_figures.ratios(kernels)
-        for figure in gpu_figures.of_kernels():
+        for figure in gpu_figures.kernel_figures():
             self.assertIn(figure.name, found)
             target = "-" if figure.target is None else f"{figure.target:.2f}"
             line = next(line for line in kernels.splitlines() if line.startswith(figure.name + "  "))
