@@ -19,8 +19,8 @@ class Watcher {
  private:
   const std::filesystem::path folder_;
   pid_t child_ = 0;
-  /// Nothing is written to this pipe. Tools that this process starts inherit it, so that the child
-  /// sees the end only after these tools have finished creating things.
+  /// This process never writes to the pipe; the child only waits for its end. Tools that this
+  /// process starts inherit the pipe, so the child sees the end only after these tools have ended.
   int pipe_ = -1;
 };
 

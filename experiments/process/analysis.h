@@ -14,7 +14,7 @@ namespace trigram {
 /// not there, and std::runtime_error if the interpreter cannot be started.
 [[noreturn]] void become_analysis(const std::vector<std::string>& arguments);
 
-/// What a process of the package printed.
+/// The output of a process of the package.
 struct AnalysisOutput {
   std::string out, err;
   std::string failure;  // why there is no result; empty if there is one
