@@ -11,7 +11,7 @@ from pathlib import Path
 
 SETUP = Path(__file__).resolve().parents[2] / "scripts" / "setup"
 COMMANDS = ["c++", "cmake", "ninja", "pkg-config", "git", "python3", "mpicxx", "mpirun"]
-NEEDED_BY_SETUP = ["bash", "env", "dirname", "awk", "grep", "cat", "id", "npm"]
+NEEDED_BY_SETUP = ["bash", "env", "dirname", "awk", "grep", "cat", "id"]
 
 
 class SetupForGpus(unittest.TestCase):
