@@ -40,15 +40,20 @@ if(TRIGRAM_SANITIZE)
   target_link_options(trigram_options INTERFACE -fsanitize=${TRIGRAM_SANITIZE})
 endif()
 
-# trigram_library(NAME SOURCES... LIBS... [PRECOMPILED HEADERS...]): the static library trigram::NAME, which is
-# installed.
+# trigram_library(NAME [LIGHTLY_OPTIMISED] SOURCES... LIBS... [PRECOMPILED HEADERS...]): the static library
+# trigram::NAME, which is installed. LIGHTLY_OPTIMISED is for code that runs once per bucket or step, not per
+# element: a release build compiles it at -O1, which takes two thirds of the time of -O3.
 function(trigram_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;PRIVATE_LIBS;PRECOMPILED" ${ARGN})
+  cmake_parse_arguments(ARG "LIGHTLY_OPTIMISED" "" "SOURCES;LIBS;PRIVATE_LIBS;PRECOMPILED" ${ARGN})
   add_library(trigram_${name} STATIC ${ARG_SOURCES})
   add_library(trigram::${name} ALIAS trigram_${name})
   set_target_properties(trigram_${name} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY TRIGRAM_LIBRARIES trigram_${name})
   target_link_libraries(trigram_${name} PUBLIC trigram_options ${ARG_LIBS} PRIVATE ${ARG_PRIVATE_LIBS})
+  if(ARG_LIGHTLY_OPTIMISED)
+    target_compile_options(trigram_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    list(APPEND ARG_PRECOMPILED <string>)  # precompiled headers serve only files with the same options
+  endif()
   trigram_precompile(trigram_${name} trigram_headers ${ARG_PRECOMPILED})
   trigram_unity(trigram_${name} ${ARG_SOURCES})
 endfunction()
