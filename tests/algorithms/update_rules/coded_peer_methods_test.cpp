@@ -53,13 +53,7 @@ Vectors trained_vectors(const std::string& world, const Json& spec, int ranks, l
 
 Json over(const char* name, const char* graph) { return {{"name", name}, {"graph", graph}}; }
 
-class CodedPeerMethods : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class CodedPeerMethods : public NamedWorldTest {};
 
 /// Low-precision decentralised training as in BAGUA. Every rank of a ring has three replicas, which
 /// change after steps 0, `interval`, ...
@@ -97,7 +91,7 @@ TEST_P(CodedPeerMethods, DcdOnARingIsBaguasLowPrecisionDecentralised) {
 
 /// Every bucket has its own range, and hence its own code. The workload has two buckets of equal
 /// length.
-TEST_P(CodedPeerMethods, DcdCodesBucketsByThemselvesAndRestsBetweenExchanges) {
+TEST_P(CodedPeerMethods, DcdEncodesBucketsSeparatelyAndStepsLocallyBetweenExchanges) {
   const auto by_halves = [](const Vector& z) {
     Vector both = coded(Vector(z.begin(), z.begin() + kNumel / 2));
     const Vector second = coded(Vector(z.begin() + kNumel / 2, z.end()));
@@ -168,7 +162,7 @@ Vectors deepsqueeze(const PeerGraphSpec& graph, std::size_t P, float gamma, bool
   return x;
 }
 
-TEST_P(CodedPeerMethods, DeepSqueezeGossipsOnCodesOfModelsAndFeedsBackWhatTheyLose) {
+TEST_P(CodedPeerMethods, DeepSqueezeGossipsOnCodesOfModelsWithErrorFeedback) {
   for (const char* graph : {"ring", "star", "shift_one"})
     for (const int P : {4, 8}) {
       SCOPED_TRACE(testing::Message() << graph << " of " << P);
@@ -177,8 +171,8 @@ TEST_P(CodedPeerMethods, DeepSqueezeGossipsOnCodesOfModelsAndFeedsBackWhatTheyLo
       Json spec = over("deepsqueeze", graph);
       spec["gamma"] = 0.4;
       expect_vectors_near(trained_vectors(GetParam(), spec, P), expected, 3e-5f);
-      const auto itself = [](const Vector& z) { return z; };
-      EXPECT_GT(largest_difference(expected, deepsqueeze({graph}, n, 0.4f, true, itself)), 1e-3);
+      const auto identity = [](const Vector& z) { return z; };
+      EXPECT_GT(largest_difference(expected, deepsqueeze({graph}, n, 0.4f, true, identity)), 1e-3);
       EXPECT_GT(largest_difference(expected, deepsqueeze({graph}, n, 0.4f, false, coded)), 1e-3);
     }
 }
@@ -251,8 +245,7 @@ TEST_P(CodedPeerMethods, ChocoConservesTheMeanWithEveryCodec) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, CodedPeerMethods, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, CodedPeerMethods, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::coded_peer_methods_test

@@ -106,13 +106,7 @@ class Reference {
   std::size_t largest_ = 0;
 };
 
-class DsgdAauRule : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class DsgdAauRule : public NamedWorldTest {};
 
 TEST_P(DsgdAauRule, FollowsTheEquations) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "the schedule needs exact times";
@@ -156,14 +150,12 @@ TEST_P(DsgdAauRule, ConservesTheMean) {
       EXPECT_NEAR(mean(x), 1 - kLr * kMany * (ranks + 1) / 2.0, 2e-4);
       const auto [low, high] = std::minmax_element(x.begin(), x.end());
       if (is_simulated(GetParam()) && ranks > 1) {
-        EXPECT_LT(*high - *low, 0.5 * kLr * kMany * (ranks - 1))
-            << "of what they drift apart alone";
+        EXPECT_LT(*high - *low, 0.5 * kLr * kMany * (ranks - 1)) << "less than without averages";
       }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, DsgdAauRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, DsgdAauRule, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::dsgd_aau_test
