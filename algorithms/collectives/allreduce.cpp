@@ -1,6 +1,5 @@
 #include <functional>
 
-#include "algorithms/collectives/channels.h"
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/double_tree.h"
 #include "algorithms/collectives/halving_doubling.h"
