@@ -20,7 +20,7 @@ namespace trigram {
 
 /// `native` uses the world's own collective (Communicator::native), or a ring if the world has none
 /// for these ranks and operands. `nccl` is a ring or a double tree, whichever NCCL's cost model
-/// selects for the vector (nccl_choice.h).
+/// selects for the priced bytes of the vector on this machine (nccl_choice.h).
 enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, double_tree, nccl, native };
 
 /// How the rings of an allreduce run (see `channelled_ring_allreduce`). With segments, a vector is
@@ -69,9 +69,6 @@ void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op);
 /// Recursive-halving reduce-scatter, then recursive-doubling allgather, with the same folding
 /// (Rabenseifner, ICCS 2004). 2 lg P a + 2 n (P-1)/P b.
 void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op);
-
-/// A double binary tree or one ring: NCCL's choice for the priced bytes of x on this machine.
-void nccl_allreduce(Context ctx, const Tensor& x, Reduce op, const NcclOptions& options = {});
 
 /// Uses the collective of the world's own communication library, with the library's order of
 /// summation. Uses ring_allreduce if Communicator::native refuses, for example for subsets of the

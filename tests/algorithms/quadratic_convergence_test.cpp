@@ -110,9 +110,9 @@ constexpr double kSumLr = 0.1 / kRanks;  // for methods that add up updates
 
 const auto name_of = [](const auto& tested) { return tested.param.name; };
 
-/// The loss of a code is proportional to the encoded vector, and late contributions are as good as
-/// others once nothing changes any more. If the objectives of ranks differ, their gradients do not
-/// vanish, but the mean gradient does.
+/// The loss of a code is proportional to the encoded vector, so it vanishes with the gradients.
+/// Late contributions equal contributions in time once the models have converged. If the objectives
+/// of ranks differ, their gradients do not vanish, but the mean gradient does.
 class Exact : public ::testing::TestWithParam<Case> {};
 TEST_P(Exact, FindsTheOptimum) { EXPECT_LT(distance(GetParam()), 1e-3); }
 INSTANTIATE_TEST_SUITE_P(

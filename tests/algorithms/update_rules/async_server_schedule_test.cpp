@@ -104,9 +104,9 @@ TEST_P(AsyncServerSchedule, FollowsTheEquations) {
     }
 }
 
-/// The pushed and the held-back changes together are all changes, however many steps there are. If
-/// changes do not depend on the weights, the model differs from their sum by the changes that the
-/// workers hold back, and these do not grow.
+/// After any number of steps, the pushed changes and the changes that workers hold back add up to
+/// all changes. If changes do not depend on the weights, the model therefore differs from the sum
+/// of all changes only by the held-back changes, which do not grow.
 TEST_P(AsyncServerSchedule, PushesLoseNothingInTheLongRun) {
   constexpr double kSum = kRanks * (kRanks + 1) / 2.0;
   const double largest_step = double{kLr} * kSum * (1 + 0.02 * kNumel);

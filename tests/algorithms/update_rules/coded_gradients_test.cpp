@@ -1,6 +1,6 @@
 // Methods that average encoded gradients or moments, compared with plain loops over their
 // equations. Weights and gradients differ from element to element. The loss of codes and the error
-// feedback must be exactly those of each method.
+// feedback must follow the equations of each method exactly.
 
 #include <gtest/gtest.h>
 

@@ -125,7 +125,7 @@ double variance(const std::vector<std::vector<float>>& by_rank) {
 class GroupVariance : public ::testing::TestWithParam<Groups> {};
 
 /// The standard error is at most 0.2 %, for fixed groups of 16, of which there are four.
-TEST_P(GroupVariance, IsThatOfTheFormulaToOnePerCent) {
+TEST_P(GroupVariance, FollowsTheFormulaToOnePerCent) {
   const Groups& groups = GetParam();
   const double expected = expected_variance(groups);
   EXPECT_NEAR(expected, groups.rounded_variance, 0.006);
