@@ -24,17 +24,8 @@ Json adpsgd(const Json& options = Json::object()) {
   return spec;
 }
 
-class AdPsgdRule : public NamedWorldTest {
+class AdPsgdRule : public AffineTest {
  protected:
-  AffineTraining training(int ranks, const Json& algorithm, long steps, double slope) {
-    return {.world = GetParam(),
-            .cluster = flat_cluster(ranks),
-            .algorithm = algorithm,
-            .steps = steps,
-            .slope = slope,
-            .lr = kLr,
-            .numel = kNumel};
-  }
   std::vector<double> weights(int ranks, const Json& algorithm, long steps, double slope) {
     return common_weights(train(training(ranks, algorithm, steps, slope)));
   }

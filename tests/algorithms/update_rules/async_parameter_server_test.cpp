@@ -15,16 +15,11 @@ namespace {
 
 constexpr double kLr = 0.125;
 
-class AsyncServerRule : public NamedWorldTest {
+class AsyncServerRule : public AffineTest {
  protected:
   std::vector<AffineEnd> ends(int ranks, Json options, long steps, double slope) {
     options["name"] = "async_parameter_server";
-    return train({.world = GetParam(),
-                  .cluster = flat_cluster(ranks),
-                  .algorithm = options,
-                  .steps = steps,
-                  .slope = slope,
-                  .lr = kLr});
+    return train(training(ranks, options, steps, slope));
   }
 };
 

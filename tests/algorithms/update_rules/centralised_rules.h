@@ -22,7 +22,7 @@ inline double mean_gradient(double x, std::size_t ranks) {
   return sum / static_cast<double>(ranks);
 }
 
-class CentralisedRules : public NamedWorldTest {
+class CentralisedRules : public AffineTest {
  protected:
   /// Compares with `expected(ranks)` on 4 and 8 workers, flat and in nodes of two.
   template <class Expected>

@@ -119,19 +119,16 @@ class CodedGradients : public NamedWorldTest {
  protected:
   Vectors trained(const WorkerSetup& workers, Json spec, long steps, const Json& optimizer) {
     spec["hierarchical"] = workers.hierarchical;
-    Vectors weights;
-    for (const AffineEnd& end : train({.world = GetParam(),
-                                .cluster = nodes_of_two(workers.ranks / 2),
-                                .algorithm = spec,
-                                .steps = steps,
-                                .slope = double{kSlope},
-                                .tilt = double{kTilt},
-                                .alternating = true,
-                                .lr = double{kLr},
-                                .numel = kNumel,
-                                .optimizer = optimizer}))
-      weights.push_back(end.weights);
-    return weights;
+    return weights_of(train({.world = GetParam(),
+                             .cluster = nodes_of_two(workers.ranks / 2),
+                             .algorithm = spec,
+                             .steps = steps,
+                             .slope = double{kSlope},
+                             .tilt = double{kTilt},
+                             .alternating = true,
+                             .lr = double{kLr},
+                             .numel = kNumel,
+                             .optimizer = optimizer}));
   }
 
   using MakeAverage = std::function<Average(const WorkerSetup&)>;

@@ -37,18 +37,19 @@ Vector local_step(const Vector& x, std::size_t rank) {
 
 Vector coded(const Vector& x) { return minmax_uint8_decode(minmax_uint8_encode(x), x.size()); }
 
+AffineTraining training_of(const std::string& world, const Json& spec, int ranks, long steps) {
+  return {.world = world,
+          .cluster = flat_cluster(ranks),
+          .algorithm = spec,
+          .steps = steps,
+          .slope = kSlope,
+          .tilt = double{kTilt},
+          .lr = kLr,
+          .numel = kNumel};
+}
+
 Vectors trained_vectors(const std::string& world, const Json& spec, int ranks, long steps = 3) {
-  Vectors weights;
-  for (const AffineEnd& end : train({.world = world,
-                              .cluster = flat_cluster(ranks),
-                              .algorithm = spec,
-                              .steps = steps,
-                              .slope = kSlope,
-                              .tilt = kTilt,
-                              .lr = kLr,
-                              .numel = kNumel}))
-    weights.push_back(end.weights);
-  return weights;
+  return weights_of(train(training_of(world, spec, ranks, steps)));
 }
 
 Json over(const char* name, const char* graph) { return {{"name", name}, {"graph", graph}}; }
@@ -224,19 +225,14 @@ TEST_P(CodedPeerMethods, ChocoConservesTheMeanWithEveryCodec) {
     SCOPED_TRACE(codec);
     Json spec = over("choco_sgd", "ring");
     spec.update({{"codec", codec}, {"gamma", 0.3}});
-    const auto ends = train({.world = GetParam(),
-                             .cluster = flat_cluster(kRanks),
-                             .algorithm = spec,
-                             .steps = kSteps,
-                             .slope = 0,
-                             .tilt = kTilt,
-                             .lr = kLr,
-                             .numel = kNumel});
-    ASSERT_EQ(ends.size(), static_cast<std::size_t>(kRanks));
+    AffineTraining training = training_of(GetParam(), spec, kRanks, kSteps);
+    training.slope = 0;
+    const Vectors weights = weights_of(train(training));
+    ASSERT_EQ(weights.size(), static_cast<std::size_t>(kRanks));
     for (std::size_t i = 0; i < kNumel; ++i) {
       double mean = 0, mean_rank = 0;
       for (std::size_t r = 0; r < kRanks; ++r) {
-        mean += static_cast<double>(ends[r].weights.at(i)) / kRanks;
+        mean += static_cast<double>(weights[r].at(i)) / kRanks;
         mean_rank += static_cast<double>(r + 1) / kRanks;
       }
       const double slant = 1 + static_cast<double>(kTilt) * static_cast<double>(i);

@@ -74,19 +74,17 @@ TEST_P(CodedSgd, SignSgdMovesInTheDirectionOfMostGradients) {
       }
     EXPECT_EQ(ties > 0, P % 2 == 0);
     EXPECT_GT(divided, 5);
-    Vectors weights;
-    for (const AffineEnd& end : train({.world = GetParam(),
-                                .cluster = flat_cluster(static_cast<int>(P)),
-                                .algorithm = "signsgd_majority",
-                                .steps = kSteps,
-                                .slope = slope,
-                                .tilt = double{kTilt},
-                                .alternating = true,
-                                .lr = double{kLr},
-                                .numel = kNumel,
-                                .start_at_rank = true}))
-      weights.push_back(end.weights);
-    expect_vectors_near(weights, x, 1e-5f);
+    const auto ends = train({.world = GetParam(),
+                             .cluster = flat_cluster(static_cast<int>(P)),
+                             .algorithm = "signsgd_majority",
+                             .steps = kSteps,
+                             .slope = slope,
+                             .tilt = double{kTilt},
+                             .alternating = true,
+                             .lr = double{kLr},
+                             .numel = kNumel,
+                             .start_at_rank = true});
+    expect_vectors_near(weights_of(ends), x, 1e-5f);
   }
 }
 

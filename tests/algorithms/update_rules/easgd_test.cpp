@@ -48,12 +48,7 @@ TEST_P(EasgdRule, WorkersAndCentrePullAtEachOther) {
 TEST_P(EasgdRule, WorkersStayApart) {
   constexpr std::size_t kRanks = 4;
   const Reference reference(kRanks, 7, 0.9);
-  const auto ends = train({.world = GetParam(),
-                           .cluster = flat_cluster(kRanks),
-                           .algorithm = {{"name", "easgd"}, {"sync_every", 2}},
-                           .steps = 7,
-                           .slope = kSlope,
-                           .lr = kLr});
+  const auto ends = train(training(kRanks, {{"name", "easgd"}, {"sync_every", 2}}, 7, kSlope));
   ASSERT_EQ(ends.size(), kRanks);
   for (std::size_t r = 0; r < kRanks; ++r)
     expect_near({ends[r].path.begin(), ends[r].path.end()}, reference.paths[r]);

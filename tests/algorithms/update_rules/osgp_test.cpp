@@ -53,17 +53,7 @@ ExpectedPath expected_path(const PeerGraphSpec& graph, int P, long tau, long ste
   return path;
 }
 
-class OsgpRule : public PeerMethods {
- protected:
-  std::vector<AffineEnd> ends(const Json& spec, int P, long steps, double slope = kSlope) {
-    return train({.world = GetParam(),
-                  .cluster = flat_cluster(P),
-                  .algorithm = spec,
-                  .steps = steps,
-                  .slope = slope,
-                  .lr = kLr});
-  }
-};
+class OsgpRule : public PeerMethods {};
 
 TEST_P(OsgpRule, AddsSharesTauStepsAfterTheyWereSent) {
   for (const PeerGraphSpec& graph : {PeerGraphSpec{"one_peer_exponential"},
@@ -76,7 +66,8 @@ TEST_P(OsgpRule, AddsSharesTauStepsAfterTheyWereSent) {
         Json spec = {
             {"name", "osgp"}, {"graph", peer_graph_kind().dump(graph)}, {"overlap_steps", tau}};
         const ExpectedPath path = expected_path(graph, P, tau, 7);
-        const auto whole = ends(spec, P, 7), parts = ends(in_buckets(spec), P, 7);
+        const auto whole = train(training(P, spec, 7)),
+                   parts = train(training(P, in_buckets(spec), 7));
         expect_near(common_weights(whole), path.end);
         expect_near(common_weights(parts), path.end);
         for (std::size_t t = 0; t < path.z.size(); ++t) expect_near(paths(whole)[t], path.z[t]);
@@ -87,8 +78,8 @@ TEST_P(OsgpRule, AddsSharesTauStepsAfterTheyWereSent) {
 /// weights, the mean model is where the gradients have brought it.
 TEST_P(OsgpRule, ConservesTheSumOfAllModels) {
   for (const int tau : {1, 3}) {
-    const auto x =
-        common_weights(ends({{"name", "osgp"}, {"overlap_steps", tau}}, 6, 20, /*slope=*/0));
+    const auto x = common_weights(
+        train(training(6, {{"name", "osgp"}, {"overlap_steps", tau}}, 20, /*slope=*/0)));
     EXPECT_NEAR(mean(x), 1 - kLr * 20 * 3.5, 1e-4);
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kLr = 0.125f;
 
-class ParameterServerRule : public NamedWorldTest {};
+class ParameterServerRule : public AffineTest {};
 
 /// x = x - lr 1/P sum_j (slope x + j + 1), in f32, summed in the order of ranks.
 float expected_weight(int ranks, long steps, float slope) {
@@ -41,12 +41,7 @@ TEST_P(ParameterServerRule, StepsWithTheMeanGradientToTheLastBit) {
               {"name", "parameter_server"}, {"servers", servers}, {"partition", partition}};
           algorithm.update(priority);
           SCOPED_TRACE(testing::Message() << ranks << algorithm);
-          const auto ends = train({.world = GetParam(),
-                                   .cluster = flat_cluster(ranks),
-                                   .algorithm = algorithm,
-                                   .steps = 3,
-                                   .slope = kSlope,
-                                   .lr = kLr});
+          const auto ends = train(training(ranks, algorithm, 3, double{kSlope}));
           ASSERT_EQ(ends.size(), static_cast<std::size_t>(ranks));
           for (const AffineEnd& end : ends) {
             ASSERT_EQ(end.weights.size(), 10u);
@@ -70,14 +65,9 @@ TEST_P(ParameterServerRule, ServersBesideTheWorkersGiveTheSameWeightsToTheLastBi
           {"name", "parameter_server"}, {"servers", servers}, {"placement", "beside"}};
       algorithm.update(mode);
       SCOPED_TRACE(testing::Message() << ranks << algorithm);
-      const AffineTraining training{
-          .world = GetParam(),
-          .cluster = flat_cluster(ranks),
-          .algorithm = algorithm,
-          .steps = 3,
-          .slope = kSlope,
-          .optimizer = {{"name", "sgd"}, {"lr", double{kLr} / workers}, {"lr_scaling", "linear"}}};
-      const auto ends = train(training);
+      AffineTraining run = training(ranks, algorithm, 3, double{kSlope});
+      run.optimizer = {{"name", "sgd"}, {"lr", double{kLr} / workers}, {"lr_scaling", "linear"}};
+      const auto ends = train(run);
       ASSERT_EQ(ends.size(), static_cast<std::size_t>(ranks));
       int trained = 0;
       for (const AffineEnd& end : ends) {

@@ -73,7 +73,7 @@ inline Json in_buckets(Json spec) {
   return spec;
 }
 
-class PeerMethods : public NamedWorldTest {
+class PeerMethods : public AffineTest {
  protected:
   Numbers trained(const Json& spec, const Cluster& cluster, long steps) {
     return common_weights(train({.world = GetParam(),

@@ -68,10 +68,10 @@ inline Coder coder_of(const Json& codec) {
 /// Checks that training gives the weights, and the paths of the first weight, of `reference`.
 template <class Reference>
 void expect_trained(const AffineTraining& training, const Reference& reference, float tolerance) {
-  Vectors weights, paths;
-  for (const AffineEnd& end : train(training))
-    weights.push_back(end.weights), paths.push_back(end.path);
-  expect_vectors_near(weights, Vectors(kRanks, reference.weights()), tolerance);
+  const auto ends = train(training);
+  Vectors paths;
+  for (const AffineEnd& end : ends) paths.push_back(end.path);
+  expect_vectors_near(weights_of(ends), Vectors(kRanks, reference.weights()), tolerance);
   expect_vectors_near(paths, reference.paths(), tolerance);
 }
 

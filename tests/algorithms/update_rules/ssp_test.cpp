@@ -104,7 +104,7 @@ Json ssp(long staleness, const Json& servers = "all", const Json& codec = {}) {
   return spec;
 }
 
-class SspRule : public NamedWorldTest {};
+class SspRule : public AffineTest {};
 
 TEST_P(SspRule, FollowsTheEquations) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "the schedule needs exact times";
@@ -116,9 +116,9 @@ TEST_P(SspRule, FollowsTheEquations) {
         const Reference reference(servers, coder_of(codec), staleness);
         ASSERT_GT(reference.shortest_gap_s(), 0.1) << "who is first must be clear";
         EXPECT_EQ(reference.largest_lead(), std::min(staleness + 1, 6L));
-        AffineTraining training = training_of(GetParam(), ssp(staleness, servers, codec), kSteps);
-        training.delay = [](int rank, long) { return kPeriod[static_cast<std::size_t>(rank)]; };
-        expect_trained(training, reference, 5e-5f);
+        AffineTraining run = training_of(GetParam(), ssp(staleness, servers, codec), kSteps);
+        run.delay = [](int rank, long) { return kPeriod[static_cast<std::size_t>(rank)]; };
+        expect_trained(run, reference, 5e-5f);
       }
 }
 
@@ -135,14 +135,11 @@ TEST_P(SspRule, WithoutStalenessIsSynchronous) {
       for (int r = 0; r < ranks; ++r) sum += 0.5 * x + r + 1;
       path.push_back(x -= 0.02 * sum);
     }
-    for (const Json& servers : {Json("all"), Json(1)})
-      for (const AffineEnd& end : train({.world = GetParam(),
-                                  .cluster = flat_cluster(ranks),
-                                  .algorithm = ssp(0, servers),
-                                  .steps = 5,
-                                  .slope = 0.5,
-                                  .lr = 0.02}))
-        expect_near({end.path.begin(), end.path.end()}, path);
+    for (const Json& servers : {Json("all"), Json(1)}) {
+      AffineTraining run = training(ranks, ssp(0, servers), 5);
+      run.lr = 0.02;
+      for (const AffineEnd& end : train(run)) expect_near({end.path.begin(), end.path.end()}, path);
+    }
   }
 }
 
@@ -154,18 +151,15 @@ TEST_P(SspRule, NoRankIsFurtherAheadThanTheBound) {
   for (const long staleness : {0, 2}) {
     std::mutex mutex;
     std::vector<long> begun(kMany, 0);
-    const auto hold_up = [&](int rank, long step) {
+    AffineTraining run = training(kMany, ssp(staleness), 10);
+    run.lr = 0.02;
+    run.delay = [&](int rank, long step) {
       std::lock_guard guard(mutex);
       begun[static_cast<std::size_t>(rank)] = step;
       EXPECT_LE(step - *std::min_element(begun.begin(), begun.end()), staleness + 1);
       return rank == 1 ? 0.01 : 0;
     };
-    train({.world = GetParam(),
-           .cluster = flat_cluster(kMany),
-           .algorithm = ssp(staleness),
-           .steps = 10,
-           .lr = 0.02,
-           .delay = hold_up});
+    train(run);
   }
 }
 

@@ -84,13 +84,8 @@ TEST_P(SwarmRule, ConservesTheMean) {
     for (const char* interval : {"fixed", "geometric"})
       for (const int P : {2, 5, 8}) {
         SCOPED_TRACE(testing::Message() << mode << " " << interval << " of " << P);
-        const auto ends = train({.world = GetParam(),
-                                 .cluster = flat_cluster(P),
-                                 .algorithm = swarm(mode, 2, interval),
-                                 .steps = kSteps,
-                                 .slope = 0,
-                                 .lr = kLr});
-        const Numbers x = common_weights(ends);
+        const Numbers x =
+            common_weights(train(training(P, swarm(mode, 2, interval), kSteps, /*slope=*/0)));
         ASSERT_EQ(x.size(), static_cast<std::size_t>(P));
         EXPECT_NEAR(mean(x), 1 - kLr * kSteps * (P + 1) / 2.0, 2e-4);
         const double alone = kLr * kSteps * (P - 1);  // how far ranks drift apart without averages
