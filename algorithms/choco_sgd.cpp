@@ -38,8 +38,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const auto gossip = across(
       run.execution, [replicas, options, seed = run.seed](Context c, const Tensor& x, Slot slot) {
         const auto gamma = static_cast<float>(options.gamma);
-        const Tensor z = c.device->empty_like(x);
-        c.device->copy(z, x);
+        const Tensor z = c.device->copy_of(x);
         c.device->axpby(-1, replicas->own(), 1, z);
         replicas->advance(c, z, *c.device->codec(options.codec, codec_key(c, seed, slot)));
         c.device->axpby(-gamma, replicas->own(), 1, x);

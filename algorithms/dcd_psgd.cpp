@@ -41,15 +41,14 @@ struct Options {
 
 void train(Context ctx, Run& run, const Options& options) {
   const Tensor weights = run.workload.weights();
-  const auto of_parts = std::make_shared<std::vector<Replicas>>();
+  const auto replicas_by_part = std::make_shared<std::vector<Replicas>>();
   for (const Part& part : parts_of(run))
-    of_parts->emplace_back(ctx, run, options.graph, part.weights);
+    replicas_by_part->emplace_back(ctx, run, options.graph, part.weights);
   auto comm = ctx.stream->fork("comm");
-  const auto mix = across(run.execution, [of_parts, codec = options.codec, seed = run.seed](
+  const auto mix = across(run.execution, [replicas_by_part, codec = options.codec, seed = run.seed](
                                              Context c, const Tensor& x, Slot slot) {
-    Replicas& replicas = of_parts->at(static_cast<std::size_t>(slot.bucket));
-    const Tensor z = c.device->empty_like(x);
-    c.device->copy(z, x);
+    Replicas& replicas = replicas_by_part->at(static_cast<std::size_t>(slot.bucket));
+    const Tensor z = c.device->copy_of(x);
     c.device->axpby(-2, replicas.own(), 1, z);
     replicas.add_mixed(c, 1, z);
     replicas.advance(c, z, *c.device->codec(codec, codec_key(c, seed, slot)));

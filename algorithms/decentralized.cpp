@@ -10,9 +10,9 @@
 // bytes, travels as a whole. Bytes and messages per rank and exchange: all, 2(P-1)/P S bytes in
 // 2(P-1) messages; shift_one, S bytes in 1 message; ring, 2 S bytes in 2 messages. Execution is
 // hierarchical by default, as in BAGUA: the leaders exchange the means of their nodes. If weights
-// are exchanged in buckets (option `bucket`), each bucket takes so many messages, one bucket after
-// another. With a communication_interval of k, the steps 0, k, 2k, ... exchange, and the other
-// steps are plain local steps.
+// are exchanged in buckets (option `bucket`), each bucket takes that number of messages, one bucket
+// after another. With a communication_interval of k, the steps 0, k, 2k, ... exchange, and the
+// other steps are plain local steps.
 //
 // The order of operations is that of BAGUA's code (bagua/torch_api/algorithms/decentralized.py;
 // rust/bagua-core, comm_ops/decentralized_full_precision_synchronous.rs). All buckets start with
@@ -42,7 +42,7 @@ struct Options {
 PeerGraphSpec graph_of(Mode mode) { return {mode == Mode::shift_one ? "shift_one" : "ring"}; }
 
 void train(Context ctx, Run& run, const Options& options) {
-  const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
+  const Tensor copy = ctx.device->empty_like(run.workload.weights());
   auto comm = ctx.stream->fork("comm");
   const std::shared_ptr<const PeerGraph> graph = make_peer_graph(graph_of(options.mode));
   const long interval = options.communication_interval;
@@ -51,7 +51,7 @@ void train(Context ctx, Run& run, const Options& options) {
     else d_fp_s(c, x, graph->peers(c.rank(), c.size(), slot.step / interval));
   };
   for (long t : run.steps) {
-    if (t % interval == 0) gossip_step(ctx, run, *comm, exchanged, mix);
+    if (t % interval == 0) gossip_step(ctx, run, *comm, copy, mix);
     else local_step(ctx, run);
   }
 }

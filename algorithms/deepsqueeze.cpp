@@ -31,8 +31,7 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const Tensor weights = run.workload.weights(), residual = ctx.device->empty_like(weights);
-  ctx.device->fill(residual, 0);
+  const Tensor weights = run.workload.weights(), residual = ctx.device->zeros_like(weights);
   const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
   auto comm = ctx.stream->fork("comm");
   const auto gossip = across(run.execution, [residual, graph, options, seed = run.seed](
@@ -42,13 +41,13 @@ void train(Context ctx, Run& run, const Options& options) {
     ErrorFeedback(*c.device, *codec, residual).encode(code, x);
     const Peers peers = graph->peers(c.rank(), c.size(), slot.step);
     const auto arrived = exchange_with(c, code, peers);
-    const auto add = [&](double weight, const Tensor& wire) {
+    const auto add_decoded = [&](double weight, const Tensor& wire) {
       codec->decode(decoded, wire);
       c.device->axpby(static_cast<float>(options.gamma * weight), decoded, 1, x);
     };
-    add(double{peers.self_weight} - 1, code);
+    add_decoded(double{peers.self_weight} - 1, code);
     for (std::size_t i = 0; i < arrived.size(); ++i)
-      add(double{peers.receive_from[i].weight}, arrived[i]);
+      add_decoded(double{peers.receive_from[i].weight}, arrived[i]);
   });
   for ([[maybe_unused]] long t : run.steps) {
     local_step(ctx, run);

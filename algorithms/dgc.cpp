@@ -1,16 +1,17 @@
 // DGC, deep gradient compression: ranks send the largest elements of accumulated,
 // momentum-corrected gradients (Lin et al., arXiv 1712.01887).
 //
-//   g = g_i(x), scaled down to a norm of clip / sqrt(P)
+//   g = g_i(x), scaled down to a norm of at most clip / sqrt(P) if `clip` is given
 //   u = mu u + g;  v = v + u                                   momentum correction
 //   c_i = the k largest elements of v;  v = v - c_i
 //   u = 0 where v = 0                                          momentum factor masking
 //   x = x - lr U(1/P sum_j c_j)
 //
 // With Nesterov's momentum, u = mu (u + g) and v = v + u + g. The algorithm itself applies the
-// momentum, so the optimizer should have none. k is a share of the bucket: 1/4 in the first stage
-// of the warm-up (a stage is an epoch in the paper) and a quarter of the previous share in every
-// later stage, until it reaches the density.
+// momentum, so the optimizer should have none. k is a share of the bucket's elements: the density,
+// or a larger share during a warm-up. The share is 1/4 in the first stage of the warm-up (a stage
+// is an epoch in the paper) and a quarter of the previous share in every later stage, until it
+// reaches the density.
 //
 // Messages and bytes per rank and iteration: in a ring, P-1 messages and (P-1) 8 k bytes per
 // bucket. Memory: two models.
@@ -20,7 +21,6 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
-#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "core/config/option_type.h"
@@ -53,18 +53,16 @@ double density_at(const Options& o, long step) {
 
 /// The state of a bucket between steps: u, and v as the residual of its code.
 struct Memory {
-  Memory(Context ctx, const Tensor& g) : u(ctx.device->empty_like(g)), v(ctx, g) {
-    ctx.device->fill(u, 0);
-  }
-  Tensor u;
+  Memory(Context ctx, const Tensor& g) : v(ctx, g), u(ctx.device->zeros_like(g)) {}
   Feedback v;
+  Tensor u;
 };
 
 void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Codec& codec) {
   const auto mu = static_cast<float>(o.momentum);
   if (o.clip) {
-    const double most = *o.clip / std::sqrt(c.size()), norm = c.device->norm2(g);
-    c.device->axpby(norm > most ? static_cast<float>(most / norm) : 1, g, 0, g);
+    const double limit = *o.clip / std::sqrt(c.size()), norm = c.device->norm2(g);
+    c.device->axpby(norm > limit ? static_cast<float>(limit / norm) : 1, g, 0, g);
   }
   if (o.nesterov) {
     c.device->axpby(mu, g, mu, memory.u);
@@ -81,15 +79,13 @@ void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Code
 }
 
 void train(Context ctx, Run& run, const Options& options) {
-  auto comm = ctx.stream->fork("comm");
   const auto memories = std::make_shared<std::map<int, Memory>>();
-  const auto average = across(
-      run.execution, [memories, options, seed = run.seed](Context c, const Tensor& g, Slot slot) {
+  train_on_gradients(
+      ctx, run, [memories, options, seed = run.seed](Context c, const Tensor& g, Slot slot) {
         const CodecSpec sparse{"topk", {{"density", density_at(options, slot.step)}}};
         const auto codec = c.device->codec(sparse, codec_key(c, seed, slot));
         exchange(c, g, memories->try_emplace(slot.bucket, c, g).first->second, options, *codec);
       });
-  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {

@@ -9,7 +9,7 @@
 // W is symmetric and doubly stochastic; it may change from step to step. The paper's graph is the
 // ring. The model travels as one message of S bytes; per rank and iteration, with d peers: d
 // messages and d S bytes, all in one batch. If weights are exchanged in buckets (option `bucket`),
-// each bucket is exchanged as soon as its gradient is complete, one bucket after the other, with d
+// each bucket is exchanged as soon as its gradient is complete, one bucket after another, with d
 // messages per bucket. Memory: one model beside the weights, and d more while they are mixed.
 
 #include "algorithms/entries.h"
@@ -29,7 +29,7 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const Tensor exchanged = ctx.device->empty_like(run.workload.weights());
+  const Tensor copy = ctx.device->empty_like(run.workload.weights());
   const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
   auto comm = ctx.stream->fork("comm");
   const HostPasses host(options.through_host);
@@ -39,7 +39,7 @@ void train(Context ctx, Run& run, const Options& options) {
     host.add(x, peers.receive_from.size());
   });
   for ([[maybe_unused]] long t : run.steps) {
-    model_step(ctx, run, *comm, exchanged, mix);
+    model_step(ctx, run, *comm, copy, mix);
     host.charge(ctx);
   }
 }

@@ -42,26 +42,26 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-constexpr long kFirst = 3;  // number of steps without drops if the threshold is given
+constexpr long kStepsWithoutDrops = 3;  // at the start, if the threshold is given
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// Adds up the gradients of micro-batches until all are done or the threshold has passed. Returns
-/// the time at which each was done, in seconds after `begin`.
+/// the end of each micro-batch, in seconds after `begin`.
 std::vector<double> compute(Context ctx, Run& run, const Options& options, const Tensor& sum,
                             double begin, double threshold) {
-  std::vector<double> done;
+  std::vector<double> ends;
   const Tensor gradients = run.workload.gradients();
   const auto M = static_cast<std::size_t>(options.micro_batches);
   do {
     compute_gradients(ctx, run);
-    ctx.device->axpby(1, gradients, done.empty() ? 0 : 1, sum);
+    ctx.device->axpby(1, gradients, ends.empty() ? 0 : 1, sum);
     ctx.stream->synchronize();
-    done.push_back(ctx.stream->now() - begin);
-  } while (done.size() < M && done.back() <= threshold);
-  run.steps.record_batches(static_cast<long>(done.size()));
-  const std::size_t divisor = options.divisor == Divisor::all ? M : done.size();
+    ends.push_back(ctx.stream->now() - begin);
+  } while (ends.size() < M && ends.back() <= threshold);
+  run.steps.record_batches(static_cast<long>(ends.size()));
+  const std::size_t divisor = options.divisor == Divisor::all ? M : ends.size();
   ctx.device->axpby(1 / static_cast<float>(divisor), sum, 0, gradients);
-  return done;
+  return ends;
 }
 
 void train(Context ctx, Run& run, const Options& options) {
@@ -69,17 +69,17 @@ void train(Context ctx, Run& run, const Options& options) {
   const auto average = across(run.execution, full_average(options.allreduce));
   const Tensor sum = ctx.device->empty_like(run.workload.gradients());
   const double given = options.threshold_s.value_or(kNever);
-  const bool finds = !options.threshold_s && options.profile_steps > 0;
+  const bool automatic = !options.threshold_s && options.profile_steps > 0;
   double threshold = kNever, begin = ctx.stream->now();
   ComputeTimes times;
   for (long t : run.steps) {
-    if (t == kFirst && !finds) threshold = given;
-    const std::vector<double> done = compute(ctx, run, options, sum, begin, threshold);
-    step_exchanged(ctx, run, *comm, average);
+    if (t == kStepsWithoutDrops && !automatic) threshold = given;
+    const std::vector<double> ends = compute(ctx, run, options, sum, begin, threshold);
+    exchange_and_update(ctx, run, *comm, average);
     ctx.stream->synchronize();
-    if (finds && t < options.profile_steps) {
-      times.done_s.insert(times.done_s.end(), done.begin(), done.end());
-      times.exchange_s.push_back(ctx.stream->now() - begin - done.back());
+    if (automatic && t < options.profile_steps) {
+      times.end_s.insert(times.end_s.end(), ends.begin(), ends.end());
+      times.exchange_s.push_back(ctx.stream->now() - begin - ends.back());
       if (t + 1 == options.profile_steps)
         threshold = agree_on_threshold(ctx, times, static_cast<int>(options.micro_batches));
     }
@@ -88,7 +88,7 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
-  if (options.threshold_s) return {.cycle = Cycle{.from = kFirst, .exact = false}};
+  if (options.threshold_s) return {.cycle = Cycle{.from = kStepsWithoutDrops, .exact = false}};
   return {.cycle = Cycle{.from = options.profile_steps, .exact = options.profile_steps == 0}};
 }
 

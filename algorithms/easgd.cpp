@@ -35,18 +35,17 @@ void train(Context ctx, Run& run, const Options& options) {
   auto comm = ctx.stream->fork("comm");
   const auto average = across(run.execution, full_average(options.allreduce));
   const Tensor x = run.workload.weights();
-  const Tensor centre = ctx.device->empty_like(x), apart = ctx.device->empty_like(x);
-  ctx.device->copy(centre, x);
+  const Tensor centre = ctx.device->copy_of(x), difference = ctx.device->empty_like(x);
   const auto beta = static_cast<float>(options.beta);
   for (long t : run.steps) {
     local_step(ctx, run);
     const bool last = t + 1 == run.steps.count();
     if ((t + 1) % options.sync_every != 0 && !last) continue;
-    ctx.device->copy(apart, x);
-    ctx.device->axpby(-1, centre, 1, apart);
-    ctx.device->axpby(-beta / static_cast<float>(ctx.world_size), apart, 1, x);
-    exchange_on(*comm, ctx, run, apart, average);
-    ctx.device->axpby(beta, apart, 1, centre);
+    ctx.device->copy(difference, x);
+    ctx.device->axpby(-1, centre, 1, difference);
+    ctx.device->axpby(-beta / static_cast<float>(ctx.world_size), difference, 1, x);
+    exchange_on(*comm, ctx, run, difference, average);
+    ctx.device->axpby(beta, difference, 1, centre);
     if (last) ctx.device->copy(x, centre);
   }
 }

@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-bool has(const AlgorithmCard& card, char option) {
+bool allows(const AlgorithmCard& card, char option) {
   return card.execution_options.find(option) != std::string::npos;
 }
 
@@ -15,16 +15,16 @@ bool has(const AlgorithmCard& card, char option) {
 
 FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
   FieldTable<Execution> fields;
-  auto refusal = [&](const char* what, char letter) {
+  auto refusal = [&](const char* missing, char letter) {
     const std::string& options = card.execution_options;
-    return fmt::format("{} has no {} ({}); expected {}", card.name, what, letter,
+    return fmt::format("{} has no {} ({}); expected {}", card.name, missing, letter,
                        options.empty() ? "no execution option" : "one of its options, " + options);
   };
-  if (has(card, 'O'))
+  if (allows(card, 'O'))
     fields.field("overlap", &Execution::overlap, boolean(),
                  "O: exchange as early as the data is ready, not after the backward pass");
   else fields.refuse("overlap", refusal("overlap to switch", 'O'));
-  if (has(card, 'F') && card.exchanges_weights)
+  if (allows(card, 'F') && card.exchanges_weights)
     fields
         .field(
             "bucket", &Execution::model_bucket_bytes, optional(byte_size()),
@@ -33,7 +33,7 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
         .refuse(
             "first_bucket",
             fmt::format("{} has no separate first bucket; expected \"bucket\" alone", card.name));
-  else if (has(card, 'F'))
+  else if (allows(card, 'F'))
     fields
         .field("bucket", &Execution::bucket_bytes, byte_size(),
                "F: fuse tensors into buckets of this size; 0B sends every tensor by itself")
@@ -43,7 +43,7 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
     for (const char* field : {"bucket", "first_bucket"})
       fields.refuse(field, refusal("buckets", 'F'));
   const auto in_nodes = [](const Execution& e) { return e.hierarchical; };
-  if (has(card, 'H'))
+  if (allows(card, 'H'))
     fields
         .field("hierarchical", &Execution::hierarchical, boolean(),
                "H: average inside the node, exchange between node leaders")
@@ -52,7 +52,7 @@ FieldTable<Execution> execution_fields(const AlgorithmCard& card) {
                "along a chain of workers, as in NCCL; 0B: all tensors use binomial trees")
         .only_where(in_nodes, "has no effect here; expected \"hierarchical\": true beside it");
   else fields.refuse("hierarchical", refusal("hierarchy", 'H'));
-  if (has(card, 'H') && card.synchronizes)
+  if (allows(card, 'H') && card.synchronizes)
     fields.field("synchronize", &Execution::synchronize, boolean(),
                  "Make the host wait for every exchange before it launches the next, as BAGUA's "
                  "communication worker does");
@@ -70,7 +70,7 @@ Workers all_ranks(const Layout& layout) {
 }
 
 Execution applicable(Execution execution, const AlgorithmCard& card) {
-  if (!has(card, 'H')) execution.hierarchical = false;
+  if (!allows(card, 'H')) execution.hierarchical = false;
   return execution;
 }
 

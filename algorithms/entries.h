@@ -45,7 +45,7 @@ struct AlgorithmCard {
   bool exchanges_weights = false;   // F is off by default: the whole model is one message
   bool waits_across_steps = false;  // see AlgorithmEntry
   bool needs_values = false;        // see AlgorithmEntry
-  bool synchronizes = true;         // with H, the user can make the host wait for every exchange
+  bool synchronizes = true;         // with H, the option `synchronize` applies
 };
 
 /// The functions of an algorithm that an entry may replace; each has a default.
@@ -59,8 +59,8 @@ struct AlgorithmHooks {
   std::function<Workers(const Options&, const Layout&)> workers = {};
 };
 
-/// Adds fields for those of the options O, F and H that apply, and refuses the others with an
-/// explanation.
+/// Fields for those of the options O, F and H that apply to the algorithm. The other options are
+/// refused with an explanation.
 FieldTable<Execution> execution_fields(const AlgorithmCard& card);
 /// `execution` with every option that does not apply to the algorithm at its neutral value.
 Execution applicable(Execution execution, const AlgorithmCard& card);
@@ -68,8 +68,8 @@ Execution applicable(Execution execution, const AlgorithmCard& card);
 Workers all_ranks(const Layout& layout);
 
 /// The schedule of an algorithm that exchanges in every step or, if Options has a member
-/// `sync_every`, once in that many steps. A synchronous algorithm repeats itself after each
-/// exchange. If Options has a member `warmup_steps`, this begins at the end of the warm-up.
+/// `sync_every`, once in that many steps. The cycle of a synchronous algorithm has one exchange. If
+/// Options has a member `warmup_steps`, the first cycle begins at the end of the warm-up.
 template <class Options>
 ExchangeSchedule default_schedule(const Trigram& trigram, const Options& options) {
   ExchangeSchedule schedule;

@@ -3,8 +3,8 @@
 //
 //   g = (g_i(x_i) + g_j(x_j)) / 2;  x_i = x_i - lr U(g)          j is the partner of the step
 //
-// All ranks stand in a random order. The partner is 1, 2, 4, ... positions behind in turn; after
-// each such round the order is shuffled again. As in PyTorch's torchdistx, models are never
+// All ranks are arranged in a random order. The partner is 1, 2, 4, ... positions behind in turn;
+// after each such round the order is shuffled again. As in PyTorch's torchdistx, models are never
 // averaged, so they drift apart as gradients differ: after an epoch of configs/convergence.json the
 // accuracy of their mean is 2.6 points below gradient_allreduce (docs/convergence.md).
 //
@@ -12,7 +12,6 @@
 // in all.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/peers/registry.h"
 #include "algorithms/primitives/primitives.h"
@@ -27,11 +26,9 @@ struct Options {
 
 void train(Context ctx, Run& run, const Options& options) {
   const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
-  auto comm = ctx.stream->fork("comm");
-  const auto gossip = across(run.execution, [graph](Context c, const Tensor& g, Slot slot) {
+  train_on_gradients(ctx, run, [graph](Context c, const Tensor& g, Slot slot) {
     d_fp_s(c, g, graph->peers(c.rank(), c.size(), slot.step));
   });
-  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, gossip);
 }
 
 }  // namespace

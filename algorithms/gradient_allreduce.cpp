@@ -26,13 +26,13 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const auto average = across(run.execution, full_average(options.allreduce));
   if (options.fusion_buffer) {
-    FusionBuffer buffer(ctx, run, *options.fusion_buffer, average);
+    FusionBuffer buffer(ctx, run, *options.fusion_buffer, full_average(options.allreduce));
     for ([[maybe_unused]] long t : run.steps) buffer.step(ctx);
     return;
   }
   auto comm = ctx.stream->fork("comm");
+  const auto average = across(run.execution, full_average(options.allreduce));
   for ([[maybe_unused]] long t : run.steps) {
     if (options.broadcast_buffers) broadcast_buffers(ctx, run, *comm);
     gradient_step(ctx, run, *comm, average);

@@ -20,7 +20,6 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
-#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "core/codecs/sparse.h"
@@ -34,11 +33,9 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  auto comm = ctx.stream->fork("comm");
   const CodecSpec largest{"topk", {{"density", options.density}}};
-  const auto average = across(
-      run.execution, tree_average({.codec = largest, .error_feedback = true, .seed = run.seed}));
-  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  train_on_gradients(ctx, run,
+                     tree_average({.codec = largest, .error_feedback = true, .seed = run.seed}));
 }
 
 }  // namespace

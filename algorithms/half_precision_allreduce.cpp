@@ -7,7 +7,6 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/fusion_buffer.h"
-#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 
@@ -22,20 +21,19 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const auto average = across(run.execution, [options](Context c, const Tensor& grad, Slot) {
+  const auto average = [options](Context c, const Tensor& grad, Slot) {
     const Tensor half = c.device->empty(grad.numel(), options.format, grad.priced_numel());
     c.device->axpby(1.0f / static_cast<float>(c.size()), grad, 0, grad);
     c.device->copy(half, grad);
     allreduce(c, half, Reduce::sum, options.allreduce);
     c.device->copy(grad, half);
-  });
+  };
   if (options.fusion_buffer) {
     FusionBuffer buffer(ctx, run, *options.fusion_buffer, average);
     for ([[maybe_unused]] long t : run.steps) buffer.step(ctx);
     return;
   }
-  auto comm = ctx.stream->fork("comm");
-  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  train_on_gradients(ctx, run, average);
 }
 
 }  // namespace

@@ -8,9 +8,8 @@
 // rounds yield the mean over all workers. If there are fewer workers than grid positions, the
 // groups differ in size; the mean over all workers is then conserved, but d rounds do not reach it.
 // (The paper's workers agree on groups at run time, as workers come and go; here the grid is
-// fixed.) If the number of workers has no suitable factors, for example because it is a prime, one
-// side contains all workers, and the other sides have length 1, so that rounds along them average
-// nothing. Users should then give a `grid`.
+// fixed.) If the number of workers is a prime, the default grid has one side with all workers, and
+// rounds along its other sides, of length 1, average nothing. Users should then give a `grid`.
 //
 // Messages and bytes per rank and round, for a model of S bytes, M workers in the group and a ring:
 // 2(M-1) messages (per bucket), 2(M-1)/M S bytes.
@@ -32,8 +31,7 @@ namespace {
 
 struct Options {
   Execution execution;
-  std::vector<std::int64_t>
-      grid;  // if empty, the grid has `dimensions` sides of nearly equal length
+  std::vector<std::int64_t> grid;  // empty: `dimensions` sides of nearly equal length
   std::int64_t dimensions = 2;
   std::int64_t sync_every = 1;
   std::int64_t rounds = 1;
@@ -67,15 +65,15 @@ ExchangeSchedule schedule(const Options& options, const Layout&) {
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   if (options.grid.empty()) return;
-  const Participants who = participants(options.execution, layout);
-  std::int64_t places = 1;
+  const Participants needed = participants(options.execution, layout);
+  std::int64_t cells = 1;
   for (const std::int64_t side : options.grid)
-    if (places < who.count) places *= side;
-  if (places < who.count)
+    if (cells < needed.count) cells *= side;
+  if (cells < needed.count)
     throw ConfigError(
         child(pointer, "grid"),
         fmt::format("{0} {1} too few for {2} {3}; expected sides whose product is at least {2}",
-                    places, places == 1 ? "place is" : "places are", who.count, who.noun));
+                    cells, cells == 1 ? "place is" : "places are", needed.count, needed.noun));
 }
 
 }  // namespace

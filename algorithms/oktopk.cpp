@@ -6,18 +6,18 @@
 //     g = m_1, ..., m_P;  e_i = v, but 0 where g and the elements sent by i both have an element
 //   x = x - lr U(g)
 //
-// In every `threshold_every`-th step the thresholds h_i and h are exact: k elements reach them. In
-// the other steps each threshold changes by about a percent: it rises if far more than k elements
-// have reached it and found room in a message, and falls if far fewer have. Region boundaries are
-// chosen such that about k/P elements of every rank lie in each region: each rank computes the
+// In every `threshold_every`-th step the thresholds h_i and h are exact: k elements reach each of
+// them. In the other steps each threshold changes by about a percent: it rises if far more than k
+// elements reached it and fitted into the messages, and falls if far fewer did. Region boundaries
+// are chosen such that about k/P elements of every rank lie in each region: each rank computes the
 // boundaries that divide its own k elements equally, and every `rebalance_every` steps the ranks
 // agree on the means of these boundaries.
 //
 // The paper sends all selected elements, so message sizes differ: a rank sends 2 to 6 k(P-1)/P
-// words in all. Here message sizes must be known before the values are, so every message has room
-// for `slack` k/P elements (the largest ones) and takes as long as a full one. Elements that do not
-// fit stay in the residual. A rank thus sends 4 slack k(P-1)/P words; a slack of 1.5 gives the
-// paper's maximum.
+// words in all. Here message sizes must be known before the values are known. So every message
+// holds up to `slack` k/P elements, the largest ones, and takes as long as a full message. Elements
+// that do not fit stay in the residual. A rank thus sends 4 slack k(P-1)/P words; a slack of 1.5
+// gives the paper's maximum.
 //
 // Messages and bytes per rank and iteration, with k_b elements of a bucket: P-1 messages to the
 // owners of regions and P-1 messages around a ring, each of 8 ceil(slack k_b/P) bytes; and, every
@@ -27,7 +27,6 @@
 #include <numeric>
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/regional_average.h"
 #include "algorithms/execution/steps.h"
 #include "core/codecs/sparse.h"
@@ -42,9 +41,7 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  auto comm = ctx.stream->fork("comm");
-  const auto average = across(run.execution, regional_average(options.regional));
-  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  train_on_gradients(ctx, run, regional_average(options.regional));
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {

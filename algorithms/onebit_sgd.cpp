@@ -4,8 +4,8 @@
 //   v = g_i(x) + e_i;  c_i = C(v);  e_i = v - c_i                          the worker
 //   w = 1/P sum_j c_j + e;  c = C(w);  e = w - c;  x = x - lr U(c)         the owner of a chunk
 //
-// C keeps one bit per element. It decodes to one of two means: that of all elements that are not
-// below zero, or that of all elements below zero. The paper takes these means per column of a
+// C keeps one bit per element. The bit decodes to one of two means: the mean of all elements below
+// zero, or the mean of all other elements. The paper takes these means per column of a
 // weight matrix; here they are taken per chunk of 1/P of a bucket. We restate the equations here
 // and do not quote numbers of the paper.
 //

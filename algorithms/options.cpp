@@ -13,11 +13,11 @@ namespace {
 
 /// A size in bytes: 0, or large enough to be worth a separate pass around the ring.
 OptionType<std::size_t> segment_kind() {
-  constexpr std::size_t kLeast = 1024;
+  constexpr std::size_t kMinimum = 1024;
   OptionType<std::size_t> size = byte_size();
   size.parse = [parse = size.parse](const Json& j, const std::string& pointer) {
     const std::size_t nbytes = parse(j, pointer);
-    if (nbytes > 0 && nbytes < kLeast) wrong_type(pointer, "0B, or a size of at least 1KiB", j);
+    if (nbytes > 0 && nbytes < kMinimum) wrong_type(pointer, "0B, or a size of at least 1KiB", j);
     return nbytes;
   };
   return size;
@@ -62,9 +62,9 @@ void refuse_options(const Json& options, const std::string& name, const std::str
       fmt::format("only ring and nccl have options; expected {} without options", name));
 }
 
-/// Parses "name", or {"name": "ring" or "nccl", options}. Dumps the name alone if all options have
-/// their defaults.
-OptionType<AllreduceSpec> kind_of(
+/// An allreduce among `names`: parses "name", or {"name": "ring" or "nccl", options}. Dumps the
+/// name alone if all options have their defaults.
+OptionType<AllreduceSpec> allreduce_kind_of(
     const std::vector<std::pair<std::string, AllreduceAlgorithm>>& names) {
   const OptionType<AllreduceAlgorithm> name = one_of(names);
   const FieldTable<Rings> rings = ring_fields();
@@ -75,13 +75,13 @@ OptionType<AllreduceSpec> kind_of(
       schemas.push_back(named_schema(nccl.schema(), "nccl"));
   return {[=](const Json& j, const std::string& pointer) -> AllreduceSpec {
             if (!j.is_object()) return name.parse(j, pointer);
-            const std::string called = component_name(j, pointer);
-            const AllreduceAlgorithm algorithm = name.parse(called, child(pointer, "name"));
+            const std::string chosen = component_name(j, pointer);
+            const AllreduceAlgorithm algorithm = name.parse(chosen, child(pointer, "name"));
             const Json options = component_options(j);
             if (algorithm == AllreduceAlgorithm::nccl) return nccl.parse(options, pointer);
             if (algorithm == AllreduceAlgorithm::ring)
               return {algorithm, rings.parse(options, pointer)};
-            refuse_options(options, called, pointer);
+            refuse_options(options, chosen, pointer);
             return algorithm;
           },
           [=](const AllreduceSpec& spec) -> Json {
@@ -98,18 +98,18 @@ OptionType<AllreduceSpec> kind_of(
 }  // namespace
 
 OptionType<AllreduceSpec> allreduce_kind() {
-  return kind_of({{"ring", AllreduceAlgorithm::ring},
-                  {"recursive_doubling", AllreduceAlgorithm::recursive_doubling},
-                  {"rabenseifner", AllreduceAlgorithm::rabenseifner},
-                  {"double_tree", AllreduceAlgorithm::double_tree},
-                  {"nccl", AllreduceAlgorithm::nccl},
-                  {"native", AllreduceAlgorithm::native}});
+  return allreduce_kind_of({{"ring", AllreduceAlgorithm::ring},
+                            {"recursive_doubling", AllreduceAlgorithm::recursive_doubling},
+                            {"rabenseifner", AllreduceAlgorithm::rabenseifner},
+                            {"double_tree", AllreduceAlgorithm::double_tree},
+                            {"nccl", AllreduceAlgorithm::nccl},
+                            {"native", AllreduceAlgorithm::native}});
 }
 
 OptionType<AllreduceSpec> group_allreduce_kind() {
-  return kind_of({{"butterfly", AllreduceAlgorithm::recursive_doubling},
-                  {"ring", AllreduceAlgorithm::ring},
-                  {"rabenseifner", AllreduceAlgorithm::rabenseifner}});
+  return allreduce_kind_of({{"butterfly", AllreduceAlgorithm::recursive_doubling},
+                            {"ring", AllreduceAlgorithm::ring},
+                            {"rabenseifner", AllreduceAlgorithm::rabenseifner}});
 }
 
 OptionType<SecondPhase> second_phase_kind() {
@@ -148,7 +148,7 @@ OptionType<std::optional<CodecSpec>> optional_codec_kind() {
             if (!named || j == Json{{"name", "none"}})
               wrong_type(pointer, "\"none\", or a codec by its name", j);
             const std::string name = component_name(j, pointer);
-            if (std::find(names.begin(), names.end(), name) == names.end())
+            if (std::ranges::find(names, name) == names.end())
               unknown_name(j.is_string() ? pointer : child(pointer, "name"), "codec", name, names);
             return codec.parse(j, pointer);
           },

@@ -20,8 +20,8 @@ OptionType<AllreduceSpec> group_allreduce_kind();
 
 OptionType<SecondPhase> second_phase_kind();
 
-/// Throws ConfigError at `pointer` unless the codec is a contraction (CodecEntry::contracts).
-/// Methods that encode the loss of an earlier code again need a contraction.
+/// Throws ConfigError at `pointer` unless the codec is a contraction (CodecEntry::contracts): its
+/// error must be smaller than its input. Methods that encode the loss of a code again need this.
 void require_contraction(const CodecSpec& codec, const std::string& pointer);
 
 /// A codec as in `codec_kind`; only contractions are accepted.
@@ -71,7 +71,7 @@ void check_shards(const Options& options, const Layout& layout, const std::strin
   check_servers(options.servers, layout, pointer);
 }
 
-/// The fields of a coded scatter-reduce, and those of a method that trains on moments after a
+/// The fields of `scatter_reduce_fields`, and the fields of a method that trains on moments after a
 /// warm-up (`train_on_moments`).
 template <class Options>
 FieldTable<Options> moment_fields() {

@@ -4,13 +4,13 @@
 //   every rank has x, a weight w, and z = x / w; at first w = 1
 //   x = x - lr U(g(z))
 //   every tau steps: sends p (x, w) to its out-neighbours;  (x, w) = p (x, w)
-//                    (x, w) = (x, w) + all that was sent to it tau steps ago
+//                    (x, w) = (x, w) + the shares that were sent to it tau steps ago
 //   z = x / w
 //
 // with p = 1 / (1 + number of out-neighbours). The sums of x and w over all ranks and all messages
-// in flight are conserved, whatever the graph. Hence w < 1 even on regular graphs, and z moves by
-// lr U(g) / w. After the last step the messages in flight are added, too. Push m uses the graph of
-// step m.
+// in flight are conserved, whatever the graph. As part of the weight is always in flight, w < 1
+// even on regular graphs, and z moves by lr U(g) / w. After the last step the messages in flight
+// are added, too. Push m uses the graph of step m.
 //
 // The paper's workers add a push in the first step in which it has arrived, and wait for it after
 // tau steps. Here, each push is added exactly tau steps late. This is one of the orders of events
@@ -44,9 +44,9 @@ void train(Context ctx, Run& run, const Options& options) {
   for (const Part& part : parts) pushes.emplace_back(ctx, part.weights);
   const auto graph = make_peer_graph(options.graph, run.seed);
   auto comm = ctx.stream->fork("comm");
-  const auto receive_until = [&](long under_way) {
+  const auto receive_until = [&](long in_flight) {
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      pushes[i].receive_until(ctx, under_way);
+      pushes[i].receive_until(ctx, in_flight);
       pushes[i].state().estimate(device, parts[i].weights);
     }
   };
@@ -61,9 +61,9 @@ void train(Context ctx, Run& run, const Options& options) {
       device.copy(push.state().x, part.weights);
       if (due) push.push(ctx, *comm, peers);
     });
-    receive_until(/*under_way=*/1);
+    receive_until(/*in_flight=*/1);
   }
-  receive_until(/*under_way=*/0);
+  receive_until(/*in_flight=*/0);
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout& layout) {

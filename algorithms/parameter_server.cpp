@@ -17,10 +17,10 @@
 // to each worker.
 //
 // With priority `need` (ByteScheduler, Peng et al., SOSP 2019), the next forward pass waits for
-// each bucket only when it reaches it. The first partitions, a share of `early`, travel in the
-// order of backward; the others in the order in which the forward pass needs them. Both orders are
-// the same on all ranks. An evaluation sees the weights before the update, except after the last
-// step.
+// each bucket only when it reaches the bucket's layers. The first partitions, a share of `early`,
+// travel in the order in which backward completes them, and the other partitions in the order in
+// which the forward pass needs them. Both orders are the same on all ranks. An evaluation sees the
+// weights before the update, except after the last step.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/exchange.h"
@@ -56,13 +56,13 @@ Workers workers(const Options& options, const Layout& layout) {
 void train(Context ctx, Run& run, const Options& options) {
   const auto host = options.through_host ? ctx.stream->fork("host") : nullptr;
   auto comm = ctx.stream->fork("comm");
-  const bool works = workers(options, *ctx.layout).include(ctx.rank());
+  const bool is_worker = workers(options, *ctx.layout).include(ctx.rank());
   const bool by_need = options.by_need;
   PushPullQueue queue(ctx, *comm, run, servers(options, *ctx.layout),
                       {options.partition_bytes, by_need ? options.early : 1, run.execution,
                        host.get(), options.assignment, options.acknowledged});
   for (long t : run.steps) {
-    if (!works) {
+    if (!is_worker) {
       queue.serve(ctx);
       continue;
     }

@@ -16,7 +16,6 @@
 // bucket.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/low_rank_average.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
@@ -30,9 +29,7 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  auto comm = ctx.stream->fork("comm");
-  const auto average = across(run.execution, low_rank_average(options.low_rank, run.seed));
-  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+  train_on_gradients(ctx, run, low_rank_average(options.low_rank, run.seed));
 }
 
 FieldTable<LowRank> low_rank_fields() {

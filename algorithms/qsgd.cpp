@@ -2,10 +2,11 @@
 //
 //   g = Q(1/P sum_j Q(g_j(x))), chunk by chunk;  x = x - lr U(g)
 //
-// Q rounds the magnitude of every element to a multiple of norm / s, where norm is that of the
-// element's bucket. It rounds up or down at random such that the expected value is the element, so
-// the gradient stays unbiased. We restate the equations here and do not quote numbers of the paper.
-// The paper sends every worker's code to all workers; here each chunk's owner averages the decoded
+// Q rounds the magnitude of every element to a multiple of norm / s, where s is the codec's number
+// of levels and norm is the norm of the group of elements (the codec's `bucket`) around the
+// element. It rounds up or down at random such that the expected value is the element, so the
+// gradient stays unbiased. We restate the equations here and do not quote numbers of the paper. The
+// paper sends every worker's code to all workers; here each chunk's owner averages the decoded
 // chunks and encodes the mean again, also without bias.
 //
 // Messages and bytes per rank and iteration, for P exchanging ranks and C_b bytes of code per

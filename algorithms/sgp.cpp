@@ -56,7 +56,7 @@ void train(Context ctx, Run& run, const Options& options) {
       device.copy(part.weights, state.x);  // the optimizer steps from x
       optimizer_step(ctx, run, part);
       device.copy(state.x, part.weights);
-      pushed.push_back(begin_exchange(*comm, ctx, run, state.both, part.index, push));
+      pushed.push_back(begin_exchange(*comm, ctx, run, state.xw, part.index, push));
     });
     for (std::size_t i = 0; i < parts.size(); ++i) {
       ctx.stream->wait(*pushed[i]);

@@ -35,17 +35,17 @@ struct Options {
 };
 
 /// The factor of the old v, which is beta lr / lr_before.
-float kept(const Options& options, float lr, float lr_before) {
+float momentum_factor(const Options& options, float lr, float lr_before) {
   if (lr_before == 0) return 0;
   const double ratio = static_cast<double>(lr) / static_cast<double>(lr_before);
-  constexpr double kMost = std::numeric_limits<float>::max();
-  return static_cast<float>(std::min(options.slow_momentum * ratio, kMost));
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return static_cast<float>(std::min(options.slow_momentum * ratio, kLargest));
 }
 
 void train(Context ctx, Run& run, const Options& options) {
   float lr_before = 0;
   train_in_blocks(ctx, run, options.sync_every, options.allreduce, [&](float lr) {
-    return OuterStep{.momentum = kept(options, lr, std::exchange(lr_before, lr)),
+    return OuterStep{.momentum = momentum_factor(options, lr, std::exchange(lr_before, lr)),
                      .lr = static_cast<float>(options.slow_lr)};
   });
 }

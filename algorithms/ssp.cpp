@@ -47,7 +47,7 @@ class PushesAndPulls {
  public:
   PushesAndPulls(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec)
       : shards(ctx, run, servers, std::move(codec)) {}
-  void meet(Context c, int worker, int server) {
+  void exchange(Context c, int worker, int server) {
     bool& pushed = pushed_[{worker, server}];
     if (pushed) shards.pull(c, worker, server);
     else shards.push(c, worker, server);
@@ -63,7 +63,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const Servers servers = servers_among(options.servers, ctx.size());
   const auto model = std::make_shared<PushesAndPulls>(ctx, run, servers, options.codec);
   PairScheduler pairs(ctx, servers.ranks(), [model](Context c, int worker, int server) {
-    model->meet(c, worker, server);
+    model->exchange(c, worker, server);
   });
   ClockBound clocks(ctx, options.staleness);
   for (long t : run.steps) {

@@ -8,14 +8,14 @@
 //                                   step meanwhile
 //
 // We restate the equations here and do not quote numbers of the paper. In the paper one pair
-// averages at a time. Here every round pairs all workers at random (if their number is odd, one is
-// left out), and is due after the same number of steps on all workers. So no worker sends requests,
-// and no cycle of waits arises.
+// averages at a time. Here every round pairs all workers at random (if their number is odd, one
+// worker is left out), and is due after the same number of steps on all workers. So no worker sends
+// requests, and no cycle of waits arises.
 //
 // In blocking mode a worker waits for its partner, so in each round every delayed worker delays one
-// more. In non-blocking mode a round takes place as soon as the first worker reaches it: no worker
-// waits for the steps of another, only for the messages of its own last round. A slow worker
-// averages more often per step, and trains alone once the other workers have ended.
+// other worker. In non-blocking mode a round takes place as soon as the first worker reaches it. No
+// worker waits for the steps of another worker, only for the messages of its own last round. A slow
+// worker averages more often per step, and trains alone once the other workers have ended.
 //
 // Messages and bytes per rank and round, for a model of S bytes: one message of S bytes; in
 // non-blocking mode also P-1 control messages in all. Memory beside the weights: 1 model in

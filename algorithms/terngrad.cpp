@@ -17,7 +17,6 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
-#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "core/config/option_type.h"
@@ -30,8 +29,8 @@ struct Options {
   std::optional<double> clip = 2.5;
 };
 
-/// x = min(max(x, -limit), limit)
-void cut_off(Device& device, const Tensor& x, float limit) {
+/// x = min(max(x, -limit), limit): twice, raises x to -limit and changes its sign.
+void clip(Device& device, const Tensor& x, float limit) {
   const Tensor floor = device.empty_like(x);
   device.fill(floor, -limit);
   for (int side = 0; side < 2; ++side) {
@@ -41,18 +40,16 @@ void cut_off(Device& device, const Tensor& x, float limit) {
 }
 
 void train(Context ctx, Run& run, const Options& options) {
-  auto comm = ctx.stream->fork("comm");
   const CodecSpec ternary{"qsgd", {{"levels", 1}, {"norm", "max"}, {"bucket", 1 << 24}}};
   const auto average = gathered_average({.codec = ternary, .seed = run.seed});
-  const auto exchange =
-      across(run.execution, [average, clip = options.clip](Context c, const Tensor& g, Slot s) {
-        if (clip && g.numel() > 0) {
+  train_on_gradients(
+      ctx, run, [average, factor = options.clip](Context c, const Tensor& g, Slot s) {
+        if (factor && g.numel() > 0) {
           const double sigma = c.device->norm2(g) / std::sqrt(static_cast<double>(g.numel()));
-          cut_off(*c.device, g, static_cast<float>(*clip * sigma));
+          clip(*c.device, g, static_cast<float>(*factor * sigma));
         }
         average(c, g, s);
       });
-  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, exchange);
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 //
 // A group consists of S ranks that agree in all bits of their rank except the bits (t lg S + k) mod
 // lg P, k < lg S. `sum` is the result of the latest version. A worker counts as late if that sum
-// includes an older model of it. With a codec Q (our own low-precision form), i's sum is S (send_i
-// + mean_j Q(d_j) - Q(d_i)), where d_j is send_j minus the last mean over all ranks; the sum of all
-// models is conserved. If weights are exchanged in buckets (option `bucket`), each bucket has its
-// own versions.
+// includes an older model of it. With a codec Q (our own low-precision form), the sum of worker i
+// is S (send_i + mean_j Q(d_j) - Q(d_i)), where d_j is send_j minus the last mean over all ranks;
+// the sum of all models is conserved. If weights are exchanged in buckets (option `bucket`), each
+// bucket has its own versions.
 //
 // Messages and bytes per rank, for S_b bytes of model (or bucket) and C bytes of its code: per
 // group sum, lg S messages and lg S S_b bytes (butterfly), or with a codec S-1 messages and (S-1) C
@@ -40,7 +40,7 @@ struct Options {
   std::optional<CodecSpec> codec;
 };
 
-bool global(const Options& options, long step) { return (step + 1) % options.tau == 0; }
+bool averages_all(const Options& options, long step) { return (step + 1) % options.tau == 0; }
 
 void train(Context ctx, Run& run, const Options& options) {
   const std::vector<Part> parts = parts_of(run);
@@ -55,13 +55,14 @@ void train(Context ctx, Run& run, const Options& options) {
       {.versions = B * run.steps.count(),
        .initiator =
            [options, B](long version) {
-             return global(options, version / B) ? Activation::kAllRanks : Activation::kAnyRank;
+             return averages_all(options, version / B) ? Activation::kAllRanks
+                                                       : Activation::kAnyRank;
            },
        .execute =
            [options, shared, S, B](Context c, long version) {
              const Slot slot{static_cast<int>(version % B), version / B};
              GroupModels& part = (*shared)[static_cast<std::size_t>(slot.bucket)];
-             if (global(options, slot.step)) part.average_all(c, options.allreduce);
+             if (averages_all(options, slot.step)) part.average_all(c, options.allreduce);
              else
                part.sum(c, butterfly_group(c.rank(), c.size(), S, options.dynamic ? slot.step : 0),
                         slot);
@@ -75,7 +76,7 @@ void train(Context ctx, Run& run, const Options& options) {
     for (const Part& part : parts) {
       LateModels& models = (*shared)[static_cast<std::size_t>(part.index)].models;
       partial.wait(ctx, t * B + part.index);
-      if (global(options, t)) models.take(ctx, part.weights);
+      if (averages_all(options, t)) models.take(ctx, part.weights);
       else run.steps.record_staleness(models.merge(ctx, part.weights, S, t));
     }
     host.charge(ctx);

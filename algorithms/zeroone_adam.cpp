@@ -3,11 +3,11 @@
 // code).
 //
 //   t < freeze_step, every K-th step:  g = 1/P sum_j g_j(x);  Adam(g)
-//     all others:                      g = C(1/P sum_j C(g_j(x)))
+//     other steps:                     g = C(1/P sum_j C(g_j(x)))
 //                                      m = b1 m + (1 - b1) g;  x = x - lr m / (sqrt(v) + eps)
 //   after:  m_i = b1 m_i + (1 - b1) g_i(x_i);  u_i = u_i + lr m_i
 //           x_i = x_i - lr m_i / (sqrt(v) + eps)
-//     every H-th step:  u = C(1/P sum_j C(u_j));  m_i = u / (sum of lr since the last);  u_i = 0
+//     every H-th step:  u = C(1/P sum_j C(u_j));  m_i = u / (sum of the lr since then);  u_i = 0
 //                       x_i = x_0 = x_0 - u / (sqrt(v) + eps)
 //
 // K starts at 1 and doubles after every `variance_doubling` updates. H also starts at 1; it doubles
@@ -76,7 +76,7 @@ void train(Context ctx, Run& run, const Options& options) {
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
   const DoublingInterval averages(options.local_doubling, options.max_local_steps);
-  return {.cycle = Cycle{.from = options.freeze_step + averages.counts_to_most(),
+  return {.cycle = Cycle{.from = options.freeze_step + averages.counts_to_maximum(),
                          .steps = options.max_local_steps}};
 }
 

@@ -94,6 +94,16 @@ class Device {
   }
   Tensor empty(std::size_t numel, DType dtype = DType::f32) { return empty(numel, dtype, numel); }
   Tensor empty_like(const Tensor& x) { return empty(x.numel(), x.dtype(), x.priced_numel()); }
+  Tensor zeros_like(const Tensor& x) {
+    const Tensor zeros = empty_like(x);
+    fill(zeros, 0);
+    return zeros;
+  }
+  Tensor copy_of(const Tensor& x) {
+    const Tensor result = empty_like(x);
+    copy(result, x);
+    return result;
+  }
 };
 
 }  // namespace trigram

@@ -27,18 +27,18 @@ void BackgroundAverage::add_mean(Context c, const AllreduceSpec& kind) {
   steps.record_staleness(steps.current() - taken_at);
 }
 
-bool agree(Context ctx, bool mine) {
+bool agree(Context ctx, bool vote) {
   const int P = ctx.world_size;
-  bool all = mine;
+  bool unanimous = vote;
   // In round k a rank receives from one rank only, and messages of one source stay in order, so the
   // vote of a neighbour that has already begun the next call cannot be mistaken for a vote of this
   // call.
   for (int tag = kAgreementRound0, distance = 1; distance < P; ++tag, distance *= 2) {
-    ctx.control->post((ctx.world_rank + distance) % P, tag, all);
-    const auto vote = ctx.control->receive(tag);
-    all = vote && vote->a != 0 && all;
+    ctx.control->post((ctx.world_rank + distance) % P, tag, unanimous);
+    const auto received = ctx.control->receive(tag);
+    unanimous = received && received->a != 0 && unanimous;
   }
-  return all;
+  return unanimous;
 }
 
 }  // namespace trigram

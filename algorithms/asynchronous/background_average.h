@@ -14,9 +14,9 @@ namespace trigram {
 struct BackgroundAverage {
   BackgroundAverage(Context ctx, Run& run);
 
-  /// Sets s = weights. If the worker calls it, the average includes exactly the steps taken so far;
-  /// if the agent calls it, the snapshot falls between two steps of the worker. Must not be called
-  /// during an average.
+  /// Sets the snapshot s = weights. If the worker calls it, the average includes exactly the steps
+  /// taken so far; if the agent calls it, the snapshot falls between two steps of the worker. Must
+  /// not be called during an average.
   void take_snapshot(Context c);
   /// On the agent: weights += (mean of all ranks' s) - s. Keeps the steps that the worker has taken
   /// since the snapshot, and records their number as staleness.
@@ -29,9 +29,9 @@ struct BackgroundAverage {
   std::atomic<bool> finished = false;  // the worker has taken its last step
 };
 
-/// Returns true on every rank if every rank passes true, and false on every rank otherwise. Uses
-/// the control plane, by dissemination: ceil(lg P) rounds of one message each. All ranks of the
-/// world call it, on streams of the same name.
-bool agree(Context ctx, bool mine);
+/// Returns true on every rank if every rank's `vote` is true, and false on every rank otherwise.
+/// Uses the control plane, by dissemination: ceil(lg P) rounds of one message each. All ranks of
+/// the world call it, on streams of the same name.
+bool agree(Context ctx, bool vote);
 
 }  // namespace trigram

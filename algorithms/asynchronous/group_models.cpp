@@ -8,8 +8,7 @@ ModelSums::ModelSums(Context ctx, const Tensor& weights, std::uint64_t seed,
                      std::optional<CodecSpec> codec, const AllreduceSpec& algorithm)
     : codec_(std::move(codec)), algorithm_(algorithm), seed_(seed) {
   if (!codec_) return;
-  reference_ = ctx.device->empty_like(weights);
-  ctx.device->copy(reference_, weights);
+  reference_ = ctx.device->copy_of(weights);
   lost_.emplace(ctx, reference_);
 }
 
@@ -24,7 +23,7 @@ void ModelSums::add_up(Context ctx, const Tensor& x, Slot slot) {
   ctx.device->axpby(S, lost_->worker, 1, x);
 }
 
-void ModelSums::refer_to(Context ctx, const Tensor& model) {
+void ModelSums::set_reference(Context ctx, const Tensor& model) {
   if (codec_) ctx.device->copy(reference_, model);
 }
 

@@ -21,7 +21,7 @@ namespace trigram {
 ///
 /// A rank thus keeps the loss of its own code in its model and encodes it again the next time, so
 /// the sums differ from rank to rank by these losses. The mean of sum_i / S equals the mean of x_i,
-/// whatever is lost. Q must be a contraction.
+/// however large the losses are. Q must be a contraction.
 class ModelSums {
  public:
   /// `algorithm` is used for exact sums, `seed` by codecs. The first reference is `weights`.
@@ -30,7 +30,7 @@ class ModelSums {
   /// x = the (approximate) sum of all x over ctx.comm.
   void add_up(Context ctx, const Tensor& x, Slot slot);
   /// Sets the reference to `model`. All ranks call it with the same model.
-  void refer_to(Context ctx, const Tensor& model);
+  void set_reference(Context ctx, const Tensor& model);
 
  private:
   std::optional<CodecSpec> codec_;
@@ -57,7 +57,7 @@ struct GroupModels {
   void average_all(Context ctx, const AllreduceSpec& allreduce) {
     models.average([&](const Tensor& x) {
       c_fp_s(ctx, x, allreduce);
-      sums.refer_to(ctx, x);
+      sums.set_reference(ctx, x);
       host.add(x);
     });
   }
@@ -66,13 +66,13 @@ struct GroupModels {
     Subset group(*ctx.comm, members);
     models.sum(ctx, [&](const Tensor& x) {
       sums.add_up(ctx.with(group), x, slot);
-      host.add(x, added(members.size()));
+      host.add(x, models_added(members.size()));
     });
   }
-  /// The number of models that a rank adds to its own for a group sum: with a codec, the models of
-  /// all other members; with a butterfly, one in each round. Other algorithms add pieces of models
-  /// that amount to one model.
-  std::size_t added(std::size_t group_size) const {
+  /// The number of models that a rank adds to its own model for a group sum: with a codec, the
+  /// models of all other members; with a butterfly, one model in each round. Other algorithms add
+  /// pieces of models that amount to one model.
+  std::size_t models_added(std::size_t group_size) const {
     if (coded) return group_size - 1;
     return butterfly ? static_cast<std::size_t>(std::countr_zero(group_size)) : 1;
   }

@@ -10,10 +10,13 @@
 namespace trigram {
 
 PathSearch::PathSearch(const PeerGraph& graph, int ranks)
-    : finished_(at(ranks), false), stays_(at(ranks), false), part_(at(ranks)), parts_(ranks) {
+    : finished_(at(ranks), false),
+      finished_last_(at(ranks), false),
+      component_(at(ranks)),
+      components_(ranks) {
   for (int rank = 0; rank < ranks; ++rank)
     neighbours_.push_back(graph.peers(rank, ranks, 0).send_to);
-  std::iota(part_.begin(), part_.end(), 0);
+  std::iota(component_.begin(), component_.end(), 0);
 }
 
 std::vector<int> PathSearch::finish(int rank) {
@@ -22,12 +25,12 @@ std::vector<int> PathSearch::finish(int rank) {
   std::vector<int> members;
   for (int r = 0; r < static_cast<int>(finished_.size()); ++r)
     if (finished_[at(r)]) members.push_back(r);
-  finished_ = stays_;
+  finished_ = finished_last_;
   return members;
 }
 
 std::vector<int> PathSearch::finish_last(int rank) {
-  stays_[at(rank)] = true;
+  finished_last_[at(rank)] = true;
   return finish(rank);
 }
 
@@ -37,20 +40,18 @@ bool PathSearch::accept_edges() {
   bool any = finished_.size() == 1;
   for (int a = 0; a < static_cast<int>(finished_.size()); ++a)
     for (const int b : neighbours_[at(a)]) {
-      if (!finished_[at(a)] || !finished_[at(b)] || part_[at(a)] == part_[at(b)]) continue;
+      if (!finished_[at(a)] || !finished_[at(b)] || component_[at(a)] == component_[at(b)])
+        continue;
       any = true;
-      join(part_[at(a)], part_[at(b)]);
+      std::replace(component_.begin(), component_.end(), int{component_[at(b)]},
+                   int{component_[at(a)]});
+      --components_;
     }
-  if (parts_ == 1) {
-    std::iota(part_.begin(), part_.end(), 0);
-    parts_ = static_cast<int>(part_.size());
+  if (components_ == 1) {
+    std::iota(component_.begin(), component_.end(), 0);
+    components_ = static_cast<int>(component_.size());
   }
   return any;
-}
-
-void PathSearch::join(int part, int other) {
-  std::replace(part_.begin(), part_.end(), other, part);
-  --parts_;
 }
 
 namespace {
@@ -67,8 +68,8 @@ std::optional<Peers> next_group(Context ctx) {
     if (m->a == kNoMoreGroups) break;
     if (m->a == kGroup) return undirected(ctx.world_rank, edges);
     // The larger number of peers of the two ranks.
-    const auto most = static_cast<float>(m->b % ctx.world_size);
-    edges.push_back({static_cast<int>(m->b / ctx.world_size), 1 / (1 + most)});
+    const auto degree = static_cast<float>(m->b % ctx.world_size);
+    edges.push_back({static_cast<int>(m->b / ctx.world_size), 1 / (1 + degree)});
   }
   return std::nullopt;
 }
@@ -77,7 +78,7 @@ std::optional<Peers> next_group(Context ctx) {
 
 /// The control agent of one rank.
 struct GroupScheduler::Agent {
-  explicit Agent(PathSearch its_search) : search(std::move(its_search)) {}
+  explicit Agent(PathSearch path_search) : search(std::move(path_search)) {}
 
   void run(Context c) {
     for (int working = c.world_size; const auto m = c.control->receive(kGroupTag);) {
@@ -96,23 +97,26 @@ struct GroupScheduler::Agent {
     }
   }
 
+  /// Posts to every member of a group its peers in the group.
   void announce(Context c, const std::vector<int>& members) {
     std::vector<std::vector<int>> peers(static_cast<std::size_t>(c.world_size));
-    const auto of = [&](int rank) -> auto& { return peers[static_cast<std::size_t>(rank)]; };
+    const auto peers_of = [&](int rank) -> auto& { return peers[static_cast<std::size_t>(rank)]; };
     for (const int member : members)
       for (const int peer : search.neighbours(member))
-        if (std::binary_search(members.begin(), members.end(), peer)) of(member).push_back(peer);
+        if (std::binary_search(members.begin(), members.end(), peer))
+          peers_of(member).push_back(peer);
     for (const int member : members) {
-      for (const int peer : of(member)) {
-        const auto most = static_cast<std::int64_t>(std::max(of(member).size(), of(peer).size()));
-        c.control->post(member, kGroupTag, kPeer, std::int64_t{peer} * c.world_size + most);
+      for (const int peer : peers_of(member)) {
+        const auto degree =
+            static_cast<std::int64_t>(std::max(peers_of(member).size(), peers_of(peer).size()));
+        c.control->post(member, kGroupTag, kPeer, std::int64_t{peer} * c.world_size + degree);
       }
       c.control->post(member, kGroupTag, kGroup);
     }
   }
 
-  PathSearch search;
-  Control *main = nullptr, *control = nullptr;
+  PathSearch search;                            // used only on rank 0
+  Control *main = nullptr, *control = nullptr;  // of the main stream, and of the agent's stream
 };
 
 GroupScheduler::GroupScheduler(Context ctx, const PeerGraph& graph)

@@ -9,9 +9,8 @@
 
 namespace trigram {
 
-/// Decides which ranks average when ranks step at their own pace (Pathsearch of DSGD-AAU, arXiv
-/// 2306.06559). Rank 0 keeps this record of the ranks that have finished a step, and of the
-/// accepted edges.
+/// Decides which ranks average if ranks step at their own pace (Pathsearch of DSGD-AAU, arXiv
+/// 2306.06559). Rank 0 records here which ranks have finished a step, and which edges are accepted.
 ///
 /// An iteration ends when an edge of the graph between two finished ranks can be accepted. An edge
 /// can be accepted if the edges accepted so far do not yet connect its two ends. All ranks that
@@ -35,18 +34,17 @@ class PathSearch {
  private:
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
   bool accept_edges();
-  void join(int part, int other);
 
   std::vector<std::vector<int>> neighbours_;
-  std::vector<bool> finished_, stays_;
-  std::vector<int> part_;  // by rank; equal for ranks that accepted edges connect
-  int parts_;
+  std::vector<bool> finished_, finished_last_;
+  std::vector<int> component_;  // by rank; equal for ranks that accepted edges connect
+  int components_;              // number of different components
 };
 
 /// Forms groups of ranks that have finished a step; a PathSearch decides on the groups. Ranks
 /// report to rank 0, which owns the PathSearch, and rank 0 informs all members of a group, all on
 /// the control plane. A rank in a group does nothing else until it has exchanged with its peers in
-/// the group, and all ranks hear of their groups in the same order. So all ranks issue their data
+/// the group, and all ranks learn of their groups in the same order. So all ranks issue their data
 /// operations in a consistent order, too.
 ///
 /// The constructor forks a stream `desk` on every rank, for control messages to and from rank 0.
@@ -57,12 +55,12 @@ class GroupScheduler {
   GroupScheduler(Context ctx, const PeerGraph& graph);
 
   /// Called on the main stream when this rank has finished a step. Blocks until the rank is in a
-  /// group. Returns the rank's neighbours in the group. Their weights are Metropolis weights: 1 /
-  /// (1 + the larger number of such neighbours of the two ranks).
+  /// group. Returns the rank's neighbours in the group with Metropolis weights: the weight of an
+  /// edge is 1 / (1 + d), where d is the larger number of such neighbours of its two ends.
   Peers join(Context ctx);
-  /// Called instead of `join` for the last step. Calls `exchange` for that group and for all later
-  /// groups until every rank has finished its last step, since the edges between other ranks may
-  /// lead through this rank.
+  /// Called instead of `join` for the last step. Calls `exchange` for the group of that step and
+  /// for all later groups with this rank, until every rank has finished its last step: paths
+  /// between other ranks may lead through this rank.
   void join_until_end(Context ctx, const std::function<void(const Peers&)>& exchange);
 
  private:

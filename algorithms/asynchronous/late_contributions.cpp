@@ -6,10 +6,8 @@ namespace trigram {
 
 LateGradients::LateGradients(Context ctx, Run& run)
     : steps_(run.steps), guard_(ctx.stream->make_mutex()) {
-  for (Tensor* x : {&waiting_, &working_, &received_}) {
-    *x = ctx.device->empty_like(run.workload.gradients());
-    ctx.device->fill(*x, 0);
-  }
+  for (Tensor* x : {&waiting_, &working_, &received_})
+    *x = ctx.device->zeros_like(run.workload.gradients());
 }
 
 void LateGradients::add(Context ctx, const Tensor& gradient, long step) {
@@ -38,29 +36,27 @@ void LateGradients::take_mean(Context ctx, const Tensor& gradient) {
 
 LateModels::LateModels(Context ctx, const Tensor& weights)
     : guard_(ctx.stream->make_mutex()),
-      model_(ctx.device->empty_like(weights)),
+      model_(ctx.device->copy_of(weights)),
       working_(ctx.device->empty_like(weights)),
-      sum_(ctx.device->empty_like(weights)) {
-  ctx.device->copy(model_, weights);
-}
+      sum_(ctx.device->empty_like(weights)) {}
 
 void LateModels::contribute(Context ctx, const Tensor& weights, long step) {
   Lock lock(*guard_);
   ctx.device->copy(model_, weights);
-  contributed_ = step;
+  model_step_ = step;
 }
 
 void LateModels::sum(Context ctx, const std::function<void(const Tensor&)>& add_up) {
-  long inside = 0;
+  long step = 0;
   {
     Lock lock(*guard_);
     ctx.device->copy(working_, model_);
-    inside = contributed_;
+    step = model_step_;
   }
   add_up(working_);
   Lock lock(*guard_);
   std::swap(working_, sum_);
-  inside_ = inside;
+  sum_step_ = step;
 }
 
 void LateModels::average(const std::function<void(const Tensor&)>& average) {
@@ -75,10 +71,10 @@ void LateModels::take(Context ctx, const Tensor& weights) {
 
 long LateModels::merge(Context ctx, const Tensor& weights, int S, long step) {
   Lock lock(*guard_);
-  const bool late = inside_ != step;
+  const bool late = sum_step_ != step;
   const float share = 1.0f / static_cast<float>(late ? S + 1 : S);
   ctx.device->axpby(share, sum_, late ? share : 0, weights);
-  return step - inside_;
+  return step - sum_step_;
 }
 
 }  // namespace trigram

@@ -6,13 +6,14 @@
 #include "algorithms/collectives/collectives.h"
 #include "core/algorithm.h"
 
-// State shared by a worker and its agent if collectives do not wait for the worker: the worker's
+// State that a worker and its agent share if collectives do not wait for the worker: the worker's
 // next contribution, and the latest result.
 
 namespace trigram {
 
-/// Gradients, which accumulate until the agent takes them. Their sums accumulate until the worker
-/// takes them. So no gradient is lost, sent twice or applied twice (eager-SGD, arXiv 1908.04207).
+/// Gradients accumulate here until the agent takes them, and sums over all ranks accumulate until
+/// the worker takes them. So no gradient is lost, sent twice or applied twice (eager-SGD, arXiv
+/// 1908.04207).
 class LateGradients {
  public:
   LateGradients(Context ctx, Run& run);
@@ -33,7 +34,7 @@ class LateGradients {
   long newest_ = -1, taken_ = -1;  // the latest iterations whose gradients were added, and taken
 };
 
-/// Models. Only the latest one counts (WAGMA-SGD, arXiv 2005.00124).
+/// Models, of which only the latest is contributed (WAGMA-SGD, arXiv 2005.00124).
 class LateModels {
  public:
   /// Starts with `weights` as the model of iteration -1.
@@ -56,7 +57,8 @@ class LateModels {
  private:
   std::unique_ptr<Mutex> guard_;
   Tensor model_, working_, sum_;
-  long contributed_ = -1, inside_ = -1;  // iteration of the model, and of the model in the sum
+  // Iterations of the rank's latest model, and of the rank's model in the latest sum.
+  long model_step_ = -1, sum_step_ = -1;
 };
 
 }  // namespace trigram

@@ -12,11 +12,7 @@ PairAverages::PairAverages(Context ctx, Run& run, const std::vector<int>& partne
   if (!codec_) return;
   const Tensor weights = run.workload.weights();
   decoded_ = ctx.device->empty_like(weights);
-  for (const int partner : partners) {
-    Reference& reference = references_[partner];
-    reference.model = ctx.device->empty_like(weights);
-    ctx.device->copy(reference.model, weights);
-  }
+  for (const int partner : partners) references_[partner].model = ctx.device->copy_of(weights);
 }
 
 void PairAverages::average(Context c, const Tensor& model, int partner, const Tensor& change) {
@@ -45,12 +41,10 @@ void PairAverages::average_coded(Context c, const Tensor& model, int partner,
 
 SharedModel::SharedModel(Context ctx, Run& run)
     : weights_(run.workload.weights()),
-      model_(ctx.device->empty_like(weights_)),
+      model_(ctx.device->copy_of(weights_)),
       change_(ctx.device->empty_like(weights_)),
       guard_(ctx.stream->make_mutex()),
-      steps_(run.steps) {
-  ctx.device->copy(model_, weights_);
-}
+      steps_(run.steps) {}
 
 void SharedModel::step(Context ctx, Run& run) {
   ctx.device->copy(change_, weights_);

@@ -12,7 +12,7 @@ namespace trigram {
 
 /// Averages of the models of two ranks, exact or with a codec. The result is a change that each
 /// rank adds to its model. The two changes are equal with opposite signs, so the sum of all models
-/// is conserved whatever a code loses.
+/// is conserved, however large the loss of a code is.
 ///
 /// With a codec Q, every two ranks that may average share a reference r, which both know. They send
 /// the code of the difference between a model x and r:
@@ -20,10 +20,9 @@ namespace trigram {
 ///   q_i = Q(x_i - r),  q_j = Q(x_j - r)
 ///   x_i = x_i + (q_j - q_i)/2,  x_j = x_j + (q_i - q_j)/2,  r = r + (q_i + q_j)/2
 ///
-/// Hence the new x_i - r is the old x_i - r minus q_i: the loss of the code is the new difference
-/// between model and reference, and the next average encodes it again. This is error feedback
-/// without a residual. Q must be a contraction (CodecEntry::contracts), which unbiased codecs of
-/// few bits or few elements are not.
+/// The new x_i - r is therefore the old x_i - r minus q_i, which is the loss of the code. The next
+/// average encodes it again: this is error feedback without a residual. Q must be a contraction
+/// (CodecEntry::contracts), which unbiased codecs of few bits or few elements are not.
 class PairAverages {
  public:
   /// `partners` are the ranks that this rank may average with. With a codec, the first references
@@ -49,9 +48,9 @@ class PairAverages {
   Tensor decoded_;                       // only with a codec
 };
 
-/// A model of a rank that both the rank's worker and an agent on another stream change. Each of
-/// them only adds to it, so neither overwrites changes of the other. The worker computes on a copy,
-/// the workload's weights, so the agent may have to wait for an addition, but never for a gradient.
+/// A model of a rank that both the rank's worker and an agent on another stream change. Both only
+/// add to it, so neither overwrites changes of the other. The worker computes on a copy, the
+/// workload's weights, so the agent may have to wait for an addition, but never for a gradient.
 class SharedModel {
  public:
   /// Starts as the workload's weights.

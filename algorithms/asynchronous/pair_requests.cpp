@@ -5,10 +5,7 @@
 namespace trigram {
 namespace {
 
-enum Request : std::int64_t {
-  kAverage,
-  kNoMoreRequests
-};  // the request: an average, or no more requests
+enum Request : std::int64_t { kAverage, kNoMoreRequests };
 
 }  // namespace
 
@@ -22,11 +19,11 @@ void end_requests(Context c, const std::vector<int>& partners) {
 }
 
 void grant_requests(Context c, const std::vector<int>& partners, const PairAction& action) {
-  for (std::size_t asking = partners.size(); asking > 0;) {
+  for (std::size_t active = partners.size(); active > 0;) {
     const auto request = c.control->receive(kRequestTag);
     if (!request) return;  // the world is ending
     if (request->a == kNoMoreRequests) {
-      --asking;
+      --active;
       continue;
     }
     c.control->post(request->source, kGrantTag, 0);

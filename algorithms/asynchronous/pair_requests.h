@@ -7,9 +7,9 @@
 
 // Exchanges between active and passive ranks, in the order of the active ranks' requests. Every
 // exchange is first reserved on the control plane: a passive rank grants one request at a time, and
-// an active rank has at most one request, so a rank's next data operation is always the one that it
-// has promised. While one of these functions runs on a stream, no other task may use the control
-// plane of that stream.
+// an active rank has at most one request. So a rank's next data operation is always the exchange
+// that it has reserved. While one of these functions runs on a stream, no other task may use the
+// control plane of that stream.
 
 namespace trigram {
 

@@ -19,7 +19,7 @@ enum PairMessage : std::int64_t {
   kNoMoreExchanges
 };
 
-constexpr int kAnybody = -1;
+constexpr int kAnyRequester = -1;
 
 std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
@@ -39,7 +39,7 @@ void PairMatcher::request(int requester) {
 
 void PairMatcher::release(int rank) {
   busy_[at(rank)] = false;
-  if (match_urgent(rank) || match_server(rank) || has_urgent(rank)) return;
+  if (match_urgent(rank) || grant_first(rank, kAnyRequester) || has_urgent(rank)) return;
   match_requester(rank);
 }
 
@@ -62,14 +62,12 @@ bool PairMatcher::match_urgent(int requester) {
   return false;
 }
 
-bool PairMatcher::match_server(int server) { return grant_first(server, kAnybody); }
-
 /// Begins the search at a different server for each requester.
 void PairMatcher::match_requester(int requester) {
-  const auto later =
+  const auto first =
       std::upper_bound(servers_.begin(), servers_.end(), requester) - servers_.begin();
   for (std::size_t i = 0; i < servers_.size(); ++i) {
-    const int server = servers_[(static_cast<std::size_t>(later) + i) % servers_.size()];
+    const int server = servers_[(static_cast<std::size_t>(first) + i) % servers_.size()];
     if (!busy_[at(server)] && grant_first(server, requester)) return;
   }
 }
@@ -80,10 +78,10 @@ bool PairMatcher::grant_first(int server, int only_requester) {
   auto& requests = waiting_[at(server)];
   for (auto w = requests.begin(); w != requests.end(); ++w) {
     const bool urgent = is_urgent(*w),
-               wanted = only_requester == kAnybody || only_requester == w->requester;
+               wanted = only_requester == kAnyRequester || only_requester == w->requester;
     if (wanted && !busy_[at(w->requester)] && (urgent || !has_urgent(w->requester))) {
       const int requester = w->requester;
-      for (auto passed = requests.begin(); passed != w; ++passed) ++passed->passed_over;
+      for (auto skipped = requests.begin(); skipped != w; ++skipped) ++skipped->times_skipped;
       requests.erase(w);
       busy_[at(requester)] = busy_[at(server)] = true;
       grant_(requester, server);

@@ -19,7 +19,7 @@ class PairMatcher {
  public:
   using Grant = std::function<void(int requester, int server)>;
   PairMatcher(std::vector<int> servers, int ranks, Grant grant);
-  /// Registers the requests of `requester`, one for an exchange with each server but itself.
+  /// Registers the requests of `requester`: an exchange with each server except itself.
   void request(int requester);
   /// Call when the exchange of `rank` has ended.
   void release(int rank);
@@ -27,14 +27,13 @@ class PairMatcher {
  private:
   struct Waiting {
     int requester;
-    int passed_over = 0;
+    int times_skipped = 0;
   };
   bool is_urgent(const Waiting& w) const {
-    return w.passed_over + 2 >= static_cast<int>(busy_.size());
+    return w.times_skipped + 2 >= static_cast<int>(busy_.size());
   }
   bool has_urgent(int server) const;
   bool match_urgent(int requester);
-  bool match_server(int server);
   void match_requester(int requester);
   bool grant_first(int server, int only_requester);
 
@@ -46,7 +45,7 @@ class PairMatcher {
 
 /// Exchanges between pairs of ranks, in whatever order ranks request them. Exchanges are reserved
 /// first: a rank is in at most one exchange at a time, and both sides have committed before either
-/// begins. So all ranks issue their exchanges in a consistent order, that of the grants.
+/// begins. So all ranks issue their exchanges in a consistent order: the order of the grants.
 ///
 /// The constructor forks two streams per rank: `desk`, for control messages to and from rank 0,
 /// which owns the PairMatcher, and `meetings`, on which the exchanges run. A server serves even

@@ -15,9 +15,9 @@ std::vector<ActivationHop> activation_hops(int rank, int size, int source, int r
   }
   std::vector<ActivationHop> hops;
   for (int r = round + 1; (1 << r) < core; ++r) hops.push_back({rank ^ (1 << r), r});
-  const int hanging = rank + core;
-  if (hanging < size && source != hanging)
-    hops.push_back({hanging, std::countr_zero(static_cast<unsigned>(core))});
+  const int attached = rank + core;
+  if (attached < size && source != attached)
+    hops.push_back({attached, std::countr_zero(static_cast<unsigned>(core))});
   return hops;
 }
 
@@ -26,16 +26,16 @@ void Activation::announce(Control& agent, int rank, long version) {
 }
 
 bool Activation::await(const Context& ctx, long version) {
-  const bool alone = initiator_(version) == kAllRanks;
-  while ((alone ? arrived_ : activated_) < version) {
+  const bool waits_for_own_rank = initiator_(version) == kAllRanks;
+  while ((waits_for_own_rank ? arrived_ : activated_) < version) {
     const auto message = ctx.control->receive(kActivationTag);
     if (!message) return false;
-    hear(ctx, *message);
+    handle(ctx, *message);
   }
   return true;
 }
 
-void Activation::hear(const Context& ctx, const Message& message) {
+void Activation::handle(const Context& ctx, const Message& message) {
   const long version = message.a;
   const bool own = message.source == ctx.world_rank;
   if (own) {
@@ -56,8 +56,8 @@ void Activation::activate(const Context& ctx, long version, int source, int roun
 /// The agent runs one task per version, and each task submits the next. So the worker can wait for
 /// a single version, and only one Work is kept, however far ahead the agent is.
 struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
-  Agent(Context ctx, Plan its_plan)
-      : plan(std::move(its_plan)), activation(plan.initiator), guard(ctx.stream->make_mutex()) {}
+  Agent(Context ctx, Plan whole_plan)
+      : plan(std::move(whole_plan)), activation(plan.initiator), guard(ctx.stream->make_mutex()) {}
 
   void submit(Context after, Stream& stream, long version) {
     next = stream.submit(

@@ -20,12 +20,13 @@ inline constexpr int kOwnActivation = -1;
 /// The messages that a rank sends when it is first activated: by a message from `source` in
 /// `round`, or by itself (kOwnActivation).
 ///
-/// They form the union of the binomial trees rooted at each of the first 2^k ranks, where 2^k is
-/// the largest power of two up to P. Partners of round r are ranks that differ in bit r. A rank
-/// that was reached in round r informs its partners of all later rounds. Each rank beyond the power
-/// of two is attached to one of the first ranks. One activator causes P-1 messages. Several
-/// concurrent activators still reach all ranks, although each rank passes on only the first
-/// activation that it receives. (For powers of two: WAGMA-SGD, arXiv 2005.00124, section 4.)
+/// From any activator, the messages form a binomial tree over the first 2^k ranks, where 2^k is the
+/// largest power of two up to P. The partner of a rank in round r is the rank that differs from it
+/// in bit r. A rank that was reached in round r informs its partners of all later rounds. Each rank
+/// beyond the power of two is attached to one of the first ranks. One activator causes P-1
+/// messages. Several concurrent activators still reach all ranks, although each rank passes on only
+/// the first activation that it receives. (For powers of two: WAGMA-SGD, arXiv 2005.00124,
+/// section 4.)
 std::vector<ActivationHop> activation_hops(int rank, int size, int source, int round);
 
 /// The wait-avoiding start of collectives. Collectives are numbered from 0, and the number is
@@ -33,12 +34,13 @@ std::vector<ActivationHop> activation_hops(int rank, int size, int source, int r
 /// Activation uses the control plane of an agent's stream, and only that stream calls `await`. The
 /// rank's other streams announce their arrival with `announce`.
 ///
-/// A message for a version later than the awaited one shows that the awaited version was activated
-/// too, even if the messages for that version have not arrived.
+/// A message for a later version than the awaited version shows that the awaited version was
+/// activated too, even if the messages for the awaited version have not arrived.
 class Activation {
  public:
-  static constexpr int kAnyRank = -1;   // as initiator: the first rank to arrive, whichever it is
-  static constexpr int kAllRanks = -2;  // as initiator: none; every rank waits only for itself
+  static constexpr int kAnyRank = -1;  // as initiator: the first rank to arrive, whichever it is
+  // As initiator: no rank activates the version; every agent waits until its own rank arrives.
+  static constexpr int kAllRanks = -2;
   /// Returns the rank that may activate a version, or one of the two constants above. All ranks get
   /// the same result.
   using Initiator = std::function<int(long version)>;
@@ -53,11 +55,12 @@ class Activation {
   bool await(const Context& ctx, long version);
 
  private:
-  void hear(const Context& ctx, const Message& message);
+  void handle(const Context& ctx, const Message& message);
   void activate(const Context& ctx, long version, int source, int round);
 
   Initiator initiator_;
-  long arrived_ = -1, activated_ = -1;  // the highest version so far, of each
+  // The highest version at which this rank has arrived, and the highest activated version.
+  long arrived_ = -1, activated_ = -1;
 };
 
 /// A sequence of collectives, each of which runs as soon as one rank is ready (the initiator; see

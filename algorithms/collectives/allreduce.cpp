@@ -1,6 +1,5 @@
 #include <functional>
 
-#include "algorithms/collectives/channels.h"
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/double_tree.h"
 #include "algorithms/collectives/halving_doubling.h"
@@ -38,6 +37,12 @@ void rings_allreduce(Context ctx, const Tensor& x, Reduce op, Rings rings) {
   }
 }
 
+void nccl_allreduce(Context ctx, const Tensor& x, Reduce op, const NcclOptions& options) {
+  if (nccl_choice(nccl_view(ctx, options), x.priced_nbytes()) == NcclAlgorithm::ring)
+    return ring_allreduce(ctx, x, op);
+  double_tree_allreduce(ctx, x, op);
+}
+
 }  // namespace
 
 void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op) {
@@ -62,12 +67,6 @@ void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op) {
     finish_reduction(ctx, op, range(fold.number(), fold.number() + 1));
     double_up(ctx, fold, range);
   });
-}
-
-void nccl_allreduce(Context ctx, const Tensor& x, Reduce op, const NcclOptions& options) {
-  if (nccl_choice(nccl_view(ctx, options), x.priced_nbytes()) == NcclAlgorithm::ring)
-    return ring_allreduce(ctx, x, op);
-  double_tree_allreduce(ctx, x, op);
 }
 
 void native_allreduce(Context ctx, const Tensor& x, Reduce op) {

@@ -7,19 +7,20 @@ namespace trigram {
 
 namespace {
 
-/// Every rank sends `to(j)` to each rank j and receives `from(j)` from it, all at once.
-template <class To, class From>
-void exchange_with_all(Context ctx, const To& to, const From& from) {
+/// Every rank sends `outgoing(j)` to each other rank j and receives `incoming(j)` from it, all in
+/// one batch.
+template <class Outgoing, class Incoming>
+void exchange_with_all(Context ctx, const Outgoing& outgoing, const Incoming& incoming) {
   const int P = ctx.size(), rank = ctx.rank();
   if (P == 1) return;
   std::vector<Transfer> batch;
   // Each rank starts with a different peer, so that not all ranks send to the same rank first.
   for (int i = 1; i < P; ++i) {
     const int next = (rank + i) % P, previous = (rank - i + P) % P;
-    batch.push_back({Transfer::recv, from(static_cast<std::size_t>(previous)), previous,
+    batch.push_back({Transfer::recv, incoming(static_cast<std::size_t>(previous)), previous,
                      TrafficClass::all_to_all});
     batch.push_back(
-        {Transfer::send, to(static_cast<std::size_t>(next)), next, TrafficClass::all_to_all});
+        {Transfer::send, outgoing(static_cast<std::size_t>(next)), next, TrafficClass::all_to_all});
   }
   transfer_at_once(ctx, batch, TrafficClass::all_to_all);
 }

@@ -17,10 +17,10 @@ class Chain {
       : ctx_(ctx),
         pieces_(pieces),
         size_(ctx.size()),
-        place_((ctx.rank() - first + size_) % size_) {}
+        position_((ctx.rank() - first + size_) % size_) {}
 
-  bool first() const { return place_ == 0; }
-  bool last() const { return place_ == size_ - 1; }
+  bool first() const { return position_ == 0; }
+  bool last() const { return position_ == size_ - 1; }
   int before() const { return (ctx_.rank() - 1 + size_) % size_; }
   int after() const { return (ctx_.rank() + 1) % size_; }
   /// A tensor as long as the longest piece, in real and in priced elements.
@@ -32,19 +32,20 @@ class Chain {
     }
     return Tensor::phantom(numel, pieces_[0].dtype(), priced_numel);
   }
-  /// Receives piece i in `room(piece)` while piece i - 1 is sent on. Then calls `arrived(ctx,
+  /// Receives piece i in `buffer(piece)` while piece i - 1 is sent on. Then calls `process(ctx,
   /// piece)`.
-  template <class Room, class Arrived>
-  void run(Room room, Arrived arrived) const {
+  template <class Buffer, class Process>
+  void run(Buffer buffer, Process process) const {
     const std::size_t count = pieces_.size();
-    const auto work = [&](Context dry) { arrived(dry, longest()); };
+    const auto work = [&](Context dry) { process(dry, longest()); };
     price_chain(ctx_, pieces_, last(), work, [&] {
       for (std::size_t i = 0; i <= count; ++i) {
-        const bool gets = !first() && i < count, gives = !last() && i > 0;
-        if (gets && gives) send_receive(ctx_, pieces_[i - 1], after(), room(pieces_[i]), before());
-        else if (gets) receive(ctx_, room(pieces_[i]), before());
-        else if (gives) send(ctx_, pieces_[i - 1], after());
-        if (gets) arrived(ctx_, pieces_[i]);
+        const bool receives = !first() && i < count, sends = !last() && i > 0;
+        if (receives && sends)
+          send_receive(ctx_, pieces_[i - 1], after(), buffer(pieces_[i]), before());
+        else if (receives) receive(ctx_, buffer(pieces_[i]), before());
+        else if (sends) send(ctx_, pieces_[i - 1], after());
+        if (receives) process(ctx_, pieces_[i]);
       }
     });
   }
@@ -52,7 +53,7 @@ class Chain {
  private:
   Context ctx_;
   std::span<const Tensor> pieces_;
-  int size_, place_;
+  int size_, position_;
 };
 
 /// Runs the whole reduction except for the final scaling of a mean.

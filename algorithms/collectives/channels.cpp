@@ -1,23 +1,21 @@
-#include "algorithms/collectives/channels.h"
-
 #include <vector>
 
+#include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/point_to_point.h"
 #include "algorithms/collectives/reduction.h"
 
 namespace trigram {
 namespace {
 
-/// The number of consecutive ranks of ctx.comm that are workers of one node; 1 if the number is
-/// unknown.
-int workers_in_a_row(Context ctx) {
+/// The number of workers per node if ctx.comm has all ranks of the layout; otherwise 1.
+int workers_per_node(Context ctx) {
   const auto& nodes = ctx.layout->nodes();
   return ctx.size() == ctx.layout->ranks() ? ctx.size() / static_cast<int>(nodes.size()) : 1;
 }
 
-/// One ring over one part of a vector. In stage k, of 2(P-1), the rank at position p sends chunk
-/// p-1-k to the next position. The receiver adds it to its own chunk in the first P-1 stages and
-/// overwrites its own chunk in the other stages.
+/// One ring over one part of a vector. There are 2(P-1) stages. In stage k the rank at position p
+/// of the ring sends chunk p-1-k to position p+1. The receiver adds it to its own chunk in the
+/// first P-1 stages, and overwrites its own chunk in the other stages.
 class Channel {
  public:
   Channel(Context ctx, const Tensor& part, Reduce op, int index, std::size_t slice)
@@ -25,27 +23,27 @@ class Channel {
         x_(part),
         op_(op),
         slice_bytes_(slice),
-        workers_(workers_in_a_row(ctx)),
+        workers_(workers_per_node(ctx)),
         shift_(index % workers_),
-        room_(ctx, longest_part(part, static_cast<std::size_t>(ctx.size()))) {
+        scratch_(ctx, longest_part(part, static_cast<std::size_t>(ctx.size()))) {
     const int rank = ctx.rank();
     position_ = rank - rank % workers_ + (rank % workers_ - shift_ + workers_) % workers_;
   }
 
   /// Adds this rank's sends and receives of a stage to `batch`.
-  void join(std::vector<Transfer>& batch, int stage) {
-    into_ = chunk(position_ - 2 - stage);
-    adds_ = stage < ctx_.size() - 1;
-    arrived_ = adds_ ? room_.like(into_) : into_;
+  void add_transfers(std::vector<Transfer>& batch, int stage) {
+    chunk_ = chunk(position_ - 2 - stage);
+    reduces_ = stage < ctx_.size() - 1;
+    arrived_ = reduces_ ? scratch_.like(chunk_) : chunk_;
     add(batch, Transfer::recv, arrived_, rank_at(position_ - 1));
     add(batch, Transfer::send, chunk(position_ - 1 - stage), rank_at(position_ + 1));
   }
   /// Adds the chunk that arrived in the stage to the rank's own chunk, in the stages that reduce.
   void finish(int stage) {
-    if (!adds_) return;
-    accumulate(ctx_, op_, arrived_, into_);
+    if (!reduces_) return;
+    accumulate(ctx_, op_, arrived_, chunk_);
     const bool complete = stage == ctx_.size() - 2;
-    if (complete) finish_reduction(ctx_, op_, into_);
+    if (complete) finish_reduction(ctx_, op_, chunk_);
   }
 
  private:
@@ -68,10 +66,11 @@ class Channel {
   Reduce op_;
   std::size_t slice_bytes_;
   int workers_, shift_, position_ = 0;
-  Scratch room_;
-  // The chunk of the current stage, and its receive buffer.
-  Tensor into_, arrived_;
-  bool adds_ = false;
+  Scratch scratch_;
+  // The current stage: the chunk that is received, its receive buffer, and whether the stage
+  // reduces.
+  Tensor chunk_, arrived_;
+  bool reduces_ = false;
 };
 
 }  // namespace
@@ -87,7 +86,7 @@ void channelled_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Ri
   std::vector<Transfer> batch;
   for (int stage = 0; stage < 2 * (P - 1); ++stage) {
     batch.clear();
-    for (Channel& channel : channels) channel.join(batch, stage);
+    for (Channel& channel : channels) channel.add_transfers(batch, stage);
     ctx.comm->transfer(batch);
     for (Channel& channel : channels) channel.finish(stage);
   }

@@ -20,12 +20,12 @@ namespace trigram {
 
 /// `native` uses the world's own collective (Communicator::native), or a ring if the world has none
 /// for these ranks and operands. `nccl` is a ring or a double tree, whichever NCCL's cost model
-/// selects for the vector (nccl_choice.h).
+/// selects for the priced bytes of the vector on this machine (nccl_choice.h).
 enum class AllreduceAlgorithm { ring, recursive_doubling, rabenseifner, double_tree, nccl, native };
 
-/// How the rings of an allreduce run; see channels.h. With segments, a vector is reduced segment by
-/// segment; each segment is small enough to stay in a processor's caches between its reduce-scatter
-/// and its allgather.
+/// How the rings of an allreduce run (see `channelled_ring_allreduce`). With segments, a vector is
+/// reduced segment by segment; each segment is small enough to stay in a processor's caches between
+/// its reduce-scatter and its allgather.
 struct Rings {
   std::int64_t channels = 1;      // number of concurrent rings; each has its own part of the vector
   std::size_t slice_bytes = 0;    // longest message, in bytes; longer chunks are cut; 0: no cutting
@@ -35,8 +35,8 @@ struct Rings {
 
 /// An allreduce algorithm with its options.
 struct AllreduceSpec {
-  AllreduceSpec(AllreduceAlgorithm which = AllreduceAlgorithm::ring, Rings its_rings = {})
-      : algorithm(which), rings(its_rings) {}
+  AllreduceSpec(AllreduceAlgorithm name = AllreduceAlgorithm::ring, Rings ring_options = {})
+      : algorithm(name), rings(ring_options) {}
   AllreduceSpec(NcclOptions options) : algorithm(AllreduceAlgorithm::nccl), nccl(options) {}
   AllreduceAlgorithm algorithm;
   Rings rings;       // used by `ring`
@@ -50,16 +50,25 @@ void allreduce(Context ctx, const Tensor& x, Reduce op, const AllreduceSpec& spe
 /// 2(P-1)(a + n/P b).
 void ring_allreduce(Context ctx, const Tensor& x, Reduce op);
 
-/// Pairwise exchange of whole vectors over log2 P rounds; ranks beyond the largest power of two are
-/// folded onto partners (fold.h) (Thakur, Rabenseifner, Gropp, IJHPCA 2005). lg P (a + n b).
+/// Several rings at once, each over its own part of x (a channel). Every rank puts the transfers of
+/// all channels into one batch. If all ranks of the layout take part, channel c visits the workers
+/// of every node beginning with the c-th worker. So every channel enters and leaves a node through
+/// different workers, and through different NICs if each worker has its own. The time on a flat
+/// network is that of one ring: 2(P-1)(a + n/P b).
+///
+/// Chunk j of a channel is summed in the order of that channel's ring, beginning with the rank
+/// after the chunk's owner. With one channel the result is bitwise equal to the result of
+/// ring_allreduce.
+void channelled_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Rings& rings);
+
+/// Pairwise exchange of whole vectors over lg P rounds; ranks beyond the largest power of two are
+/// folded onto partners (Fold in halving_doubling.h; Thakur, Rabenseifner, Gropp, IJHPCA 2005). lg
+/// P (a + n b).
 void recursive_doubling_allreduce(Context ctx, const Tensor& x, Reduce op);
 
 /// Recursive-halving reduce-scatter, then recursive-doubling allgather, with the same folding
 /// (Rabenseifner, ICCS 2004). 2 lg P a + 2 n (P-1)/P b.
 void rabenseifner_allreduce(Context ctx, const Tensor& x, Reduce op);
-
-/// A double binary tree or one ring: NCCL's choice for the priced bytes of x on this machine.
-void nccl_allreduce(Context ctx, const Tensor& x, Reduce op, const NcclOptions& options = {});
 
 /// Uses the collective of the world's own communication library, with the library's order of
 /// summation. Uses ring_allreduce if Communicator::native refuses, for example for subsets of the

@@ -98,13 +98,13 @@ struct Flow {
   Transfer::Kind kind;
   int tree, peer;
   std::int64_t first;
-  bool adds = false;  // the received chunk is added to the rank's own chunk; false: it replaces the
-                      // own chunk
+  /// True: the received chunk is added to the rank's own chunk; false: it replaces the own chunk.
+  bool adds = false;
   bool completes = false;  // the sum is complete after this addition
 };
 
 /// All flows of a rank. Both ends of a connection list its flows in the same order: first the flows
-/// up the trees, then those down the trees, each in the order of the trees.
+/// up the trees, then the flows down the trees, each in the order of the trees.
 class Flows {
  public:
   Flows(const Shape& shape, int rank, std::int64_t ahead)
@@ -150,16 +150,16 @@ class Stages {
       : ctx_(ctx), x_(x), op_(op), flows_(flows), chunks_(chunks) {
     const Tensor longest = longest_part(longest_part(x, kTrees), chunks);
     for (const Flow& flow : flows)
-      if (flow.adds) room_.emplace_back(ctx, longest);
+      if (flow.adds) scratch_.emplace_back(ctx, longest);
   }
 
   void run() {
     for (std::int64_t stage = next_from(0); stage < kNone; stage = next_from(stage + 1)) {
       batch_.clear();
       arriving_.clear();
-      std::size_t room = 0;
+      std::size_t next_scratch = 0;
       for (const Flow& flow : flows_) {
-        const Scratch* scratch = flow.adds ? &room_[room++] : nullptr;
+        const Scratch* scratch = flow.adds ? &scratch_[next_scratch++] : nullptr;
         if (active(flow, stage)) add(flow, chunk(flow, stage), scratch);
       }
       ctx_.comm->transfer(batch_);
@@ -205,7 +205,7 @@ class Stages {
   Reduce op_;
   const std::vector<Flow>& flows_;
   std::size_t chunks_;
-  std::vector<Scratch> room_;  // one for each flow that adds
+  std::vector<Scratch> scratch_;  // one for each flow that adds
   std::vector<Transfer> batch_;
   std::vector<Arriving> arriving_;
 };
@@ -234,8 +234,8 @@ std::size_t double_tree_chunk_bytes(std::size_t nbytes, int nodes, int workers) 
 
 namespace {
 
-/// The number of messages of `chunk_bytes` by which ranks can run ahead without waiting, if the
-/// flows of both trees, up and down, use the same connection.
+/// The number of messages of `chunk_bytes` by which ranks can run ahead without waiting, even if
+/// the flows of both trees, up and down, use the same connection.
 std::int64_t most_ahead(Context ctx, std::size_t chunk_bytes) {
   constexpr std::int64_t kFlows = 4;
   return std::max<std::int64_t>(ctx.comm->buffered(chunk_bytes) / kFlows - 1, 0);

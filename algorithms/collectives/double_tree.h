@@ -31,20 +31,19 @@ TreeNode double_tree_node(int tree, int node, int nodes);
 struct DoubleTree {
   /// Longest chunk, in priced bytes; 0: the chunk size of NCCL's rule, `double_tree_chunk_bytes`.
   std::size_t chunk_bytes = 0;
-  /// The number of messages that a rank sends before it waits for a message that depends on them.
-  /// The rank runs ahead of its receivers by so many messages. The maximum is one less than the
-  /// number of messages that the transport accepts from one rank to another before the receiver
-  /// takes the first; if both trees use the same connection, they share this number. Default: a
-  /// quarter of the number of messages that the world buffers (Communicator::buffered), minus one;
-  /// 0 if a send waits for its receiver. The option affects neither the sums nor the messages, only
-  /// the times at which messages are sent.
+  /// The number of messages by which a rank runs ahead of its receivers. It must be smaller than
+  /// the number of messages that the transport buffers on a connection; if both trees use the same
+  /// connection, their flows share these buffers. Default: a quarter of the number of messages that
+  /// the world buffers (Communicator::buffered), minus one; 0 if a send waits for its receiver. The
+  /// option affects neither the sums nor the messages, only the times at which messages are sent.
   std::optional<std::int64_t> ahead = {};
 };
 
-/// The chunk size in bytes that NCCL chooses for the protocol Simple. It is that of the 8 slots of
-/// a 4 MiB buffer, but is halved, down to 32 KiB, while there are few chunks for the depth of the
-/// trees, (workers - 1) + floor(lg nodes) (src/enqueue.cc, tree depth in src/graph/connect.cc;
-/// there are two channels, one for each tree). `nbytes` is the length of the whole vector.
+/// The chunk size in bytes that NCCL chooses for the protocol Simple. It starts at the size of one
+/// of the 8 slots of a 4 MiB buffer. It is halved, down to 32 KiB, while there are few chunks for
+/// the depth of the trees, which is (workers - 1) + floor(lg nodes) (src/enqueue.cc, tree depth in
+/// src/graph/connect.cc; there are two channels, one for each tree). `nbytes` is the length of the
+/// whole vector.
 std::size_t double_tree_chunk_bytes(std::size_t nbytes, int nodes, int workers);
 
 /// Allreduce over a pipelined double binary tree: each tree carries half of the vector, in C
@@ -54,28 +53,28 @@ std::size_t double_tree_chunk_bytes(std::size_t nbytes, int nodes, int workers);
 /// other workers of the node form a chain to it. This holds if all ranks of the layout take part;
 /// otherwise every rank counts as a node. If there is only one node, both trees are the chain.
 ///
-/// A rank sends and receives the chunks of each edge in order, one at a time, and does everything
-/// that it can do at the same time in one batch. Its batches are numbered, as stages: on an edge
-/// from a rank of height h (0 for a rank without children), chunk k leaves in stage k + h (A + 1)
-/// of the sender and arrives in the receiver's A-th stage after that, where A is `ahead`. For the
-/// way down, the root counts as one height above its own, and every edge down adds one more.
+/// A rank works in numbered stages, with one batch of transfers in each. On every edge it sends or
+/// receives the chunks in order, at most one per stage. Let A be `ahead`. On the way up, a rank
+/// whose subtree has height h (0 for a leaf) sends chunk k in its stage k + h (A + 1). Its parent
+/// receives the chunk in stage k + h (A + 1) + A. The way down continues this numbering: for the
+/// edges from the root, h is the height of the tree, and h grows by one with each level below.
 ///
-/// Time on a flat network of P ranks, each on a node of its own, for trees of height h = ceil(lg P)
-/// and chunks of c bytes, n = 2 C c:
+/// Time on a flat network of P ranks, each on its own node, for trees of height h = ceil(lg P) and
+/// chunks of c bytes, n = 2 C c:
 ///
 ///   ahead = 0:      (C + 2 h - 1) a exactly for empty messages, where a send waits for its
 ///                   receiver; about (C + 2 h - 1)(a + 4 c b) for long vectors
 ///   ahead >= C:     2 h a exactly for empty messages, where a send is over when it is buffered;
 ///                   about 2 h (a + 2 c b) + 2 n b for long vectors, and up to a third more than
-///                   2 n b where bytes matter most, since a rank's messages share its port
+///                   2 n b if bytes dominate, since a rank's messages share its port
 ///
-/// So latency is paid once per chunk if ranks run in step, and once per level if ranks run ahead.
+/// So latency is paid once per chunk if ahead is 0, and once per level if ranks run ahead.
 /// The first worker of a node sends n bytes up and at most n bytes down to other nodes, and n bytes
 /// along its chain; every other worker passes n bytes up and n bytes down. All ranks together send
 /// 4 (P - 1) C messages.
 ///
-/// Order of sums: a rank first adds the chunk of its chain, then those of its children: lower
-/// subtrees first, and the first child before the second.
+/// Order of sums: a rank first adds the chunk of its chain, then the chunks of its children: lower
+/// subtrees first and, among subtrees of equal height, the first child first.
 void double_tree_allreduce(Context ctx, const Tensor& x, Reduce op, const DoubleTree& options = {});
 
 }  // namespace trigram

@@ -30,17 +30,19 @@ struct Group {
   int first, last;
 };
 
-Tensor of(const PartRange& range, const Group& group) { return range(group.first, group.last); }
+Tensor part_of(const PartRange& range, const Group& group) {
+  return range(group.first, group.last);
+}
 
 }  // namespace
 
 void halve(Context ctx, const Fold& fold, const PartRange& range, Reduce op) {
   for (int width = fold.size() / 2; width >= 1; width /= 2) {
     const int other = fold.number() ^ width, peer = fold.active(other);
-    const Tensor mine = of(range, {fold.number(), width});
+    const Tensor mine = part_of(range, {fold.number(), width});
     const Scratch scratch(ctx, mine);
     const Tensor arrived = scratch.like(mine);
-    send_receive(ctx, of(range, {other, width}), peer, arrived, peer);
+    send_receive(ctx, part_of(range, {other, width}), peer, arrived, peer);
     accumulate(ctx, op, arrived, mine);
   }
 }
@@ -48,7 +50,8 @@ void halve(Context ctx, const Fold& fold, const PartRange& range, Reduce op) {
 void double_up(Context ctx, const Fold& fold, const PartRange& range) {
   for (int width = 1; width < fold.size(); width *= 2) {
     const int other = fold.number() ^ width, peer = fold.active(other);
-    send_receive(ctx, of(range, {fold.number(), width}), peer, of(range, {other, width}), peer);
+    send_receive(ctx, part_of(range, {fold.number(), width}), peer, part_of(range, {other, width}),
+                 peer);
   }
 }
 

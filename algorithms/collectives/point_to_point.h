@@ -7,17 +7,19 @@
 
 namespace trigram {
 
-inline void send(Context ctx, const Tensor& x, int peer) {
-  const Transfer batch[] = {{Transfer::send, x, peer}};
+inline void send(Context ctx, const Tensor& x, int peer,
+                 TrafficClass traffic = TrafficClass::collective) {
+  const Transfer batch[] = {{Transfer::send, x, peer, traffic}};
   ctx.comm->transfer(batch);
 }
 
-inline void receive(Context ctx, const Tensor& x, int peer) {
-  const Transfer batch[] = {{Transfer::recv, x, peer}};
+inline void receive(Context ctx, const Tensor& x, int peer,
+                    TrafficClass traffic = TrafficClass::collective) {
+  const Transfer batch[] = {{Transfer::recv, x, peer, traffic}};
   ctx.comm->transfer(batch);
 }
 
-/// Sends `out` to one rank while receiving `in` from another (or the same).
+/// Sends `out` to rank `to` while receiving `in` from rank `from`, which may be the same rank.
 inline void send_receive(Context ctx, const Tensor& out, int to, const Tensor& in, int from,
                          TrafficClass traffic = TrafficClass::collective) {
   const Transfer batch[] = {{Transfer::recv, in, from, traffic},
@@ -34,25 +36,25 @@ inline std::size_t parts_within(const Tensor& x, std::size_t nbytes) {
 
 /// x in `count` nearly equal parts.
 inline std::vector<Tensor> parts(const Tensor& x, std::size_t count) {
-  std::vector<Tensor> all;
-  for (std::size_t i = 0; i < count; ++i) all.push_back(x.part(i, count));
-  return all;
+  std::vector<Tensor> parts;
+  for (std::size_t i = 0; i < count; ++i) parts.push_back(x.part(i, count));
+  return parts;
 }
 
-/// A tensor as long as the longest of the `of` parts of x, in real and in priced elements.
-inline Tensor longest_part(const Tensor& x, std::size_t of) {
-  return x.slice(0, (x.numel() + of - 1) / of, (x.priced_numel() + of - 1) / of);
+/// A tensor as long as the longest of `count` parts of x, in real and in priced elements.
+inline Tensor longest_part(const Tensor& x, std::size_t count) {
+  return x.slice(0, (x.numel() + count - 1) / count, (x.priced_numel() + count - 1) / count);
 }
 
-/// A receive buffer; `like` cuts it to the length of any tensor that is no longer than `longest`.
+/// A receive buffer for tensors that are no longer than `longest`.
 class Scratch {
  public:
-  Scratch(Context ctx, const Tensor& longest) : room_(ctx.device->empty_like(longest)) {}
-  /// A buffer as long as `x`, in real and in priced elements.
-  Tensor like(const Tensor& x) const { return room_.slice(0, x.numel(), x.priced_numel()); }
+  Scratch(Context ctx, const Tensor& longest) : buffer_(ctx.device->empty_like(longest)) {}
+  /// The beginning of the buffer, as long as `x` in real and in priced elements.
+  Tensor like(const Tensor& x) const { return buffer_.slice(0, x.numel(), x.priced_numel()); }
 
  private:
-  Tensor room_;
+  Tensor buffer_;
 };
 
 }  // namespace trigram

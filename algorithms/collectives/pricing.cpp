@@ -42,8 +42,8 @@ bool has_values(const Tensor& x) { return !x.is_phantom(); }
 
 int right_of(Context ctx) { return (ctx.rank() + 1) % ctx.size(); }
 
-/// Priced bytes of x without the given part.
-std::size_t all_but(Context ctx, const Tensor& x, int part) {
+/// The priced bytes of x, not counting one of its P parts.
+std::size_t nbytes_without(Context ctx, const Tensor& x, int part) {
   const auto P = static_cast<std::size_t>(ctx.size());
   return x.priced_nbytes() - x.part(static_cast<std::size_t>(part), P).priced_nbytes();
 }
@@ -72,11 +72,11 @@ void price_ring(Context ctx, const Tensor& x, std::optional<Reduce> op, bool gat
   std::size_t bytes = 0, phases = 0;
   if (op) {
     ring.phases[phases++] = reducing(ctx, x, *op);
-    bytes += all_but(ctx, x, ctx.rank());
+    bytes += nbytes_without(ctx, x, ctx.rank());
   }
   if (gathers) {
     ring.phases[phases++] = {ctx.size() - 1};
-    bytes += all_but(ctx, x, right_of(ctx));
+    bytes += nbytes_without(ctx, x, right_of(ctx));
   }
   ring.part_nbytes = [&x, P = static_cast<std::size_t>(ctx.size())](std::size_t i) {
     return x.part(i, P).priced_nbytes();
@@ -84,7 +84,7 @@ void price_ring(Context ctx, const Tensor& x, std::optional<Reduce> op, bool gat
   price(ctx, ring, bytes, messages);
 }
 
-std::vector<std::size_t> lengths_of(std::span<const Tensor> parts) {
+std::vector<std::size_t> nbytes_of(std::span<const Tensor> parts) {
   std::vector<std::size_t> nbytes;
   for (const Tensor& part : parts) nbytes.push_back(part.priced_nbytes());
   return nbytes;
@@ -110,7 +110,7 @@ void price_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Message
 
 void price_ring_allgather(Context ctx, std::span<const Tensor> parts, const Messages& messages) {
   if (ctx.size() == 1 || !ctx.comm->pricer()) return messages();
-  const std::vector<std::size_t> nbytes = lengths_of(parts);
+  const std::vector<std::size_t> nbytes = nbytes_of(parts);
   CollectivePattern ring{.phases = {{{ctx.size() - 1}}},
                          .valued = std::ranges::any_of(parts, has_values)};
   ring.part_nbytes = [&nbytes](std::size_t i) { return nbytes[i]; };
@@ -121,7 +121,7 @@ void price_chain(Context ctx, std::span<const Tensor> pieces, bool last,
                  const std::function<void(Context)>& work, const Messages& messages) {
   CollectivePricer* pricer = ctx.comm->pricer();
   if (!pricer) return messages();
-  const std::vector<std::size_t> nbytes = lengths_of(pieces);
+  const std::vector<std::size_t> nbytes = nbytes_of(pieces);
   const CollectivePattern::Sent sent[] = {{right_of(ctx), pieces.size(), sum_of(nbytes)}};
   CollectivePattern chain{.shape = CollectivePattern::chain,
                           .phases = {{{static_cast<int>(pieces.size()), cost_of(ctx, work)}}},

@@ -12,8 +12,9 @@ namespace trigram {
 
 using Messages = std::function<void()>;
 
-/// A ring reduce-scatter, a ring allgather, and a ring allreduce, which is one after the other.
-/// Rank r owns part r of x at the end of the reduce-scatter and at the beginning of the allgather.
+/// A ring reduce-scatter, a ring allgather, and a ring allreduce, which is a reduce-scatter
+/// followed by an allgather. Rank r owns part r of x at the end of the reduce-scatter and at the
+/// beginning of the allgather.
 void price_ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op, const Messages& messages);
 void price_ring_allgather(Context ctx, const Tensor& x, const Messages& messages);
 void price_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Messages& messages);
@@ -21,8 +22,8 @@ void price_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Message
 void price_ring_allgather(Context ctx, std::span<const Tensor> parts, const Messages& messages);
 
 /// A chain in which each rank passes `pieces` on to the next rank; `last` is true on the last rank,
-/// which passes nothing on. `work` runs the longest computation that a rank does on a received
-/// piece.
+/// which passes nothing on. `work` computes, with the context that it is given, what a rank
+/// computes on the longest received piece.
 void price_chain(Context ctx, std::span<const Tensor> pieces, bool last,
                  const std::function<void(Context)>& work, const Messages& messages);
 

@@ -6,12 +6,12 @@
 namespace trigram {
 namespace {
 
-/// P-1 rounds. In round s each rank sends part own-s to its right neighbour.
+/// P-1 rounds. In round s rank r sends part r-s to its right neighbour and receives part r-s-1.
 template <class Part>
-void circulate(Context ctx, const Part& part, int own) {
-  const int P = ctx.size(), left = (ctx.rank() + P - 1) % P, right = (ctx.rank() + 1) % P;
+void circulate(Context ctx, const Part& part) {
+  const int P = ctx.size(), r = ctx.rank(), left = (r + P - 1) % P, right = (r + 1) % P;
   for (int s = 0; s < P - 1; ++s)
-    send_receive(ctx, part((own - s + P) % P), right, part((own - s - 1 + P) % P), left);
+    send_receive(ctx, part((r - s + P) % P), right, part((r - s - 1 + P) % P), left);
 }
 
 void reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
@@ -32,8 +32,7 @@ void reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
 
 void allgather(Context ctx, const Tensor& x) {
   const auto P = static_cast<std::size_t>(ctx.size());
-  circulate(
-      ctx, [&](int i) { return x.part(static_cast<std::size_t>(i), P); }, ctx.rank());
+  circulate(ctx, [&](int i) { return x.part(static_cast<std::size_t>(i), P); });
 }
 
 }  // namespace
@@ -48,7 +47,7 @@ void ring_allgather(Context ctx, const Tensor& x) {
 
 void ring_allgather(Context ctx, std::span<const Tensor> parts) {
   const auto part = [&](int i) { return parts[static_cast<std::size_t>(i)]; };
-  price_ring_allgather(ctx, parts, [&] { circulate(ctx, part, ctx.rank()); });
+  price_ring_allgather(ctx, parts, [&] { circulate(ctx, part); });
 }
 
 void ring_allreduce(Context ctx, const Tensor& x, Reduce op) {

@@ -9,7 +9,7 @@ namespace {
 struct Rooted {
   Rooted(Context ctx, int root_rank)
       : size(ctx.size()), root(root_rank), self((ctx.rank() - root_rank + size) % size) {}
-  int world(int relative) const { return (relative + root) % size; }
+  int rank(int relative) const { return (relative + root) % size; }
   int size, root, self;
 };
 
@@ -17,11 +17,13 @@ struct Rooted {
 
 void binomial_broadcast(Context ctx, const Tensor& x, int root) {
   const Rooted tree(ctx, root);
-  int subtree = 1;  // size of self's subtree, itself included: up to the lowest bit set in self
+  // The lowest bit set in self, or for the root the first power of two that is not below the size.
+  // The ranks self .. self + subtree - 1 are self's subtree.
+  int subtree = 1;
   while (subtree < tree.size && !(tree.self & subtree)) subtree *= 2;
-  if (tree.self != 0) receive(ctx, x, tree.world(tree.self - subtree));
+  if (tree.self != 0) receive(ctx, x, tree.rank(tree.self - subtree));
   for (int child = subtree / 2; child >= 1; child /= 2)
-    if (tree.self + child < tree.size) send(ctx, x, tree.world(tree.self + child));
+    if (tree.self + child < tree.size) send(ctx, x, tree.rank(tree.self + child));
 }
 
 void binomial_reduce(Context ctx, const Tensor& x, int root,
@@ -30,9 +32,9 @@ void binomial_reduce(Context ctx, const Tensor& x, int root,
   if (tree.size == 1) return;
   const Scratch scratch(ctx, x);
   for (int child = 1; child < tree.size; child *= 2) {
-    if (tree.self & child) return send(ctx, x, tree.world(tree.self - child));
+    if (tree.self & child) return send(ctx, x, tree.rank(tree.self - child));
     if (tree.self + child >= tree.size) continue;
-    receive(ctx, scratch.like(x), tree.world(tree.self + child));
+    receive(ctx, scratch.like(x), tree.rank(tree.self + child));
     merge(scratch.like(x));
   }
 }

@@ -6,24 +6,16 @@
 namespace trigram {
 namespace {
 
-/// The residuals of a run, by bucket. Only one stream may use it.
-class Residuals {
- public:
-  const Feedback& of(const Context& ctx, const Tensor& x, int bucket) {
-    return by_bucket_.try_emplace(bucket, ctx, x).first->second;
-  }
-
- private:
-  std::map<int, Feedback> by_bucket_;
-};
-
-/// Calls `average` with a codec and, if the coding has error feedback, with the residuals.
+/// Calls `average` with a codec and, if the coding has error feedback, with the residuals of the
+/// bucket. Only one stream may run the exchange.
 template <class Average>
 Exchange coded(const Coding& coding, const Average& average) {
-  auto residuals = coding.error_feedback ? std::make_shared<Residuals>() : nullptr;
+  const auto residuals = std::make_shared<std::map<int, Feedback>>();  // by bucket
   return [coding, residuals, average](Context c, const Tensor& x, Slot slot) {
     const auto codec = c.device->codec(coding.codec, codec_key(c, coding.seed, slot));
-    average(c, x, *codec, residuals ? &residuals->of(c, x, slot.bucket) : nullptr);
+    const Feedback* feedback = nullptr;
+    if (coding.error_feedback) feedback = &residuals->try_emplace(slot.bucket, c, x).first->second;
+    average(c, x, *codec, feedback);
   };
 }
 

@@ -1,7 +1,6 @@
 #include "algorithms/execution/coded_training.h"
 
 #include "algorithms/execution/hierarchy.h"
-#include "algorithms/execution/steps.h"
 
 namespace trigram {
 namespace {
@@ -16,12 +15,13 @@ void step_along_old_moments(Context ctx, Run& run, Stream& comm, const Exchange&
 }  // namespace
 
 void train_on_moments(Context ctx, Run& run, long warmup_steps, WarmUp warm_up,
-                      const AllreduceSpec& dense, const Coding& coding, BiasCorrection correction) {
+                      const AllreduceSpec& allreduce, const Coding& coding,
+                      BiasCorrection correction) {
   auto comm = ctx.stream->fork("comm");
   const bool ignores_last = warm_up == WarmUp::ignores_last_gradient;
-  Execution of_gradients = run.execution;
-  if (ignores_last) of_gradients.hierarchical = false;
-  const auto average = across(of_gradients, full_average(dense));
+  Execution warm_up_execution = run.execution;
+  if (ignores_last) warm_up_execution.hierarchical = false;
+  const auto average = across(warm_up_execution, full_average(allreduce));
   const auto average_coded = across(run.execution, coded_average(coding));
   for (long t : run.steps) {
     if (t == warmup_steps && correction == BiasCorrection::frozen)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "algorithms/execution/averages.h"
-#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 
 namespace trigram {
@@ -18,10 +17,12 @@ enum class WarmUp {
   ignores_last_gradient
 };
 
-/// Training in two phases: `warmup_steps` steps of the optimizer on the mean gradient; then the
-/// ranks average encoded moments, while the rest of the optimizer's state is frozen.
+/// Training in two phases: `warmup_steps` steps of the optimizer on the mean gradient, averaged by
+/// `allreduce`; then the ranks average encoded moments, while the rest of the optimizer's state is
+/// frozen.
 void train_on_moments(Context ctx, Run& run, long warmup_steps, WarmUp warm_up,
-                      const AllreduceSpec& dense, const Coding& coding, BiasCorrection correction);
+                      const AllreduceSpec& allreduce, const Coding& coding,
+                      BiasCorrection correction);
 
 // Training loops of algorithms that differ only in their codec and defaults. Their Options have the
 // members that the field tables in algorithms/options.h describe: `coding_fields`,
@@ -38,9 +39,7 @@ Coding coding_of(const Options& options, std::uint64_t seed) {
 /// x = x - lr U(g), where g is the average of the encoded gradients, bucket by bucket.
 template <class Options, Exchange (*average)(const Coding&)>
 void train_on_coded_gradients(Context ctx, Run& run, const Options& options) {
-  auto comm = ctx.stream->fork("comm");
-  const auto exchange = across(run.execution, average(coding_of(options, run.seed)));
-  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, exchange);
+  train_on_gradients(ctx, run, average(coding_of(options, run.seed)));
 }
 
 /// After a warm-up, the optimizer steps along the average of the encoded moments.

@@ -6,11 +6,11 @@
 
 namespace trigram {
 
-/// Measured times of a worker over some steps, in seconds: when it finished each micro-batch,
-/// counted from its last optimizer step, and how long the exchange after the last micro-batch took,
-/// including the wait for other workers.
+/// Measured times of a worker over some steps, in seconds: the end of each micro-batch, counted
+/// from the worker's last optimizer step, and the duration of the exchange after the last
+/// micro-batch, including the wait for other workers.
 struct ComputeTimes {
-  std::vector<double> done_s;      // step by step, `micro_batches` values each
+  std::vector<double> end_s;       // step by step, `micro_batches` values each
   std::vector<double> exchange_s;  // one value per step
 };
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "core/algorithm.h"
 
@@ -13,15 +15,22 @@ struct Slot {
   long step = 0;
 };
 
-/// Replaces a tensor by what the ranks of ctx.comm compute from their tensors together, such as
-/// their mean. It runs on a communication stream. It is copied into the stream's tasks and may
-/// outlive the caller's frame; so everything that it refers to must outlive that frame, too.
+/// Replaces a tensor by a result that the ranks of ctx.comm compute together from their tensors,
+/// such as the mean. It runs on a communication stream. It is copied into the stream's tasks and
+/// may outlive the caller's frame, so everything that it refers to must outlive that frame, too.
 using Exchange = std::function<void(Context, const Tensor&, Slot)>;
 
 /// The random key of the codecs that a rank uses for one exchange.
 inline CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot) {
   constexpr long kBuckets = 1 << 16;
   return {seed, ctx.world_rank, slot.step * kBuckets + slot.bucket};
+}
+
+/// Works that belong together, such as the exchanges of all buckets.
+using WorkList = std::vector<std::shared_ptr<Work>>;
+/// Makes the stream of ctx wait for all `works`.
+inline void wait_for(Context ctx, const WorkList& works) {
+  for (const auto& work : works) ctx.stream->wait(*work);
 }
 
 /// Makes the host wait for its stream before it launches anything else. Simulated time includes the

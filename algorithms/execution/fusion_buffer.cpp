@@ -6,20 +6,20 @@
 
 #include "algorithms/collectives/halving_doubling.h"
 #include "algorithms/execution/control_tag.h"
+#include "algorithms/execution/hierarchy.h"
 #include "core/config/fields.h"
 #include "core/config/option_type.h"
 
 namespace trigram {
-namespace {
 
 // In a cycle a rank receives at most one message with a given source and tag, except for
-// `kReadyTag`. So a message from a rank that is one cycle ahead cannot be confused with one of this
-// cycle.
+// `kReadyTag`, and messages of one source stay in order. So a message from a rank that is one cycle
+// ahead cannot be confused with a message of this cycle.
 
 /// The allreduce by which the ranks agree in a cycle: recursive doubling on the control plane, like
 /// MPI's allreduce of a few bytes. It takes the latencies of lg P messages, and of two more if P is
 /// not a power of two.
-class Negotiation {
+class FusionBuffer::Negotiation {
  public:
   Negotiation() = default;
   explicit Negotiation(Context c) {
@@ -32,42 +32,37 @@ class Negotiation {
   }
 
   /// The minimum of all ranks' numbers; empty if the world ends meanwhile.
-  std::optional<std::size_t> least(Control& control, std::size_t own) const {
+  std::optional<std::size_t> minimum(Control& control, std::size_t own) const {
+    std::size_t least = own;
+    // Receives a number with `tag` and keeps the smaller one; false if the world ends meanwhile.
+    const auto receive = [&](int tag) {
+      const auto message = control.receive(tag);
+      if (message) least = std::min(least, static_cast<std::size_t>(message->a));
+      return message.has_value();
+    };
+    const auto post = [&](int rank, int tag) {
+      control.post(rank, tag, static_cast<std::int64_t>(least));
+    };
     if (folded_) {
-      tell(control, partner_, kFoldTag, own);
-      return hear(control, kUnfoldTag);
+      post(partner_, kFoldTag);
+      if (!receive(kUnfoldTag)) return std::nullopt;
+      return least;
     }
-    std::optional<std::size_t> least = own;
-    if (partner_ >= 0) least = lesser(own, hear(control, kFoldTag));
-    for (std::size_t round = 0; least && round < peers_.size(); ++round) {
+    if (partner_ >= 0 && !receive(kFoldTag)) return std::nullopt;
+    for (std::size_t round = 0; round < peers_.size(); ++round) {
       const int tag = kNegotiationRound0 + static_cast<int>(round);
-      tell(control, peers_[round], tag, *least);
-      least = lesser(*least, hear(control, tag));
+      post(peers_[round], tag);
+      if (!receive(tag)) return std::nullopt;
     }
-    if (least && partner_ >= 0) tell(control, partner_, kUnfoldTag, *least);
+    if (partner_ >= 0) post(partner_, kUnfoldTag);
     return least;
   }
 
  private:
-  static void tell(Control& control, int rank, int tag, std::size_t number) {
-    control.post(rank, tag, static_cast<std::int64_t>(number));
-  }
-  static std::optional<std::size_t> hear(Control& control, int tag) {
-    const auto message = control.receive(tag);
-    if (!message) return std::nullopt;
-    return static_cast<std::size_t>(message->a);
-  }
-  static std::optional<std::size_t> lesser(std::size_t own, std::optional<std::size_t> other) {
-    if (!other) return std::nullopt;
-    return std::min(own, *other);
-  }
-
   bool folded_ = false;
   int partner_ = -1;        // the other rank of the pair, or -1; see Fold
   std::vector<int> peers_;  // by round
 };
-
-}  // namespace
 
 OptionType<std::optional<FusionCycle>> fusion_buffer_kind() {
   return optional(nested(
@@ -87,18 +82,18 @@ struct FusionBuffer::Agent {
   FusionCycle cycle;
   Exchange exchange;
   Tensor gradients;
-  std::vector<Tensor> buckets;                   // the buckets' gradients, one after another
-  std::vector<std::shared_ptr<Work>> exchanges;  // of this iteration
-  Control* control = nullptr;                    // of the negotiation stream
+  std::vector<Tensor> buckets;  // the buckets' gradients, one after another
+  WorkList exchanges;           // of this iteration
+  Control* control = nullptr;   // of the negotiation stream
   Negotiation negotiation;
   double began_s = -std::numeric_limits<double>::infinity();  // start of the last cycle
 
   /// Runs cycles until all buckets of an iteration have been handed to `comm`.
   void run_cycles(Context c, Stream& comm, long step) {
-    std::size_t ready = 0, begin = 0;  // begin: in elements
-    for (std::size_t done = 0; done < buckets.size();) {
+    std::size_t ready = 0, begin = 0;  // number of ready buckets; first element not yet issued
+    for (std::size_t issued = 0; issued < buckets.size();) {
       // If the cycle time is 0, a cycle starts only when a bucket becomes ready.
-      while (cycle.cycle_s == 0 && ready <= done) {
+      while (cycle.cycle_s == 0 && ready <= issued) {
         const auto message = c.control->receive(kReadyTag);
         if (!message) return;
         ready = static_cast<std::size_t>(message->a);
@@ -108,8 +103,8 @@ struct FusionBuffer::Agent {
         ready = static_cast<std::size_t>(message->a);
       const auto agreed = negotiate(c, ready);
       if (!agreed) return;
-      while (done < *agreed)
-        begin = fuse(c, comm, {static_cast<int>(done), step}, done, *agreed, begin);
+      while (issued < *agreed)
+        begin = fuse(c, comm, {static_cast<int>(issued), step}, issued, *agreed, begin);
     }
   }
 
@@ -124,20 +119,21 @@ struct FusionBuffer::Agent {
   std::optional<std::size_t> negotiate(Context c, std::size_t ready) const {
     std::optional<std::size_t> agreed = ready;
     for (std::int64_t i = 0; agreed && i < cycle.negotiations; ++i)
-      agreed = negotiation.least(*c.control, *agreed);
+      agreed = negotiation.minimum(*c.control, *agreed);
     return agreed;
   }
 
-  /// Submits buckets from `done` on to `comm`, as many as fit the buffer. Returns the first element
-  /// of the next bucket.
-  std::size_t fuse(Context c, Stream& comm, Slot slot, std::size_t& done, std::size_t agreed,
+  /// Submits one exchange to `comm`: of bucket `issued`, whose first element is `begin`, and of as
+  /// many of the next buckets below `agreed` as also fit the buffer. Advances `issued` past them.
+  /// Returns the first element of the next bucket.
+  std::size_t fuse(Context c, Stream& comm, Slot slot, std::size_t& issued, std::size_t agreed,
                    std::size_t begin) {
     std::size_t count = 0, priced = 0;
     do {
-      count += buckets[done].numel();
-      priced += buckets[done].priced_numel();
-    } while (++done < agreed &&
-             (priced + buckets[done].priced_numel()) * size_of(DType::f32) <= cycle.buffer_bytes);
+      count += buckets[issued].numel();
+      priced += buckets[issued].priced_numel();
+    } while (++issued < agreed &&
+             (priced + buckets[issued].priced_numel()) * size_of(DType::f32) <= cycle.buffer_bytes);
     exchanges.push_back(
         comm.submit(c, [exchange = exchange, x = gradients.slice(begin, count, priced),
                         slot](Context k) { exchange(k, x, slot); }));
@@ -147,7 +143,8 @@ struct FusionBuffer::Agent {
 
 FusionBuffer::FusionBuffer(Context ctx, Run& run, const FusionCycle& cycle, Exchange exchange)
     : run_(run),
-      agent_(std::make_shared<Agent>(cycle, std::move(exchange), run.workload.gradients())),
+      agent_(std::make_shared<Agent>(cycle, across(run.execution, std::move(exchange)),
+                                     run.workload.gradients())),
       comm_(ctx.stream->fork("comm")),
       negotiation_(ctx.stream->fork("negotiation")),
       ready_(ctx.stream->fork("ready")) {
@@ -165,8 +162,8 @@ void FusionBuffer::step(Context ctx) {
   const auto negotiated =
       negotiation_->submit(ctx, [agent = agent_, comm = comm_.get(), step = run_.steps.current()](
                                     Context c) { agent->run_cycles(c, *comm, step); });
-  // The stream `ready_` reaches this task when the bucket's gradient is complete, and then tells
-  // the negotiation.
+  // The stream `ready_` reaches this task when the bucket's gradient is complete. The task then
+  // posts the number of ready buckets to the negotiation stream.
   auto announce = [&](const Bucket& bucket) {
     ready_->submit(ctx, [control = agent_->control, count = bucket.index + 1](Context c) {
       c.stream->synchronize();
@@ -180,7 +177,7 @@ void FusionBuffer::step(Context ctx) {
   });
   if (!overlap) announce(run_.workload.buckets().back());
   ctx.stream->wait(*negotiated);
-  for (const auto& exchange : agent_->exchanges) ctx.stream->wait(*exchange);
+  wait_for(ctx, agent_->exchanges);
   for (Bucket& bucket : run_.workload.buckets()) run_.optimizer.step(ctx, bucket);
 }
 

@@ -33,11 +33,12 @@ OptionType<std::optional<FusionCycle>> fusion_buffer_kind();
 /// all tensors: a bitwise AND over one bit per tensor (`CacheCoordinator::sync`), followed by an OR
 /// if entries have become invalid.
 ///
-/// Hence the fusion depends on time, and so does the order of sums: the weights in two worlds are
-/// equal only up to rounding. All ranks issue the same exchanges in the same order.
+/// The fusion therefore depends on time, and so does the order of sums: the weights in two worlds
+/// are equal only up to rounding. All ranks issue the same exchanges in the same order.
 class FusionBuffer {
  public:
-  /// Collective, at start-up. Everything that `run` refers to must outlive the buffer.
+  /// Collective, at start-up. `exchange` is made hierarchical if the run is (`across`). Everything
+  /// that `run` refers to must outlive the buffer.
   FusionBuffer(Context ctx, Run& run, const FusionCycle& cycle, Exchange exchange);
   ~FusionBuffer();
 
@@ -45,6 +46,7 @@ class FusionBuffer {
   void step(Context ctx);
 
  private:
+  class Negotiation;
   struct Agent;
   Run& run_;
   std::shared_ptr<Agent> agent_;

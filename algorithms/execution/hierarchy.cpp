@@ -45,9 +45,9 @@ Exchange among_leaders(Exchange exchange, std::size_t segment_bytes) {
     reduce_in_node(ctx.with(node), x, segment_bytes);
     if (!ctx.layout->is_leader(ctx.world_rank)) return;
     // If every node has one worker, the leaders are all workers, and there is no hierarchy.
-    const bool alone = ctx.layout->ranks() == static_cast<int>(ctx.layout->nodes().size());
+    const bool flat = ctx.layout->ranks() == static_cast<int>(ctx.layout->nodes().size());
     Subset leaders(*ctx.comm, ctx.layout->leaders(),
-                   alone ? TrafficClass::collective : TrafficClass::leaders);
+                   flat ? TrafficClass::collective : TrafficClass::leaders);
     exchange(ctx.with(leaders), x, slot);
   };
 }

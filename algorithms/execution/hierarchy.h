@@ -29,8 +29,8 @@ Exchange among_leaders(Exchange exchange, std::size_t segment_bytes);
 /// The third phase of `hierarchical`.
 Exchange from_leader(std::size_t segment_bytes);
 
-/// The exchange that `execution` asks for: `exchange`, made hierarchical, and followed by a wait of
-/// the host.
+/// `exchange` as the options in `execution` demand: made hierarchical if `hierarchical` is set, and
+/// followed by a wait of the host if `synchronize` is set.
 Exchange across(const Execution& execution, Exchange exchange);
 
 }  // namespace trigram

@@ -10,12 +10,14 @@ LocalMoments::LocalMoments(Context ctx, Run& run) {
 }
 
 void LocalMoments::begin(Context ctx, Run& run) {
-  for (const Bucket& bucket : run.workload.buckets()) {
-    Sum& own = sum(bucket);
-    ctx.device->copy(own.start, bucket.weight);
-    ctx.device->fill(own.moved, 0);
-    own.lr = 0;
-  }
+  for (const Bucket& bucket : run.workload.buckets()) restart(ctx, bucket);
+}
+
+void LocalMoments::restart(Context ctx, const Bucket& bucket) {
+  Sum& own = sum(bucket);
+  ctx.device->copy(own.start, bucket.weight);
+  ctx.device->fill(own.moved, 0);
+  own.lr = 0;
 }
 
 void LocalMoments::step(Context ctx, Run& run, Stream& comm, const Exchange& average, bool due) {
@@ -45,9 +47,7 @@ void LocalMoments::step_averaged(Context ctx, Run& run, Bucket& bucket) {
   if (own.lr > 0) ctx.device->axpby(1 / own.lr, own.moved, 0, run.optimizer.moment(bucket));
   ctx.device->copy(bucket.weight, own.start);
   run.optimizer.advance(ctx, bucket, own.lr);
-  ctx.device->copy(own.start, bucket.weight);
-  ctx.device->fill(own.moved, 0);
-  own.lr = 0;
+  restart(ctx, bucket);
 }
 
 }  // namespace trigram

@@ -6,25 +6,25 @@
 
 namespace trigram {
 
-/// An interval, in steps, that is 1 at first and doubles after every `every` calls of `count`, up
-/// to `most`.
+/// An interval of 1 step at first, which doubles after every `every` calls of `count`, up to a
+/// maximum.
 class DoublingInterval {
  public:
-  DoublingInterval(long every, long most) : every_(every), most_(most) {}
+  DoublingInterval(long every, long maximum) : every_(every), maximum_(maximum) {}
   /// True if `step`, which starts at 0, is a multiple of the present interval.
   bool ends_at(long step) const { return step % steps_ == 0; }
   /// The number of calls of `count` after which the interval reaches its maximum.
-  long counts_to_most() const {
+  long counts_to_maximum() const {
     long counts = 0;
-    for (long left = most_ - 1; left > 0; left /= 2) counts += every_;
+    for (long rest = maximum_ - 1; rest > 0; rest /= 2) counts += every_;
     return counts;
   }
   void count() {
-    if (++counted_ % every_ == 0) steps_ = steps_ > most_ / 2 ? most_ : 2 * steps_;
+    if (++counted_ % every_ == 0) steps_ = steps_ > maximum_ / 2 ? maximum_ : 2 * steps_;
   }
 
  private:
-  long every_, most_, steps_ = 1, counted_ = 0;
+  long every_, maximum_, steps_ = 1, counted_ = 0;
 };
 
 /// Local steps along the optimizer's moment m, for methods that average the movement of each rank
@@ -35,19 +35,20 @@ class LocalMoments {
   LocalMoments(Context ctx, Run& run);
   /// Sets x_0 to the present weights, and u and the sum of lr to 0.
   void begin(Context ctx, Run& run);
-  /// One iteration: updates the moving average m with the bucket's gradient, sets u = u + lr m, and
-  /// steps along m. If an average is `due`, it replaces the step along m, bucket by bucket: u is
-  /// replaced by its average over the ranks, m = u / (sum of lr), and the weights become x_0 after
-  /// one step along m whose learning rate is the sum of lr. These weights are also the next x_0.
+  /// One iteration: updates the moving average m with the gradient, sets u = u + lr m, and steps
+  /// along m. If `due`, an average replaces the step along m, bucket by bucket: `average` replaces
+  /// u by its mean over the ranks, m becomes u / (sum of lr), and the weights become x_0 plus one
+  /// step along m whose learning rate is the sum of lr. These weights are also the next x_0.
   void step(Context ctx, Run& run, Stream& comm, const Exchange& average, bool due);
 
  private:
   Tensor add(Context ctx, Run& run, Bucket& bucket);
   void step_averaged(Context ctx, Run& run, Bucket& bucket);
+  void restart(Context ctx, const Bucket& bucket);
 
   struct Sum {
-    Tensor start, moved;
-    float lr = 0;
+    Tensor start, moved;  // x_0 and u
+    float lr = 0;         // the sum of lr
   };
   Sum& sum(const Bucket& bucket) { return sums_.at(static_cast<std::size_t>(bucket.index)); }
 

@@ -43,16 +43,16 @@ class LowRankAverage {
     Device& device = *c.device;
     const auto rank = static_cast<std::size_t>(options_.rank);
     const Matrix matrix(x);
-    if (!pays(x, rank)) return c_fp_s(c, x, options_.allreduce);
+    if (!is_shorter(x, rank)) return c_fp_s(c, x, options_.allreduce);
 
-    const auto [at, first] = kept_.try_emplace(slot.bucket);
-    auto& [m, q] = at->second;
-    if (first) {
+    const auto [entry, is_new] = factors_.try_emplace(slot.bucket);
+    auto& [m, q] = entry->second;
+    if (is_new) {
       m = matrix.empty(device);
       device.fill(m, 0);
       q = matrix.rows(device, rank);
     }
-    if (first || !options_.warm_start)
+    if (is_new || !options_.warm_start)
       device.fill_normal(q, Philox(seed_, slot.bucket, slot.step, Purpose::codec));
     const Tensor own = own_elements(m, x);
     if (!options_.error_feedback) device.fill(own, 0);
@@ -72,7 +72,8 @@ class LowRankAverage {
   }
 
  private:
-  static bool pays(const Tensor& x, std::size_t rank) {
+  /// True if the factors are shorter than x.
+  static bool is_shorter(const Tensor& x, std::size_t rank) {
     const std::size_t n = x.priced_numel() > 0 ? x.priced_numel() : x.numel();
     const MatrixShape shape = nearly_square(n);
     return rank * (shape.rows + shape.cols) < n;
@@ -83,7 +84,7 @@ class LowRankAverage {
 
   LowRank options_;
   std::uint64_t seed_;
-  std::map<int, KeptFactors> kept_;
+  std::map<int, KeptFactors> factors_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 namespace trigram {
 
+/// The options of a low-rank average.
 struct LowRank {
   std::int64_t rank = 4;
   bool error_feedback = true;
@@ -19,9 +20,9 @@ struct LowRank {
 ///
 ///   P = orthonormalise(mean_j M_j Q);  Q = mean_j M_j^T P;  x = P Q^T;  e_i = M_i - x
 ///
-/// With a warm start Q is that of the previous step; otherwise, and in the first step, it is drawn
-/// at random, the same on all ranks. A tensor that is not longer than P and Q together is averaged
-/// without approximation. For priced tensors, the priced length decides.
+/// With a warm start, a step begins with the Q of the previous step. Otherwise, and in the first
+/// step, Q is drawn at random, the same on all ranks. A tensor that is not longer than P and Q
+/// together is averaged without approximation; the priced length decides if the tensor has one.
 Exchange low_rank_average(const LowRank& options, std::uint64_t seed);
 
 }  // namespace trigram

@@ -11,13 +11,13 @@ std::vector<Part> parts_of(Run& run) {
 }
 
 std::vector<Tensor> cut_like_parts(Run& run, const Tensor& x) {
-  std::vector<Tensor> cut;
+  std::vector<Tensor> pieces;
   std::size_t begin = 0;
   for (const Part& part : parts_of(run)) {
-    cut.push_back(x.slice(begin, part.weights.numel(), part.weights.priced_numel()));
+    pieces.push_back(x.slice(begin, part.weights.numel(), part.weights.priced_numel()));
     begin += part.weights.numel();
   }
-  return cut;
+  return pieces;
 }
 
 void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready) {
@@ -37,12 +37,12 @@ void optimizer_step(Context ctx, Run& run, const Part& part) {
 }
 
 void local_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange, bool due) {
-  std::vector<std::shared_ptr<Work>> pending;
+  WorkList pending;
   compute_by_part(ctx, run, [&](const Part& part) {
     optimizer_step(ctx, run, part);
     if (due) pending.push_back(begin_exchange(comm, ctx, run, part.weights, part.index, exchange));
   });
-  for (const auto& work : pending) ctx.stream->wait(*work);
+  wait_for(ctx, pending);
 }
 
 std::shared_ptr<Work> begin_exchange(Stream& comm, Context ctx, Run& run, const Tensor& x,

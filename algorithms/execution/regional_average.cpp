@@ -13,26 +13,28 @@ namespace trigram {
 
 BalancedRegions::BalancedRegions(Context ctx, const Tensor& x) {
   const auto P = static_cast<std::size_t>(ctx.size());
-  for (std::size_t i = 0; i < P; ++i) cuts_.push_back(x.parts(0, i, P).numel());
-  cuts_.push_back(x.numel());
+  for (std::size_t i = 0; i < P; ++i) bounds_.push_back(x.parts(0, i, P).numel());
+  bounds_.push_back(x.numel());
 }
 
-void BalancedRegions::balance(Context ctx, std::span<const std::uint32_t> chosen) {
-  const std::size_t P = cuts_.size() - 1;
+void BalancedRegions::balance(Context ctx, std::span<const std::uint32_t> selected) {
+  const std::size_t P = bounds_.size() - 1;
   if (P == 1) return;
   std::vector<float> own;
   for (std::size_t i = 1; i < P; ++i)
-    own.push_back(static_cast<float>(chosen.empty() ? cuts_[i] : chosen[chosen.size() * i / P]));
-  const Tensor cuts = ctx.device->empty(P - 1);
-  ctx.device->upload(cuts, own);
-  c_fp_s(ctx, cuts, AllreduceAlgorithm::recursive_doubling);  // the same bits on all ranks
-  const std::vector<float> mean = ctx.device->download(cuts);
+    own.push_back(
+        static_cast<float>(selected.empty() ? bounds_[i] : selected[selected.size() * i / P]));
+  const Tensor bounds = ctx.device->empty(P - 1);
+  ctx.device->upload(bounds, own);
+  c_fp_s(ctx, bounds, AllreduceAlgorithm::recursive_doubling);  // the same bits on all ranks
+  const std::vector<float> mean = ctx.device->download(bounds);
   for (std::size_t i = 0; i < mean.size(); ++i)
-    cuts_[i + 1] = std::min(static_cast<std::size_t>(std::lround(mean[i])), cuts_.back());
+    bounds_[i + 1] = std::min(static_cast<std::size_t>(std::lround(mean[i])), bounds_.back());
 }
 
-Tensor BalancedRegions::of(const Tensor& x, std::size_t region) const {
-  return x.slice(cuts_[region], length(region), x.part(region, cuts_.size() - 1).priced_numel());
+Tensor BalancedRegions::slice(const Tensor& x, std::size_t region) const {
+  return x.slice(bounds_[region], length(region),
+                 x.part(region, bounds_.size() - 1).priced_numel());
 }
 
 namespace {
@@ -41,21 +43,24 @@ std::unique_ptr<Codec> largest(Device& device, double density) {
   return device.codec({"topk", {{"density", density}}});
 }
 
-/// Codecs that keep at most `most` elements of a region, whatever the region's length. A region
-/// with fewer elements is sent as it is, but priced as if it had `most` elements, because the
+/// Codecs that keep at most `capacity` elements of a region, whatever the region's length. A region
+/// with fewer elements is sent as it is, but priced as if it had `capacity` elements, because the
 /// region's length depends on values and a price must not.
 class RegionCodes {
  public:
-  RegionCodes(Device& device, const BalancedRegions& regions, std::size_t most,
-              std::size_t priced_most)
-      : device_(device), regions_(regions), most_(most), priced_most_(priced_most) {}
+  RegionCodes(Device& device, const BalancedRegions& regions, std::size_t capacity,
+              std::size_t priced_capacity)
+      : device_(device),
+        regions_(regions),
+        capacity_(capacity),
+        priced_capacity_(priced_capacity) {}
 
-  Codec& of(std::size_t region) {
+  Codec& codec(std::size_t region) {
     const std::size_t n = regions_.length(region);
     auto& codec = by_length_[n];
     if (!codec) {
-      const bool all = n <= most_;
-      codec = largest(device_, all ? 1 : static_cast<double>(most_) / static_cast<double>(n));
+      const bool fits = n <= capacity_;
+      codec = largest(device_, fits ? 1 : static_cast<double>(capacity_) / static_cast<double>(n));
     }
     return *codec;
   }
@@ -69,14 +74,15 @@ class RegionCodes {
     for (std::size_t j = 0; j < regions_.size(); ++j) sum += bytes(j);
     return device_.empty(sum, DType::u8, regions_.size() * priced_bytes());
   }
-  std::vector<Tensor> each_of(const Tensor& wires) {
+  /// The part of `wires` for each region.
+  std::vector<Tensor> split(const Tensor& wires) {
     std::vector<Tensor> parts;
     for (std::size_t j = 0, begin = 0; j < regions_.size(); begin += bytes(j++))
       parts.push_back(wires.slice(begin, bytes(j), priced_bytes()));
     return parts;
   }
   /// The number of nonzero elements in the codes on `wires`; 0 for a phantom.
-  std::size_t found(const Tensor& wires) {
+  std::size_t count_nonzero(const Tensor& wires) {
     const auto codes = device_.download<std::byte>(wires);
     if (codes.empty()) return 0;
     std::size_t count = 0;
@@ -87,12 +93,14 @@ class RegionCodes {
   }
 
  private:
-  std::size_t bytes(std::size_t region) { return of(region).wire_bytes(regions_.length(region)); }
-  std::size_t priced_bytes() const { return priced_most_ * topk::kElementBytes; }
+  std::size_t bytes(std::size_t region) {
+    return codec(region).wire_bytes(regions_.length(region));
+  }
+  std::size_t priced_bytes() const { return priced_capacity_ * topk::kElementBytes; }
 
   Device& device_;
   const BalancedRegions& regions_;
-  std::size_t most_, priced_most_;
+  std::size_t capacity_, priced_capacity_;
   std::map<std::size_t, std::unique_ptr<Codec>> by_length_;  // regions have few different lengths
 };
 
@@ -104,13 +112,12 @@ float smallest(const std::vector<float>& values) {
 
 /// The state of a tensor between steps.
 struct BucketState {
-  BucketState(Context ctx, const Tensor& x) : residual(ctx.device->empty_like(x)), regions(ctx, x) {
-    ctx.device->fill(residual, 0);
-  }
+  BucketState(Context ctx, const Tensor& x)
+      : residual(ctx.device->zeros_like(x)), regions(ctx, x) {}
   Tensor residual;
   BalancedRegions regions;
-  Threshold own{{.most = 5.0 / 4, .factor = 1.012}};     // for the elements of v
-  Threshold common{{.most = 4.0 / 3, .factor = 1.008}};  // for the elements of the mean
+  Threshold own{{.upper_limit = 5.0 / 4, .factor = 1.012}};     // for the elements of v
+  Threshold common{{.upper_limit = 4.0 / 3, .factor = 1.008}};  // for the elements of the mean
 };
 
 /// The state of a run, by bucket. Only one stream may use it.
@@ -119,65 +126,72 @@ class RegionalAverage {
   explicit RegionalAverage(const Regional& options) : options_(options) {}
 
   void operator()(Context c, const Tensor& x, Slot slot) {
-    const auto P = static_cast<std::size_t>(c.size()), self = static_cast<std::size_t>(c.rank());
-    if (P == 1) return;
+    if (c.size() == 1) return;
     Device& device = *c.device;
-    BucketState& bucket = kept_.try_emplace(slot.bucket, c, x).first->second;
+    BucketState& bucket = states_.try_emplace(slot.bucket, c, x).first->second;
     const bool exact = slot.step % options_.threshold_every == 0;
     const bool rebalance = slot.step % options_.rebalance_every == 0;
     const auto whole = largest(device, options_.density);
-    const Tensor wire = whole->empty_wire(device, x), own = device.empty_like(x);
+    const Tensor wire = whole->empty_wire(device, x);
     device.axpby(1, x, 1, bucket.residual);  // the residual is now v = x + e
     if (exact || rebalance) {
       whole->encode(wire, bucket.residual);
-      const auto chosen = device.download<std::byte>(wire);
-      if (exact) bucket.own.set(smallest(topk::values_on(chosen)));
-      if (rebalance) bucket.regions.balance(c, topk::indices_on(chosen));
+      const auto code = device.download<std::byte>(wire);
+      if (exact) bucket.own.set(smallest(topk::values_on(code)));
+      if (rebalance) bucket.regions.balance(c, topk::indices_on(code));
     }
-    device.copy(own, bucket.residual);
-    device.cut_below(bucket.own.magnitude(), own);
-
-    const BalancedRegions& regions = bucket.regions;
-    RegionCodes codes(device, regions, most(x.numel(), P), most(x.priced_numel(), P));
-    const Tensor all_sent = codes.empty_wires(), all_means = codes.empty_wires();
-    std::vector<Tensor> sent = codes.each_of(all_sent), means = codes.each_of(all_means), arrived;
-    for (std::size_t j = 0; j < P; ++j) {
-      arrived.push_back(codes.empty_wire(self));
-      codes.of(j).encode(sent[j], regions.of(own, j));
-    }
-    direct_alltoall(c, sent, arrived);
-    const Tensor mean = regions.of(x, self);
-    codes.of(self).decode_mean(device, mean, arrived);
-    if (!exact) device.cut_below(bucket.common.magnitude(), mean);
-    codes.of(self).encode(means[self], mean);
-    ring_allgather(c, means);
-    for (std::size_t j = 0; j < P; ++j) {
-      codes.of(j).decode(regions.of(x, j), means[j]);
-      codes.of(j).decode(regions.of(own, j), sent[j]);
-    }
-    if (exact) {
-      whole->encode(wire, x);
-      bucket.common.set(smallest(topk::values_on(device.download<std::byte>(wire))));
-      device.cut_below(bucket.common.magnitude(), x);
-    } else {
-      const std::size_t k = kept(options_.density, x.numel());
-      bucket.own.correct(codes.found(all_sent), k);
-      bucket.common.correct(codes.found(all_means), k);
-    }
+    const Tensor own = device.copy_of(bucket.residual);
+    device.cut_below(bucket.own.magnitude(), own);  // own is now s_i
+    exchange(c, x, own, bucket, exact, *whole, wire);
     device.nn().relu_grad(x, own);  // own = 0 where the result has no element
     device.axpby(-1, own, 1, bucket.residual);
   }
 
  private:
-  /// The largest number of elements of a region in a message: at most the k elements that a rank
-  /// selects.
-  std::size_t most(std::size_t n, std::size_t P) const {
+  /// Sends each region of `own`, the elements that this rank has selected, to the region's owner
+  /// and sets x to the means that all owners send back. On return `own` holds the elements that
+  /// were sent. Updates the thresholds.
+  void exchange(Context c, const Tensor& x, const Tensor& own, BucketState& bucket, bool exact,
+                Codec& whole, const Tensor& wire) const {
+    Device& device = *c.device;
+    const auto P = static_cast<std::size_t>(c.size()), self = static_cast<std::size_t>(c.rank());
+    const BalancedRegions& regions = bucket.regions;
+    RegionCodes codes(device, regions, capacity(x.numel(), P), capacity(x.priced_numel(), P));
+    const Tensor all_sent = codes.empty_wires(), all_means = codes.empty_wires();
+    std::vector<Tensor> sent = codes.split(all_sent), means = codes.split(all_means), arrived;
+    for (std::size_t j = 0; j < P; ++j) {
+      arrived.push_back(codes.empty_wire(self));
+      codes.codec(j).encode(sent[j], regions.slice(own, j));
+    }
+    direct_alltoall(c, sent, arrived);
+    const Tensor mean = regions.slice(x, self);
+    codes.codec(self).decode_mean(device, mean, arrived);
+    if (!exact) device.cut_below(bucket.common.magnitude(), mean);
+    codes.codec(self).encode(means[self], mean);
+    ring_allgather(c, means);
+    for (std::size_t j = 0; j < P; ++j) {
+      codes.codec(j).decode(regions.slice(x, j), means[j]);
+      codes.codec(j).decode(regions.slice(own, j), sent[j]);
+    }
+    if (exact) {
+      whole.encode(wire, x);
+      bucket.common.set(smallest(topk::values_on(device.download<std::byte>(wire))));
+      device.cut_below(bucket.common.magnitude(), x);
+    } else {
+      const std::size_t k = kept(options_.density, x.numel());
+      bucket.own.correct(codes.count_nonzero(all_sent), k);
+      bucket.common.correct(codes.count_nonzero(all_means), k);
+    }
+  }
+  /// The largest number of elements of one region in a message, for a vector of n elements:
+  /// ceil(slack k/P), but no more than k.
+  std::size_t capacity(std::size_t n, std::size_t P) const {
     const std::size_t k = kept(options_.density, n);
     return std::min(k, kept(options_.slack / static_cast<double>(P), k));
   }
 
   Regional options_;
-  std::map<int, BucketState> kept_;
+  std::map<int, BucketState> states_;
 };
 
 }  // namespace

@@ -11,16 +11,17 @@
 namespace trigram {
 
 /// An estimate of the magnitude that the k largest elements of a vector reach, for vectors that
-/// change slowly. From time to time it is set to the exact value. In between it is corrected by the
-/// number of elements found above it (Ok-Topk, Li and Hoefler, arXiv 2201.07598, with the limits
-/// and factors of its code). A threshold of 0, from a vector with fewer than k nonzero elements,
-/// stays 0 until it is set again.
+/// change slowly. From time to time it is set to the exact value. In between, each vector corrects
+/// it: it rises if too many elements were found above it, and falls if too few were found (Ok-Topk,
+/// Li and Hoefler, arXiv 2201.07598, with the limits and factors of its code). A threshold of 0,
+/// from a vector with fewer than k nonzero elements, stays 0 until it is set again.
 class Threshold {
  public:
   struct Control {
-    double most;  // the threshold rises if more than `most` times k elements are found
-    double
-        factor;  // factor of each rise; it falls by the same factor if fewer than 2/3 k are found
+    /// The threshold rises if more than this multiple of k elements are found above it.
+    double upper_limit;
+    /// The factor of each rise. If fewer than 2/3 k elements are found, it falls by this factor.
+    double factor;
   };
   explicit Threshold(const Control& control) : control_(control) {}
 
@@ -30,7 +31,7 @@ class Threshold {
     const double share = static_cast<double>(found) / static_cast<double>(k);
     const auto factor = static_cast<float>(control_.factor);
     if (share < 2.0 / 3) magnitude_ /= factor;
-    else if (share > control_.most) magnitude_ *= factor;
+    else if (share > control_.upper_limit) magnitude_ *= factor;
   }
 
  private:
@@ -41,34 +42,33 @@ class Threshold {
 /// A partition of vectors of one length into P consecutive regions, the same on all ranks, each
 /// owned by one rank. Regions are short where many selected elements lie.
 ///
-/// The lengths of regions depend on values, but sizes of messages and simulated times must not. For
-/// these, and for phantoms, the regions count as P nearly equal parts.
+/// The lengths of regions depend on values, but the sizes of messages and simulated times must not.
+/// Prices, and phantoms, therefore use P nearly equal parts.
 class BalancedRegions {
  public:
   /// For vectors like `x`, among the ranks of ctx.comm. The regions are equal parts at first.
   BalancedRegions(Context ctx, const Tensor& x);
-  /// Moves the boundaries: each rank computes the boundaries that divide its `chosen` elements into
-  /// P equal shares, and the new boundaries are the means of these over the ranks. `chosen` holds
-  /// the indices of the elements that this rank has selected, in ascending order. All ranks must
-  /// select the same number; for a phantom there are none. Collective: an allreduce of P-1 floats
-  /// by recursive doubling.
-  void balance(Context ctx, std::span<const std::uint32_t> chosen);
+  /// Moves the boundaries. `selected` holds the indices, in ascending order, of the elements that
+  /// this rank has selected; the list is empty for a phantom. Each rank computes the boundaries
+  /// that divide its list into P equal shares. The new boundaries are the means of these over the
+  /// ranks. Collective: an allreduce of P-1 floats by recursive doubling.
+  void balance(Context ctx, std::span<const std::uint32_t> selected);
 
-  std::size_t size() const { return cuts_.size() - 1; }
-  std::size_t length(std::size_t region) const { return cuts_[region + 1] - cuts_[region]; }
+  std::size_t size() const { return bounds_.size() - 1; }
+  std::size_t length(std::size_t region) const { return bounds_[region + 1] - bounds_[region]; }
   /// The part of `x` in a region.
-  Tensor of(const Tensor& x, std::size_t region) const;
+  Tensor slice(const Tensor& x, std::size_t region) const;
 
  private:
-  std::vector<std::size_t> cuts_;  // the beginning of each region, and the end of the last
+  std::vector<std::size_t> bounds_;  // the beginning of each region, and the end of the last
 };
 
 /// The size and the update intervals of a regional average of k elements of a vector.
 struct Regional {
-  double density = 0.01;  // k over the number of elements
-  double slack = 1.5;     // room for a region's elements in a message, as a multiple of k/P
-  std::int64_t threshold_every = 32;  // exact thresholds once in so many steps
-  std::int64_t rebalance_every = 64;  // new region boundaries once in so many steps
+  double density = 0.01;              // k divided by the number of elements
+  double slack = 1.5;                 // capacity of a message for one region, in units of k/P
+  std::int64_t threshold_every = 32;  // steps between exact thresholds
+  std::int64_t rebalance_every = 64;  // steps between new region boundaries
 };
 
 /// Computes the mean over the ranks for about k elements, those with the largest means, and 0 for
@@ -76,18 +76,18 @@ struct Regional {
 /// rank averages one region of the elements that the ranks select, and all ranks keep the large
 /// elements of all regions. With v = x + e_i:
 ///
-///   s_i = the elements of v above the rank's own threshold; of each region the c largest
+///   s_i = in each region, the c largest elements of v above the rank's own threshold
 ///
 ///   m_j = 1/P sum_i (s_i in region j)
 ///
-///   x = of m_1, ..., m_P the elements above a common threshold; of each region the c largest
+///   x   = in each region j, the c largest elements of m_j above a common threshold
 ///
 ///   e_i = v, but 0 where both s_i and x have an element
 ///
 /// where c = ceil(slack k/P). Every `threshold_every` steps the thresholds are exact: k elements of
-/// v reach the rank's own threshold, and k of the elements of m_1, ..., m_P that are sent reach the
-/// common one. In the other steps the thresholds are corrected (see Threshold). The region
-/// boundaries are recomputed every `rebalance_every` steps (BalancedRegions).
+/// v reach the rank's own threshold, and k of the elements that the owners of all regions send
+/// reach the common threshold. In the other steps the thresholds are corrected (see Threshold). The
+/// region boundaries are recomputed every `rebalance_every` steps (BalancedRegions).
 Exchange regional_average(const Regional& options);
 
 }  // namespace trigram

@@ -11,20 +11,29 @@
 namespace trigram {
 namespace {
 
-void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
+void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& copy,
                         const Exchange& exchange) {
-  const std::vector<Tensor> rooms = cut_like_parts(run, exchanged);
-  std::vector<std::shared_ptr<Work>> pending;
+  const std::vector<Tensor> copies = cut_like_parts(run, copy);
+  WorkList pending;
   compute_by_part(ctx, run, [&](const Part& part) {
-    const Tensor& room = rooms[static_cast<std::size_t>(part.index)];
-    ctx.device->copy(room, part.weights);
-    pending.push_back(begin_exchange(comm, ctx, run, room, part.index, exchange));
+    const Tensor& part_copy = copies[static_cast<std::size_t>(part.index)];
+    ctx.device->copy(part_copy, part.weights);
+    pending.push_back(begin_exchange(comm, ctx, run, part_copy, part.index, exchange));
   });
   for (const Part& part : parts_of(run)) {
     const auto i = static_cast<std::size_t>(part.index);
     ctx.stream->wait(*pending[i]);
-    ctx.device->copy(part.weights, rooms[i]);
+    ctx.device->copy(part.weights, copies[i]);
     optimizer_step(ctx, run, part);
+  }
+}
+
+/// Calls `apply` for each bucket as soon as its exchange in `pending` has ended.
+void apply_when_exchanged(Context ctx, Run& run, const WorkList& pending,
+                          const std::function<void(Bucket&)>& apply) {
+  for (Bucket& bucket : run.workload.buckets()) {
+    ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
+    apply(bucket);
   }
 }
 
@@ -33,7 +42,7 @@ void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& excha
 void exchange_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
                    const std::function<Tensor(Bucket&)>& exchanged,
                    const std::function<void(Bucket&)>& apply) {
-  std::vector<std::shared_ptr<Work>> pending;
+  WorkList pending;
   auto issue = [&](Bucket& bucket) {
     pending.push_back(begin_exchange(comm, ctx, run, exchanged(bucket), bucket.index, exchange));
   };
@@ -44,10 +53,7 @@ void exchange_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange
     run.workload.backward(ctx, [](Bucket&) {});
     for (Bucket& bucket : run.workload.buckets()) issue(bucket);
   }
-  for (Bucket& bucket : run.workload.buckets()) {
-    ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
-    apply(bucket);
-  }
+  apply_when_exchanged(ctx, run, pending, apply);
 }
 
 void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
@@ -56,14 +62,17 @@ void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange
       [&](Bucket& bucket) { run.optimizer.step(ctx, bucket); });
 }
 
-void step_exchanged(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
-  std::vector<std::shared_ptr<Work>> pending;
+void train_on_gradients(Context ctx, Run& run, Exchange exchange) {
+  auto comm = ctx.stream->fork("comm");
+  const Exchange average = across(run.execution, std::move(exchange));
+  for ([[maybe_unused]] long t : run.steps) gradient_step(ctx, run, *comm, average);
+}
+
+void exchange_and_update(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
+  WorkList pending;
   for (Bucket& bucket : run.workload.buckets())
     pending.push_back(begin_exchange(comm, ctx, run, bucket.grad, bucket.index, exchange));
-  for (Bucket& bucket : run.workload.buckets()) {
-    ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
-    run.optimizer.step(ctx, bucket);
-  }
+  apply_when_exchanged(ctx, run, pending, [&](Bucket& bucket) { run.optimizer.step(ctx, bucket); });
 }
 
 void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
@@ -76,21 +85,19 @@ void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) 
       [&](Bucket& bucket) { run.optimizer.advance(ctx, bucket); });
 }
 
-void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
-                const Exchange& exchange) {
-  if (run.execution.model_bucket_bytes)
-    return model_step_by_part(ctx, run, comm, exchanged, exchange);
+void model_step(Context ctx, Run& run, Stream& comm, const Tensor& copy, const Exchange& exchange) {
+  if (run.execution.model_bucket_bytes) return model_step_by_part(ctx, run, comm, copy, exchange);
   const Tensor weights = run.workload.weights();
   auto issue = [&] {
-    ctx.device->copy(exchanged, weights);
-    return begin_exchange(comm, ctx, run, exchanged, 0, exchange);
+    ctx.device->copy(copy, weights);
+    return begin_exchange(comm, ctx, run, copy, 0, exchange);
   };
   std::shared_ptr<Work> pending;
   if (run.execution.overlap) pending = issue();
   compute_gradients(ctx, run);
   if (!run.execution.overlap) pending = issue();
   ctx.stream->wait(*pending);
-  ctx.device->copy(weights, exchanged);
+  ctx.device->copy(weights, copy);
   optimizer_step(ctx, run);
 }
 
@@ -109,46 +116,44 @@ void optimizer_step(Context ctx, Run& run) {
 }
 
 void exchange_on(Stream& comm, Context ctx, Run& run, const Tensor& x, const Exchange& exchange) {
-  std::vector<std::shared_ptr<Work>> pending;
+  WorkList pending;
   int index = 0;
   for (const Tensor& part : cut_like_parts(run, x))
     pending.push_back(begin_exchange(comm, ctx, run, part, index++, exchange));
-  for (const auto& work : pending) ctx.stream->wait(*work);
+  wait_for(ctx, pending);
 }
 
 namespace {
 
-/// Begins the exchange of a copy of every part's weights, as far as the node leaders.
-std::vector<std::shared_ptr<Work>> begin_gossip(Context ctx, Run& run, Stream& comm,
-                                                std::span<const Tensor> rooms,
-                                                const Exchange& exchange) {
+/// Begins the exchange of a copy of every part's weights, up to the node leaders.
+WorkList begin_gossip(Context ctx, Run& run, Stream& comm, std::span<const Tensor> copies,
+                      const Exchange& exchange) {
   const Execution& execution = run.execution;
   Exchange up =
       execution.hierarchical ? among_leaders(exchange, execution.segment_bytes) : exchange;
   if (execution.synchronize) up = synchronized(std::move(up));
-  std::vector<std::shared_ptr<Work>> pending;
+  WorkList pending;
   for (const Part& part : parts_of(run)) {
-    const auto copy_and_exchange = [up, weights = part.weights](Context c, const Tensor& room,
+    const auto copy_and_exchange = [up, weights = part.weights](Context c, const Tensor& copy,
                                                                 Slot slot) {
-      c.device->copy(room, weights);
-      up(c, room, slot);
+      c.device->copy(copy, weights);
+      up(c, copy, slot);
     };
-    pending.push_back(begin_exchange(comm, ctx, run, rooms[static_cast<std::size_t>(part.index)],
+    pending.push_back(begin_exchange(comm, ctx, run, copies[static_cast<std::size_t>(part.index)],
                                      part.index, copy_and_exchange));
   }
   return pending;
 }
 
 /// Begins to bring every part's result from the leader's copy to the weights of all ranks.
-std::vector<std::shared_ptr<Work>> begin_copy_back(Context ctx, Run& run, Stream& comm,
-                                                   std::span<const Tensor> rooms) {
+WorkList begin_copy_back(Context ctx, Run& run, Stream& comm, std::span<const Tensor> copies) {
   const Execution& execution = run.execution;
-  std::vector<std::shared_ptr<Work>> pending;
+  WorkList pending;
   for (const Part& part : parts_of(run)) {
-    Exchange down = [execution, room = rooms[static_cast<std::size_t>(part.index)]](
+    Exchange down = [execution, copy = copies[static_cast<std::size_t>(part.index)]](
                         Context c, const Tensor& weights, Slot slot) {
-      const bool gets = execution.hierarchical && !c.layout->is_leader(c.world_rank);
-      if (!gets) c.device->copy(weights, room);
+      const bool receives = execution.hierarchical && !c.layout->is_leader(c.world_rank);
+      if (!receives) c.device->copy(weights, copy);
       if (execution.hierarchical) from_leader(execution.segment_bytes)(c, weights, slot);
     };
     if (execution.synchronize) down = synchronized(std::move(down));
@@ -157,31 +162,27 @@ std::vector<std::shared_ptr<Work>> begin_copy_back(Context ctx, Run& run, Stream
   return pending;
 }
 
-void wait_for(Stream& stream, std::span<const std::shared_ptr<Work>> works) {
-  for (const auto& work : works) stream.wait(*work);
-}
-
 }  // namespace
 
-void gossip_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
+void gossip_step(Context ctx, Run& run, Stream& comm, const Tensor& copy,
                  const Exchange& exchange) {
-  const std::vector<Tensor> rooms = cut_like_parts(run, exchanged);
-  std::vector<std::shared_ptr<Work>> pending;
-  if (run.execution.overlap) pending = begin_gossip(ctx, run, comm, rooms, exchange);
+  const std::vector<Tensor> copies = cut_like_parts(run, copy);
+  WorkList pending;
+  if (run.execution.overlap) pending = begin_gossip(ctx, run, comm, copies, exchange);
   compute_gradients(ctx, run);
-  if (!run.execution.overlap) pending = begin_gossip(ctx, run, comm, rooms, exchange);
-  wait_for(*ctx.stream, pending);
+  if (!run.execution.overlap) pending = begin_gossip(ctx, run, comm, copies, exchange);
+  wait_for(ctx, pending);
   if (run.execution.synchronize) wait_on_host(ctx);
-  wait_for(*ctx.stream, begin_copy_back(ctx, run, comm, rooms));
+  wait_for(ctx, begin_copy_back(ctx, run, comm, copies));
   optimizer_step(ctx, run);
 }
 
 void broadcast_buffers(Context ctx, Run& run, Stream& comm) {
-  constexpr std::size_t kPiece = 512u << 10;
+  constexpr std::size_t kPiece_bytes = 512u << 10;
   const Tensor buffers = run.workload.buffers();
   if (buffers.priced_numel() == 0) return;
   const auto broadcast = [buffers](Context c) {
-    pipelined_broadcast(c, buffers, 0, static_cast<int>(parts_within(buffers, kPiece)));
+    pipelined_broadcast(c, buffers, 0, static_cast<int>(parts_within(buffers, kPiece_bytes)));
   };
   ctx.stream->wait(*comm.submit(ctx, broadcast));
 }

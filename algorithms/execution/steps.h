@@ -5,8 +5,8 @@
 #include "algorithms/execution/exchange.h"
 #include "core/algorithm.h"
 
-// The training iterations of which algorithms consist. They define what is computed, what is
-// exchanged, and whether the two overlap.
+// The training iterations of algorithms. Each defines what is computed, what is exchanged, and
+// whether the two overlap.
 namespace trigram {
 
 /// One iteration of a method that exchanges one tensor per bucket: forward, backward, and
@@ -21,32 +21,35 @@ void exchange_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange
 /// followed by the optimizer's step on the bucket.
 void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
+/// The whole run of such a method: `gradient_step` in every step, on a stream `comm` of its own.
+/// `exchange` is made hierarchical if the run is (`across`).
+void train_on_gradients(Context ctx, Run& run, Exchange exchange);
+
 /// One iteration of a method that exchanges the optimizer's moment: it accumulates every bucket's
 /// gradient into the bucket's moment, exchanges the moment, and moves the weights along it (see
 /// Optimizer).
 void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
-/// One iteration of a method that exchanges weights. The exchange of a copy starts with the forward
-/// pass, and the gradient is taken at the old weights; then the exchanged weights replace the old
-/// ones, and the optimizer steps. `exchanged` is storage for the copy. If weights are exchanged in
-/// buckets (F), each bucket is exchanged as soon as its gradient is complete.
-void model_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
-                const Exchange& exchange);
+/// One iteration of a method that exchanges weights. The exchange of a copy of the weights starts
+/// with the forward pass, and the gradient is taken at the old weights. Then the exchanged copy
+/// replaces the old weights, and the optimizer steps. `copy` is storage for the copy, with one
+/// element per weight. If weights are exchanged in buckets (F), each bucket is exchanged as soon as
+/// its gradient is complete.
+void model_step(Context ctx, Run& run, Stream& comm, const Tensor& copy, const Exchange& exchange);
 
 /// One iteration of a method that exchanges weights, in the order of BAGUA's implementation.
-/// `exchange` must not be hierarchical yet. The exchanges of all buckets start with the forward
-/// pass, one after another. The exchange of a copy, up to the node leaders, overlaps with
-/// computation. After backward, when every exchange has ended, the result returns to the weights
-/// bucket by bucket: by a copy and, if hierarchical, by a broadcast inside the node. Then the
-/// optimizer steps.
-void gossip_step(Context ctx, Run& run, Stream& comm, const Tensor& exchanged,
-                 const Exchange& exchange);
+/// `exchange` must not be hierarchical yet, and `copy` is storage as in `model_step`. The exchanges
+/// of copies of all buckets start with the forward pass, one after another. The
+/// reduction inside the node and the exchange between leaders overlap with computation. After
+/// backward, when every exchange has ended, the result returns to the weights bucket by bucket: by
+/// a copy and, if hierarchical, by a broadcast inside the node. Then the optimizer steps.
+void gossip_step(Context ctx, Run& run, Stream& comm, const Tensor& copy, const Exchange& exchange);
 
 /// One iteration without communication: `compute_gradients`, then `optimizer_step`.
 void local_step(Context ctx, Run& run);
 
 /// The rest of an iteration whose gradients are complete: exchanges them and updates every bucket.
-void step_exchanged(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
+void exchange_and_update(Context ctx, Run& run, Stream& comm, const Exchange& exchange);
 
 // The following functions are parts of an iteration, for methods that combine them differently.
 

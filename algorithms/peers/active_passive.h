@@ -11,8 +11,8 @@ namespace trigram {
 
 /// The roles of pairwise asynchronous averages over a bipartite graph (AD-PSGD, arXiv 1710.06952,
 /// section 3): active ranks start an average, passive ranks answer, and ranks of the same role
-/// never average with each other. So two ranks never wait for each other. The lowest rank of each
-/// connected component is active.
+/// never average with each other. So no two ranks ever wait for each other. The lowest rank of each
+/// connected component of the graph is active.
 class ActivePassive {
  public:
   /// `graph` must satisfy `is_bipartite` for `size` ranks.

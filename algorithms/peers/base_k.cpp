@@ -12,17 +12,18 @@
 // A hypercube, for numbers of ranks without prime factors above k+1: ranks form a grid with sides
 // of at most k+1, and in every round each line along one axis averages.
 //
-// Digits, for all numbers: the ranks are divided according to the digits of their number in base
-// k+1; a digit a at place p stands for a blocks of (k+1)^p ranks. First the ranks of each digit
-// average among themselves. Then, digit by digit from the highest, every rank of all lower digits
-// exchanges with one rank of each of the digit's blocks. The weight is (k+1)^p / N, where N is the
-// number of ranks of this digit and all lower ones. The mean over each block is then the mean of
-// all N ranks, and so is the mean over the lower digits. Each block brings its mean to all its
-// members in p more rounds, as a hypercube.
+// Digits, for all numbers: the number of ranks is written in base k+1, and each digit stands for
+// some of the ranks. A digit of value v at place p stands for v blocks of (k+1)^p consecutive
+// ranks. First the ranks of each digit average among themselves, as a hypercube. Then, digit by
+// digit from the highest, every rank of all lower digits exchanges with one rank in each block of
+// the digit. The weight is (k+1)^p / N, where N is the number of ranks of this digit and all lower
+// digits. After this exchange the mean over each block is the mean of all N ranks, and so is the
+// mean over the lower digits. In p more rounds, each block brings its mean to all its members, as a
+// hypercube.
 //
-// Copies, for numbers that have a factor without prime factors above k+1: that factor is the number
-// of copies, which are groups of equal size. Each copy averages by digits, then hypercubes average
-// over the copies. This form is used if it has fewer rounds.
+// Copies, for numbers of ranks that have a factor without prime factors above k+1: the ranks are
+// divided into that many groups of equal size, the copies. Each copy averages by digits, then
+// hypercubes average over the copies. This form is used unless it needs more rounds.
 
 namespace trigram {
 namespace {
@@ -33,11 +34,11 @@ struct Options {
 
 using Edges = std::vector<Peers::Source>;
 
-/// Factors of n that are at most `most`, each as large as possible; larger prime factors are left
+/// Factors of n that are at most `limit`, each as large as possible; larger prime factors are left
 /// out.
-std::vector<int> factors_up_to(int most, int n) {
+std::vector<int> factors_up_to(int limit, int n) {
   std::vector<int> factors;
-  for (int factor = most; factor > 1; factor = std::min(factor, n)) {
+  for (int factor = limit; factor > 1; factor = std::min(factor, n)) {
     if (n % factor == 0) {
       factors.push_back(factor);
       n /= factor;
@@ -48,11 +49,12 @@ std::vector<int> factors_up_to(int most, int n) {
   return factors;
 }
 
-long rounds_of(int most, int n) { return static_cast<long>(factors_up_to(most, n).size()); }
+/// The rounds of a hypercube of n ranks with sides of at most `limit`.
+long rounds_of(int limit, int n) { return static_cast<long>(factors_up_to(limit, n).size()); }
 
 /// The edges of `rank` along one line of a hypercube with `sides` whose first rank is `begin`; none
 /// after its last round.
-Edges along(int rank, int begin, int size, const std::vector<int>& sides, long round) {
+Edges hypercube_edges(int rank, int begin, int size, const std::vector<int>& sides, long round) {
   Edges edges;
   if (round >= static_cast<long>(sides.size())) return edges;
   const float weight = 1 / static_cast<float>(sides[static_cast<std::size_t>(round)]);
@@ -94,22 +96,23 @@ Edges edges_of_digits(int rank, int size, int base, long round) {
   const Digit& mine = digits[own];
   const long among = rounds_of(base, digits[0].ranks());
   if (round < among)
-    return along(rank, mine.begin, mine.ranks(), factors_up_to(base, mine.ranks()), round);
-  // Index of the digit with which to exchange.
+    return hypercube_edges(rank, mine.begin, mine.ranks(), factors_up_to(base, mine.ranks()),
+                           round);
+  // In this round the ranks of digit `turn` exchange with the ranks of all lower digits.
   const auto turn = static_cast<std::size_t>(round - among);
-  const Digit& met = digits[std::min(turn, own)];
-  const float weight = static_cast<float>(met.length) / static_cast<float>(size - met.begin);
+  const Digit& upper = digits[std::min(turn, own)];
+  const float weight = static_cast<float>(upper.length) / static_cast<float>(size - upper.begin);
   Edges edges;
   if (turn < own) {
-    for (int block = 0; block < met.blocks; ++block)
-      edges.push_back({met.begin + block * met.length + rank - met.end(), weight});
+    for (int block = 0; block < upper.blocks; ++block)
+      edges.push_back({upper.begin + block * upper.length + rank - upper.end(), weight});
   } else if (turn == own) {
     const int lower = mine.end() + (rank - mine.begin) % mine.length;
     if (lower < size) edges.push_back({lower, weight});
   } else if (own + 1 < digits.size()) {  // the ranks of the last digit already have the mean
     const int block = rank - (rank - mine.begin) % mine.length;
-    return along(rank, block, mine.length, factors_up_to(base, mine.length),
-                 static_cast<long>(turn - own - 1));
+    return hypercube_edges(rank, block, mine.length, factors_up_to(base, mine.length),
+                           static_cast<long>(turn - own - 1));
   }
   return edges;
 }
@@ -128,7 +131,7 @@ class BaseK final : public PeerGraph {
     } else {
       std::vector<int> sides = factors_up_to(base_, size / part);
       sides.insert(sides.begin(), part);
-      edges = along(rank, 0, size, sides, 1 + round - in_part);
+      edges = hypercube_edges(rank, 0, size, sides, 1 + round - in_part);
     }
     return undirected(rank, edges);
   }
@@ -138,9 +141,9 @@ class BaseK final : public PeerGraph {
  private:
   /// The number of ranks in a copy: `size` itself, or `size` without its factors up to the base.
   int part_of(int size) const {
-    int left = size;
-    for (const int factor : factors_up_to(base_, size)) left /= factor;
-    return rounds(size, left) <= rounds(size, size) ? left : size;
+    int part = size;
+    for (const int factor : factors_up_to(base_, size)) part /= factor;
+    return rounds(size, part) <= rounds(size, size) ? part : size;
   }
   long rounds(int size, int part) const {
     return rounds_of_digits(part, base_) + rounds_of(base_, size / part);
@@ -152,13 +155,12 @@ class BaseK final : public PeerGraph {
 }  // namespace
 
 PeerGraphEntry base_k_graph() {
-  return component<PeerGraph, std::uint64_t>(
+  return graph_entry<BaseK>(
       "base_k",
       "At most k peers per step, and the exact mean after a few steps for any number of ranks: the "
       "Base-(k+1) graph (arXiv 2305.11420)",
       FieldTable<Options>{}.field("peers", &Options::peers, integer(1, 64),
-                                  "k: largest number of peers of a rank per step"),
-      [](const Options& options, std::uint64_t) { return std::make_unique<BaseK>(options); });
+                                  "k: largest number of peers of a rank per step"));
 }
 
 }  // namespace trigram

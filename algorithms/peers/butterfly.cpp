@@ -32,10 +32,14 @@ int butterfly_group_size(int wanted, int size) {
   return wanted > 0 ? wanted : 1 << (std::bit_width(static_cast<unsigned>(size)) / 2);
 }
 
+namespace {
+
+int log2(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
+bool power_of_two(std::int64_t n) { return std::has_single_bit(static_cast<std::uint64_t>(n)); }
+
+}  // namespace
+
 void check_butterfly_groups(std::int64_t group_size, int ranks, const std::string& pointer) {
-  const auto power_of_two = [](std::int64_t n) {
-    return std::has_single_bit(static_cast<std::uint64_t>(n));
-  };
   if (!power_of_two(ranks))
     throw ConfigError(
         pointer, fmt::format("groups need a power of two as the number of workers, not {}", ranks));
@@ -47,9 +51,6 @@ void check_butterfly_groups(std::int64_t group_size, int ranks, const std::strin
 }
 
 namespace {
-
-int log2(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
-bool power_of_two(int n) { return std::has_single_bit(static_cast<unsigned>(n)); }
 
 struct ButterflyOptions {
   std::int64_t group = 0;
@@ -88,7 +89,7 @@ OptionType<std::int64_t> group_kind() {
   OptionType<std::int64_t> kind = integer(0, 1 << 20);
   kind.parse = [parse = kind.parse](const Json& j, const std::string& pointer) {
     const std::int64_t group = parse(j, pointer);
-    if (group != 0 && !power_of_two(static_cast<int>(group)))
+    if (group != 0 && !power_of_two(group))
       throw ConfigError(pointer, fmt::format("expected a power of two, not {}", group));
     return group;
   };
@@ -98,13 +99,10 @@ OptionType<std::int64_t> group_kind() {
 }  // namespace
 
 PeerGraphEntry butterfly_graph() {
-  return component<PeerGraph, std::uint64_t>(
+  return graph_entry<Butterfly>(
       "butterfly", "Changing groups of S, weights 1/S: the groups of WAGMA-SGD (arXiv 2005.00124)",
       FieldTable<ButterflyOptions>{}.field("group", &ButterflyOptions::group, group_kind(),
-                                           "S: group size, a power of two; 0: about sqrt(P)"),
-      [](const ButterflyOptions& options, std::uint64_t) {
-        return std::make_unique<Butterfly>(options);
-      });
+                                           "S: group size, a power of two; 0: about sqrt(P)"));
 }
 
 }  // namespace trigram

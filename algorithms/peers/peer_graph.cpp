@@ -6,13 +6,13 @@
 namespace trigram {
 
 std::vector<int> PeerGraph::partners(int rank, int size) const {
-  std::set<int> met;
+  std::set<int> partners;
   const long steps = period(size);
   for (int other = 0; steps == kAperiodic && other < size; ++other)
-    if (other != rank) met.insert(other);
+    if (other != rank) partners.insert(other);
   for (long t = 0; t < steps; ++t)
-    for (const int peer : peers(rank, size, t).send_to) met.insert(peer);
-  return {met.begin(), met.end()};
+    for (const int peer : peers(rank, size, t).send_to) partners.insert(peer);
+  return {partners.begin(), partners.end()};
 }
 
 namespace {
@@ -31,12 +31,12 @@ Peers undirected(int rank, std::span<const Peers::Source> edges) {
   Peers peers;
   for (const Peers::Source& edge : edges)
     if (edge.rank != rank) merge(peers.receive_from, edge);
-  double left = 1;
+  double self_weight = 1;
   for (const Peers::Source& source : peers.receive_from) {
-    left -= double{source.weight};
+    self_weight -= double{source.weight};
     peers.send_to.push_back(source.rank);
   }
-  peers.self_weight = static_cast<float>(left);
+  peers.self_weight = static_cast<float>(self_weight);
   return peers;
 }
 

@@ -20,8 +20,8 @@ struct Peers {
 
 /// A communication graph. It defines the peers of every rank in every step, and hence the mixing
 /// matrix W of the step. Each rank computes its row without communication, and the rows agree: j
-/// receives from i exactly if i sends to j. W is doubly stochastic, and symmetric unless the graph
-/// is directed.
+/// receives from i if and only if i sends to j. W is doubly stochastic, and symmetric unless the
+/// graph is directed.
 class PeerGraph {
  public:
   virtual ~PeerGraph() = default;
@@ -49,16 +49,16 @@ inline int around(int rank, long hops, int size) {
 }
 
 /// The row of a rank of an undirected graph: it sends to every peer that it receives from. A peer
-/// in several edges counts once, with the sum of their weights. Edges to `rank` itself count as its
-/// own weight, which is 1 less the weights of the peers.
+/// in several edges counts once, with the sum of their weights. Edges to `rank` itself are ignored,
+/// since its own weight is 1 minus the weights of the peers.
 Peers undirected(int rank, std::span<const Peers::Source> edges);
 
 /// The row of a rank in a pair, with weights 1/2. If `partner` is `rank` itself, its weight is 1.
 Peers pair_with(int rank, int partner);
 
-/// The row of a rank that sends to the ranks `hops` ahead and receives from those `hops` behind,
-/// with equal weights 1/(number of hops + 1). Hops that lead to the same rank are merged as in
-/// `undirected`.
+/// The row of a rank that sends to the ranks `hops` ahead and receives from the ranks `hops`
+/// behind, with equal weights 1/(number of hops + 1). Hops that lead to the same rank are merged as
+/// in `undirected`.
 Peers by_hops(int rank, int size, std::span<const long> hops);
 
 /// The sides of the most nearly square rectangle of `size` ranks, numbered row by row.

@@ -11,7 +11,7 @@ namespace {
 /// rank has no partner. All ranks draw the same permutation of the ranks and cut it into pairs.
 class RandomMatching final : public PeerGraph {
  public:
-  explicit RandomMatching(std::uint64_t seed) : seed_(seed) {}
+  RandomMatching(const NoOptions&, std::uint64_t seed) : seed_(seed) {}
   Peers peers(int rank, int size, long step) const override {
     const auto order =
         Philox(seed_, 0, step, Purpose::peers).permutation(static_cast<std::uint32_t>(size));
@@ -31,20 +31,18 @@ class RandomMatching final : public PeerGraph {
 }  // namespace
 
 PeerGraphEntry random_matching_graph() {
-  struct None {};
-  return component<PeerGraph, std::uint64_t>(
+  return graph_entry<RandomMatching>(
       "random_matching", "One partner: a random perfect matching in every step, weights 1/2",
-      FieldTable<None>{},
-      [](const None&, std::uint64_t seed) { return std::make_unique<RandomMatching>(seed); });
+      FieldTable<NoOptions>{});
 }
 
 namespace {
 
-/// A geometrically distributed number of steps, cut off at `most`.
-long draw_interval(std::uint64_t seed, long round, std::int64_t mean, long most) {
-  Philox draw(seed, 1, round, Purpose::peers);  // the draws of rank 0 are those of the matchings
+/// A geometrically distributed number of steps, limited to `limit`.
+long draw_interval(std::uint64_t seed, long round, std::int64_t mean, long limit) {
+  Philox draw(seed, 1, round, Purpose::peers);  // the matchings use the draws of rank 0
   long steps = 1;
-  while (steps < most && draw.below(static_cast<std::uint32_t>(mean)) != 0) ++steps;
+  while (steps < limit && draw.below(static_cast<std::uint32_t>(mean)) != 0) ++steps;
   return steps;
 }
 
@@ -53,12 +51,12 @@ long draw_interval(std::uint64_t seed, long round, std::int64_t mean, long most)
 RandomPairs::RandomPairs(std::uint64_t seed, Interval interval, std::int64_t mean_interval,
                          long steps)
     : pairs_(make_peer_graph({"random_matching"}, seed)) {
-  for (long made = 0;;) {
-    made += interval == Interval::fixed
-                ? mean_interval
-                : draw_interval(seed, count(), mean_interval, steps - made + 1);
-    if (made > steps) return;
-    due_.push_back(made - 1);
+  for (long end = 0;;) {
+    end += interval == Interval::fixed
+               ? mean_interval
+               : draw_interval(seed, count(), mean_interval, steps - end + 1);
+    if (end > steps) return;
+    due_.push_back(end - 1);
   }
 }
 

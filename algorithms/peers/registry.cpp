@@ -36,32 +36,32 @@ OptionType<PeerGraphSpec> peer_graph_kind() {
   return component_kind<PeerGraphSpec>(peer_graphs(), "peer graph");
 }
 
-std::optional<Cycle> cycle_of(const PeerGraph& graph, Participants who) {
-  const long period = graph.period(who.count);
+std::optional<Cycle> cycle_of(const PeerGraph& graph, Participants participants) {
+  const long period = graph.period(participants.count);
   if (period == PeerGraph::kAperiodic) return std::nullopt;
   return Cycle{.steps = period};
 }
 
 void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
-                   Participants who, const std::string& pointer) {
+                   Participants participants, const std::string& pointer) {
   const auto graph = make_peer_graph(spec);
-  if (const std::string why = graph->size_error(who.count); !why.empty())
-    throw ConfigError(
-        pointer, fmt::format("{} cannot serve {} {}: {}", spec.name, who.count, who.noun, why));
+  if (const std::string why = graph->size_error(participants.count); !why.empty())
+    throw ConfigError(pointer, fmt::format("{} cannot serve {} {}: {}", spec.name,
+                                           participants.count, participants.noun, why));
   if (needs.undirected && graph->directed())
     throw ConfigError(pointer,
                       fmt::format("{} is directed, and {} needs a symmetric mixing matrix; "
                                   "choose an undirected graph, or sgp",
                                   spec.name, algorithm));
-  if (needs.fixed && graph->period(who.count) != 1)
+  if (needs.fixed && graph->period(participants.count) != 1)
     throw ConfigError(pointer, fmt::format("{} changes its peers from step to step, and {} needs "
                                            "the same ones in every step; choose a fixed graph",
                                            spec.name, algorithm));
-  if (needs.bipartite && !is_bipartite(*graph, who.count))
+  if (needs.bipartite && !is_bipartite(*graph, participants.count))
     throw ConfigError(pointer,
                       fmt::format("{} of {} {} has an odd cycle, and {} needs a bipartite graph; "
                                   "choose bipartite, grid, star or a ring of an even number",
-                                  spec.name, who.count, who.noun, algorithm));
+                                  spec.name, participants.count, participants.noun, algorithm));
 }
 
 }  // namespace trigram

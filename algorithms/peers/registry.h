@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@
 
 namespace trigram {
 
-/// The participants of a run's exchanges: all workers or, in hierarchical execution, the nodes,
+/// The participants of a run's exchanges: all workers or, in hierarchical execution, all nodes,
 /// each represented by its leader.
 struct Participants {
   int count;
@@ -48,9 +49,10 @@ OptionType<PeerGraphSpec> peer_graph_kind();
 
 /// The cycle of a method whose ranks exchange with their peers in the graph of the step; empty if
 /// the graph is drawn at random.
-std::optional<Cycle> cycle_of(const PeerGraph& graph, Participants who);
+std::optional<Cycle> cycle_of(const PeerGraph& graph, Participants participants);
 
-/// The schedule of such a method. Options has a member `PeerGraphSpec graph`.
+/// The schedule of a method whose ranks exchange with their peers in every step. Options has a
+/// member `PeerGraphSpec graph`.
 template <class Options>
 ExchangeSchedule schedule_of_graph(const Options& options, const Layout& layout) {
   return {.cycle =
@@ -67,7 +69,7 @@ struct GraphNeeds {
 /// Throws ConfigError at `pointer` if the graph cannot serve the participants, or does not satisfy
 /// the needs of `algorithm`.
 void require_graph(const PeerGraphSpec& spec, GraphNeeds needs, const std::string& algorithm,
-                   Participants who, const std::string& pointer);
+                   Participants participants, const std::string& pointer);
 
 /// As require_graph, in the form of AlgorithmHooks::check, for an algorithm whose Options has a
 /// member `PeerGraphSpec graph`.
@@ -80,13 +82,27 @@ auto check_graph(std::string algorithm, GraphNeeds needs = {}) {
   };
 }
 
-/// The entry of a graph that has no options and uses no random numbers.
+/// The entry of a graph that is constructed from its options and, if it uses random numbers, from
+/// the run's seed.
+template <class Graph, class Options>
+PeerGraphEntry graph_entry(std::string name, std::string doc, FieldTable<Options> fields) {
+  return component<PeerGraph, std::uint64_t>(
+      std::move(name), std::move(doc), std::move(fields),
+      [](const Options& options, [[maybe_unused]] std::uint64_t seed) {
+        if constexpr (std::is_constructible_v<Graph, const Options&, std::uint64_t>)
+          return std::make_unique<Graph>(options, seed);
+        else return std::make_unique<Graph>(options);
+      });
+}
+
+/// The options of a graph that has none.
+struct NoOptions {};
+/// The entry of a graph without options that uses no random numbers.
 template <class Graph>
 PeerGraphEntry plain_graph(std::string name, std::string doc) {
-  struct None {};
   return component<PeerGraph, std::uint64_t>(
-      std::move(name), std::move(doc), FieldTable<None>{},
-      [](const None&, std::uint64_t) { return std::make_unique<Graph>(); });
+      std::move(name), std::move(doc), FieldTable<NoOptions>{},
+      [](const NoOptions&, std::uint64_t) { return std::make_unique<Graph>(); });
 }
 
 // One function per graph; registry.cpp holds the table.

@@ -14,10 +14,10 @@ struct ShuffledOptions {
   Topology topology = Topology::dissemination;
 };
 
-/// One peer in every step, with weights 1/2. All ranks stand in a random order. The peer is the
-/// rank 2^i positions behind (dissemination), or the rank whose position differs in bit i (cube).
-/// In a round, i takes all values below log2 P in turn; the order is shuffled before every round
-/// (GossipGraD, arXiv 1803.05880).
+/// One peer in every step, with weights 1/2. All ranks are arranged in a random order. The peer is
+/// the rank 2^i positions behind (dissemination), or the rank whose position differs in bit i
+/// (cube). In a round, i takes all values below log2 P in turn; the order is shuffled before every
+/// round (GossipGraD, arXiv 1803.05880).
 class ShuffledExponential final : public PeerGraph {
  public:
   ShuffledExponential(const ShuffledOptions& options, std::uint64_t seed)
@@ -27,15 +27,15 @@ class ShuffledExponential final : public PeerGraph {
     const auto order = Philox(seed_, 0, step / rounds(size), Purpose::peers)
                            .permutation(static_cast<std::uint32_t>(size));
     const auto at = std::find(order.begin(), order.end(), static_cast<std::uint32_t>(rank));
-    const int place = static_cast<int>(at - order.begin()), hop = 1 << (step % rounds(size));
-    const auto rank_at = [&](int where) {
-      return static_cast<int>(order[static_cast<std::size_t>(where)]);
+    const int position = static_cast<int>(at - order.begin()), hop = 1 << (step % rounds(size));
+    const auto rank_at = [&](int place) {
+      return static_cast<int>(order[static_cast<std::size_t>(place)]);
     };
-    if (topology_ == Topology::cube) return pair_with(rank, rank_at(place ^ hop));
+    if (topology_ == Topology::cube) return pair_with(rank, rank_at(position ^ hop));
     Peers peers;
     peers.self_weight = 0.5f;
-    peers.receive_from.push_back({rank_at(around(place, -hop, size)), 0.5f});
-    peers.send_to.push_back(rank_at(around(place, hop, size)));
+    peers.receive_from.push_back({rank_at(around(position, -hop, size)), 0.5f});
+    peers.send_to.push_back(rank_at(around(position, hop, size)));
     return peers;
   }
   std::string size_error(int size) const override {
@@ -56,7 +56,7 @@ class ShuffledExponential final : public PeerGraph {
 }  // namespace
 
 PeerGraphEntry shuffled_exponential_graph() {
-  return component<PeerGraph, std::uint64_t>(
+  return graph_entry<ShuffledExponential>(
       "shuffled_exponential",
       "One peer, 1, 2, 4, ... places away in an order reshuffled after each round, weights 1/2 "
       "(GossipGraD, arXiv 1803.05880)",
@@ -64,10 +64,7 @@ PeerGraphEntry shuffled_exponential_graph() {
           "topology", &ShuffledOptions::topology,
           one_of<Topology>({{"dissemination", Topology::dissemination}, {"cube", Topology::cube}}),
           "dissemination: send to the peer ahead and receive from the peer behind; cube: exchange "
-          "with the peer whose place differs in one bit"),
-      [](const ShuffledOptions& options, std::uint64_t seed) {
-        return std::make_unique<ShuffledExponential>(options, seed);
-      });
+          "with the peer whose place differs in one bit"));
 }
 
 }  // namespace trigram

@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "algorithms/collectives/point_to_point.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {
@@ -9,13 +10,6 @@ void c_fp_s(Context ctx, const Tensor& x, const AllreduceSpec& algorithm) {
 }
 
 namespace {
-
-/// The parts of `x`; every rank owns one.
-std::vector<Tensor> parts_of(const Tensor& x, std::size_t P) {
-  std::vector<Tensor> parts;
-  for (std::size_t j = 0; j < P; ++j) parts.push_back(x.part(j, P));
-  return parts;
-}
 
 /// Encodes each of `xs`. With residuals, first adds the earlier loss of each code.
 void encode(Device& device, Codec& codec, std::span<const Tensor> wires, std::span<const Tensor> xs,
@@ -31,24 +25,24 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2,
   const auto P = static_cast<std::size_t>(ctx.size()), self = static_cast<std::size_t>(ctx.rank());
   if (P == 1) return;
   Device& device = *ctx.device;
-  const std::vector<Tensor> parts = parts_of(x, P);
-  const Tensor& mine = parts[self];
+  const std::vector<Tensor> chunks = parts(x, P);
+  const Tensor& own = chunks[self];
 
   std::vector<Tensor> outgoing, incoming, merged;
-  for (const Tensor& part : parts) {
-    outgoing.push_back(codec.empty_wire(device, part));
-    incoming.push_back(codec.empty_wire(device, mine));
+  for (const Tensor& chunk : chunks) {
+    outgoing.push_back(codec.empty_wire(device, chunk));
+    incoming.push_back(codec.empty_wire(device, own));
   }
-  encode(device, codec, outgoing, parts,
-         feedback ? parts_of(feedback->worker, P) : std::vector<Tensor>{});
+  encode(device, codec, outgoing, chunks,
+         feedback ? parts(feedback->worker, P) : std::vector<Tensor>{});
   direct_alltoall(ctx, outgoing, incoming);
 
   merged = std::move(outgoing);  // the sizes are equal, chunk by chunk
   // Sums are in rank order, whichever rank owns the chunk.
-  codec.encode_mean(device, merged[self], incoming, mine, feedback ? &feedback->server : nullptr);
+  codec.encode_mean(device, merged[self], incoming, own, feedback ? &feedback->server : nullptr);
   if (phase2 == SecondPhase::direct) direct_allgather(ctx, merged);
   else ring_allgather(ctx, merged);
-  codec.decode_each(parts, merged);
+  codec.decode_each(chunks, merged);
 }
 
 void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {

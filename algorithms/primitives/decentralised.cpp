@@ -46,7 +46,7 @@ void push_sum(Context ctx, const Tensor& x, const Peers& peers) {
 void sum_of_sent(Context ctx, const Tensor& x, const Peers& peers) {
   const std::vector<Tensor> arrived = exchange_with(ctx, x, peers);
   ctx.device->fill(x, 0);
-  for (const Tensor& of_peer : arrived) ctx.device->axpby(1, of_peer, 1, x);
+  for (const Tensor& received : arrived) ctx.device->axpby(1, received, 1, x);
 }
 
 }  // namespace trigram

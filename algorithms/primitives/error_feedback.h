@@ -41,11 +41,8 @@ inline void ErrorFeedback::encode(const Tensor& wire, const Tensor& x) {
 }
 
 inline Feedback::Feedback(Context ctx, const Tensor& x)
-    : worker(ctx.device->empty_like(x)),
-      server(ctx.device->empty_like(
-          x.part(static_cast<std::size_t>(ctx.rank()), static_cast<std::size_t>(ctx.size())))) {
-  ctx.device->fill(worker, 0);
-  ctx.device->fill(server, 0);
-}
+    : worker(ctx.device->zeros_like(x)),
+      server(ctx.device->zeros_like(
+          x.part(static_cast<std::size_t>(ctx.rank()), static_cast<std::size_t>(ctx.size())))) {}
 
 }  // namespace trigram

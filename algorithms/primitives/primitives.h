@@ -7,15 +7,16 @@
 #include "algorithms/primitives/error_feedback.h"
 #include "core/codec.h"
 
-// The four synchronous primitives of BAGUA (arXiv 2107.01499, section 3), centralised or
-// decentralised (c, d), at full or low precision (fp, lp), and variants of them. All average, in
-// place, over the ranks of ctx.comm. Q is the codec. S is the size of x in bytes, and C is the size
-// of its code. Bytes per rank and call:
+// The four synchronous primitives of BAGUA (arXiv 2107.01499, section 3) and variants of them. The
+// names are BAGUA's: c and d stand for centralised and decentralised, fp and lp for full and low
+// precision, and s for synchronous. All primitives average in place over the ranks of ctx.comm. Q
+// is the codec, S is the size of x in bytes, C is the size of its code, and d is the number of
+// peers. Bytes per rank and call:
 //
 //   c_fp_s   2(P-1)/P S     x_i = mean of all x_j
 //   c_lp_s   2(P-1)/P C     x_i = Q(mean of all Q(x_j)), chunk by chunk
-//   d_fp_s   (peers) S      x_i = w_ii x_i + sum over peers j of w_ij x_j
-//   d_lp_s   (peers) C      x_i = w_ii Q(x_i) + sum over peers j of w_ij Q(x_j)
+//   d_fp_s   d S            x_i = w_ii x_i + sum over peers j of w_ij x_j
+//   d_lp_s   d C            x_i = w_ii Q(x_i) + sum over peers j of w_ij Q(x_j)
 //
 // push_sum is the primitive of stochastic gradient push, whose graphs may be directed.
 
@@ -42,13 +43,13 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2 = Sec
 void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
 
 /// x = 1/P of the sum of all Q(x_j), where every partial sum is encoded again, for codecs that keep
-/// some elements and drop the others. Codes are merged up a binomial tree, and the last one is
-/// broadcast down the tree: C bytes along each of its P-1 edges in either direction. Every rank
-/// ends with the same x.
+/// some elements and drop the others. Codes are merged up a binomial tree, and the code of the
+/// whole sum is broadcast down the tree: C bytes along each of its P-1 edges in either direction.
+/// Every rank ends with the same x.
 ///
-/// With `feedback`, an element that the tree drops returns to the residual: of x_j + e_j, the
-/// rank's residual keeps all elements except those that are both in its own code and in the last
-/// one.
+/// With `feedback`, an element that the tree drops returns to the residual: the rank's residual
+/// keeps all elements of x_j + e_j except those that are both in its own code and in the code of
+/// the whole sum.
 void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
 
 void d_fp_s(Context ctx, const Tensor& x, const Peers& peers);
@@ -58,10 +59,10 @@ void d_lp_s(Context ctx, const Tensor& x, const Peers& peers, Codec& codec);
 /// x_i = the sum of x_j / (1 + number of ranks that j sends to), over i itself and all j from which
 /// i receives. Every rank divides its x equally among itself and its receivers, so the sum over all
 /// ranks is conserved, whatever the graph (Kempe et al., FOCS 2003). The weights of the peers are
-/// not used. (peers) S bytes.
+/// not used. d S bytes.
 void push_sum(Context ctx, const Tensor& x, const Peers& peers);
 
-/// x_i = the sum of x_j over all j from which i receives, without i itself. Sends (peers) S bytes.
+/// x_i = the sum of x_j over all j from which i receives, without i itself. Sends d S bytes.
 void sum_of_sent(Context ctx, const Tensor& x, const Peers& peers);
 
 /// Sends `out` to every peer. Returns the tensors that the peers send, one per source, each as long

@@ -14,9 +14,9 @@ namespace trigram {
 struct PushSumState {
   /// Sets x = z, w = 1.
   PushSumState(Device& device, const Tensor& z)
-      : both(device.empty(z.numel() + 1, DType::f32, z.priced_numel() + 1)),
-        x(both.slice(0, z.numel(), z.priced_numel())),
-        w(both.slice(z.numel(), 1, 1)) {
+      : xw(device.empty(z.numel() + 1, DType::f32, z.priced_numel() + 1)),
+        x(xw.slice(0, z.numel(), z.priced_numel())),
+        w(xw.slice(z.numel(), 1, 1)) {
     device.copy(x, z);
     device.fill(w, 1);
   }
@@ -26,12 +26,12 @@ struct PushSumState {
     device.axpby(static_cast<float>(1 / weight), x, 0, z);
   }
 
-  Tensor both, x, w;
+  Tensor xw, x, w;  // x and w, side by side in one tensor; and each of them
 };
 
-/// Push-sum of a part of the model whose messages are in flight while its owner continues. What is
-/// sent is subtracted from the state immediately and added to the receiver's when received, so the
-/// sums of x and w over all states and all messages in flight are conserved.
+/// Push-sum of a part of the model whose messages are in flight while its owner continues. The data
+/// sent are subtracted from the sender's state immediately and added to the receiver's state when
+/// received, so the sums of x and w over all states and all messages in flight are conserved.
 class DelayedPush {
  public:
   /// Starts at `z`. At most one push may be in flight when the next one begins. Memory: three times
@@ -41,9 +41,9 @@ class DelayedPush {
   /// Divides the state equally between this rank and the ranks that `peers` sends to, and begins to
   /// send on `comm`. All ranks call it equally often, each time with the peers of one step.
   void push(Context ctx, Stream& comm, const Peers& peers);
-  /// Waits for the oldest pushes and adds what other ranks sent in them, until only `under_way`
-  /// pushes are in flight.
-  void receive_until(Context ctx, long under_way);
+  /// Waits for the oldest pushes and adds the data that other ranks sent in them, until only
+  /// `in_flight` pushes are in flight.
+  void receive_until(Context ctx, long in_flight);
 
   const PushSumState& state() const { return state_; }
 

@@ -16,32 +16,27 @@ Peers fixed_peers(Context ctx, const Execution& execution, const PeerGraphSpec& 
 }  // namespace
 
 Replicas::Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights)
-    : peers_(fixed_peers(ctx, run.execution, graph)) {
-  const auto replica = [&] {
-    const Tensor copy = ctx.device->empty_like(weights);
-    ctx.device->copy(copy, weights);
-    return copy;
-  };
-  own_ = replica();
-  for (std::size_t i = 0; i < peers_.receive_from.size(); ++i) others_.push_back(replica());
+    : peers_(fixed_peers(ctx, run.execution, graph)), own_(ctx.device->copy_of(weights)) {
+  for (std::size_t i = 0; i < peers_.receive_from.size(); ++i)
+    peer_replicas_.push_back(ctx.device->copy_of(weights));
 }
 
 void Replicas::add_mixed(Context ctx, float a, const Tensor& y) const {
   ctx.device->axpby(a * peers_.self_weight, own_, 1, y);
-  for (std::size_t i = 0; i < others_.size(); ++i)
-    ctx.device->axpby(a * peers_.receive_from[i].weight, others_[i], 1, y);
+  for (std::size_t i = 0; i < peer_replicas_.size(); ++i)
+    ctx.device->axpby(a * peers_.receive_from[i].weight, peer_replicas_[i], 1, y);
 }
 
-void Replicas::advance(Context ctx, const Tensor& z, Codec& codec, Follow follow) {
+void Replicas::advance(Context ctx, const Tensor& z, Codec& codec, Update update) {
   const Tensor code = codec.empty_wire(*ctx.device, z), decoded = ctx.device->empty_like(z);
   codec.encode(code, z);
   const std::vector<Tensor> arrived = exchange_with(ctx, code, peers_);
   const auto add = [&](const Tensor& replica, const Tensor& wire) {
     codec.decode(decoded, wire);
-    ctx.device->axpby(follow.gain, decoded, follow.kept, replica);
+    ctx.device->axpby(update.gain, decoded, update.kept, replica);
   };
   add(own_, code);
-  for (std::size_t i = 0; i < others_.size(); ++i) add(others_[i], arrived[i]);
+  for (std::size_t i = 0; i < peer_replicas_.size(); ++i) add(peer_replicas_[i], arrived[i]);
 }
 
 }  // namespace trigram

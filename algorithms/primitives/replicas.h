@@ -13,6 +13,10 @@ namespace trigram {
 /// model, and one per peer.
 class Replicas {
  public:
+  /// Coefficients of an update: replica = kept replica + gain decoded.
+  struct Update {
+    float kept, gain;
+  };
   /// Replicas of `weights`, which must be equal on all ranks, for the peers of a fixed graph over
   /// the participants of the exchange. A rank whose node leader exchanges for it has no peers.
   Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights);
@@ -24,20 +28,14 @@ class Replicas {
   const Tensor& own() const { return own_; }
   /// y += a sum over j of w_ij replica_j, including this rank's replica.
   void add_mixed(Context ctx, float a, const Tensor& y) const;
-  /// Coefficients of the update: replica = kept replica + gain decoded.
-  struct Follow {
-    float kept = 1, gain = 1;
-  };
-  /// Updates the replicas of all peers and of this rank: replica_j += Q(z_j), or with the
-  /// coefficients of `follow`. Sends the code of `z` to every peer: (peers) C bytes, where C is the
-  /// size of the code.
-  void advance(Context ctx, const Tensor& z, Codec& codec, Follow follow);
-  void advance(Context ctx, const Tensor& z, Codec& codec) { advance(ctx, z, codec, Follow{}); }
+  /// Updates the replicas of all peers and of this rank with the decoded Q(z_j); by default,
+  /// replica_j = replica_j + Q(z_j). Sends the code of `z` to every peer.
+  void advance(Context ctx, const Tensor& z, Codec& codec, Update update = {.kept = 1, .gain = 1});
 
  private:
   Peers peers_;
   Tensor own_;
-  std::vector<Tensor> others_;  // in the order of peers_.receive_from
+  std::vector<Tensor> peer_replicas_;  // in the order of peers_.receive_from
 };
 
 }  // namespace trigram

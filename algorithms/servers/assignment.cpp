@@ -11,8 +11,9 @@
 namespace trigram {
 namespace {
 
-/// The number of each bucket if buckets are sorted by name.
-std::vector<std::size_t> declared(std::span<const Bucket> buckets) {
+/// The number of each bucket if buckets are sorted by name; buckets with equal names are numbered
+/// in the order of the forward pass.
+std::vector<std::size_t> numbers_by_name(std::span<const Bucket> buckets) {
   std::vector<std::size_t> by_name(buckets.size());
   std::iota(by_name.rbegin(), by_name.rend(), std::size_t{0});
   std::stable_sort(by_name.begin(), by_name.end(),
@@ -35,8 +36,8 @@ void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t n
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Partition& a, const Partition& b) { return a.round < b.round; });
-  // If a partition is longer than a share, a share can be without the beginning of a partition.
-  // Skips such shares.
+  // If a partition is longer than a share, it can happen that no partition begins in a share. Such
+  // shares are skipped.
   std::size_t number = 0, share = all.front().round;
   for (Partition& p : all) {
     if (p.round != share) ++number;
@@ -44,8 +45,8 @@ void form_rounds(std::vector<Partition>& all, std::size_t servers, std::size_t n
   }
 }
 
-/// Sets `begin` of each partition among those of its server and round.
-void assign_servers(std::vector<Partition>& all, std::size_t servers) {
+/// Sets `begin` of each partition. The partitions are sorted by round.
+void set_begins(std::vector<Partition>& all, std::size_t servers) {
   std::vector<std::size_t> begin(servers);
   for (std::size_t i = 0; i < all.size(); ++i) {
     Partition& p = all[i];
@@ -59,7 +60,7 @@ void assign_servers(std::vector<Partition>& all, std::size_t servers) {
 std::vector<Partition> assign(std::span<const Bucket> buckets, std::size_t servers,
                               std::size_t nbytes, double early, Assignment assignment) {
   const bool hashed = assignment == Assignment::djb2;
-  const std::vector<std::size_t> number = declared(buckets);
+  const std::vector<std::size_t> number = numbers_by_name(buckets);
   std::vector<Partition> all;
   for (std::size_t b = 0; b < buckets.size(); ++b) {
     const Tensor& grad = buckets[b].grad;
@@ -67,8 +68,8 @@ std::vector<Partition> assign(std::span<const Bucket> buckets, std::size_t serve
     for (const Tensor& part : hashed ? full_partitions(grad, nbytes) : partitions(grad, nbytes))
       all.push_back({buckets[b].index, part, djb2_server(key++, servers)});
   }
-  const auto in_order = std::ceil(early * static_cast<double>(all.size()));
-  std::stable_sort(all.begin() + static_cast<std::ptrdiff_t>(in_order), all.end(),
+  const auto early_count = std::ceil(early * static_cast<double>(all.size()));
+  std::stable_sort(all.begin() + static_cast<std::ptrdiff_t>(early_count), all.end(),
                    [](const Partition& a, const Partition& b) { return a.bucket > b.bucket; });
   if (hashed) form_rounds(all, servers, nbytes);
   else
@@ -76,7 +77,7 @@ std::vector<Partition> assign(std::span<const Bucket> buckets, std::size_t serve
       all[i].server = i % servers;
       all[i].round = i / servers;
     }
-  assign_servers(all, servers);
+  set_begins(all, servers);
   return all;
 }
 

@@ -21,14 +21,14 @@ struct Partition {
   int bucket = 0;
   Tensor grad;
   std::size_t server = 0, round = 0;
-  std::size_t begin = 0;  // elements of its server's earlier partitions in the same round
+  std::size_t begin = 0;  // number of elements of its server's earlier partitions in the same round
 };
 
 /// Cuts buckets, given in the order in which backward completes them, into partitions of at most
-/// `nbytes` priced bytes, and assigns these to `servers` servers. Returns the partitions by round
-/// and, within a round, in order. The first partitions are in the order of the buckets; their share
-/// of all partitions is `early`, rounded up. The others are in the order of the next forward pass,
-/// which is the reverse order of the buckets.
+/// `nbytes` priced bytes, and assigns these to `servers` servers. Returns the partitions sorted by
+/// round. Within a round, the early partitions come first, in the order of the buckets; `early` is
+/// their share of all partitions, rounded up. The late partitions follow in the order of the next
+/// forward pass, which is the reverse order of the buckets.
 ///
 /// round_robin: nearly equal parts of a bucket; each round has one partition per server.
 ///

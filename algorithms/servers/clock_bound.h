@@ -46,9 +46,9 @@ inline void ClockBound::tick(Context ctx) {
 
 inline void ClockBound::wait_for(Context ctx, long clock) {
   while (*std::min_element(clocks_.begin(), clocks_.end()) < clock) {
-    const auto told = ctx.control->receive(kClockTag);
-    if (!told) return;  // the world is ending
-    clocks_[static_cast<std::size_t>(told->source)] = told->a;
+    const auto message = ctx.control->receive(kClockTag);
+    if (!message) return;  // the world is ending
+    clocks_[static_cast<std::size_t>(message->source)] = message->a;
   }
 }
 

@@ -15,10 +15,10 @@ std::vector<Tensor> partitions(const Tensor& x, std::size_t nbytes) {
 std::vector<Tensor> full_partitions(const Tensor& x, std::size_t nbytes) {
   const std::size_t numel = x.priced_numel(), longest = nbytes / size_of(x.dtype());
   if (numel <= longest) return {x};
-  std::vector<Tensor> all;
+  std::vector<Tensor> pieces;
   for (std::size_t i = 0; i < numel; i += longest)  // counts parts of one priced element
-    all.push_back(x.parts(i, std::min(i + longest, numel), numel));
-  return all;
+    pieces.push_back(x.parts(i, std::min(i + longest, numel), numel));
+  return pieces;
 }
 
 int Servers::rank_of(std::size_t server) const {

@@ -26,18 +26,18 @@ namespace trigram {
 /// without a request.
 ///
 /// There are two ways to run the stages of a round. *By stages*, each stage uses its own one-way
-/// channel. A rank's sends in a stage wait for its receives in the stage before, and for its sends
-/// in the same stage of earlier rounds. As in BytePS, no round then waits for the messages of
-/// another. This needs a world that buffers sent messages. *On a single stream*, exchange r is one
-/// batch: it pushes round r, acknowledges round r-1, requests round r-2 and answers round r-3, so
-/// servers receive and send at the same time. Without acknowledgements, it pushes round r and
-/// answers round r-1.
+/// channel. A rank's sends in a stage wait for its receives in the previous stage, and for its
+/// sends in the same stage of earlier rounds. As in BytePS, no round then waits for the messages of
+/// another round. This needs a world that buffers sent messages. *On a single stream*, exchange r
+/// is one batch: it pushes round r, acknowledges round r-1, requests round r-2 and answers round
+/// r-3, so servers receive and send at the same time. Without acknowledgements, it pushes round r
+/// and answers round r-1.
 ///
-/// With a `host` stream, tensors are copied to the memory of a worker's host, which sends them,
-/// adds up the tensors that it receives and returns the means, as in BytePS. A round crosses the
-/// host while its messages are in flight. In simulated time every byte that the worker hands over
-/// and gets back is charged as Cost::Kind::host; on ranks that only serve, every byte that arrives
-/// is charged.
+/// With a `host` stream, tensors cross the memory of the rank's host, as in BytePS: the host sends
+/// them, adds up the tensors that it receives, and returns the means. A round crosses the host
+/// while its messages are in flight. In simulated time, Cost::Kind::host is charged for every byte
+/// of a gradient that a worker pushes (once for both directions) and, on ranks that only serve, for
+/// every byte that arrives.
 ///
 /// In hierarchical execution, node leaders are the workers and the servers: each node first
 /// computes the mean of its gradients, its leader pushes this mean, and then broadcasts the answer
@@ -65,17 +65,18 @@ class PushPull {
 
   /// The number of exchanges. By stages, exchange r is round r.
   std::size_t exchanges() const { return rounds() + answer_after(); }
-  /// The last bucket, in the order of backward, whose gradient exchange r pushes.
-  int needs(std::size_t r) const;
+  /// The last bucket, in the order of backward, that has a partition among the pushes of exchange
+  /// r.
+  int last_bucket(std::size_t r) const;
   /// The exchange that returns the last part of a bucket.
-  std::size_t completes(int bucket) const;
+  std::size_t completing_exchange(int bucket) const;
   /// The buckets in the order in which their means return.
   std::vector<int> order() const;
   /// Runs exchange r. A mean is the sum in the order of the workers' ranks, divided once.
   void exchange(Context c, std::size_t r) const;
-  /// Sends this rank's messages of a stage of round r, on the `out` of the stage's channel, or
-  /// receives them, on the `in`. When a server has received a round's pushes, it computes the means
-  /// of its partitions.
+  /// Sends this rank's messages of a stage of round r, on the stream `out` of the stage's channel,
+  /// or receives them, on the stream `in`. When a server has received a round's pushes, it computes
+  /// the means of its partitions.
   void send(Stage stage, Context c, std::size_t r) const;
   void receive(Stage stage, Context c, std::size_t r) const;
   /// The part of a round inside the nodes, in hierarchical execution: before the push, and after
@@ -93,12 +94,11 @@ class PushPull {
     return options_.by_stages ? 0 : options_.acknowledged ? 3 : 1;
   }
   std::size_t rounds() const { return partitions_.back().round + 1; }
-  bool works() const { return own_ < workers_.ranks.size(); }
-  void exchange_among_servers(Context c, const Batch& batch) const;
-  void pass(Transfer::Kind kind, Stage stage, Context c, std::size_t r) const;
-  void pass_among_servers(Transfer::Kind kind, Stage stage, Context c, std::size_t r) const;
-  template <class Among>
-  void among_servers(Context c, Among among) const;
+  bool is_worker() const { return own_ < workers_.ranks.size(); }
+  template <class Body>
+  void with_servers(Context c, Body body) const;
+  void exchange_with_servers(Context c, const Batch& batch) const;
+  void transfer_stage(Transfer::Kind kind, Stage stage, Context c, std::size_t r) const;
   void reduce(Context c, std::span<const Partition> partitions) const;
   void broadcast(Context c, std::span<const Partition> partitions) const;
   Batch batch_of(Stage stage, std::size_t r) const;
@@ -106,26 +106,22 @@ class PushPull {
   std::span<const Partition> of_round(std::size_t r) const;
   std::span<const Partition> before(std::size_t exchanges, std::size_t r) const;
   std::vector<Tensor> grads_of(std::span<const Partition> partitions) const;
-  std::shared_ptr<Work> pass_host(Context c, std::span<const Partition> pushed) const;
+  std::shared_ptr<Work> charge_host(Context c, std::span<const Partition> pushed) const;
   int server_of(const Partition& x) const { return servers_.rank_of(x.server); }
-  Tensor room(std::size_t j, const Partition& x) const;
-  Tensor pushed_by(std::size_t j, Context c, const Partition& x) const;
-  void push(Context c, const Partition& x, std::vector<Transfer>& batch) const;
-  void acknowledge(Context c, const Partition& x, std::vector<Transfer>& batch) const;
-  void request(Context c, const Partition& x, std::vector<Transfer>& batch) const;
-  void answer(Context c, const Partition& x, std::vector<Transfer>& batch) const;
-  Tensor room_for_notices(Device& device, int own) const;
-  void average(Context c, const Partition& x) const;
+  Tensor buffer(std::size_t j, const Partition& x) const;
+  void add_messages(Context c, Stage stage, const Partition& x, std::vector<Transfer>& batch) const;
+  Tensor notices_buffer(Device& device, int own) const;
+  void average(Context c, std::span<const Partition> pushed) const;
 
   Servers servers_;
   Workers workers_;
   Options options_;
-  std::vector<Partition> partitions_;   // in the order of rounds
-  std::vector<std::size_t> completes_;  // by bucket
+  std::vector<Partition> partitions_;    // in the order of rounds
+  std::vector<std::size_t> completing_;  // the completing exchange of each bucket
   std::size_t own_;  // the rank's index among the workers; past the end if the rank only serves
   // On servers: a buffer for each worker's pushes of a round. The buffer at the rank's own index
   // holds the sums.
-  std::vector<Tensor> room_;
+  std::vector<Tensor> buffers_;
   // Buffers for all acknowledgements and requests of a batch; nothing depends on their values.
   Tensor acknowledgements_, requests_;
 };

@@ -22,24 +22,25 @@ void PushPullQueue::begin() {
 }
 
 void PushPullQueue::issue(Context ctx, int ready) {
-  for (std::size_t r = issued_.size(); r < rounds_->exchanges() && rounds_->needs(r) <= ready; ++r)
+  for (std::size_t r = issued_.size(); r < rounds_->exchanges() && rounds_->last_bucket(r) <= ready;
+       ++r)
     issued_.push_back(submit(ctx, r));
 }
 
-PushPullQueue::WorkList PushPullQueue::submit(Context ctx, std::size_t r) {
+WorkList PushPullQueue::submit(Context ctx, std::size_t r) {
   if (!channels_.empty()) return submit_stages(ctx, r);
   return {comm_.submit(ctx, [rounds = rounds_, r](Context c) { rounds->exchange(c, r); })};
 }
 
 /// Receives are posted ahead. The exception is an answer: it is received into the memory of the
 /// push, so its receive is posted only after the push has been sent.
-PushPullQueue::WorkList PushPullQueue::submit_stages(Context ctx, std::size_t r) {
+WorkList PushPullQueue::submit_stages(Context ctx, std::size_t r) {
   using Stage = PushPull::Stage;
   const PushPull& rounds = *rounds_;
-  const auto submit = [&](Stream& stream, const WorkList& before, auto make) {
-    return stream.submit(ctx, [keep = rounds_, before, make](Context c) {
-      wait(c, before);
-      make(c);
+  const auto submit = [&](Stream& stream, const WorkList& before, auto task) {
+    return stream.submit(ctx, [owned = rounds_, before, task](Context c) {
+      wait_for(c, before);
+      task(c);
     });
   };
   const auto send = [&](Stage stage, const WorkList& before) {
@@ -57,13 +58,9 @@ PushPullQueue::WorkList PushPullQueue::submit_stages(Context ctx, std::size_t r)
   send(Stage::acknowledge, {averaged});
   send(Stage::request, {receive(Stage::acknowledge, {})});
   const auto answered = send(Stage::answer, {receive(Stage::request, {})});
-  const WorkList back = {receive(Stage::answer, {pushed}), answered, averaged};
-  if (!broadcasts_) return back;
-  return {submit(*broadcasts_, back, [&rounds, r](Context c) { rounds.broadcast(c, r); })};
-}
-
-void PushPullQueue::wait(Context ctx, const WorkList& works) {
-  for (const auto& work : works) ctx.stream->wait(*work);
+  const WorkList completed = {receive(Stage::answer, {pushed}), answered, averaged};
+  if (!broadcasts_) return completed;
+  return {submit(*broadcasts_, completed, [&rounds, r](Context c) { rounds.broadcast(c, r); })};
 }
 
 void PushPullQueue::issue_all(Context ctx) { issue(ctx, run_.workload.buckets().back().index); }
@@ -71,9 +68,9 @@ void PushPullQueue::issue_all(Context ctx) { issue(ctx, run_.workload.buckets().
 void PushPullQueue::update(Context ctx, const Bucket& bucket) {
   for (; updated_ < order_.size(); ++updated_) {
     Bucket& next = run_.workload.buckets()[static_cast<std::size_t>(order_[updated_])];
-    const std::size_t back = rounds_->completes(next.index);
-    if (back > rounds_->completes(bucket.index)) return;
-    wait(ctx, issued_[back]);
+    const std::size_t exchange = rounds_->completing_exchange(next.index);
+    if (exchange > rounds_->completing_exchange(bucket.index)) return;
+    wait_for(ctx, issued_[exchange]);
     run_.optimizer.step(ctx, next);
   }
 }
@@ -85,7 +82,7 @@ void PushPullQueue::update_all(Context ctx) {
 void PushPullQueue::serve(Context ctx) {
   issued_.clear();
   issue_all(ctx);
-  wait(ctx, issued_.back());
+  wait_for(ctx, issued_.back());
 }
 
 }  // namespace trigram

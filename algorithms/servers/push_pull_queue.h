@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "algorithms/execution/exchange.h"
 #include "algorithms/servers/push_pull.h"
 #include "core/algorithm.h"
 
@@ -26,19 +27,17 @@ class PushPullQueue {
   /// Queues, in order, the exchanges that need only buckets up to `ready`.
   void issue(Context ctx, int ready);
   void issue_all(Context ctx);
-  /// Waits until `bucket` has returned, and updates it and all buckets that return before it,
-  /// unless that is done.
+  /// Waits until the mean of `bucket` has returned. Then updates `bucket` and all buckets that
+  /// return before it, unless they have been updated already.
   void update(Context ctx, const Bucket& bucket);
   void update_all(Context ctx);
   /// The whole iteration of a rank that only serves: runs all exchanges and waits for them.
   void serve(Context ctx);
 
  private:
-  /// The works that must end before an exchange is complete on this rank.
-  using WorkList = std::vector<std::shared_ptr<Work>>;
+  // Each returns the works that must end before the exchange is complete on this rank.
   WorkList submit(Context ctx, std::size_t r);
   WorkList submit_stages(Context ctx, std::size_t r);
-  static void wait(Context ctx, const WorkList& works);
 
   Stream& comm_;
   std::vector<OneWay> channels_;        // by stage; empty if exchanges do not run by stages

@@ -5,18 +5,6 @@
 #include "algorithms/primitives/error_feedback.h"
 
 namespace trigram {
-namespace {
-
-void send_one(Context c, const Tensor& x, int peer) {
-  const Transfer batch[] = {{Transfer::send, x, peer, TrafficClass::server}};
-  c.comm->transfer(batch);
-}
-void receive_one(Context c, const Tensor& x, int peer) {
-  const Transfer batch[] = {{Transfer::recv, x, peer, TrafficClass::server}};
-  c.comm->transfer(batch);
-}
-
-}  // namespace
 
 Shards::Shards(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec)
     : servers_(servers),
@@ -26,20 +14,16 @@ Shards::Shards(Context ctx, Run& run, const Servers& servers, std::optional<Code
       weights_(run.workload.weights()),
       change_(ctx.device->empty_like(weights_)),
       seen_(static_cast<std::size_t>(ctx.size()), 0) {
-  const auto copy_of = [&](const Tensor& x) {
-    const Tensor copy = ctx.device->empty_like(x);
-    ctx.device->copy(copy, x);
-    return copy;
-  };
+  Device& device = *ctx.device;
   if (codec_) {
-    base_ = copy_of(weights_);
-    residual_ = ctx.device->empty_like(weights_);
-    ctx.device->fill(residual_, 0);
+    base_ = device.copy_of(weights_);
+    residual_ = device.zeros_like(weights_);
   }
   if (!servers_.include(ctx.rank())) return;
-  shard_ = copy_of(weights_of(shard_on(ctx.rank())));
-  incoming_ = ctx.device->empty_like(shard_);
-  for (int worker = 0; codec_ && worker < ctx.size(); ++worker) sent_.push_back(copy_of(shard_));
+  shard_ = device.copy_of(weights_of(shard_on(ctx.rank())));
+  incoming_ = device.empty_like(shard_);
+  for (int worker = 0; codec_ && worker < ctx.size(); ++worker)
+    sent_.push_back(device.copy_of(shard_));
 }
 
 std::size_t Shards::shard_on(int server) const {
@@ -100,10 +84,10 @@ void Shards::exchange_as_server(Context c, int worker) {
 
 void Shards::exchange_coded_as_worker(Context c, int server) {
   const std::size_t s = shard_on(server);
-  const Tensor change = change_of(s), base = base_.part(s, servers_.count());
+  const Tensor change = change_of(s), base = base_of(s);
   const auto code = codec(c, server, steps_.current());
   const Tensor out = code->empty_wire(*c.device, change), in = code->empty_wire(*c.device, change);
-  ErrorFeedback(*c.device, *code, residual_.part(s, servers_.count())).encode(out, change);
+  ErrorFeedback(*c.device, *code, residual_of(s)).encode(out, change);
   send_receive(c, out, server, in, server, TrafficClass::server);
   const Tensor decoded = c.device->empty_like(change);
   for (const Tensor& wire : {in, out}) {  // first the server's update, then this worker's change
@@ -133,37 +117,37 @@ void Shards::exchange_coded_as_server(Context c, int worker) {
 void Shards::send_change(Context c, int server) {
   const std::size_t s = shard_on(server);
   const Tensor change = change_of(s);
-  if (!codec_) return send_one(c, change, server);
+  if (!codec_) return send(c, change, server, TrafficClass::server);
   const auto code = codec(c, server, steps_.current());
   const Tensor wire = code->empty_wire(*c.device, change);
-  ErrorFeedback(*c.device, *code, residual_.part(s, servers_.count())).encode(wire, change);
-  send_one(c, wire, server);
+  ErrorFeedback(*c.device, *code, residual_of(s)).encode(wire, change);
+  send(c, wire, server, TrafficClass::server);
   code->decode(change, wire);
-  c.device->axpby(1, change, 1, base_.part(s, servers_.count()));
+  c.device->axpby(1, change, 1, base_of(s));
 }
 
 void Shards::take_change(Context c, int worker) {
   if (codec_) {
     const auto code = codec(c, c.size() + worker, updates_);
     const Tensor wire = code->empty_wire(*c.device, incoming_);
-    receive_one(c, wire, worker);
+    receive(c, wire, worker, TrafficClass::server);
     code->decode(incoming_, wire);
     c.device->axpby(1, incoming_, 1, sent_[static_cast<std::size_t>(worker)]);
   } else {
-    receive_one(c, incoming_, worker);
+    receive(c, incoming_, worker, TrafficClass::server);
   }
   c.device->axpby(1, incoming_, 1, shard_);
 }
 
 void Shards::send_weights(Context c, int worker) {
-  if (!codec_) return send_one(c, shard_, worker);
+  if (!codec_) return send(c, shard_, worker, TrafficClass::server);
   const Tensor& sent = sent_[static_cast<std::size_t>(worker)];
   const auto code = codec(c, c.size() + worker, updates_);
   const Tensor wire = code->empty_wire(*c.device, shard_);
   c.device->copy(incoming_, shard_);
   c.device->axpby(-1, sent, 1, incoming_);
   code->encode(wire, incoming_);
-  send_one(c, wire, worker);
+  send(c, wire, worker, TrafficClass::server);
   code->decode(incoming_, wire);
   c.device->axpby(1, incoming_, 1, sent);
 }
@@ -171,13 +155,13 @@ void Shards::send_weights(Context c, int worker) {
 void Shards::take_weights(Context c, int server) {
   const std::size_t s = shard_on(server);
   const Tensor weights = weights_of(s);
-  if (!codec_) return receive_one(c, weights, server);
-  const Tensor base = base_.part(s, servers_.count()), news = change_of(s);
+  if (!codec_) return receive(c, weights, server, TrafficClass::server);
+  const Tensor base = base_of(s), difference = change_of(s);
   const auto code = codec(c, server, steps_.current());
-  const Tensor wire = code->empty_wire(*c.device, news);
-  receive_one(c, wire, server);
-  code->decode(news, wire);
-  c.device->axpby(1, news, 1, base);
+  const Tensor wire = code->empty_wire(*c.device, difference);
+  receive(c, wire, server, TrafficClass::server);
+  code->decode(difference, wire);
+  c.device->axpby(1, difference, 1, base);
   c.device->copy(weights, base);
 }
 

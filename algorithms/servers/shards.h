@@ -13,8 +13,8 @@ namespace trigram {
 /// A model on servers, each of which holds one of k equal shards. Workers change the model by
 /// adding to it. With a codec, all messages are encoded, with error feedback in both directions. A
 /// worker adds the loss of a change's code to its next change. A server keeps a copy of the weights
-/// that each worker has, and sends the difference from them, so it sends again the part that a code
-/// lost.
+/// that each worker has, and sends the difference between its shard and this copy. The loss of a
+/// code is thus part of the next difference.
 ///
 /// In an exchange, after the worker has requested it over the control plane, the two ranks send one
 /// message each at the same time: this takes two latencies. No push is acknowledged, and no pull
@@ -43,6 +43,8 @@ class Shards {
   std::size_t shard_on(int server) const;
   Tensor weights_of(std::size_t shard) const { return weights_.part(shard, servers_.count()); }
   Tensor change_of(std::size_t shard) const { return change_.part(shard, servers_.count()); }
+  Tensor base_of(std::size_t shard) const { return base_.part(shard, servers_.count()); }
+  Tensor residual_of(std::size_t shard) const { return residual_.part(shard, servers_.count()); }
   void exchange_as_worker(Context c, int server);
   void exchange_as_server(Context c, int worker);
   void exchange_coded_as_worker(Context c, int server);
@@ -59,8 +61,9 @@ class Shards {
   std::optional<CodecSpec> codec_;
   std::uint64_t seed_;
   Steps& steps_;
-  Tensor weights_, change_;   // on a worker
-  Tensor base_, residual_;    // on a worker with a codec: received weights; losses of its codes
+  Tensor weights_, change_;  // on a worker
+  // On a worker with a codec: the weights as the servers know them, and the losses of its codes.
+  Tensor base_, residual_;
   Tensor shard_, incoming_;   // on a server
   std::vector<Tensor> sent_;  // on a server with a codec: the weights that each worker has
   long updates_ = 0;          // number of updates of this server's shard

@@ -28,20 +28,20 @@ void expect_adpsgd_volume(const Json& spec, Nodes nodes, std::uint64_t message,
   const int ranks = nodes.nodes * nodes.workers;
   ASSERT_EQ(trained.counters.size(), static_cast<std::size_t>(ranks));
   const auto averages = 10u / spec.value("interval_steps", 1u);
-  std::uint64_t asked = 0, answered = 0, actives = 0;
+  std::uint64_t requested = 0, answered = 0, actives = 0;
   for (int rank = 0; rank < ranks; ++rank) {
     const Counters& c = trained.counters[static_cast<std::size_t>(rank)];
     EXPECT_EQ(bytes(c), messages(c) * message);
-    (active(rank) ? asked : answered) += messages(c);
+    (active(rank) ? requested : answered) += messages(c);
     if (!active(rank)) continue;
     ++actives;
     EXPECT_LE(messages(c), averages);
   }
-  EXPECT_EQ(asked, answered);
+  EXPECT_EQ(requested, answered);
   // If the number of ranks of a bipartite graph is odd, one active rank has no partner in each
   // step.
   const bool one_alone = ranks % 2 != 0 && spec.value("graph", "bipartite") == "bipartite";
-  EXPECT_EQ(asked, averages * (actives - (one_alone ? 1 : 0)));
+  EXPECT_EQ(requested, averages * (actives - (one_alone ? 1 : 0)));
 }
 
 TEST(AdPsgdVolume, IsAModelOrItsCodeEachWayPerAverage) {
@@ -109,7 +109,7 @@ TEST(DsgdAauVolume, OfTheLastStepFollowsFromTheNumberOfWorkers) {
   }
 }
 
-TEST(AdPsgdRefuses, GraphsWithOddCircles) {
+TEST(AdPsgdRefuses, GraphsWithOddCycles) {
   const auto fits_on = [](const char* graph, int ranks) {
     return fits({"", {{"name", "adpsgd"}, {"graph", graph}}}, small_cluster(ranks));
   };
@@ -129,7 +129,7 @@ Training busy_training(const Json& algorithm, int ranks) {
   return training;
 }
 
-TEST(AdPsgdStragglers, SlowNobodyElse) {
+TEST(AdPsgdStragglers, DoNotSlowOtherWorkers) {
   Training training = busy_training("adpsgd", 8);
   const Trained even = train(training);
   training.cluster.slow_workers = {{3, 4}};  // a passive rank
@@ -153,7 +153,7 @@ double last_step_s(const Trained& trained, std::size_t rank) {
   return end_s;
 }
 
-TEST(SwarmStragglers, SlowNobodyElseUnlessMeetingsBlock) {
+TEST(SwarmStragglers, DoNotSlowOtherWorkersUnlessAveragesBlock) {
   Training training = busy_training({{"name", "swarm_sgd"}, {"local_steps", 2}}, 8);
   const Trained even = train(training);
   training.cluster.slow_workers = {{3, 4}};
@@ -168,7 +168,7 @@ TEST(SwarmStragglers, SlowNobodyElseUnlessMeetingsBlock) {
 
 /// After one average the delay has reached the partner of the delayed worker; after two averages it
 /// has reached their partners, too.
-TEST(SwarmStragglers, DelayTheirPartnersWhereMeetingsBlock) {
+TEST(SwarmStragglers, DelayTheirPartnersIfAveragesBlock) {
   Training training =
       busy_training({{"name", "swarm_sgd"}, {"local_steps", 1}, {"mode", "blocking"}}, 8);
   training.cluster.slow_workers = {{3, 50}};
@@ -184,7 +184,7 @@ TEST(SwarmStragglers, DelayTheirPartnersWhereMeetingsBlock) {
 
 /// The other workers make their steps as fast as without the straggler; all workers wait only at
 /// the end.
-TEST(AsyncServerStragglers, SlowNobodyElse) {
+TEST(AsyncServerStragglers, DoNotSlowOtherWorkers) {
   Training training = busy_training({{"name", "async_parameter_server"}, {"servers", 2}}, 8);
   training.events = true;
   const Trained even = train(training);

@@ -69,7 +69,7 @@ double mean_distance(const Case& c) {
 }
 
 /// The ratio of the final distance with a quarter of the learning rate to that with the whole rate.
-double with_a_quarter(Case c) {
+double ratio_with_quarter_lr(Case c) {
   const double before = mean_distance(c);
   c.lr /= 4;
   c.steps *= 3;
@@ -85,9 +85,9 @@ const Json kPowerSgd = {{"name", "powersgd"}, {"rank", 1}};
 const Json kTopK = {{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 0.1}}}};
 const Json kGTopK = {{"name", "gtopk"}, {"density", 0.25}};
 const Json kOkTopK = {{"name", "oktopk"}, {"density", 0.25}};
-// Ten elements lie in eight regions, unevenly. With less room, errors would be up to twice as large
-// and less regular.
-const Json kOkTopKRoomy = {{"name", "oktopk"}, {"density", 0.25}, {"slack", 8}};
+// Ten elements lie in eight regions, unevenly. With a smaller slack, errors would be up to twice as
+// large and less regular.
+const Json kOkTopKWithSlack = {{"name", "oktopk"}, {"density", 0.25}, {"slack", 8}};
 const Json kSigns = {{"name", "bytegrad"}, {"codec", "sign"}, {"error_feedback", true}};
 const Json kServer = {{"name", "async_parameter_server"}};
 const Json kServerTopK = {{"name", "async_parameter_server"},
@@ -110,9 +110,9 @@ constexpr double kSumLr = 0.1 / kRanks;  // for methods that add up updates
 
 const auto name_of = [](const auto& tested) { return tested.param.name; };
 
-/// The loss of a code is proportional to the encoded vector, and late contributions are as good as
-/// others once nothing changes any more. If the objectives of ranks differ, their gradients do not
-/// vanish, but the mean gradient does.
+/// The loss of a code is proportional to the encoded vector, so it vanishes with the gradients.
+/// Late contributions equal contributions in time once the models have converged. If the objectives
+/// of ranks differ, their gradients do not vanish, but the mean gradient does.
 class Exact : public ::testing::TestWithParam<Case> {};
 TEST_P(Exact, FindsTheOptimum) { EXPECT_LT(distance(GetParam()), 1e-3); }
 INSTANTIATE_TEST_SUITE_P(
@@ -150,11 +150,11 @@ INSTANTIATE_TEST_SUITE_P(
 class FedBack : public ::testing::TestWithParam<Case> {};
 TEST_P(FedBack, StaysAwayInProportionToTheLearningRate) {
   EXPECT_LT(mean_distance(GetParam()), 0.15);
-  EXPECT_NEAR(with_a_quarter(GetParam()), 0.3, 0.1);
+  EXPECT_NEAR(ratio_with_quarter_lr(GetParam()), 0.3, 0.1);
 }
 INSTANTIATE_TEST_SUITE_P(Disagreeing, FedBack,
                          ::testing::Values(Case{"topk", kTopK, 0.1, 1},
-                                           Case{"oktopk", kOkTopKRoomy, 0.1, 1},
+                                           Case{"oktopk", kOkTopKWithSlack, 0.1, 1},
                                            Case{"gtopk", kGTopK, 0.1, 1},
                                            Case{"sign", kSigns, 0.1, 1},
                                            Case{"onebit_momentum", kOneBit, 0.05, 1, 0, kMomentum}),
@@ -165,14 +165,14 @@ INSTANTIATE_TEST_SUITE_P(Disagreeing, FedBack,
 TEST(Majority, StaysAwayByTheLearningRate) {
   const Case votes{"signsgd_majority", {{"name", "signsgd_majority"}}, 0.02};
   EXPECT_LT(mean_distance(votes), 0.03);
-  EXPECT_NEAR(with_a_quarter(votes), 0.25, 0.1);
+  EXPECT_NEAR(ratio_with_quarter_lr(votes), 0.25, 0.1);
 }
 
 /// A random loss that is unbiased is averaged over the last 1/lr steps.
 TEST(Unbiased, QsgdStaysAwayInProportionToTheRootOfTheLearningRate) {
   const Case qsgd{"qsgd", {{"name", "qsgd"}}, 0.1, 1};
   EXPECT_LT(mean_distance(qsgd), 2e-3);
-  EXPECT_NEAR(with_a_quarter(qsgd), 0.5, 0.1);
+  EXPECT_NEAR(ratio_with_quarter_lr(qsgd), 0.5, 0.1);
 }
 
 /// A loss that is the same in every step is not averaged away.
@@ -180,7 +180,7 @@ TEST(Biased, ByteGradStaysAwayByTheStepOfItsCode) {
   const Case bytegrad{"bytegrad", {{"name", "bytegrad"}}, 0.1, 1};
   EXPECT_LT(mean_distance(bytegrad), 2e-3);
   EXPECT_GT(mean_distance(bytegrad), 2e-4);
-  EXPECT_GT(with_a_quarter(bytegrad), 0.8);
+  EXPECT_GT(ratio_with_quarter_lr(bytegrad), 0.8);
 }
 
 /// The final distance of SGD, if each of P gradients has noise of variance 1 in every element.

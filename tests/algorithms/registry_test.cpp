@@ -24,7 +24,7 @@ TEST(AlgorithmRegistry, AnAddedAlgorithmComesLastAndIsFound) {
 }
 
 /// There are four partners in turn, each for one exchange, and an exchange in every third step.
-TEST(AlgorithmRegistry, CyclesOfMethodsThatRestLastAsManyTimesAsLong) {
+TEST(AlgorithmRegistry, CyclesIncludeTheStepsWithoutExchange) {
   const auto cycle = [](const Json& spec) {
     const AlgorithmEntry& entry = find_component(algorithms(), "algorithm", spec, "");
     const Json resolved = resolve_component(algorithms(), "algorithm", spec, "");
@@ -37,7 +37,7 @@ TEST(AlgorithmRegistry, CyclesOfMethodsThatRestLastAsManyTimesAsLong) {
   EXPECT_EQ(cycle({{"name", "dcd_psgd"}, {"communication_interval", 2}}), 2);
 }
 
-TEST(AlgorithmRegistry, TwoOfOneNameAreRefused) {
+TEST(AlgorithmRegistry, TwoAlgorithmsWithOneNameAreRefused) {
   const std::size_t before = algorithms().size();
   EXPECT_THROW(add_algorithm(named(algorithms().back().name)), InvariantError);
   add_algorithm(named("yours"));

@@ -69,6 +69,12 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
   return ends;
 }
 
+std::vector<std::vector<float>> weights_of(const std::vector<AffineEnd>& ends) {
+  std::vector<std::vector<float>> weights;
+  for (const AffineEnd& end : ends) weights.push_back(end.weights);
+  return weights;
+}
+
 std::vector<double> common_weights(const std::vector<AffineEnd>& ends) {
   std::vector<double> weights;
   for (const AffineEnd& end : ends) {

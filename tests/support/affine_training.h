@@ -7,6 +7,7 @@
 #include "core/algorithm.h"
 #include "core/config/option_type.h"
 #include "netmodels/cluster.h"
+#include "tests/support/worlds.h"
 
 namespace trigram::test {
 
@@ -38,6 +39,22 @@ struct AffineEnd {
 };
 /// Trains, and returns the results by rank.
 std::vector<AffineEnd> train(const AffineTraining& training);
+
+/// A test that trains in the world that is its parameter.
+class AffineTest : public NamedWorldTest {
+ protected:
+  /// A run of `ranks` workers, each on its own node.
+  static AffineTraining training(int ranks, const Json& algorithm, long steps, double slope = 0.5) {
+    return {.world = GetParam(),
+            .cluster = flat_cluster(ranks),
+            .algorithm = algorithm,
+            .steps = steps,
+            .slope = slope};
+  }
+};
+
+/// The weights by rank.
+std::vector<std::vector<float>> weights_of(const std::vector<AffineEnd>& ends);
 
 /// Returns, by rank, the value of the rank's weights. Fails the test unless all weights of a rank
 /// are equal.

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "algorithms/collectives/channels.h"
+#include "algorithms/collectives/collectives.h"
 #include "core/metering/meter.h"
 #include "runtime/sim/sim_runtime.h"
 #include "tests/oracles/closed_forms.h"

@@ -145,6 +145,13 @@ Cluster flat_cluster(int ranks) {
   return cluster;
 }
 
+Cluster nodes_of_two(int nodes) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.workers_per_node = 2;
+  return cluster;
+}
+
 Cluster nodes_of_several(int ranks) {
   int workers = 3;
   if (launched())
@@ -180,6 +187,21 @@ std::vector<std::string> results_in_world(const std::string& world, const Cluste
   }));
 }
 
+std::vector<std::vector<float>> vectors_in_world(
+    const std::string& world, const Cluster& cluster,
+    const std::function<std::vector<float>(Context)>& rank_main) {
+  const auto results = results_in_world(world, cluster, [&](Context ctx) {
+    const std::vector<float> values = rank_main(ctx);
+    return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  });
+  std::vector<std::vector<float>> vectors;
+  for (const std::string& bytes : results) {
+    vectors.emplace_back(bytes.size() / sizeof(float));
+    if (!bytes.empty()) std::memcpy(vectors.back().data(), bytes.data(), bytes.size());
+  }
+  return vectors;
+}
+
 WorldError error_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main) {
   const World& where = find(world);
   const std::string bytes = bytes_from(where, [&] {
@@ -198,6 +220,15 @@ void WorldTest::SetUp() {
 
 std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info) {
   return std::get<0>(info.param) + "_" + std::to_string(std::get<1>(info.param));
+}
+
+void NamedWorldTest::SetUp() {
+  const std::string reason = world_unavailable(GetParam());
+  if (!reason.empty()) GTEST_SKIP() << reason;
+}
+
+std::string named_world_test_name(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param;
 }
 
 float unique_value(int rank, std::size_t index) {

@@ -33,6 +33,8 @@ bool is_simulated(const std::string& world);
 
 /// `ranks` workers, each on its own node.
 Cluster flat_cluster(int ranks);
+/// `nodes` nodes of two workers each.
+Cluster nodes_of_two(int nodes);
 /// `ranks` nodes of three workers each. In a job, `ranks` is the number of processes, and each node
 /// has as many workers as the smallest divisor above 1 of that number.
 Cluster nodes_of_several(int ranks);
@@ -44,6 +46,10 @@ void run_in_world(const std::string& world, const Cluster& cluster, const Task& 
 /// Runs a world in the same way. Returns the ranks' results, concatenated in the order of ranks.
 std::vector<std::string> results_in_world(const std::string& world, const Cluster& cluster,
                                           const std::function<std::string(Context)>& rank_main);
+/// The same for ranks that return vectors. Returns the vectors by rank, with unchanged bits.
+std::vector<std::vector<float>> vectors_in_world(
+    const std::string& world, const Cluster& cluster,
+    const std::function<std::vector<float>(Context)>& rank_main);
 
 /// The exception that has ended a world.
 struct WorldError {
@@ -82,6 +88,15 @@ auto every_variant(Ranks... ranks) {
                             ::testing::ValuesIn(rank_counts({ranks...})));
 }
 std::string world_test_name(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info);
+
+/// A test whose parameter is the name of the world in which it runs. It is skipped if the world is
+/// not available. Instantiate it with `every_named_world` and `named_world_test_name`.
+class NamedWorldTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override;
+};
+inline auto every_named_world() { return ::testing::ValuesIn(world_names()); }
+std::string named_world_test_name(const ::testing::TestParamInfo<std::string>& info);
 
 /// A value that identifies rank and index. It is exact in f32 for 100 ranks and 131,072 elements.
 float unique_value(int rank, std::size_t index);

@@ -19,7 +19,7 @@
 namespace trigram::test::double_tree_test {
 namespace {
 
-TEST(DoubleTrees, AreThoseOfTheDescription) {
+TEST(DoubleTrees, FollowTheirDescription) {
   for (int nodes = 1; nodes <= 70; ++nodes)
     for (const int tree : {0, 1}) {
       const auto parents = double_tree_parents(tree, nodes);
@@ -36,7 +36,7 @@ TEST(DoubleTrees, AreThoseOfTheDescription) {
     }
 }
 
-TEST(DoubleTrees, MakeEveryNodeALeafOnceButNodeZeroOfAnOddNumber) {
+TEST(DoubleTrees, HaveEveryNodeAsALeafOnceExceptNodeZeroOfAnOddNumber) {
   for (int nodes = 2; nodes <= 70; ++nodes)
     for (int v = 0; v < nodes; ++v) {
       const bool leaf0 = double_tree_node(0, v, nodes).children.empty();
@@ -97,7 +97,7 @@ double expected_s(const CostModel& costs, int ranks, std::size_t n, const Case& 
 
 class DoubleTreeTimes : public ::testing::TestWithParam<int> {};
 
-TEST_P(DoubleTreeTimes, AreThoseOfTheirMessages) {
+TEST_P(DoubleTreeTimes, EqualTheClosedForms) {
   for (const CostModel& costs : {free_reductions(), charged_reductions()})
     for (const Case& c : kCases) {
       SCOPED_TRACE(c.name);
@@ -127,7 +127,7 @@ double empty_s(int ranks, std::size_t chunks, const TreeTransport& transport) {
   return double_tree_allreduce_s(free_reductions(), ranks, 0, true, chunks, transport);
 }
 
-TEST(DoubleTreeForms, OfLatency) {
+TEST(DoubleTreeForms, CountLatencies) {
   const double a = free_reductions().alpha_s;
   for (const int ranks : {2, 3, 4, 7, 8, 9, 16, 31})
     for (const std::size_t chunks : {1, 2, 10}) {
@@ -139,7 +139,7 @@ TEST(DoubleTreeForms, OfLatency) {
 
 /// Every rank sends the vector up and down once. If ranks run in step, the duration is the time of
 /// a port plus the time of the chunks of one level. If ranks run ahead, it is up to a third more.
-TEST(DoubleTreeForms, OfBytes) {
+TEST(DoubleTreeForms, CountBytes) {
   CostModel costs = free_reductions();
   costs.alpha_s = 0;
   const std::size_t n = 1 << 20, chunks = 64;
@@ -161,13 +161,13 @@ TEST(DoubleTreeForms, RunningAheadHidesLatency) {
   costs.alpha_s = 1e-3;
   const std::size_t n = 1 << 20;
   const int levels = 4;
-  const auto took_s = [&](std::int64_t ahead) {
+  const auto allreduce_s = [&](std::int64_t ahead) {
     return double_tree_allreduce_s(costs, 16, n, true, 40,
                                    {.ahead = ahead, .eager = true, .in_order = true});
   };
-  EXPECT_GT(took_s(0), 40e-3);
-  for (const std::int64_t ahead : {1, 3, 7}) EXPECT_LT(took_s(ahead), took_s(ahead / 2));
-  EXPECT_NEAR(took_s(1'000'000), 2 * levels * 1e-3, 1e-3);
+  EXPECT_GT(allreduce_s(0), 40e-3);
+  for (const std::int64_t ahead : {1, 3, 7}) EXPECT_LT(allreduce_s(ahead), allreduce_s(ahead / 2));
+  EXPECT_NEAR(allreduce_s(1'000'000), 2 * levels * 1e-3, 1e-3);
 }
 
 struct Volume {
@@ -184,7 +184,7 @@ TEST_P(DoubleTreeVolume, IsHalfTheVectorOverEveryEdgeOfATree) {
   add_double_tree(traffic, all_ranks(cluster.layout()), n, static_cast<std::size_t>(workers),
                   chunks(n));
   for (const std::int64_t ahead : {0, 5}) {
-    const auto difference = simulate(cluster, [&](const Context& raw) {
+    const auto end_s = simulate(cluster, [&](const Context& raw) {
       auto meter = instrument(raw, {.phantom = true, .sink = {}});
       const Context ctx = meter->context();
       double_tree_allreduce(ctx, ctx.device->empty(n), Reduce::sum,
@@ -197,7 +197,7 @@ TEST_P(DoubleTreeVolume, IsHalfTheVectorOverEveryEdgeOfATree) {
       EXPECT_EQ(sent.messages_inter, expected.messages_inter);
       return ctx.stream->now();
     });
-    EXPECT_EQ(difference.size(), static_cast<std::size_t>(cluster.ranks()));
+    EXPECT_EQ(end_s.size(), static_cast<std::size_t>(cluster.ranks()));
   }
 }
 
@@ -233,7 +233,7 @@ TEST(DoubleTreeSums, DoNotDependOnWhenMessagesLeave) {
 
 /// The choice depends on the cluster's description and on priced lengths. The last of 16 nodes is a
 /// leaf in one tree, and the root, with one child, of the other; 500 kB are 8 chunks of 64 KiB.
-TEST(NcclAllreduce, IsARingOrATreeByTheDescription) {
+TEST(NcclAllreduce, ChoosesARingOrATree) {
   const auto messages_of_last = [](double bandwidth_Bps, const NcclOptions& options) {
     Cluster cluster = round_cluster(16);
     cluster.inter.bandwidth_Bps = bandwidth_Bps;
@@ -248,8 +248,7 @@ TEST(NcclAllreduce, IsARingOrATreeByTheDescription) {
   const double ring = 2 * 15, tree = 2 * 8;
   EXPECT_EQ(messages_of_last(1e9, {}), ring);
   EXPECT_EQ(messages_of_last(25e9, {}), tree);
-  EXPECT_EQ(messages_of_last(1e9, {.nic_Bps = 25e9}),
-            tree);  // NCCL reads this bandwidth of the NIC
+  EXPECT_EQ(messages_of_last(1e9, {.nic_Bps = 25e9}), tree) << "nic_Bps overrides the cluster";
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(NcclChoice, TreesTakeTheirLevelsAndTwiceTheBytes) {
               1e-6 * (8.4 + 2 * (7 * 4 + 4 * 14)) + 2 * bytes / (12.5e9 * 0.92 * 0.8), 1e-12);
 }
 
-TEST(NcclChoice, PlateausAreShorterOnNewerGpusAndNoneOfShortVectors) {
+TEST(NcclChoice, PlateausAreLowerOnNewerGpusAndAbsentForShortVectors) {
   NcclView view = nodes_of_eight(12.5e9);
   const double hops_s = 1e-6 * (8.4 + 224 * 3.4 + 30 * 14);
   const auto latency_s = [&](std::size_t nbytes) {
@@ -57,7 +57,7 @@ TEST(NcclChoice, PlateausAreShorterOnNewerGpusAndNoneOfShortVectors) {
 }
 
 /// A ring of single workers pays a tree's latency for each of its hops.
-TEST(NcclChoice, SingleWorkersOfNodes) {
+TEST(NcclChoice, RingsOfSingleWorkersPayTheLatencyOfTrees) {
   const NcclView view = {.nodes = 8, .workers = 1, .node_Bps = 1.25e9, .worker_Bps = 150e9};
   EXPECT_NEAR(nccl_time_s(view, kRing, NcclProtocol::ll, 0), 1e-6 * (6.6 + 14 * 5), 1e-12);
   EXPECT_NEAR(nccl_time_s(view, kTree, NcclProtocol::ll, 0), 1e-6 * (6.8 + 2 * 3 * 5), 1e-12);
@@ -85,7 +85,7 @@ TEST(NcclChoice, OneRankHasNothingToChoose) {
 }
 
 /// The bandwidth of a port inside a node limits a ring that crosses it.
-TEST(NcclChoice, TheSlowerLinkCounts) {
+TEST(NcclChoice, TheSlowerLinkLimitsTheBandwidth) {
   NcclView view = nodes_of_eight(12.5e9);
   view.worker_Bps = 5e9;
   const double bytes = 100.0 * kMiB;

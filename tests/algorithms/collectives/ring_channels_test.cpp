@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "algorithms/collectives/channels.h"
+#include "algorithms/collectives/collectives.h"
 #include "core/metering/meter.h"
 #include "core/subset.h"
 #include "tests/support/simulate.h"
@@ -15,23 +15,24 @@ namespace {
 
 constexpr int kNodes = 4, kWorkers = 4;
 
-/// The value of `of` on each rank after an allreduce of n elements between `members`.
-template <class Of>
+/// The result of `measure` on each rank after an allreduce of n elements between `members`.
+template <class Measure>
 std::vector<double> after_allreduce(Cluster cluster, const Rings& rings, std::size_t n,
-                                    const std::vector<int>& members, Of of) {
-  const double forever = std::numeric_limits<double>::infinity();
-  cluster.accelerator = {"instant", forever, forever, 0};
+                                    const std::vector<int>& members, Measure measure) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  cluster.accelerator = {"instant", infinity, infinity, 0};
   return simulate(cluster, [&](const Context& raw) {
     auto meter = instrument(raw, {.phantom = true, .sink = {}});
     const Context ctx = meter->context();
     if (std::find(members.begin(), members.end(), ctx.rank()) == members.end()) return 0.0;
     Subset subset(*ctx.comm, members);
     channelled_ring_allreduce(ctx.with(subset), ctx.device->empty(n), Reduce::sum, rings);
-    return of(ctx, *meter);
+    return measure(ctx, *meter);
   });
 }
 
-std::vector<int> every(int stride, const Cluster& cluster) {
+/// Every `stride`-th rank.
+std::vector<int> ranks_of(const Cluster& cluster, int stride = 1) {
   std::vector<int> ranks;
   for (int rank = 0; rank < cluster.ranks(); rank += stride) ranks.push_back(rank);
   return ranks;
@@ -39,7 +40,7 @@ std::vector<int> every(int stride, const Cluster& cluster) {
 
 /// The duration in seconds of an allreduce of n elements between every `stride`-th worker.
 double seconds(const Cluster& cluster, const Rings& rings, std::size_t n, int stride = 1) {
-  const auto ended = after_allreduce(cluster, rings, n, every(stride, cluster),
+  const auto ended = after_allreduce(cluster, rings, n, ranks_of(cluster, stride),
                                      [](Context ctx, Meter&) { return ctx.stream->now(); });
   return *std::max_element(ended.begin(), ended.end());
 }
@@ -53,9 +54,9 @@ TEST(Slices, AreMessagesOfChunksOfChannels) {
       const Rings rings = {.channels = channels, .slice_bytes = kChunk / slices};
       const std::size_t n = P * static_cast<std::size_t>(channels) * kChunk / 4;
       const Cluster cluster = round_cluster(P);
-      const auto expect_each = [&](auto of, double expected) {
-        for (const double seen : after_allreduce(cluster, rings, n, every(1, cluster), of))
-          EXPECT_EQ(seen, expected) << channels << " channels, " << slices << " slices";
+      const auto expect_each = [&](auto measure, double expected) {
+        for (const double value : after_allreduce(cluster, rings, n, ranks_of(cluster), measure))
+          EXPECT_EQ(value, expected) << channels << " channels, " << slices << " slices";
       };
       const double chunks = 2.0 * (P - 1) * channels;
       expect_each([](Context,

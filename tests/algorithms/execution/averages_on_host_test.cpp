@@ -69,15 +69,15 @@ INSTANTIATE_TEST_SUITE_P(
                  3 * 3 + 1}),
     [](const auto& test) { return test.param.name; });
 
-/// Two workers that average with each other in every step. Each pays once per step. It may not pay
+/// Two workers average with each other in every step, and each pays once per step. It may not pay
 /// for the first step, nor for an average that is in flight at the end.
 TEST(AveragesOnHostInPairs, ArePaidByBothWorkers) {
-  constexpr long kMore = 10;
-  Training training = vgg16({{"name", "adpsgd"}}, 2, kMore);
+  constexpr long kManySteps = 10;
+  Training training = vgg16({{"name", "adpsgd"}}, 2, kManySteps);
   training.cluster.inter = {100e9, 1e-6};  // an average takes less time than a step
   const double added = added_s(training);
-  EXPECT_GT(added, (kMore - 3) * kModel / kHost_Bps);
-  EXPECT_LT(added, kMore * kModel / kHost_Bps);
+  EXPECT_GT(added, (kManySteps - 3) * kModel / kHost_Bps);
+  EXPECT_LT(added, kManySteps * kModel / kHost_Bps);
 }
 
 TEST(AveragesOnHostOfValues, LeaveWeightsAsTheyAre) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <numbers>
 
 #include "algorithms/execution/averages.h"
@@ -30,23 +29,23 @@ double mean_input(int bucket, std::size_t i) {
 
 /// The mean over the steps of rank 0's results, by bucket, concatenated.
 std::vector<float> mean_output(const std::function<Exchange()>& make) {
-  const auto results = results_in_world("threads", flat_cluster(kRanks), [&](Context ctx) {
-    const Exchange average = make();
-    std::vector<float> sum(kBuckets * kNumel, 0.0f);
-    const Tensor x = ctx.device->empty(kNumel);
-    for (long step = 0; step < kSteps; ++step)
-      for (int bucket = 0; bucket < kBuckets; ++bucket) {
-        for (std::size_t i = 0; i < kNumel; ++i)
-          x.floats()[i] = static_cast<float>(input(ctx.world_rank, bucket, i));
-        average(ctx, x, {bucket, step});
-        for (std::size_t i = 0; i < kNumel; ++i)
-          sum[static_cast<std::size_t>(bucket) * kNumel + i] += x.floats()[i] / kSteps;
-      }
-    return std::string(reinterpret_cast<const char*>(sum.data()), sum.size() * sizeof(float));
-  });
-  std::vector<float> output(kBuckets * kNumel);
-  std::memcpy(output.data(), results.at(0).data(), results.at(0).size());
-  return output;
+  return vectors_in_world(
+             "threads", flat_cluster(kRanks),
+             [&](Context ctx) {
+               const Exchange average = make();
+               std::vector<float> sum(kBuckets * kNumel, 0.0f);
+               const Tensor x = ctx.device->empty(kNumel);
+               for (long step = 0; step < kSteps; ++step)
+                 for (int bucket = 0; bucket < kBuckets; ++bucket) {
+                   for (std::size_t i = 0; i < kNumel; ++i)
+                     x.floats()[i] = static_cast<float>(input(ctx.world_rank, bucket, i));
+                   average(ctx, x, {bucket, step});
+                   for (std::size_t i = 0; i < kNumel; ++i)
+                     sum[static_cast<std::size_t>(bucket) * kNumel + i] += x.floats()[i] / kSteps;
+                 }
+               return sum;
+             })
+      .at(0);
 }
 
 /// The largest distance of the mean output from the mean input.

@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "algorithms/execution/averages.h"
 #include "core/random/philox.h"
 #include "tests/oracles/coded_average_reference.h"
+#include "tests/support/codec_testing.h"
 #include "tests/support/worlds.h"
 
 namespace trigram::test::coded_equations_test {
@@ -35,24 +34,20 @@ class CodedEquations : public WorldTest {
  protected:
   /// Rank 0's results, bucket by bucket in every step, concatenated.
   Vector results(const std::function<Exchange()>& make) {
-    const auto bytes = results_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
+    const auto by_rank = vectors_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
       const Exchange average = make();
-      const Tensor x = ctx.device->empty(kNumel);
-      std::string all;
+      Vector all;
       for (long step = 0; step < kSteps; ++step)
         for (int bucket = 0; bucket < kBuckets; ++bucket) {
           const Slot slot{bucket, step};
-          const Vector mine = input(ctx.world_rank, slot);
-          std::copy(mine.begin(), mine.end(), x.floats().begin());
+          const Tensor x = tensor_of(ctx, input(ctx.world_rank, slot));
           average(ctx, x, slot);
-          all.append(reinterpret_cast<const char*>(x.data()), x.nbytes());
+          all.insert(all.end(), x.floats().begin(), x.floats().end());
         }
       return all;
     });
-    for (const std::string& other : bytes) EXPECT_EQ(other, bytes.at(0)) << "ranks differ";
-    Vector values(kSteps * kBuckets * kNumel);
-    std::memcpy(values.data(), bytes.at(0).data(), bytes.at(0).size());
-    return values;
+    for (const Vector& values : by_rank) EXPECT_TRUE(same_bits(values, by_rank.at(0)));
+    return by_rank.at(0);
   }
 };
 
@@ -65,7 +60,7 @@ TEST_P(CodedEquations, HoldStepByStep) {
         SCOPED_TRACE(testing::Message() << codec.name << (gathered ? " gathered" : " scattered")
                                         << (feedback ? ", feedback" : ""));
         const Coding coding{codec, feedback, kSeed};
-        const Vector got =
+        const Vector actual =
             results([&] { return gathered ? gathered_average(coding) : coded_average(coding); });
         CodedAverageReference reference(codec, feedback, kSeed, all);
         std::size_t at = 0;
@@ -73,9 +68,10 @@ TEST_P(CodedEquations, HoldStepByStep) {
           for (int bucket = 0; bucket < kBuckets; ++bucket) {
             std::vector<Vector> x;
             for (const int rank : all) x.push_back(input(rank, {bucket, step}));
-            for (const float wanted : gathered ? reference.gathered(x, bucket, step)
-                                               : reference.scattered(x, bucket, step)) {
-              EXPECT_NEAR(got[at], wanted, 1e-5) << "step " << step << ", element " << at % kNumel;
+            for (const float expected : gathered ? reference.gathered(x, bucket, step)
+                                                 : reference.scattered(x, bucket, step)) {
+              EXPECT_NEAR(actual[at], expected, 1e-5)
+                  << "step " << step << ", element " << at % kNumel;
               ++at;
             }
           }

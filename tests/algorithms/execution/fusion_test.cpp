@@ -13,7 +13,7 @@
 namespace trigram::test::fusion_test {
 namespace {
 
-/// The gradients' lengths in the order in which they are ready: that of the last layer first.
+/// The gradients' lengths in the order in which they are ready: the last layer first.
 std::vector<std::size_t> ready_lengths(const std::string& profile) {
   std::vector<std::size_t> lengths;
   for (const ProfileTensor& row : load_profile(profile_file(profile), "").tensors)
@@ -38,7 +38,7 @@ std::vector<std::size_t> pytorch_buckets(const std::vector<std::size_t>& lengths
   return buckets;
 }
 
-Training of(const std::string& workload, const Json& options, int nodes = 2) {
+Training training_of(const std::string& workload, const Json& options, int nodes = 2) {
   Training training;
   training.algorithm = {{"name", "gradient_allreduce"}};
   training.algorithm.update(options);
@@ -53,7 +53,8 @@ std::string test_profile(const std::string& name) {
 }
 
 TEST(FirstBucket, IsPyTorchsRuleOnVgg16) {
-  const auto buckets = train(of("vgg16", {{"bucket", "25MiB"}, {"first_bucket", "1MiB"}})).buckets;
+  const auto buckets =
+      train(training_of("vgg16", {{"bucket", "25MiB"}, {"first_bucket", "1MiB"}})).buckets;
   EXPECT_EQ(buckets, pytorch_buckets(ready_lengths("vgg16"), {1u << 20, 25u << 20}));
   // Computed by hand: fc8; fc7; fc6; the last block; the block before it, with two layers of the
   // third; the rest.
@@ -64,15 +65,15 @@ TEST(FirstBucket, IsPyTorchsRuleOnVgg16) {
 TEST(FirstBucket, IsPyTorchsRuleOnOtherModels) {
   for (const char* model : {"resnet50", "bert_base", "gpt2"})
     for (const std::size_t first : {0u, 1u << 20, 8u << 20})
-      EXPECT_EQ(
-          train(of(model, {{"bucket", "25MiB"}, {"first_bucket", std::to_string(first) + "B"}}))
-              .buckets,
-          pytorch_buckets(ready_lengths(model), {first, 25u << 20}))
+      EXPECT_EQ(train(training_of(model, {{"bucket", "25MiB"},
+                                          {"first_bucket", std::to_string(first) + "B"}}))
+                    .buckets,
+                pytorch_buckets(ready_lengths(model), {first, 25u << 20}))
           << model << " " << first;
 }
 
-TEST(FirstBucket, IsThatOfTheOthersUnlessItIsGiven) {
-  EXPECT_EQ(train(of("vgg16", {{"bucket", "25MiB"}})).buckets,
+TEST(FirstBucket, HasTheSizeOfTheOtherBucketsByDefault) {
+  EXPECT_EQ(train(training_of("vgg16", {{"bucket", "25MiB"}})).buckets,
             pytorch_buckets(ready_lengths("vgg16"), {25u << 20}));
 }
 
@@ -96,7 +97,7 @@ TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
   for (const int nodes : {2, 4, 8})
     for (const int negotiations : {1, 2})
       for (const double cycle_s : {0.0, 0.03e-3, 0.3e-3, 0.7e-3, 1.3e-3, 5e-3}) {
-        Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
+        Training training = training_of(test_profile("one_tensor_profile"), Json::object(), nodes);
         // With rendezvous messages all ranks end an exchange at the same time, and all exchanges
         // take the same time.
         training.cluster.transport.protocol = Transport::Protocol::rendezvous;
@@ -121,15 +122,21 @@ TEST(FusionBuffer, WaitsForTheCycleAndTheNegotiation) {
       }
 }
 
+/// The seconds by which a fusion buffer without cycle time lengthens a run.
+double added_by_fusion_s(Training training) {
+  const double before_s = train(training).seconds();
+  training.algorithm["fusion_buffer"] = {{"cycle", "0s"}};
+  return train(training).seconds() - before_s;
+}
+
 /// A rank beyond a power of two is represented by its partner. It gets the answer two latencies
 /// later than the other ranks, and their exchange waits for it.
 TEST(FusionBuffer, NegotiatesAmongAnyNumberOfRanks) {
   for (const int nodes : {3, 5, 6, 7}) {
-    Training training = of(test_profile("one_tensor_profile"), Json::object(), nodes);
-    const double before_s = train(training).seconds();
-    training.algorithm["fusion_buffer"] = {{"cycle", "0s"}};
+    const Training training =
+        training_of(test_profile("one_tensor_profile"), Json::object(), nodes);
     const double rounds_s = std::floor(std::log2(nodes)) * training.cluster.inter.latency_s;
-    const double extra_s = train(training).seconds() - before_s;
+    const double extra_s = added_by_fusion_s(training);
     EXPECT_GE(extra_s, rounds_s) << nodes;
     EXPECT_LE(extra_s, rounds_s + 2 * training.cluster.inter.latency_s + 1e-12) << nodes;
   }
@@ -137,20 +144,18 @@ TEST(FusionBuffer, NegotiatesAmongAnyNumberOfRanks) {
 
 /// Rounds inside nodes take only the latency inside nodes. So 8 ranks on 2 nodes agree in one round
 /// of the inter-node latency.
-TEST(FusionBuffer, NegotiatesAcrossNodesInAsManyRoundsAsThereAreDoublingsOfNodes) {
-  Training training = of(test_profile("one_tensor_profile"), Json::object());
+TEST(FusionBuffer, NegotiatesAcrossNodesInLogarithmicallyManyRounds) {
+  Training training = training_of(test_profile("one_tensor_profile"), Json::object());
   training.cluster = small_cluster(2, 4);
-  const double before_s = train(training).seconds();
-  training.algorithm["fusion_buffer"] = {{"cycle", "0s"}};
-  EXPECT_NEAR(train(training).seconds() - before_s,
+  EXPECT_NEAR(added_by_fusion_s(training),
               2 * training.cluster.intra.latency_s + training.cluster.inter.latency_s, 1e-12);
 }
 
 /// A rank that is late by more than a cycle delays the negotiation of the other ranks, but not the
 /// clock of cycles. Nothing is exchanged before its gradient is ready; then the gradient is
 /// exchanged in the cycle that finds it.
-TEST(FusionBuffer, CyclesGoOnWhileARankIsLate) {
-  Training training = of(test_profile("one_tensor_profile"), Json::object(), 4);
+TEST(FusionBuffer, CyclesContinueWhileARankIsLate) {
+  Training training = training_of(test_profile("one_tensor_profile"), Json::object(), 4);
   const double exchange_s = train(training).seconds() - kReady_s;
   training.algorithm["fusion_buffer"] = {{"cycle", "700us"}};
   training.cluster.slow_workers = {{2, 3}};  // ready after 3 ms; the cycle at 3.5 ms finds it
@@ -158,27 +163,25 @@ TEST(FusionBuffer, CyclesGoOnWhileARankIsLate) {
   EXPECT_NEAR(train(training).seconds(), 3.5e-3 + 2 * latency_s + exchange_s, kHops_s);
 }
 
-TEST(FusionBuffer, HasNobodyToAskOnOneRank) {
-  Training training = of(test_profile("one_tensor_profile"), Json::object(), 1);
-  const double before_s = train(training).seconds();
-  training.algorithm["fusion_buffer"] = {{"cycle", "0s"}};
-  EXPECT_NEAR(train(training).seconds(), before_s, 1e-15);
+TEST(FusionBuffer, NeedsNoNegotiationOnOneRank) {
+  const Training training = training_of(test_profile("one_tensor_profile"), Json::object(), 1);
+  EXPECT_NEAR(added_by_fusion_s(training), 0, 1e-15);
 }
 
 /// If the only cycle begins after backward, everything is ready, and the pieces are filled one
 /// after another.
-TEST(FusionBuffer, FusesWhatIsReadyUpToItsSize) {
+TEST(FusionBuffer, FusesReadyBucketsUpToItsSize) {
   const std::vector<std::size_t> ready = {1001, 101, 20003, 50, 5000};
   for (const std::size_t size : {1u, 4'500u, 85'000u, 1'000'000u}) {
-    std::size_t pieces = 0, room = 0;
+    std::size_t pieces = 0, free_bytes = 0;
     for (const std::size_t length : ready) {
-      if (4 * length > room || pieces == 0) {
+      if (4 * length > free_bytes || pieces == 0) {
         ++pieces;
-        room = std::max<std::size_t>(size, 4 * length);
+        free_bytes = std::max<std::size_t>(size, 4 * length);
       }
-      room -= 4 * length;
+      free_bytes -= 4 * length;
     }
-    Training training = of(test_profile("tiny_profile"), {{"bucket", "0B"}}, 4);
+    Training training = training_of(test_profile("tiny_profile"), {{"bucket", "0B"}}, 4);
     training.algorithm["fusion_buffer"] = {{"size", std::to_string(size) + "B"},
                                            {"cycle", "100ms"}};
     const Trained trained = train(training);
@@ -193,7 +196,7 @@ TEST(FusionBuffer, FusesWhatIsReadyUpToItsSize) {
 TEST(FusionBuffer, LongerCyclesFuseMore) {
   std::uint64_t before = UINT64_MAX;
   for (const char* cycle : {"0s", "200us", "500us", "10ms"}) {
-    Training training = of(test_profile("tiny_profile"), {{"bucket", "0B"}}, 4);
+    Training training = training_of(test_profile("tiny_profile"), {{"bucket", "0B"}}, 4);
     training.algorithm["fusion_buffer"] = {{"cycle", cycle}};
     const std::uint64_t messages = train(training).counters.at(0).messages_inter;
     EXPECT_LE(messages, before) << cycle;
@@ -202,8 +205,8 @@ TEST(FusionBuffer, LongerCyclesFuseMore) {
   EXPECT_EQ(before, 2u * 3) << "all at once";
 }
 
-/// Two numbers have the same sum, in whatever pieces they are added.
-TEST(FusionBuffer, GivesTheWeightsOfOtherBuckets) {
+/// With two ranks every sum has two terms, so the weights do not depend on how buckets are fused.
+TEST(FusionBuffer, GivesTheSameWeightsAsWithoutIt) {
   for (const char* world : {"sim", "threads"})
     for (const bool overlap : {true, false})
       for (const char* name : {"gradient_allreduce", "half_precision_allreduce"}) {
@@ -223,7 +226,8 @@ TEST(FusionBuffer, GivesTheWeightsOfOtherBuckets) {
 /// `synchronize_overhead_s` if it is given. All exchanges come after backward, so nothing hides
 /// this time.
 TEST(Synchronize, CostsALaunchPerExchange) {
-  Training training = of(test_profile("tiny_profile"), {{"bucket", "0B"}, {"overlap", false}}, 4);
+  Training training =
+      training_of(test_profile("tiny_profile"), {{"bucket", "0B"}, {"overlap", false}}, 4);
   for (const double launch_s : {5e-6, 1e-4}) {
     training.cluster.accelerator.launch_overhead_s = launch_s;
     training.algorithm["synchronize"] = false;

@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "algorithms/execution/low_rank_average.h"
 #include "core/random/philox.h"
 #include "tests/oracles/powersgd_reference.h"
+#include "tests/support/codec_testing.h"
 #include "tests/support/worlds.h"
 
 namespace trigram::test::low_rank_average_test {
@@ -27,10 +26,11 @@ Vector input(int rank, long step) {
   return x;
 }
 
-Vector mean(const std::vector<Vector>& of) {
-  Vector result(of.at(0).size());
-  for (const Vector& x : of)
-    for (std::size_t i = 0; i < x.size(); ++i) result[i] += x[i] / static_cast<double>(of.size());
+Vector mean(const std::vector<Vector>& inputs) {
+  Vector result(inputs.at(0).size());
+  for (const Vector& x : inputs)
+    for (std::size_t i = 0; i < x.size(); ++i)
+      result[i] += x[i] / static_cast<double>(inputs.size());
   return result;
 }
 
@@ -54,26 +54,18 @@ Vector expected(int ranks, const LowRank& options) {
 class LowRankAverageTest : public WorldTest {
  protected:
   /// The results of every rank, by step, concatenated.
-  std::vector<Vector> got(const LowRank& options) {
-    const auto bytes = results_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
+  std::vector<Values> results(const LowRank& options) {
+    return vectors_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
       const Exchange average = low_rank_average(options, kSeed);
-      const Tensor x = ctx.device->empty(kNumel);
-      std::string all;
+      Values all;
       for (long t = 0; t < kSteps; ++t) {
-        const Vector mine = input(ctx.world_rank, t);
-        for (std::size_t i = 0; i < kNumel; ++i) x.floats()[i] = static_cast<float>(mine[i]);
+        const Vector own = input(ctx.world_rank, t);
+        const Tensor x = tensor_of(ctx, {own.begin(), own.end()});
         average(ctx, x, {kBucket, t});
-        all.append(reinterpret_cast<const char*>(x.data()), x.nbytes());
+        all.insert(all.end(), x.floats().begin(), x.floats().end());
       }
       return all;
     });
-    std::vector<Vector> result;
-    for (const std::string& one : bytes) {
-      std::vector<float> values(kSteps * kNumel);
-      std::memcpy(values.data(), one.data(), one.size());
-      result.emplace_back(values.begin(), values.end());
-    }
-    return result;
   }
 };
 
@@ -84,23 +76,23 @@ TEST_P(LowRankAverageTest, FollowsTheEquations) {
         SCOPED_TRACE(testing::Message()
                      << "rank " << rank << ", feedback " << feedback << ", warm start " << warm);
         const LowRank options{.rank = rank, .error_feedback = feedback, .warm_start = warm};
-        const Vector wanted = expected(ranks(), options);
-        const auto all = got(options);
-        ASSERT_EQ(all.size(), static_cast<std::size_t>(ranks()));
-        for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(all[0][i], wanted[i], 1e-4);
-        for (const Vector& other : all) EXPECT_EQ(other, all[0]);
+        const Vector exact = expected(ranks(), options);
+        const auto by_rank = results(options);
+        ASSERT_EQ(by_rank.size(), static_cast<std::size_t>(ranks()));
+        for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(by_rank[0][i], exact[i], 1e-4);
+        for (const Values& values : by_rank) EXPECT_TRUE(same_bits(values, by_rank[0]));
       }
 }
 
 /// The factors have 5 * (9 + 10) elements, which are more than 83.
-TEST_P(LowRankAverageTest, IsTheMeanWhereFactorsAreNoShorter) {
-  const auto all = got({.rank = 5});
+TEST_P(LowRankAverageTest, IsTheMeanIfTheFactorsAreLongerThanTheTensor) {
+  const auto by_rank = results({.rank = 5});
   for (long t = 0; t < kSteps; ++t) {
     std::vector<Vector> inputs;
     for (int rank = 0; rank < ranks(); ++rank) inputs.push_back(input(rank, t));
-    const Vector wanted = mean(inputs);
+    const Vector exact = mean(inputs);
     for (std::size_t i = 0; i < kNumel; ++i)
-      EXPECT_NEAR(all[0][static_cast<std::size_t>(t) * kNumel + i], wanted[i], 1e-6);
+      EXPECT_NEAR(by_rank[0][static_cast<std::size_t>(t) * kNumel + i], exact[i], 1e-6);
   }
 }
 

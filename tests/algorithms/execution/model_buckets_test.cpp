@@ -41,7 +41,7 @@ TEST(ModelBuckets, LeaveTheSameWeights) {
   }
 }
 
-TEST(ModelBuckets, OfAllreducesOfWeightsAreMessagesOfTheirOwn) {
+TEST(ModelBuckets, OfAllreducesOfWeightsAreSeparateMessages) {
   for (const char* name : {"local_sgd", "decentralized", "diloco", "slowmo", "bmuf", "easgd"})
     for (const bool hierarchical : {false, true}) {
       Json spec = {{"name", name}, {"hierarchical", hierarchical}};
@@ -70,7 +70,7 @@ TEST(ModelBuckets, TravelDuringTheBackwardPass) {
 }
 
 /// Buckets are exchanged one after another, and each takes 2(P-1) latencies.
-TEST(ModelBuckets, OfBlocksOfLocalStepsPayLatenciesOfTheirOwn) {
+TEST(ModelBuckets, OfBlocksOfLocalStepsPaySeparateLatencies) {
   for (const char* name : {"diloco", "slowmo", "bmuf", "easgd"}) {
     Training training = training_of({{"name", name}, {"sync_every", 1}}, {3, 1});
     training.cluster.accelerator.launch_overhead_s = 0;

@@ -50,7 +50,7 @@ TEST(ThroughHost, TakesAllBytesOfANode) {
 /// There are four servers. In a round, each worker sends 3 partitions and, except in the first
 /// round, receives 3 more; 4 partitions cross its host. The messages of a round take the time of 6
 /// partitions at 1 GB/s.
-TEST(ThroughHost, PassesWhileMessagesAreUnderWay) {
+TEST(ThroughHost, OverlapsWithMessages) {
   const Training training = vgg16(4, 1, Json::object());
   EXPECT_NEAR(added_s(training, 8e9), 0, 1e-9) << "4 / 8 is less than 3 / 1";
   const double messages_s = train(training).seconds();
@@ -61,7 +61,7 @@ TEST(ThroughHost, PassesWhileMessagesAreUnderWay) {
 }
 
 /// A rank that only serves receives the pushes of all workers.
-TEST(ThroughHost, IsPaidByServersForWhatComesIn) {
+TEST(ThroughHost, IsPaidByServersForReceivedBytes) {
   const auto step_s = [](int workers) {
     Training training = vgg16(workers + 1, 1, {{"servers", 1}, {"placement", "beside"}});
     training.algorithm["through_host"] = true;

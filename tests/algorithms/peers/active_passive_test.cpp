@@ -35,7 +35,7 @@ TEST(ActivePassive, SidesAlternateAlongEdges) {
   EXPECT_EQ(passive_ranks({"ring"}, 1), Ranks{});
 }
 
-TEST(ActivePassive, OnlyRanksOfDifferentRolesEverMeet) {
+TEST(ActivePassive, OnlyRanksOfDifferentRolesAverage) {
   for (const auto& entry : peer_graphs())
     for (const int size : {1, 2, 3, 4, 5, 6, 8, 9, 16}) {
       const auto graph = make_peer_graph({entry.name}, 7);
@@ -56,7 +56,7 @@ TEST(ActivePassive, OnlyRanksOfDifferentRolesEverMeet) {
     }
 }
 
-TEST(ActivePassive, NeedsGraphsWithoutOddCircles) {
+TEST(ActivePassive, NeedsGraphsWithoutOddCycles) {
   const auto bipartite = [](const PeerGraphSpec& graph, int size) {
     return is_bipartite(*make_peer_graph(graph), size);
   };
@@ -67,7 +67,7 @@ TEST(ActivePassive, NeedsGraphsWithoutOddCircles) {
   EXPECT_FALSE(bipartite({"torus"}, 12)) << "3 x 4";
   EXPECT_TRUE(bipartite({"complete"}, 2));
   EXPECT_FALSE(bipartite({"complete"}, 3));
-  EXPECT_FALSE(bipartite({"random_matching"}, 4)) << "every two ranks meet some day";
+  EXPECT_FALSE(bipartite({"random_matching"}, 4)) << "every two ranks are matched in some step";
   EXPECT_FALSE(bipartite({"butterfly", {{"group", 4}}}, 8)) << "groups of four";
 }
 

@@ -15,7 +15,7 @@ std::unique_ptr<PeerGraph> base_k(int peers) {
   return make_peer_graph({"base_k", {{"peers", peers}}});
 }
 
-TEST(BaseK, LeavesTheMeanAfterAPeriodOfAnyNumberOfRanks) {
+TEST(BaseK, YieldsTheMeanAfterAPeriodForAnyNumberOfRanks) {
   for (const int k : {1, 2, 3, 4})
     for (int size = 1; size <= 40; ++size) {
       SCOPED_TRACE(testing::Message() << "k = " << k << ", " << size << " ranks");
@@ -27,7 +27,7 @@ TEST(BaseK, LeavesTheMeanAfterAPeriodOfAnyNumberOfRanks) {
     }
 }
 
-TEST(BaseK, GivesNobodyMoreThanKPeers) {
+TEST(BaseK, GivesNoRankMoreThanKPeers) {
   for (const int k : {1, 2, 3, 4}) {
     const auto graph = base_k(k);
     std::size_t most = 0;

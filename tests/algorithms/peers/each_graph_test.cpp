@@ -143,12 +143,13 @@ TEST(ShuffledExponential, GoesThroughPowersOfTwoOfAnOrderShuffledEveryRound) {
       orders.insert(order);
     }
     EXPECT_GT(orders.size(), 15u);
-    const auto path = [](const PeerGraph& of) {
+    const auto peers_of_rank_0 = [](const PeerGraph& drawn) {
       std::vector<int> peers;
-      for (long t = 0; t < 12; ++t) peers.push_back(of.peers(0, 8, t).send_to.at(0));
+      for (long t = 0; t < 12; ++t) peers.push_back(drawn.peers(0, 8, t).send_to.at(0));
       return peers;
     };
-    EXPECT_NE(path(*graph), path(*make_peer_graph(spec, 4))) << "the seed decides";
+    EXPECT_NE(peers_of_rank_0(*graph), peers_of_rank_0(*make_peer_graph(spec, 4)))
+        << "the seed decides";
   }
   const auto cube = make_peer_graph({"shuffled_exponential", {{"topology", "cube"}}});
   EXPECT_NE(cube->size_error(6), "");
@@ -184,55 +185,47 @@ TEST(RandomMatching, IsPerfectAndChanges) {
   EXPECT_LT(same, 20);
 }
 
-TEST(RandomMatching, LeavesOneOfAnOddNumberIdle) {
-  const auto graph = make_peer_graph({"random_matching"}, 3);
+/// The ranks of 7 that have no peer in some step. Checks that there is one such rank in every step.
+std::set<int> idle_ranks(const PeerGraph& graph) {
   std::set<int> idle;
   for (long t = 0; t < 100; ++t) {
-    int alone = 0;
+    int count = 0;
     for (int r = 0; r < 7; ++r)
-      if (graph->peers(r, 7, t).send_to.empty()) {
-        ++alone;
+      if (graph.peers(r, 7, t).send_to.empty()) {
+        ++count;
         idle.insert(r);
       }
-    EXPECT_EQ(alone, 1);
+    EXPECT_EQ(count, 1);
   }
-  EXPECT_EQ(idle.size(), 7u);
+  return idle;
+}
+
+TEST(RandomMatching, LeavesOneOfAnOddNumberIdle) {
+  EXPECT_EQ(idle_ranks(*make_peer_graph({"random_matching"}, 3)).size(), 7u);
 }
 
 TEST(Bipartite, MatchesEvenWithOddRanks) {
   for (const char* hop : {"rotating", "random"}) {
     const auto graph = make_peer_graph({"bipartite", {{"hop", hop}}}, 9);
-    std::set<int> met;
-    for (long t = 0; t < 60; ++t)
+    std::set<int> partners;
+    for (long t = 0; t < 60; ++t) {
       for (int r = 0; r < 10; ++r) {
         const Peers peers = graph->peers(r, 10, t);
         ASSERT_EQ(peers.send_to.size(), 1u);
         EXPECT_NE(peers.send_to[0] % 2, r % 2);
-        if (r == 4) met.insert(peers.send_to[0]);
+        if (r == 4) partners.insert(peers.send_to[0]);
       }
-    EXPECT_EQ(met, (std::set<int>{1, 3, 5, 7, 9}));
+      for (int r = 0; r < 7; ++r)
+        for (const int peer : graph->peers(r, 7, t).send_to) EXPECT_NE(peer % 2, r % 2);
+    }
+    EXPECT_EQ(partners, (std::set<int>{1, 3, 5, 7, 9}));
   }
 }
 
-TEST(Bipartite, LeavesOneEvenRankOfAnOddNumberAlone) {
-  for (const char* hop : {"rotating", "random"}) {
-    const auto graph = make_peer_graph({"bipartite", {{"hop", hop}}}, 9);
-    std::set<int> idle;
-    for (long t = 0; t < 60; ++t) {
-      int alone = 0;
-      for (int r = 0; r < 7; ++r) {
-        const Peers peers = graph->peers(r, 7, t);
-        if (!peers.send_to.empty()) {
-          EXPECT_NE(peers.send_to[0] % 2, r % 2);
-          continue;
-        }
-        ++alone;
-        idle.insert(r);
-      }
-      EXPECT_EQ(alone, 1);
-    }
-    EXPECT_EQ(idle, (std::set<int>{0, 2, 4, 6}));
-  }
+TEST(Bipartite, LeavesOneEvenRankOfAnOddNumberIdle) {
+  for (const char* hop : {"rotating", "random"})
+    EXPECT_EQ(idle_ranks(*make_peer_graph({"bipartite", {{"hop", hop}}}, 9)),
+              (std::set<int>{0, 2, 4, 6}));
 }
 
 TEST(Butterfly, HasTheGroupsOfThePaper) {
@@ -245,12 +238,13 @@ TEST(Butterfly, HasTheGroupsOfThePaper) {
   for (const int r : {4, 5, 6, 7}) EXPECT_EQ(group(r, 0), (Group{4, 5, 6, 7}));
   for (const int r : {0, 1, 4, 5}) EXPECT_EQ(group(r, 1), (Group{0, 1, 4, 5}));
   for (const int r : {2, 3, 6, 7}) EXPECT_EQ(group(r, 1), (Group{2, 3, 6, 7}));
+  EXPECT_EQ(butterfly_group(6, 8, 4, 0), (std::vector<int>{4, 5, 6, 7})) << "in order";
   const auto graph = make_peer_graph({"butterfly", {{"group", 4}}});
   const Peers peers = graph->peers(4, 8, 1);
   EXPECT_EQ(Group(peers.send_to.begin(), peers.send_to.end()), (Group{0, 1, 5}));
 }
 
-TEST(Butterfly, MixesAllInAsFewStepsAsItCan) {
+TEST(Butterfly, MixesAllInLgPOverLgSSteps) {
   for (const auto& [size, group, steps] :
        {std::tuple{8, 4, 2}, {64, 8, 2}, {16, 4, 2}, {32, 4, 3}, {16, 2, 4}, {8, 8, 1}}) {
     const auto graph = make_peer_graph({"butterfly", {{"group", group}}});

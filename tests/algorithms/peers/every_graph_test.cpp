@@ -131,11 +131,11 @@ TEST(EveryPeerGraph, ListsThePartnersOfAllSteps) {
       if (!graph->size_error(size).empty()) continue;
       SCOPED_TRACE(testing::Message() << spec.name << spec.options << " of " << size);
       for (int rank = 0; rank < size; ++rank) {
-        std::set<int> met;
+        std::set<int> peers;
         for (long t = 0; t < 300; ++t)
-          for (const int peer : graph->peers(rank, size, t).send_to) met.insert(peer);
+          for (const int peer : graph->peers(rank, size, t).send_to) peers.insert(peer);
         const std::vector<int> partners = graph->partners(rank, size);
-        EXPECT_EQ(partners, std::vector<int>(met.begin(), met.end())) << "rank " << rank;
+        EXPECT_EQ(partners, std::vector<int>(peers.begin(), peers.end())) << "rank " << rank;
       }
     }
 }

@@ -19,13 +19,13 @@ TEST(GridGroup, IsALineOfTheGrid) {
   EXPECT_EQ(grid_group(7, 12, sides, 2), (Ranks{1, 7}));
 }
 
-TEST(GridGroup, LeavesOutPlacesWithoutARank) {
+TEST(GridGroup, LeavesOutPositionsWithoutARank) {
   EXPECT_EQ(grid_group(6, 7, {3, 3}, 0), Ranks{6});
   EXPECT_EQ(grid_group(4, 7, {3, 3}, 1), (Ranks{1, 4}));
   EXPECT_EQ(grid_group(0, 7, {3, 3}, 1), (Ranks{0, 3, 6}));
 }
 
-TEST(GridGroup, MayLieInAGridWithMorePlacesThanAnIntegerCounts) {
+TEST(GridGroup, WorksInGridsWithMorePositionsThanAnIntCounts) {
   const std::vector<int> sides = {1 << 20, 1 << 20, 2, 1 << 20};
   EXPECT_EQ(grid_group(3, 5, sides, 0), (Ranks{0, 1, 2, 3, 4}));
   for (const long axis : {1, 2, 3}) EXPECT_EQ(grid_group(3, 5, sides, axis), Ranks{3});

@@ -9,9 +9,9 @@
 namespace trigram::test::options_test {
 namespace {
 
-std::string error_of(const std::function<void()>& what) {
+std::string error_of(const std::function<void()>& action) {
   try {
-    what();
+    action();
   } catch (const ConfigError& e) {
     return e.what();
   }
@@ -34,7 +34,7 @@ TEST(PeerGraphOptions, RefuseSizesThatTheGraphCannotServe) {
     for (int size = 1; size < 12; ++size) EXPECT_EQ(refuse({graph}, size), "no error");
 }
 
-TEST(PeerGraphOptions, RefuseWhatTheAlgorithmCannotUse) {
+TEST(PeerGraphOptions, RefuseGraphsThatTheAlgorithmCannotUse) {
   const auto refuse = [](const PeerGraphSpec& spec, GraphNeeds needs) {
     return error_of([&] { require_graph(spec, needs, "dpsgd", {8, "workers"}, "/graph"); });
   };

@@ -26,7 +26,7 @@ double gap(const PeerGraphSpec& spec, int size) {
   return spectral_gap(*make_peer_graph(spec, 2), size);
 }
 
-TEST(SpectralGap, OfCirculantGraphsIsThatOfTheirFourierModes) {
+TEST(SpectralGap, OfCirculantGraphsFollowsFromTheirFourierModes) {
   for (const int size : {3, 4, 5, 8, 16, 32}) {
     EXPECT_NEAR(gap({"ring"}, size),
                 gap_of(size, [&](int k) { return (1 + 2 * cosine(k, size)) / 3; }), 1e-6);
@@ -48,7 +48,7 @@ TEST(SpectralGap, OfCirculantGraphsIsThatOfTheirFourierModes) {
   }
 }
 
-TEST(SpectralGap, OfTheTorusIsThatOfItsTwoRings) {
+TEST(SpectralGap, OfTheTorusFollowsFromItsTwoRings) {
   // 4 x 4: (1 + 2 cos(2 pi a / 4) + 2 cos(2 pi b / 4)) / 5
   double second = 0;
   for (int a = 0; a < 4; ++a)
@@ -62,7 +62,7 @@ TEST(SpectralGap, OfTheStarIsOneOverP) {
   for (const int size : {3, 8, 16}) EXPECT_NEAR(gap({"star"}, size), 1.0 / size, 1e-6);
 }
 
-TEST(SpectralGap, IsOneWhereAPeriodAveragesExactly) {
+TEST(SpectralGap, IsOneIfAPeriodAveragesExactly) {
   EXPECT_NEAR(gap({"one_peer_exponential"}, 16), 1, 1e-6);
   EXPECT_NEAR(gap({"butterfly"}, 16), 1, 1e-6);
   EXPECT_NEAR(gap({"ring"}, 2), 1, 1e-6);
@@ -70,7 +70,7 @@ TEST(SpectralGap, IsOneWhereAPeriodAveragesExactly) {
   EXPECT_NEAR(gap({"ring"}, 3), 1, 1e-3);  // weights are floats; the root magnifies their error
 }
 
-TEST(SpectralGap, OfARandomMatchingIsThatOfItsMean) {
+TEST(SpectralGap, OfARandomMatchingFollowsFromItsMean) {
   // W is a projection, so the mean of W^T W is that of W: 1/2 I + 1/2 (J - I)/(P - 1).
   const double second = 0.5 - 0.5 / 15;
   EXPECT_NEAR(gap({"random_matching"}, 16), 1 - std::sqrt(second), 0.02);

@@ -1,4 +1,3 @@
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,21 +23,21 @@ int spread(int P, const std::vector<int>& activators, bool newest_first, std::se
     int source;
     ActivationHop hop;
   };
-  std::vector<Sent> under_way;
+  std::vector<Sent> in_flight;
   int messages = 0;
-  const auto tell = [&](int rank, int source, int round) {
+  const auto activate = [&](int rank, int source, int round) {
     if (!reached.insert(rank).second) return;
     for (const ActivationHop& hop : activation_hops(rank, P, source, round)) {
-      under_way.push_back({rank, hop});
+      in_flight.push_back({rank, hop});
       ++messages;
     }
   };
-  for (const int rank : activators) tell(rank, rank, kOwnActivation);
-  while (!under_way.empty()) {
-    const auto next = newest_first ? under_way.end() - 1 : under_way.begin();
+  for (const int rank : activators) activate(rank, rank, kOwnActivation);
+  while (!in_flight.empty()) {
+    const auto next = newest_first ? in_flight.end() - 1 : in_flight.begin();
     const Sent sent = *next;
-    under_way.erase(next);
-    tell(sent.hop.dest, sent.source, sent.hop.round);
+    in_flight.erase(next);
+    activate(sent.hop.dest, sent.source, sent.hop.round);
   }
   return messages;
 }
@@ -72,16 +71,7 @@ TEST(ActivationHops, AreTheBinomialTree) {
   EXPECT_EQ(activation_hops(1, 8, 5, 2), std::vector<ActivationHop>{});
 }
 
-TEST(ButterflyGroup, IsThePapersExample) {
-  for (const int rank : {0, 1, 2, 3})
-    EXPECT_EQ(butterfly_group(rank, 8, 4, 0), (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_EQ(butterfly_group(6, 8, 4, 0), (std::vector<int>{4, 5, 6, 7}));
-  const std::vector<int> first = butterfly_group(5, 8, 4, 1), second = butterfly_group(7, 8, 4, 1);
-  EXPECT_EQ(std::set<int>(first.begin(), first.end()), (std::set<int>{0, 1, 4, 5}));
-  EXPECT_EQ(std::set<int>(second.begin(), second.end()), (std::set<int>{2, 3, 6, 7}));
-}
-
-TEST(ButterflyGroup, CutsTheRanksIntoGroupsAndReachesEveryoneSoon) {
+TEST(ButterflyGroup, PartitionsTheRanksAndMixesAllInLgPOverLgSSteps) {
   for (const int P : {1, 2, 4, 8, 16, 64})
     for (int S = P == 1 ? 1 : 2; S <= P; S *= 2) {
       int steps = 0;  // ceil(lg P / lg S), by counting
@@ -152,7 +142,7 @@ class ActivationTest : public WorldTest {
 INSTANTIATE_TEST_SUITE_P(Worlds, ActivationTest, every_variant(1, 2, 3, 8, 13), world_test_name);
 
 /// The other ranks are late: they send no messages of their own.
-TEST_P(ActivationTest, OneActivatorMakesOneMessageForEachOtherRank) {
+TEST_P(ActivationTest, OneActivatorCausesOneMessageForEachOtherRank) {
   const auto sent =
       messages(6, [P = ranks()](int rank, long version) { return rank == version % P; });
   if (simulated()) {
@@ -172,7 +162,7 @@ TEST_P(ActivationTest, ActivatorsRace) {
 }
 
 /// A message for version 1 that overtakes the message for version 0 activates both versions.
-TEST_P(ActivationTest, ALaterVersionStandsForTheEarlier) {
+TEST_P(ActivationTest, ALaterVersionActivatesTheEarlierVersion) {
   run([](Context ctx) {
     Activation activation([](long) { return Activation::kAnyRank; });
     if (ctx.world_rank == 0) Activation::announce(*ctx.control, 0, 1);

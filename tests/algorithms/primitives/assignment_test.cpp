@@ -53,7 +53,7 @@ TEST(Assignment, NumbersBucketsByTheirNames) {
   EXPECT_EQ(hashed({}), numbered({4, 3, 2, 1, 0})) << "as the forward pass has them";
 }
 
-TEST(Assignment, CutsBucketsAsItSays) {
+TEST(Assignment, CutsBucketsIntoFullOrEqualPartitions) {
   for (const std::size_t numel : {1u, 511u, 512u, 513u, 1024u, 25088u}) {
     const std::size_t parts = (numel + 511) / 512;
     const Tensor x = Tensor::phantom(numel / 7, DType::f32, numel);
@@ -71,7 +71,7 @@ TEST(Assignment, CutsBucketsAsItSays) {
   }
 }
 
-TEST(Assignment, OfRoundRobinGoesOn) {
+TEST(Assignment, RoundRobinTakesServersInTurn) {
   for (const std::size_t servers : {1u, 2u, 5u, 16u}) {
     const auto all = assign(buckets(kLengths), servers, 2048, 0.5, Assignment::round_robin);
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -84,7 +84,7 @@ TEST(Assignment, OfRoundRobinGoesOn) {
 
 /// After each round, every server has transferred its equal share of the rounds so far, up to one
 /// partition. The server with the largest load has about one partition in each round.
-TEST(Assignment, OfHashesFormsRoundsOfEqualShares) {
+TEST(Assignment, HashesFormRoundsOfEqualShares) {
   constexpr std::size_t kLongest = 2048;
   for (const std::size_t servers : {1u, 2u, 5u, 16u})
     for (const double early : {0.0, 0.5, 1.0}) {
@@ -117,11 +117,11 @@ TEST(Assignment, OfHashesFormsRoundsOfEqualShares) {
 
 /// The first partitions are in the order of backward, the others in the order of the next forward
 /// pass.
-TEST(Assignment, OfHashesKeepsTheOrderOfEachServer) {
+TEST(Assignment, HashesKeepTheOrderOnEachServer) {
   const auto all = assign(buckets(kLengths), 3, 2048, 0.5, Assignment::djb2);
-  std::map<std::size_t, std::vector<int>> of;
-  for (const Partition& p : all) of[p.server].push_back(p.bucket);
-  for (const auto& [server, order] : of) {
+  std::map<std::size_t, std::vector<int>> by_server;
+  for (const Partition& p : all) by_server[p.server].push_back(p.bucket);
+  for (const auto& [server, order] : by_server) {
     const auto turn = std::is_sorted_until(order.begin(), order.end());
     EXPECT_TRUE(std::is_sorted(turn, order.end(), std::greater<int>())) << server;
     EXPECT_LT(turn, order.end()) << server;

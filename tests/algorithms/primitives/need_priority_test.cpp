@@ -90,21 +90,22 @@ TEST(NeedPriority, OrdersPartitionsByTheBucketsAlone) {
     for (int b = 0; b < 4; ++b)
       buckets.push_back(
           {b, x.part(static_cast<std::size_t>(b), 4), x.part(static_cast<std::size_t>(b), 4)});
-    const auto needs = [&](double early) {
+    const auto last_buckets = [&](double early) {
       const PushPull rounds(ctx, buckets, Servers(1, 1), {.partition_bytes = 4, .early = early});
       std::vector<int> all;
-      for (std::size_t r = 0; r + 1 < rounds.exchanges(); ++r) all.push_back(rounds.needs(r));
+      for (std::size_t r = 0; r + 1 < rounds.exchanges(); ++r) all.push_back(rounds.last_bucket(r));
       return all;
     };
-    EXPECT_EQ(needs(1), (std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}));
-    EXPECT_EQ(needs(0.5), (std::vector<int>{0, 0, 1, 1, 3, 3, 2, 2}));
-    EXPECT_EQ(needs(0.3), (std::vector<int>{0, 0, 1, 3, 3, 2, 2, 1})) << "rounded up";
-    EXPECT_EQ(needs(0), (std::vector<int>{3, 3, 2, 2, 1, 1, 0, 0}));
+    EXPECT_EQ(last_buckets(1), (std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3}));
+    EXPECT_EQ(last_buckets(0.5), (std::vector<int>{0, 0, 1, 1, 3, 3, 2, 2}));
+    EXPECT_EQ(last_buckets(0.3), (std::vector<int>{0, 0, 1, 3, 3, 2, 2, 1})) << "rounded up";
+    EXPECT_EQ(last_buckets(0), (std::vector<int>{3, 3, 2, 2, 1, 1, 0, 0}));
     const PushPull rounds(ctx, buckets, Servers(1, 1), {.partition_bytes = 4, .early = 0.3});
     EXPECT_EQ(rounds.order(), (std::vector<int>{0, 3, 2, 1}));
-    EXPECT_EQ(rounds.completes(0), 2u) << "pushed by exchanges 0 and 1, pulled by 1 and 2";
-    EXPECT_EQ(rounds.completes(1), 8u);
-    EXPECT_EQ(rounds.completes(3), 5u);
+    EXPECT_EQ(rounds.completing_exchange(0), 2u)
+        << "pushed by exchanges 0 and 1, pulled by 1 and 2";
+    EXPECT_EQ(rounds.completing_exchange(1), 8u);
+    EXPECT_EQ(rounds.completing_exchange(3), 5u);
   });
 }
 

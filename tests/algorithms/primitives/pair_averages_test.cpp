@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "core/optimizers/registry.h"
 #include "tests/support/affine_workload.h"
@@ -29,7 +28,7 @@ Values start(int rank) {
 /// Returns all models, in the order of ranks.
 std::vector<Values> models_after(int rounds, const std::string& world,
                                  const std::optional<CodecSpec>& codec) {
-  const auto results = results_in_world(world, flat_cluster(kRanks), [&](Context ctx) {
+  const auto models = vectors_in_world(world, flat_cluster(kRanks), [&](Context ctx) {
     AffineWorkload workload(ctx, kNumel, 0);
     workload.bucketize(0);
     Steps steps(1);
@@ -48,22 +47,16 @@ std::vector<Values> models_after(int rounds, const std::string& world,
         averages.average(ctx, model, partner, change);
         ctx.device->axpby(1, change, 1, model);
       }
-    return std::string(reinterpret_cast<const char*>(model.floats().data()),
-                       kNumel * sizeof(float));
+    return to_values(model);
   });
-  std::vector<Values> models;
-  for (const std::string& bytes : results) {
-    models.emplace_back(kNumel);
-    EXPECT_EQ(bytes.size(), kNumel * sizeof(float));
-    if (bytes.size() == kNumel * sizeof(float))
-      std::memcpy(models.back().data(), bytes.data(), bytes.size());
-  }
+  for (const Values& model : models) EXPECT_EQ(model.size(), kNumel);
   return models;
 }
 
 struct Distance {
-  double of_mean;  // largest element of the difference between the mean model and the initial mean
-  double apart;    // root mean square distance of models from their mean
+  double
+      mean_error;  // largest element of the difference between the mean model and the initial mean
+  double spread;   // root mean square distance of models from their mean
 };
 
 Distance distance(const std::vector<Values>& models) {
@@ -75,29 +68,23 @@ Distance distance(const std::vector<Values>& models) {
       now += double{models[static_cast<std::size_t>(r)][i]} / kRanks;
     }
     for (const Values& x : models) squares += std::pow(double{x[i]} - now, 2);
-    d.of_mean = std::max(d.of_mean, std::abs(now - before));
-    d.apart += squares / kRanks / kNumel;
+    d.mean_error = std::max(d.mean_error, std::abs(now - before));
+    d.spread += squares / kRanks / kNumel;
   }
-  d.apart = std::sqrt(d.apart);
+  d.spread = std::sqrt(d.spread);
   return d;
 }
 
-class PairAveragesTest : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class PairAveragesTest : public NamedWorldTest {};
 
-TEST_P(PairAveragesTest, ExactOnesAreTheMeanAfterOneRound) {
+TEST_P(PairAveragesTest, ExactAveragesReachTheMeanInOneRound) {
   const Distance end = distance(models_after(1, GetParam(), std::nullopt));
-  EXPECT_LT(end.apart, 1e-6);
-  EXPECT_LT(end.of_mean, 1e-6);
+  EXPECT_LT(end.spread, 1e-6);
+  EXPECT_LT(end.mean_error, 1e-6);
 }
 
 /// Models are 1 apart at the start. Random numbers are as hard to encode as any other values.
-TEST_P(PairAveragesTest, CodedOnesComeAsNearAsWanted) {
+TEST_P(PairAveragesTest, CodedAveragesConvergeToTheMean) {
   const std::vector<std::pair<CodecSpec, int>> cases = {
       {{"minmax_uint8"}, 10},
       {{"fp16"}, 10},
@@ -111,13 +98,12 @@ TEST_P(PairAveragesTest, CodedOnesComeAsNearAsWanted) {
   for (const auto& [codec, rounds] : cases) {
     SCOPED_TRACE(testing::Message() << codec.name << codec.options << ", " << rounds);
     const Distance end = distance(models_after(rounds, GetParam(), codec));
-    EXPECT_LT(end.apart, 1e-3);
-    EXPECT_LT(end.of_mean, 1e-5);
+    EXPECT_LT(end.spread, 1e-3);
+    EXPECT_LT(end.mean_error, 1e-5);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, PairAveragesTest, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, PairAveragesTest, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::pair_averages_test

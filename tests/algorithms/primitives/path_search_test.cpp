@@ -21,19 +21,19 @@ PathSearch search(const char* graph, int ranks) {
 }
 
 TEST(PathSearch, AnIterationEndsWithAnEdgeThatConnects) {
-  PathSearch line = search("star", 4);  // rank 0 is in the middle
-  EXPECT_EQ(line.finish(1), Ranks{});
-  EXPECT_EQ(line.finish(2), Ranks{}) << "no edge between leaves";
-  EXPECT_EQ(line.finish(0), (Ranks{0, 1, 2})) << "all that have finished";
-  EXPECT_EQ(line.finish(0), Ranks{});
-  EXPECT_EQ(line.finish(1), Ranks{}) << "accepted before";
-  EXPECT_EQ(line.finish(3), (Ranks{0, 1, 3})) << "the search begins anew";
-  EXPECT_EQ(line.finish(1), Ranks{});
-  EXPECT_EQ(line.finish(0), (Ranks{0, 1}));
+  PathSearch star = search("star", 4);  // rank 0 is in the middle
+  EXPECT_EQ(star.finish(1), Ranks{});
+  EXPECT_EQ(star.finish(2), Ranks{}) << "no edge between leaves";
+  EXPECT_EQ(star.finish(0), (Ranks{0, 1, 2})) << "all that have finished";
+  EXPECT_EQ(star.finish(0), Ranks{});
+  EXPECT_EQ(star.finish(1), Ranks{}) << "accepted before";
+  EXPECT_EQ(star.finish(3), (Ranks{0, 1, 3})) << "the search begins anew";
+  EXPECT_EQ(star.finish(1), Ranks{});
+  EXPECT_EQ(star.finish(0), (Ranks{0, 1}));
 }
 
 /// Two pairs, each already connected, are joined by an edge whose two ends both have other edges.
-TEST(PathSearch, PartsGrowTogether) {
+TEST(PathSearch, JoinsConnectedPairs) {
   PathSearch ring = search("ring", 4);
   EXPECT_EQ(ring.finish(0), Ranks{});
   EXPECT_EQ(ring.finish(1), (Ranks{0, 1}));
@@ -46,7 +46,7 @@ TEST(PathSearch, PartsGrowTogether) {
   EXPECT_EQ(ring.finish(3), (Ranks{2, 3})) << "of a new search";
 }
 
-TEST(PathSearch, WhoHasMadeTheLastStepIsAlwaysThere) {
+TEST(PathSearch, ARankIsInAllIterationsAfterItsLastStep) {
   PathSearch pair = search("ring", 2);
   EXPECT_EQ(pair.finish_last(1), Ranks{});
   for (int step = 0; step < 3; ++step) EXPECT_EQ(pair.finish(0), (Ranks{0, 1}));
@@ -63,39 +63,40 @@ TEST(PathSearch, OneRankAloneNeverWaits) {
 /// the other.
 class Connected {
  public:
-  explicit Connected(int ranks) : of_(static_cast<std::size_t>(ranks)) { clear(); }
+  explicit Connected(int ranks) : reached_(static_cast<std::size_t>(ranks)) { clear(); }
   void clear() {
-    for (std::size_t r = 0; r < of_.size(); ++r) of_[r] = {static_cast<int>(r)};
+    for (std::size_t r = 0; r < reached_.size(); ++r) reached_[r] = {static_cast<int>(r)};
   }
-  bool all() const { return of_[0].size() == of_.size(); }
+  bool all() const { return reached_[0].size() == reached_.size(); }
   /// Returns true if this connects ranks that were not connected.
   bool add(const Ranks& members, const PathSearch& graph) {
     bool anew = false;
     for (const int a : members)
       for (const int b : graph.neighbours(a)) {
-        if (!std::binary_search(members.begin(), members.end(), b) || of(a).contains(b)) continue;
+        if (!std::binary_search(members.begin(), members.end(), b) || reached_from(a).contains(b))
+          continue;
         anew = true;
-        std::set<int> both = of(a);
-        both.insert(of(b).begin(), of(b).end());
-        for (const int rank : both) of(rank) = both;
+        std::set<int> both = reached_from(a);
+        both.insert(reached_from(b).begin(), reached_from(b).end());
+        for (const int rank : both) reached_from(rank) = both;
       }
     return anew;
   }
 
  private:
-  std::set<int>& of(int rank) { return of_[static_cast<std::size_t>(rank)]; }
-  std::vector<std::set<int>> of_;
+  std::set<int>& reached_from(int rank) { return reached_[static_cast<std::size_t>(rank)]; }
+  std::vector<std::set<int>> reached_;  // by rank
 };
 
 /// Workers of random speeds on every fixed graph. No rank waits forever, each iteration connects
 /// ranks, and within P-1 iterations all ranks are connected, again and again.
-TEST(PathSearch, ConnectsAllWithinAsManyIterationsAsThereAreOthers) {
+TEST(PathSearch, ConnectsAllWithinFewerIterationsThanRanks) {
   constexpr int kSteps = 40;
   for (const char* graph : {"ring", "torus", "grid", "complete", "star"})
     for (const int ranks : {2, 3, 5, 8, 12})
       for (unsigned seed = 0; seed < 5; ++seed) {
         SCOPED_TRACE(testing::Message() << graph << " of " << ranks << ", seed " << seed);
-        PathSearch book = search(graph, ranks);
+        PathSearch path = search(graph, ranks);
         std::mt19937 random(seed);
         Ranks computing(static_cast<std::size_t>(ranks)), left(computing.size(), kSteps);
         std::iota(computing.begin(), computing.end(), 0);
@@ -109,10 +110,10 @@ TEST(PathSearch, ConnectsAllWithinAsManyIterationsAsThereAreOthers) {
           int& steps = left[static_cast<std::size_t>(rank)];
           --steps;
           if (steps == 0) ++last_steps;
-          const Ranks members = steps == 0 ? book.finish_last(rank) : book.finish(rank);
+          const Ranks members = steps == 0 ? path.finish_last(rank) : path.finish(rank);
           if (members.empty()) continue;
           ASSERT_TRUE(std::is_sorted(members.begin(), members.end()));
-          EXPECT_TRUE(window.add(members, book));
+          EXPECT_TRUE(window.add(members, path));
           EXPECT_LT(++iterations, ranks);
           for (const int member : members)
             if (left[static_cast<std::size_t>(member)] > 0) computing.push_back(member);

@@ -104,7 +104,7 @@ TEST(PushPullRounds, PayALatencyEachOnASingleStream) {
               kRounds + 1, 0.01);
 }
 
-/// Nor does a rank wait that works and serves: its pushes do not wait for the pushes that it
+/// A rank that works and serves does not wait either: its pushes do not wait for the pushes that it
 /// receives.
 TEST(PushPullRounds, PayFourLatenciesTogetherWhereServersWork) {
   EXPECT_NEAR(latencies({{"servers", 2}}), 4, 0.01) << "13 rounds of 2";

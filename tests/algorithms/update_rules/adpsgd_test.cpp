@@ -24,21 +24,8 @@ Json adpsgd(const Json& options = Json::object()) {
   return spec;
 }
 
-class AdPsgdRule : public ::testing::TestWithParam<std::string> {
+class AdPsgdRule : public AffineTest {
  protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-  AffineTraining training(int ranks, const Json& algorithm, long steps, double slope) {
-    return {.world = GetParam(),
-            .cluster = flat_cluster(ranks),
-            .algorithm = algorithm,
-            .steps = steps,
-            .slope = slope,
-            .lr = kLr,
-            .numel = kNumel};
-  }
   std::vector<double> weights(int ranks, const Json& algorithm, long steps, double slope) {
     return common_weights(train(training(ranks, algorithm, steps, slope)));
   }
@@ -107,17 +94,17 @@ std::vector<Vector> synchronous_pairs(std::size_t P, const AffineTraining& run, 
     for (std::size_t i = 0; i < P; i += 2) {
       const std::size_t j = (i + 2 * (t % (P / 2)) + 1) % P;
       Vector& r = references.try_emplace({i, j}, Vector(kNumel, 1)).first->second;
-      Vector of_i(kNumel), of_j(kNumel);
+      Vector q_i(kNumel), q_j(kNumel);
       for (std::size_t k = 0; k < kNumel; ++k) {
-        of_i[k] = x[i][k] - r[k];
-        of_j[k] = x[j][k] - r[k];
+        q_i[k] = x[i][k] - r[k];
+        q_j[k] = x[j][k] - r[k];
       }
-      of_i = code(of_i);
-      of_j = code(of_j);
+      q_i = code(q_i);
+      q_j = code(q_j);
       for (std::size_t k = 0; k < kNumel; ++k) {
-        x[i][k] += (of_j[k] - of_i[k]) / 2;
-        x[j][k] += (of_i[k] - of_j[k]) / 2;
-        r[k] += (of_i[k] + of_j[k]) / 2;
+        x[i][k] += (q_j[k] - q_i[k]) / 2;
+        x[j][k] += (q_i[k] - q_j[k]) / 2;
+        r[k] += (q_i[k] + q_j[k]) / 2;
       }
     }
   }
@@ -126,7 +113,7 @@ std::vector<Vector> synchronous_pairs(std::size_t P, const AffineTraining& run, 
 
 TEST_P(AdPsgdRule, AveragesDifferencesFromReferencesOfPairs) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "needs workers of exactly equal speed";
-  const auto as_it_is = [](const Vector& z) { return z; };
+  const auto identity = [](const Vector& z) { return z; };
   const auto in_8_bits = [](const Vector& z) {
     return minmax_uint8_decode(minmax_uint8_encode(z), z.size());
   };
@@ -138,18 +125,18 @@ TEST_P(AdPsgdRule, AveragesDifferencesFromReferencesOfPairs) {
       AffineTraining run = training(ranks, spec, 4, 0.5);
       run.tilt = 0.3;
       const auto P = static_cast<std::size_t>(ranks);
-      const auto exact = synchronous_pairs(P, run, as_it_is);
+      const auto exact = synchronous_pairs(P, run, identity);
       const auto coded = synchronous_pairs(P, run, in_8_bits);
       const auto& expected = codec == std::string("none") ? exact : coded;
       const auto ends = train(run);
       ASSERT_EQ(ends.size(), P);
-      double lost = 0;
+      double loss = 0;
       for (std::size_t r = 0; r < P; ++r)
         for (std::size_t k = 0; k < kNumel; ++k) {
           EXPECT_NEAR(ends[r].weights.at(k), expected[r][k], 2e-5) << "rank " << r << ", " << k;
-          lost = std::max(lost, std::abs(double{coded[r][k]} - double{exact[r][k]}));
+          loss = std::max(loss, std::abs(double{coded[r][k]} - double{exact[r][k]}));
         }
-      EXPECT_GT(lost, 1e-4) << "the code loses something";
+      EXPECT_GT(loss, 1e-4) << "the code loses something";
     }
   }
 }
@@ -178,8 +165,7 @@ TEST_P(AdPsgdRule, OneWorkerStepsAlone) {
   expect_near(weights(1, "adpsgd", 3, 0.5), {x});
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, AdPsgdRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, AdPsgdRule, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::adpsgd_test

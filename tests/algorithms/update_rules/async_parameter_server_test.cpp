@@ -15,20 +15,11 @@ namespace {
 
 constexpr double kLr = 0.125;
 
-class AsyncServerRule : public ::testing::TestWithParam<std::string> {
+class AsyncServerRule : public AffineTest {
  protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
   std::vector<AffineEnd> ends(int ranks, Json options, long steps, double slope) {
     options["name"] = "async_parameter_server";
-    return train({.world = GetParam(),
-                  .cluster = flat_cluster(ranks),
-                  .algorithm = options,
-                  .steps = steps,
-                  .slope = slope,
-                  .lr = kLr});
+    return train(training(ranks, options, steps, slope));
   }
 };
 
@@ -72,8 +63,7 @@ TEST_P(AsyncServerRule, ChangesOfEqualWorkersAreOneRoundOld) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, AsyncServerRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, AsyncServerRule, every_named_world(), named_world_test_name);
 
 using Pairs = std::vector<std::pair<int, int>>;
 
@@ -104,8 +94,8 @@ TEST(PairMatcher, SkipsNoRequestMoreOftenThanThereAreOtherRequesters) {
   for (const int ranks : {2, 5, 16}) {
     std::vector<int> servers(static_cast<std::size_t>(ranks)), in_exchange;
     std::iota(servers.begin(), servers.end(), 0);
-    std::vector<std::vector<std::pair<int, int>>> waiting(
-        servers.size());  // for each request: the requester, and how often it was skipped
+    // For each server, its requests: the requester, and how often the request was skipped.
+    std::vector<std::vector<std::pair<int, int>>> waiting(servers.size());
     int most = 0;
     PairMatcher matcher(servers, ranks, [&](int requester, int server) {
       auto& requests = waiting[static_cast<std::size_t>(server)];

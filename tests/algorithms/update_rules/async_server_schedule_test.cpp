@@ -7,16 +7,12 @@
 #include <utility>
 
 #include "tests/algorithms/update_rules/server_shards.h"
-#include "tests/oracles/coded_average_reference.h"
-#include "tests/support/affine_training.h"
-#include "tests/support/weight_vectors.h"
-#include "tests/support/worlds.h"
 
 namespace trigram::test::async_server_schedule_test {
 namespace {
 
-constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.07f;
-constexpr std::size_t kNumel = 43, kRanks = 3;
+using namespace server_shards;
+
 constexpr long kSteps = 4;
 
 // The start of the ranks' steps in seconds; a step takes at most a millisecond.
@@ -56,30 +52,19 @@ struct Shard : ServerShard {
 class Reference {
  public:
   Reference(std::size_t servers, Coder code)
-      : code_(std::move(code)), x_(kRanks, Vector(kNumel, 1)) {
-    for (const ServerShard& shard : server_shards(servers, kRanks, kNumel))
-      shards_.push_back({shard});
+      : code_(std::move(code)), x_(kRanks, Vector(kNumel, 1)), shards_(shards_on<Shard>(servers)) {
     for (const std::size_t rank : order()) step(rank);
     for (Vector& path : paths_) path.back() = weights()[0];  // the last step ends with a pull
   }
   const Vectors& paths() const { return paths_; }
-  Vector weights() const {
-    Vector all;
-    for (const Shard& s : shards_) all.insert(all.end(), s.weights.begin(), s.weights.end());
-    return all;
-  }
+  Vector weights() const { return weights_of(shards_); }
 
  private:
   void step(std::size_t r) {
     Vector& x = x_[r];
     const Vector before = x;
     for (Shard& shard : shards_) {
-      Vector d;
-      for (std::size_t i = shard.begin; i < shard.end; ++i) {
-        const float offset = static_cast<float>(r + 1) * (1 + kTilt * static_cast<float>(i));
-        d.push_back(-kLr * (kSlope * before[i] + (i % 2 == 0 ? offset : -offset)));
-      }
-      shard.exchange(r, d, code_);
+      shard.exchange(r, change_of(shard, r, before), code_);
       const Vector& now = r == shard.server ? shard.weights : shard.seen[r];
       std::copy(now.begin(), now.end(), x.begin() + static_cast<std::ptrdiff_t>(shard.begin));
     }
@@ -91,13 +76,7 @@ class Reference {
   std::vector<Shard> shards_;
 };
 
-class AsyncServerSchedule : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class AsyncServerSchedule : public NamedWorldTest {};
 
 Json server(const Json& servers, const Json& codec) {
   Json spec = {{"name", "async_parameter_server"}, {"servers", servers}};
@@ -107,41 +86,28 @@ Json server(const Json& servers, const Json& codec) {
 
 TEST_P(AsyncServerSchedule, FollowsTheEquations) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "the schedule needs exact times";
-  const Vector exact = Reference(1, [](const Vector& x) { return x; }).weights();
+  const Vector exact = Reference(1, coder_of(Json())).weights();
   for (const Json& codec : {Json(), Json{{"name", "minmax_uint8"}}, Json{{"name", "sign"}},
                             Json{{"name", "topk"}, {"density", 0.3}}})
     for (const std::size_t servers : {1u, 2u, 3u}) {
       SCOPED_TRACE(testing::Message() << codec << ", servers " << servers);
-      const auto ends = train({.world = GetParam(),
-                               .cluster = flat_cluster(kRanks),
-                               .algorithm = server(servers, codec),
-                               .steps = kSteps,
-                               .slope = double{kSlope},
-                               .tilt = double{kTilt},
-                               .alternating = true,
-                               .lr = double{kLr},
-                               .numel = kNumel,
-                               .delay = [](int rank, long t) {
-                                 const auto r = static_cast<std::size_t>(rank);
-                                 return t == 0 ? kStart[r] : kPeriod[r];
-                               }});
-      Coder code = [](const Vector& x) { return x; };
-      if (!codec.is_null()) code = plain_coder({codec.at("name"), codec}, {});
-      const Reference reference(servers, code);
-      Vectors weights, paths;
-      for (const AffineEnd& end : ends) weights.push_back(end.weights), paths.push_back(end.path);
-      expect_vectors_near(weights, Vectors(kRanks, reference.weights()), 2e-5f);
-      expect_vectors_near(paths, reference.paths(), 2e-5f);
-      const double lost = largest_difference({reference.weights()}, {exact});
-      if (codec.is_null()) EXPECT_LT(lost, 1e-5);
-      else EXPECT_GT(lost, 3e-4) << "the code loses something";
+      AffineTraining training = training_of(GetParam(), server(servers, codec), kSteps);
+      training.delay = [](int rank, long t) {
+        const auto r = static_cast<std::size_t>(rank);
+        return t == 0 ? kStart[r] : kPeriod[r];
+      };
+      const Reference reference(servers, coder_of(codec));
+      expect_trained(training, reference, 2e-5f);
+      const double loss = largest_difference({reference.weights()}, {exact});
+      if (codec.is_null()) EXPECT_LT(loss, 1e-5);
+      else EXPECT_GT(loss, 3e-4) << "the code loses something";
     }
 }
 
-/// The pushed and the held-back changes together are all changes, however many steps there are. If
-/// changes do not depend on the weights, the model differs from their sum by the changes that the
-/// workers hold back, and these do not grow.
-TEST_P(AsyncServerSchedule, PushesLoseNothingForGood) {
+/// After any number of steps, the pushed changes and the changes that workers hold back add up to
+/// all changes. If changes do not depend on the weights, the model therefore differs from the sum
+/// of all changes only by the held-back changes, which do not grow.
+TEST_P(AsyncServerSchedule, PushesLoseNothingInTheLongRun) {
   constexpr double kSum = kRanks * (kRanks + 1) / 2.0;
   const double largest_step = double{kLr} * kSum * (1 + 0.02 * kNumel);
   for (const long steps : {5L, 60L})
@@ -163,8 +129,7 @@ TEST_P(AsyncServerSchedule, PushesLoseNothingForGood) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, AsyncServerSchedule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, AsyncServerSchedule, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::async_server_schedule_test

@@ -22,12 +22,8 @@ inline double mean_gradient(double x, std::size_t ranks) {
   return sum / static_cast<double>(ranks);
 }
 
-class CentralisedRules : public ::testing::TestWithParam<std::string> {
+class CentralisedRules : public AffineTest {
  protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
   /// Compares with `expected(ranks)` on 4 and 8 workers, flat and in nodes of two.
   template <class Expected>
   void check(Json algorithm, long steps, const Expected& expected, const Json& optimizer = {}) {
@@ -35,11 +31,8 @@ class CentralisedRules : public ::testing::TestWithParam<std::string> {
       for (const bool hierarchical : {false, true}) {
         SCOPED_TRACE(testing::Message() << nodes << " nodes, hierarchical: " << hierarchical);
         algorithm["hierarchical"] = hierarchical;
-        Cluster cluster;
-        cluster.nodes = nodes;
-        cluster.workers_per_node = 2;
         expect_near(common_weights(train({.world = GetParam(),
-                                          .cluster = cluster,
+                                          .cluster = nodes_of_two(nodes),
                                           .algorithm = algorithm,
                                           .steps = steps,
                                           .slope = kSlope,

@@ -46,7 +46,7 @@ TEST_P(CentralisedRules, SlowMoStepsAlongTheMomentumOfItsAverages) {
 }
 
 /// The last average is in a step whose learning rate has decayed to 0.
-TEST_P(CentralisedRules, SlowMoAveragesWhereTheLearningRateIsZero) {
+TEST_P(CentralisedRules, SlowMoAveragesIfTheLearningRateIsZero) {
   const double beta = 0.5;
   const auto expected = [&](std::size_t ranks) {
     std::vector<double> x(ranks, 1);
@@ -67,15 +67,13 @@ TEST_P(CentralisedRules, SlowMoAveragesWhereTheLearningRateIsZero) {
 }
 
 /// In the first step of a warm-up the learning rate is so small that 1 / lr overflows f32.
-TEST_P(CentralisedRules, SlowMoBearsALearningRateNearZero) {
+TEST_P(CentralisedRules, SlowMoAllowsALearningRateNearZero) {
   const auto expected = [](std::size_t ranks) { return std::vector<double>(ranks, 1); };
   check({{"name", "slowmo"}, {"sync_every", 1}}, 4, expected, {{"name", "sgd"}, {"lr", 1e-39}});
 }
 
 TEST_P(CentralisedRules, SlowMoWithoutMomentumIsLocalSgd) {
-  Cluster cluster;
-  cluster.nodes = 4;
-  AffineTraining training{.world = GetParam(), .cluster = cluster, .steps = 8};
+  AffineTraining training{.world = GetParam(), .cluster = flat_cluster(4), .steps = 8};
   training.algorithm = {{"name", "slowmo"}, {"sync_every", 4}, {"slow_momentum", 0}};
   const auto slowmo = common_weights(train(training));
   training.algorithm = {{"name", "local_sgd"}, {"sync_every", 4}};
@@ -86,10 +84,8 @@ TEST_P(CentralisedRules, SlowMoWithoutMomentumIsLocalSgd) {
 /// not represent other gradients exactly; their order of summation, and hence their rounding,
 /// differs from part to part.
 TEST_P(CentralisedRules, HalfPrecisionRoundsGradientsAndSums) {
-  Cluster cluster;
-  cluster.nodes = 4;
   for (const auto& [format, unit] : {std::pair{"fp16", 1.0 / 2048}, std::pair{"bf16", 1.0 / 256}}) {
-    AffineTraining training{.world = GetParam(), .cluster = cluster};
+    AffineTraining training{.world = GetParam(), .cluster = flat_cluster(4)};
     training.algorithm = {{"name", "half_precision_allreduce"}, {"format", format}};
     training.slope = 0;
     const double exact = 1 - 3 * kLr * mean_gradient(0, 4);
@@ -112,7 +108,7 @@ TEST_P(CentralisedRules, HalfPrecisionRoundsGradientsAndSums) {
 
 /// BAGUA's QAdam: Adam on the mean gradient until the last step of the warm-up, which ignores the
 /// gradient. Then it steps along the mean moment with a frozen variance.
-double follow_moments(std::size_t ranks, int steps, int warmup, double lr) {
+double qadam_weight(std::size_t ranks, int steps, int warmup, double lr) {
   const double b1 = 0.9, b2 = 0.999, eps = 1e-8;
   double x = 1, m = 0, v = 0;
   for (int t = 1; t <= steps; ++t) {
@@ -128,7 +124,7 @@ double follow_moments(std::size_t ranks, int steps, int warmup, double lr) {
 /// 1-bit Adam as in DeepSpeed: m = b1 m + (1 - b1) g, then x = x - lr m / (scale + eps). `scale` is
 /// Adam's divisor in the last step of the warm-up and stays constant. In addition, m is
 /// bias-corrected as in Adam; DeepSpeed's code does not do this.
-double follow_frozen_scale(std::size_t ranks, int steps, int warmup, double lr) {
+double onebit_adam_weight(std::size_t ranks, int steps, int warmup, double lr) {
   double x = 1, m = 0, v = 0, scale = 0, weight_of_m = 0, weight_of_v = 0;
   for (int t = 0; t < steps; ++t) {
     const double g = mean_gradient(x, ranks);
@@ -146,15 +142,15 @@ double follow_frozen_scale(std::size_t ranks, int steps, int warmup, double lr) 
 
 TEST_P(CentralisedRules, QAdamFreezesTheVarianceAndExchangesMoments) {
   const auto expected = [](std::size_t ranks) {
-    return std::vector<double>(ranks, follow_moments(ranks, 7, 3, 0.05));
+    return std::vector<double>(ranks, qadam_weight(ranks, 7, 3, 0.05));
   };
   check({{"name", "qadam"}, {"warmup_steps", 3}}, 7, expected, {{"name", "adam"}, {"lr", 0.05}});
 }
 
 /// Signs times the norm are exact if all elements are equal.
-TEST_P(CentralisedRules, OneBitAdamFreezesWhatItDividesByAndExchangesSigns) {
+TEST_P(CentralisedRules, OneBitAdamFreezesItsDivisorAndExchangesSigns) {
   const auto expected = [](std::size_t ranks) {
-    return std::vector<double>(ranks, follow_frozen_scale(ranks, 6, 2, 0.05));
+    return std::vector<double>(ranks, onebit_adam_weight(ranks, 6, 2, 0.05));
   };
   check({{"name", "onebit_adam"}, {"warmup_steps", 2}}, 6, expected,
         {{"name", "adam"}, {"lr", 0.05}});
@@ -183,8 +179,7 @@ TEST_P(CentralisedRules, MomentsOfSgdAreExchangedToo) {
         {{"name", "sgd"}, {"lr", kLr}, {"momentum", 0.5}, {"weight_decay", 0.1}});
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, CentralisedRules, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, CentralisedRules, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::centralised_test

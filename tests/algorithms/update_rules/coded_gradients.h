@@ -21,63 +21,65 @@ inline constexpr long kSteps = 3;
 inline constexpr std::uint64_t kSeed = 0;  // the seed of these runs
 
 /// Returns the average of one bucket over the exchanging ranks.
-using Average = std::function<Vector(const Vectors& of, int bucket, long step)>;
+using Average = std::function<Vector(const Vectors& inputs, int bucket, long step)>;
 
-/// The exchanging ranks: all ranks, or the first of every two ranks.
-struct Who {
+/// The workers of a run. In a hierarchy they form nodes of two, and only node leaders exchange.
+struct WorkerSetup {
   int ranks;
   bool hierarchical;
 
-  std::vector<int> exchanging() const {
-    std::vector<int> all;
-    for (int rank = 0; rank < ranks; rank += hierarchical ? 2 : 1) all.push_back(rank);
-    return all;
+  std::vector<int> exchanging_ranks() const {
+    std::vector<int> exchanging;
+    for (int rank = 0; rank < ranks; rank += hierarchical ? 2 : 1) exchanging.push_back(rank);
+    return exchanging;
   }
-  /// The vectors of the exchanging ranks, from those of all ranks. In a hierarchy they are the
-  /// means of nodes of two.
-  Vectors theirs(const Vectors& of) const {
-    if (!hierarchical) return of;
+  /// The vectors that are exchanged if `x` has the vectors of all ranks: in a hierarchy, the means
+  /// of the nodes.
+  Vectors exchanged(const Vectors& x) const {
+    if (!hierarchical) return x;
     Vectors means;
-    for (std::size_t r = 0; r < of.size(); r += 2) {
-      means.push_back(of[r]);
-      for (std::size_t i = 0; i < of[r].size(); ++i)
-        means.back()[i] = (of[r][i] + of[r + 1][i]) / 2;
+    for (std::size_t r = 0; r < x.size(); r += 2) {
+      means.push_back(x[r]);
+      for (std::size_t i = 0; i < x[r].size(); ++i) means.back()[i] = (x[r][i] + x[r + 1][i]) / 2;
     }
     return means;
   }
 };
 
-inline Vector plain_mean(const Vectors& of, int, long) {
-  Vector sum(of.at(0).size(), 0);
-  for (const Vector& x : of)
-    for (std::size_t i = 0; i < x.size(); ++i) sum[i] += x[i] / static_cast<float>(of.size());
+inline constexpr WorkerSetup kWorkerSetups[] = {{4, false}, {8, false}, {4, true}, {8, true}};
+
+inline Vector plain_mean(const Vectors& inputs, int, long) {
+  Vector sum(inputs.at(0).size(), 0);
+  for (const Vector& x : inputs)
+    for (std::size_t i = 0; i < x.size(); ++i) sum[i] += x[i] / static_cast<float>(inputs.size());
   return sum;
 }
 
-inline Average scattered(const Who& who, const CodecSpec& codec, bool feedback) {
+inline Average scattered(const WorkerSetup& workers, const CodecSpec& codec, bool feedback) {
   const auto reference =
-      std::make_shared<CodedAverageReference>(codec, feedback, kSeed, who.exchanging());
-  return [reference](const Vectors& of, int bucket, long step) {
-    return reference->scattered(of, bucket, step);
+      std::make_shared<CodedAverageReference>(codec, feedback, kSeed, workers.exchanging_ranks());
+  return [reference](const Vectors& inputs, int bucket, long step) {
+    return reference->scattered(inputs, bucket, step);
   };
 }
 
-inline Average gathered(const Who& who, const CodecSpec& codec, bool feedback) {
+inline Average gathered(const WorkerSetup& workers, const CodecSpec& codec, bool feedback) {
   const auto reference =
-      std::make_shared<CodedAverageReference>(codec, feedback, kSeed, who.exchanging());
-  return [reference](const Vectors& of, int bucket, long step) {
-    return reference->gathered(of, bucket, step);
+      std::make_shared<CodedAverageReference>(codec, feedback, kSeed, workers.exchanging_ranks());
+  return [reference](const Vectors& inputs, int bucket, long step) {
+    return reference->gathered(inputs, bucket, step);
   };
 }
 
 /// The average of every bucket of the ranks' vectors.
-inline Vector averaged(const Who& who, const Vectors& of, const Average& average, long step) {
-  const Vectors theirs = who.theirs(of);
+inline Vector averaged(const WorkerSetup& workers, const Vectors& x, const Average& average,
+                       long step) {
+  const Vectors exchanged = workers.exchanged(x);
   Vector result;
   for (std::size_t b = 0; b < kBuckets; ++b) {
     Vectors parts;
-    for (const Vector& x : theirs)
-      parts.emplace_back(x.data() + kNumel * b / kBuckets, x.data() + kNumel * (b + 1) / kBuckets);
+    for (const Vector& v : exchanged)
+      parts.emplace_back(v.data() + kNumel * b / kBuckets, v.data() + kNumel * (b + 1) / kBuckets);
     const Vector part = average(parts, static_cast<int>(b), step);
     result.insert(result.end(), part.begin(), part.end());
   }
@@ -97,11 +99,11 @@ inline Vectors gradients(const Vector& x, int ranks) {
   return all;
 }
 
-/// x = x - lr avg(g_i(x))
-inline Vector follow_gradients(const Who& who, const Average& average) {
+/// The weights after training by x = x - lr avg(g_i(x)).
+inline Vector train_on_gradients(const WorkerSetup& workers, const Average& average) {
   Vector x(kNumel, 1);
   for (long t = 0; t < kSteps; ++t) {
-    const Vector g = averaged(who, gradients(x, who.ranks), average, t);
+    const Vector g = averaged(workers, gradients(x, workers.ranks), average, t);
     for (std::size_t i = 0; i < kNumel; ++i) x[i] -= kLr * g[i];
   }
   return x;
@@ -113,52 +115,43 @@ inline Json with_codec(const char* name, const CodecSpec& codec, bool feedback) 
   return {{"name", name}, {"codec", coded}, {"error_feedback", feedback}};
 }
 
-class CodedGradients : public ::testing::TestWithParam<std::string> {
+class CodedGradients : public NamedWorldTest {
  protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-  Vectors trained(const Who& who, Json spec, long steps, const Json& optimizer) {
-    Cluster cluster;
-    cluster.nodes = who.ranks / 2;
-    cluster.workers_per_node = 2;
-    spec["hierarchical"] = who.hierarchical;
-    Vectors weights;
-    for (const AffineEnd& end : train({.world = GetParam(),
-                                .cluster = cluster,
-                                .algorithm = spec,
-                                .steps = steps,
-                                .slope = double{kSlope},
-                                .tilt = double{kTilt},
-                                .alternating = true,
-                                .lr = double{kLr},
-                                .numel = kNumel,
-                                .optimizer = optimizer}))
-      weights.push_back(end.weights);
-    return weights;
+  Vectors trained(const WorkerSetup& workers, Json spec, long steps, const Json& optimizer) {
+    spec["hierarchical"] = workers.hierarchical;
+    return weights_of(train({.world = GetParam(),
+                             .cluster = nodes_of_two(workers.ranks / 2),
+                             .algorithm = spec,
+                             .steps = steps,
+                             .slope = double{kSlope},
+                             .tilt = double{kTilt},
+                             .alternating = true,
+                             .lr = double{kLr},
+                             .numel = kNumel,
+                             .optimizer = optimizer}));
   }
 
-  using Make = std::function<Average(const Who&)>;
-  using Follow = Vector (*)(const Who&, const Average&);
-  /// Checks on 4 and 8 workers, flat and in nodes of two, that the result follows `average` and
-  /// none of `others`.
-  void check(const Json& spec, const Make& average, const std::vector<Make>& others,
-             Follow follow = follow_gradients, long steps = kSteps, const Json& optimizer = {}) {
-    for (const Who who : {Who{4, false}, Who{8, false}, Who{4, true}, Who{8, true}}) {
-      SCOPED_TRACE(testing::Message()
-                   << spec << " on " << who.ranks << " workers, hierarchical " << who.hierarchical);
-      const auto everywhere = [&](const Make& make) {
-        return Vectors(static_cast<std::size_t>(who.ranks), follow(who, make(who)));
+  using MakeAverage = std::function<Average(const WorkerSetup&)>;
+  using TrainingLoop = Vector (*)(const WorkerSetup&, const Average&);
+  /// Checks on 4 and 8 workers, flat and in nodes of two, that the result is that of `loop` with
+  /// `average`, and differs from the results with each of `others`.
+  void check(const Json& spec, const MakeAverage& average, const std::vector<MakeAverage>& others,
+             TrainingLoop loop = train_on_gradients, long steps = kSteps,
+             const Json& optimizer = {}) {
+    for (const WorkerSetup workers : kWorkerSetups) {
+      SCOPED_TRACE(testing::Message() << spec << " on " << workers.ranks
+                                      << " workers, hierarchical " << workers.hierarchical);
+      const auto weights = [&](const MakeAverage& make) {
+        return Vectors(static_cast<std::size_t>(workers.ranks), loop(workers, make(workers)));
       };
-      const Vectors expected = everywhere(average);
-      expect_vectors_near(trained(who, spec, steps, optimizer), expected, 3e-5f);
-      for (const Make& other : others)
-        EXPECT_GT(largest_difference(expected, everywhere(other)), 3e-4) << "makes a difference";
+      const Vectors expected = weights(average);
+      expect_vectors_near(trained(workers, spec, steps, optimizer), expected, 3e-5f);
+      for (const MakeAverage& other : others)
+        EXPECT_GT(largest_difference(expected, weights(other)), 3e-4) << "makes a difference";
     }
   }
 };
 
-inline Average exact(const Who&) { return plain_mean; }
+inline Average exact(const WorkerSetup&) { return plain_mean; }
 
 }  // namespace trigram::test::coded

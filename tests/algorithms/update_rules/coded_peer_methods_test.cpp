@@ -37,29 +37,24 @@ Vector local_step(const Vector& x, std::size_t rank) {
 
 Vector coded(const Vector& x) { return minmax_uint8_decode(minmax_uint8_encode(x), x.size()); }
 
+AffineTraining training_of(const std::string& world, const Json& spec, int ranks, long steps) {
+  return {.world = world,
+          .cluster = flat_cluster(ranks),
+          .algorithm = spec,
+          .steps = steps,
+          .slope = kSlope,
+          .tilt = double{kTilt},
+          .lr = kLr,
+          .numel = kNumel};
+}
+
 Vectors trained_vectors(const std::string& world, const Json& spec, int ranks, long steps = 3) {
-  Vectors weights;
-  for (const AffineEnd& end : train({.world = world,
-                              .cluster = flat_cluster(ranks),
-                              .algorithm = spec,
-                              .steps = steps,
-                              .slope = kSlope,
-                              .tilt = kTilt,
-                              .lr = kLr,
-                              .numel = kNumel}))
-    weights.push_back(end.weights);
-  return weights;
+  return weights_of(train(training_of(world, spec, ranks, steps)));
 }
 
 Json over(const char* name, const char* graph) { return {{"name", name}, {"graph", graph}}; }
 
-class CodedPeerMethods : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class CodedPeerMethods : public NamedWorldTest {};
 
 /// Low-precision decentralised training as in BAGUA. Every rank of a ring has three replicas, which
 /// change after steps 0, `interval`, ...
@@ -97,7 +92,7 @@ TEST_P(CodedPeerMethods, DcdOnARingIsBaguasLowPrecisionDecentralised) {
 
 /// Every bucket has its own range, and hence its own code. The workload has two buckets of equal
 /// length.
-TEST_P(CodedPeerMethods, DcdCodesBucketsByThemselvesAndRestsBetweenExchanges) {
+TEST_P(CodedPeerMethods, DcdEncodesBucketsSeparatelyAndStepsLocallyBetweenExchanges) {
   const auto by_halves = [](const Vector& z) {
     Vector both = coded(Vector(z.begin(), z.begin() + kNumel / 2));
     const Vector second = coded(Vector(z.begin() + kNumel / 2, z.end()));
@@ -168,7 +163,7 @@ Vectors deepsqueeze(const PeerGraphSpec& graph, std::size_t P, float gamma, bool
   return x;
 }
 
-TEST_P(CodedPeerMethods, DeepSqueezeGossipsOnCodesOfModelsAndFeedsBackWhatTheyLose) {
+TEST_P(CodedPeerMethods, DeepSqueezeGossipsOnCodesOfModelsWithErrorFeedback) {
   for (const char* graph : {"ring", "star", "shift_one"})
     for (const int P : {4, 8}) {
       SCOPED_TRACE(testing::Message() << graph << " of " << P);
@@ -177,8 +172,8 @@ TEST_P(CodedPeerMethods, DeepSqueezeGossipsOnCodesOfModelsAndFeedsBackWhatTheyLo
       Json spec = over("deepsqueeze", graph);
       spec["gamma"] = 0.4;
       expect_vectors_near(trained_vectors(GetParam(), spec, P), expected, 3e-5f);
-      const auto itself = [](const Vector& z) { return z; };
-      EXPECT_GT(largest_difference(expected, deepsqueeze({graph}, n, 0.4f, true, itself)), 1e-3);
+      const auto identity = [](const Vector& z) { return z; };
+      EXPECT_GT(largest_difference(expected, deepsqueeze({graph}, n, 0.4f, true, identity)), 1e-3);
       EXPECT_GT(largest_difference(expected, deepsqueeze({graph}, n, 0.4f, false, coded)), 1e-3);
     }
 }
@@ -230,19 +225,14 @@ TEST_P(CodedPeerMethods, ChocoConservesTheMeanWithEveryCodec) {
     SCOPED_TRACE(codec);
     Json spec = over("choco_sgd", "ring");
     spec.update({{"codec", codec}, {"gamma", 0.3}});
-    const auto ends = train({.world = GetParam(),
-                             .cluster = flat_cluster(kRanks),
-                             .algorithm = spec,
-                             .steps = kSteps,
-                             .slope = 0,
-                             .tilt = kTilt,
-                             .lr = kLr,
-                             .numel = kNumel});
-    ASSERT_EQ(ends.size(), static_cast<std::size_t>(kRanks));
+    AffineTraining training = training_of(GetParam(), spec, kRanks, kSteps);
+    training.slope = 0;
+    const Vectors weights = weights_of(train(training));
+    ASSERT_EQ(weights.size(), static_cast<std::size_t>(kRanks));
     for (std::size_t i = 0; i < kNumel; ++i) {
       double mean = 0, mean_rank = 0;
       for (std::size_t r = 0; r < kRanks; ++r) {
-        mean += static_cast<double>(ends[r].weights.at(i)) / kRanks;
+        mean += static_cast<double>(weights[r].at(i)) / kRanks;
         mean_rank += static_cast<double>(r + 1) / kRanks;
       }
       const double slant = 1 + static_cast<double>(kTilt) * static_cast<double>(i);
@@ -251,8 +241,7 @@ TEST_P(CodedPeerMethods, ChocoConservesTheMeanWithEveryCodec) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, CodedPeerMethods, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, CodedPeerMethods, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::coded_peer_methods_test

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -29,9 +30,11 @@ class CodedSgd : public CodedGradients {
 
 /// Each element has one bit, which decodes to the mean of the elements of its sign. There is error
 /// feedback at both ends.
-TEST_P(CodedSgd, OneBitSgdFeedsBackWhatSignsLoseAtBothEnds) {
+TEST_P(CodedSgd, OneBitSgdFeedsBackTheLossOfSignsAtBothEnds) {
   const auto by = [](const char* scale, bool feedback) {
-    return [=](const Who& who) { return scattered(who, {"sign", {{"scale", scale}}}, feedback); };
+    return [=](const WorkerSetup& workers) {
+      return scattered(workers, {"sign", {{"scale", scale}}}, feedback);
+    };
   };
   check({{"name", "onebit_sgd"}}, by("means", true),
         {exact, by("means", false), by("l2", true), by("l1_mean", true)});
@@ -40,7 +43,9 @@ TEST_P(CodedSgd, OneBitSgdFeedsBackWhatSignsLoseAtBothEnds) {
 
 TEST_P(CodedSgd, EfSignSgdAveragesTheScaledSignsOfAllWorkers) {
   const auto by = [](const char* scale, bool feedback) {
-    return [=](const Who& who) { return gathered(who, {"sign", {{"scale", scale}}}, feedback); };
+    return [=](const WorkerSetup& workers) {
+      return gathered(workers, {"sign", {{"scale", scale}}}, feedback);
+    };
   };
   check({{"name", "ef_signsgd"}}, by("l1_mean", true),
         {exact, by("l1_mean", false), by("l2", true), by("means", true)});
@@ -48,7 +53,7 @@ TEST_P(CodedSgd, EfSignSgdAveragesTheScaledSignsOfAllWorkers) {
 
 /// Every element of every worker's gradient has a vote, and +1 wins a tie. Weights start at the
 /// rank, so votes differ.
-TEST_P(CodedSgd, SignSgdGoesWhereMostGradientsPoint) {
+TEST_P(CodedSgd, SignSgdMovesInTheDirectionOfMostGradients) {
   const double slope = 2;
   for (const std::size_t P : {4, 5, 8}) {
     SCOPED_TRACE(P);
@@ -69,19 +74,17 @@ TEST_P(CodedSgd, SignSgdGoesWhereMostGradientsPoint) {
       }
     EXPECT_EQ(ties > 0, P % 2 == 0);
     EXPECT_GT(divided, 5);
-    Vectors weights;
-    for (const AffineEnd& end : train({.world = GetParam(),
-                                .cluster = flat_cluster(static_cast<int>(P)),
-                                .algorithm = "signsgd_majority",
-                                .steps = kSteps,
-                                .slope = slope,
-                                .tilt = double{kTilt},
-                                .alternating = true,
-                                .lr = double{kLr},
-                                .numel = kNumel,
-                                .start_at_rank = true}))
-      weights.push_back(end.weights);
-    expect_vectors_near(weights, x, 1e-5f);
+    const auto ends = train({.world = GetParam(),
+                             .cluster = flat_cluster(static_cast<int>(P)),
+                             .algorithm = "signsgd_majority",
+                             .steps = kSteps,
+                             .slope = slope,
+                             .tilt = double{kTilt},
+                             .alternating = true,
+                             .lr = double{kLr},
+                             .numel = kNumel,
+                             .start_at_rank = true});
+    expect_vectors_near(weights_of(ends), x, 1e-5f);
   }
 }
 
@@ -99,21 +102,23 @@ TEST_P(CodedSgd, SignSgdCountsVotesNotGradients) {
 
 /// Gradients are clipped at +-c sigma, rounded to three values with the codec's own random numbers,
 /// and averaged.
-TEST_P(CodedSgd, TernGradAveragesThreeValuesOfCutGradients) {
+TEST_P(CodedSgd, TernGradAveragesThreeValuesOfClippedGradients) {
   const CodecSpec ternary{"qsgd", {{"levels", 1}, {"norm", "max"}, {"bucket", 1 << 24}}};
-  const auto cut_at = [&](double c) {
-    return [&ternary, c](const Who& who) -> Average {
-      return [average = gathered(who, ternary, false), c](Vectors of, int bucket, long step) {
-        for (Vector& x : of) {
-          const auto most = static_cast<float>(c * norm(x) / std::sqrt(double(x.size())));
-          for (float& v : x) v = v > most ? most : v < -most ? -most : v;
-        }
-        return average(of, bucket, step);
-      };
+  const auto clipped_at = [&](double c) {
+    return [&ternary, c](const WorkerSetup& workers) -> Average {
+      return
+          [average = gathered(workers, ternary, false), c](Vectors inputs, int bucket, long step) {
+            for (Vector& x : inputs) {
+              const auto limit = static_cast<float>(c * norm(x) / std::sqrt(double(x.size())));
+              for (float& v : x) v = std::clamp(v, -limit, limit);
+            }
+            return average(inputs, bucket, step);
+          };
     };
   };
-  check({{"name", "terngrad"}, {"clip", 1.25}}, cut_at(1.25), {exact, cut_at(1.5), cut_at(1e6)});
-  check({{"name", "terngrad"}, {"clip", nullptr}}, cut_at(1e6), {});
+  check({{"name", "terngrad"}, {"clip", 1.25}}, clipped_at(1.25),
+        {exact, clipped_at(1.5), clipped_at(1e6)});
+  check({{"name", "terngrad"}, {"clip", nullptr}}, clipped_at(1e6), {});
 }
 
 /// Every worker's momentum and its unsent elements, in plain loops.
@@ -122,19 +127,19 @@ struct DgcReference {
   bool nesterov = false, masks = true, quarters_at_first = false;
   double clip = 1e9;
 
-  Average operator()(const Who&) const {
+  Average operator()(const WorkerSetup&) const {
     using Key = std::pair<int, std::size_t>;  // bucket, exchanging rank
     const auto us = std::make_shared<std::map<Key, Vector>>();
     const auto vs = std::make_shared<std::map<Key, Vector>>();
-    return [o = *this, us, vs](const Vectors& of, int bucket, long step) {
-      Vector sum(of.at(0).size(), 0);
-      for (std::size_t r = 0; r < of.size(); ++r) {
+    return [o = *this, us, vs](const Vectors& inputs, int bucket, long step) {
+      Vector sum(inputs.at(0).size(), 0);
+      for (std::size_t r = 0; r < inputs.size(); ++r) {
         Vector &u = (*us)[{bucket, r}], &v = (*vs)[{bucket, r}];
         u.resize(sum.size(), 0);
         v.resize(sum.size(), 0);
-        o.accumulate(of[r], 1 / std::sqrt(static_cast<double>(of.size())), u, v);
+        o.accumulate(inputs[r], 1 / std::sqrt(static_cast<double>(inputs.size())), u, v);
         for (const std::uint32_t i : topk_indices(v, o.kept(sum.size(), step))) {
-          sum[i] += v[i] / static_cast<float>(of.size());
+          sum[i] += v[i] / static_cast<float>(inputs.size());
           v[i] = 0;
           if (o.masks) u[i] = 0;
         }
@@ -162,7 +167,7 @@ struct DgcReference {
   }
 };
 
-TEST_P(CodedSgd, DgcSendsTheLargestOfWhatMomentumHasAddedUp) {
+TEST_P(CodedSgd, DgcSendsTheLargestAccumulatedElements) {
   Json spec = {{"name", "dgc"}, {"density", 0.1}, {"momentum", 0.5}};
   const DgcReference plain{0.1};
   DgcReference no_masks = plain, no_momentum = plain, nesterov = plain, clipped = plain;
@@ -170,8 +175,8 @@ TEST_P(CodedSgd, DgcSendsTheLargestOfWhatMomentumHasAddedUp) {
   no_momentum.momentum = 0;
   nesterov.nesterov = true;
   clipped.clip = 6;
-  const auto topk = [](const Who& who) {
-    return gathered(who, {"topk", {{"density", 0.1}}}, true);
+  const auto topk = [](const WorkerSetup& workers) {
+    return gathered(workers, {"topk", {{"density", 0.1}}}, true);
   };
   check(spec, plain, {exact, no_masks, no_momentum, nesterov, clipped});
   check({{"name", "dgc"}, {"density", 0.1}, {"momentum", 0}}, topk, {plain});
@@ -190,8 +195,7 @@ TEST_P(CodedSgd, DgcWarmsItsDensityUp) {
         {all_along});
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, CodedSgd, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, CodedSgd, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::coded_sgd_test

@@ -19,7 +19,7 @@ class DropComputeRules : public CentralisedRules {};
 
 /// In steps 3 and 5 the last worker is delayed for longer than the threshold, so it computes only
 /// one of three micro-batches. In step 1 nothing is dropped yet, and it computes all three.
-TEST_P(DropComputeRules, LeaveOutWhatLateWorkersHaveNotBegun) {
+TEST_P(DropComputeRules, LeaveOutMicroBatchesThatLateWorkersHaveNotBegun) {
   constexpr int kRanks = 4, kBatches = 3, kSteps = 6;
   for (const bool by_all : {true, false}) {
     SCOPED_TRACE(by_all);
@@ -49,8 +49,7 @@ TEST_P(DropComputeRules, LeaveOutWhatLateWorkersHaveNotBegun) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, DropComputeRules, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, DropComputeRules, every_named_world(), named_world_test_name);
 
 constexpr int kBatches = 4;
 
@@ -62,9 +61,9 @@ double gain(const std::vector<ComputeTimes>& workers, double threshold) {
     double all = 0, end = 0, exchange = std::numeric_limits<double>::infinity(), done = 0;
     for (const ComputeTimes& worker : workers) {
       exchange = std::min(exchange, worker.exchange_s[i]);
-      all = std::max(all, worker.done_s[(i + 1) * kBatches - 1]);
+      all = std::max(all, worker.end_s[(i + 1) * kBatches - 1]);
       for (std::size_t m = 0; m < kBatches; ++m) {
-        const double at = worker.done_s[i * kBatches + m];
+        const double at = worker.end_s[i * kBatches + m];
         end = std::max(end, at);
         ++done;
         if (at > threshold) break;
@@ -76,7 +75,7 @@ double gain(const std::vector<ComputeTimes>& workers, double threshold) {
   return sum / static_cast<double>(steps);
 }
 
-TEST(ComputeThreshold, GainsMoreThanAnyOther) {
+TEST(ComputeThreshold, GainsMoreThanAnyOtherThreshold) {
   int drops = 0;
   for (int draw = 0; draw < 20; ++draw) {
     std::vector<ComputeTimes> workers(5);
@@ -86,7 +85,7 @@ TEST(ComputeThreshold, GainsMoreThanAnyOther) {
       for (int i = 0; i < 6; ++i) {
         double at = random.uniform() < 0.15 ? 4 * random.uniform() : 0;  // a delay
         for (int m = 0; m < kBatches; ++m)
-          worker.done_s.push_back(at += 0.1 + 0.05 * random.uniform());
+          worker.end_s.push_back(at += 0.1 + 0.05 * random.uniform());
         worker.exchange_s.push_back(0.02 + random.uniform());
         last = std::max(last, at);
       }
@@ -99,14 +98,14 @@ TEST(ComputeThreshold, GainsMoreThanAnyOther) {
 }
 
 /// All workers finish at the same time, so dropping anything is a loss.
-TEST(ComputeThreshold, DropsNothingOfWorkersThatAreAlike) {
+TEST(ComputeThreshold, DropsNothingIfWorkersAreAlike) {
   const std::vector<ComputeTimes> workers(3, {{1, 2, 3, 4, 1, 2, 3, 4}, {10, 10}});
   EXPECT_EQ(best_threshold(workers, kBatches), std::numeric_limits<double>::infinity());
 }
 
 /// The late worker, which is half a micro-batch behind, has finished three micro-batches when the
 /// other workers have finished four.
-TEST(ComputeThreshold, StopsTheLateBeforeTheirLast) {
+TEST(ComputeThreshold, StopsTheLateWorkerBeforeItsLastMicroBatch) {
   const std::vector<ComputeTimes> workers = {
       {{1, 2, 3, 4}, {1.5}}, {{1, 2, 3, 4}, {1.5}}, {{1.5, 2.5, 3.5, 4.5}, {1}}};
   EXPECT_EQ(best_threshold(workers, kBatches), 3.25);

@@ -106,13 +106,7 @@ class Reference {
   std::size_t largest_ = 0;
 };
 
-class DsgdAauRule : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class DsgdAauRule : public AffineTest {};
 
 TEST_P(DsgdAauRule, FollowsTheEquations) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "the schedule needs exact times";
@@ -122,16 +116,12 @@ TEST_P(DsgdAauRule, FollowsTheEquations) {
     const Reference reference(graph);
     ASSERT_GT(reference.shortest_gap_s(), 0.05) << "who is first must be clear";
     largest = std::max(largest, reference.largest_iteration());
-    const auto ends = train({.world = GetParam(),
-                             .cluster = flat_cluster(kRanks),
-                             .algorithm = {{"name", "dsgd_aau"}, {"graph", graph}},
-                             .steps = kSteps,
-                             .slope = kSlope,
-                             .lr = kLr,
-                             .delay = [](int rank, long t) {
-                               const auto r = static_cast<std::size_t>(rank);
-                               return t == 0 ? kStart[r] : kPeriod[r];
-                             }});
+    AffineTraining run = training(kRanks, {{"name", "dsgd_aau"}, {"graph", graph}}, kSteps, kSlope);
+    run.delay = [](int rank, long t) {
+      const auto r = static_cast<std::size_t>(rank);
+      return t == 0 ? kStart[r] : kPeriod[r];
+    };
+    const auto ends = train(run);
     expect_near(common_weights(ends), reference.weights());
     for (std::size_t r = 0; r < ends.size(); ++r)
       expect_near({ends[r].path.begin(), ends[r].path.end()}, reference.paths()[r]);
@@ -146,24 +136,18 @@ TEST_P(DsgdAauRule, ConservesTheMean) {
   for (const int ranks : {1, 2, 3, 5, 8})
     for (const char* graph : {"ring", "star", "complete"}) {
       SCOPED_TRACE(testing::Message() << graph << " of " << ranks);
-      const auto x = common_weights(train({.world = GetParam(),
-                                           .cluster = flat_cluster(ranks),
-                                           .algorithm = {{"name", "dsgd_aau"}, {"graph", graph}},
-                                           .steps = kMany,
-                                           .slope = 0,
-                                           .lr = kLr}));
+      const auto x = common_weights(
+          train(training(ranks, {{"name", "dsgd_aau"}, {"graph", graph}}, kMany, /*slope=*/0)));
       ASSERT_EQ(x.size(), static_cast<std::size_t>(ranks));
       EXPECT_NEAR(mean(x), 1 - kLr * kMany * (ranks + 1) / 2.0, 2e-4);
       const auto [low, high] = std::minmax_element(x.begin(), x.end());
       if (is_simulated(GetParam()) && ranks > 1) {
-        EXPECT_LT(*high - *low, 0.5 * kLr * kMany * (ranks - 1))
-            << "of what they drift apart alone";
+        EXPECT_LT(*high - *low, 0.5 * kLr * kMany * (ranks - 1)) << "less than without averages";
       }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, DsgdAauRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, DsgdAauRule, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::dsgd_aau_test

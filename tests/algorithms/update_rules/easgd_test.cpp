@@ -14,8 +14,8 @@ class EasgdRule : public CentralisedRules {};
 
 /// The models of the workers and the centre after each step. Exchanges follow every second step and
 /// the last step.
-struct Springs {
-  Springs(std::size_t ranks, int steps, double beta) : x(ranks, 1), paths(ranks) {
+struct Reference {
+  Reference(std::size_t ranks, int steps, double beta) : x(ranks, 1), paths(ranks) {
     for (int t = 0; t < steps; ++t) {
       for (std::size_t r = 0; r < ranks; ++r) x[r] -= kLr * gradient(x[r], r);
       if (t % 2 == 1 || t == steps - 1) pull(beta / static_cast<double>(ranks));
@@ -26,9 +26,9 @@ struct Springs {
   void pull(double alpha) {
     double sum = 0;
     for (double& weight : x) {
-      const double apart = weight - centre;
-      weight -= alpha * apart;
-      sum += apart;
+      const double difference = weight - centre;
+      weight -= alpha * difference;
+      sum += difference;
     }
     centre += alpha * sum;
   }
@@ -41,27 +41,21 @@ TEST_P(EasgdRule, WorkersAndCentrePullAtEachOther) {
   for (const double beta : {0.9, 0.4})
     for (const int steps : {5, 6}) {
       const Json spec = {{"name", "easgd"}, {"sync_every", 2}, {"beta", beta}};
-      check(spec, steps, [&](std::size_t ranks) { return Springs(ranks, steps, beta).x; });
+      check(spec, steps, [&](std::size_t ranks) { return Reference(ranks, steps, beta).x; });
     }
 }
 
 TEST_P(EasgdRule, WorkersStayApart) {
   constexpr std::size_t kRanks = 4;
-  const Springs springs(kRanks, 7, 0.9);
-  const auto ends = train({.world = GetParam(),
-                           .cluster = flat_cluster(kRanks),
-                           .algorithm = {{"name", "easgd"}, {"sync_every", 2}},
-                           .steps = 7,
-                           .slope = kSlope,
-                           .lr = kLr});
+  const Reference reference(kRanks, 7, 0.9);
+  const auto ends = train(training(kRanks, {{"name", "easgd"}, {"sync_every", 2}}, 7, kSlope));
   ASSERT_EQ(ends.size(), kRanks);
   for (std::size_t r = 0; r < kRanks; ++r)
-    expect_near({ends[r].path.begin(), ends[r].path.end()}, springs.paths[r]);
-  EXPECT_GT(springs.paths[0][5] - springs.paths[3][5], 0.5) << "until the last step";
+    expect_near({ends[r].path.begin(), ends[r].path.end()}, reference.paths[r]);
+  EXPECT_GT(reference.paths[0][5] - reference.paths[3][5], 0.5) << "until the last step";
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, EasgdRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, EasgdRule, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::easgd_test

@@ -10,24 +10,24 @@ using namespace peer_methods;
 using Sides = std::vector<std::size_t>;
 
 /// The coordinates of `rank` along all axes.
-Sides place_of(std::size_t rank, const Sides& sides) {
-  Sides place;
+Sides coordinates_of(std::size_t rank, const Sides& sides) {
+  Sides coordinates;
   for (const std::size_t side : sides) {
-    place.push_back(rank % side);
+    coordinates.push_back(rank % side);
     rank /= side;
   }
-  return place;
+  return coordinates;
 }
 
 /// For each rank, the mean over the ranks that differ from it only along `axis`.
-Numbers along(const Numbers& x, const Sides& sides, std::size_t axis) {
+Numbers means_along(const Numbers& x, const Sides& sides, std::size_t axis) {
   Numbers means;
   for (std::size_t i = 0; i < x.size(); ++i) {
     double sum = 0, count = 0;
     for (std::size_t j = 0; j < x.size(); ++j) {
-      Sides mine = place_of(i, sides), theirs = place_of(j, sides);
-      mine[axis] = theirs[axis] = 0;
-      if (mine != theirs) continue;
+      Sides own = coordinates_of(i, sides), other = coordinates_of(j, sides);
+      own[axis] = other[axis] = 0;
+      if (own != other) continue;
       sum += x[j];
       count += 1;
     }
@@ -43,7 +43,7 @@ struct Rule {
   long sync_every = 1, rounds = 1;
 };
 
-Numbers follow(const Rule& rule, long steps, bool in_nodes_of_two) {
+Numbers expected_weights(const Rule& rule, long steps, bool in_nodes_of_two) {
   Numbers x(rule.ranks, 1);
   std::size_t round = 0;
   for (long t = 0; t < steps; ++t) {
@@ -51,8 +51,8 @@ Numbers follow(const Rule& rule, long steps, bool in_nodes_of_two) {
     if ((t + 1) % rule.sync_every != 0) continue;
     for (long i = 0; i < rule.rounds; ++i, ++round) {
       const std::size_t axis = round % rule.sides.size();
-      x = in_nodes_of_two ? to_ranks(along(node_means(x), rule.sides, axis))
-                          : along(x, rule.sides, axis);
+      x = in_nodes_of_two ? to_ranks(means_along(node_means(x), rule.sides, axis))
+                          : means_along(x, rule.sides, axis);
     }
   }
   return x;
@@ -74,14 +74,14 @@ TEST_P(MoshpitRule, AveragesAlongOneAxisAfterAnother) {
         Rule{{{"grid", {3, 3}}}, 7, {3, 3}}, Rule{{{"grid", {2, 2, 2}}}, 5, {2, 2, 2}, 1, 3}}) {
     SCOPED_TRACE(testing::Message() << moshpit(rule) << " of " << rule.ranks);
     const Cluster cluster = flat_cluster(static_cast<int>(rule.ranks));
-    expect_near(trained(moshpit(rule), cluster, 5), follow(rule, 5, false));
-    expect_near(trained(in_buckets(moshpit(rule)), cluster, 5), follow(rule, 5, false));
+    expect_near(trained(moshpit(rule), cluster, 5), expected_weights(rule, 5, false));
+    expect_near(trained(in_buckets(moshpit(rule)), cluster, 5), expected_weights(rule, 5, false));
   }
 }
 
 TEST_P(MoshpitRule, AveragesTheMeansOfNodesIfHierarchical) {
   const Rule rule{{{"hierarchical", true}}, 8, {2, 2}};
-  expect_near(trained(moshpit(rule), nodes_of_two(4), 5), follow(rule, 5, true));
+  expect_near(trained(moshpit(rule), nodes_of_two(4), 5), expected_weights(rule, 5, true));
 }
 
 /// On a full grid, with as many rounds as axes, every worker has the mean over all workers.
@@ -99,8 +99,7 @@ TEST_P(MoshpitRule, LeavesTheMeanOfAllAfterARoundAlongEveryAxis) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, MoshpitRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, MoshpitRule, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::moshpit_test

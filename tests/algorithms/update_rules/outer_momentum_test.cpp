@@ -99,8 +99,7 @@ TEST_P(BlockRules, DiLoCoWithoutMomentumAtAnOuterRateOfOneIsLocalSgd) {
         expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, BlockRules, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, BlockRules, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::outer_momentum_test

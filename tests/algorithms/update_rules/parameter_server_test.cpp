@@ -11,16 +11,10 @@ namespace {
 
 constexpr float kLr = 0.125f;
 
-class ParameterServerRule : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class ParameterServerRule : public AffineTest {};
 
 /// x = x - lr 1/P sum_j (slope x + j + 1), in f32, summed in the order of ranks.
-float follow(int ranks, long steps, float slope) {
+float expected_weight(int ranks, long steps, float slope) {
   float x = 1;
   for (long t = 0; t < steps; ++t) {
     float sum = slope * x + 1;
@@ -47,23 +41,18 @@ TEST_P(ParameterServerRule, StepsWithTheMeanGradientToTheLastBit) {
               {"name", "parameter_server"}, {"servers", servers}, {"partition", partition}};
           algorithm.update(priority);
           SCOPED_TRACE(testing::Message() << ranks << algorithm);
-          const auto ends = train({.world = GetParam(),
-                                   .cluster = flat_cluster(ranks),
-                                   .algorithm = algorithm,
-                                   .steps = 3,
-                                   .slope = kSlope,
-                                   .lr = kLr});
+          const auto ends = train(training(ranks, algorithm, 3, double{kSlope}));
           ASSERT_EQ(ends.size(), static_cast<std::size_t>(ranks));
           for (const AffineEnd& end : ends) {
             ASSERT_EQ(end.weights.size(), 10u);
-            for (const float w : end.weights) EXPECT_EQ(w, follow(ranks, 3, kSlope));
+            for (const float w : end.weights) EXPECT_EQ(w, expected_weight(ranks, 3, kSlope));
           }
         }
 }
 
 /// Ranks that only serve affect nothing: their gradients are not part of the mean, and learning
 /// rates are scaled by the number of workers.
-TEST_P(ParameterServerRule, ServersBesideTheWorkersStepThemTheSameToTheLastBit) {
+TEST_P(ParameterServerRule, ServersBesideTheWorkersGiveTheSameWeightsToTheLastBit) {
   constexpr float kSlope = 0.3f;
   const Json modes[] = {Json::object(),
                         {{"overlap", false}, {"partition", "12B"}},
@@ -76,29 +65,22 @@ TEST_P(ParameterServerRule, ServersBesideTheWorkersStepThemTheSameToTheLastBit) 
           {"name", "parameter_server"}, {"servers", servers}, {"placement", "beside"}};
       algorithm.update(mode);
       SCOPED_TRACE(testing::Message() << ranks << algorithm);
-      const AffineTraining training{
-          .world = GetParam(),
-          .cluster = flat_cluster(ranks),
-          .algorithm = algorithm,
-          .steps = 3,
-          .slope = kSlope,
-          .optimizer = {{"name", "sgd"}, {"lr", double{kLr} / workers}, {"lr_scaling", "linear"}}};
-      const auto ends = train(training);
+      AffineTraining run = training(ranks, algorithm, 3, double{kSlope});
+      run.optimizer = {{"name", "sgd"}, {"lr", double{kLr} / workers}, {"lr_scaling", "linear"}};
+      const auto ends = train(run);
       ASSERT_EQ(ends.size(), static_cast<std::size_t>(ranks));
       int trained = 0;
       for (const AffineEnd& end : ends) {
         ASSERT_EQ(end.weights.size(), 10u);
-        if (end.weights[0] == 1)
-          continue;  // the initial weight, which shows that this rank is a server
+        if (end.weights[0] == 1) continue;  // a server keeps its initial weights
         ++trained;
-        for (const float w : end.weights) EXPECT_EQ(w, follow(workers, 3, kSlope));
+        for (const float w : end.weights) EXPECT_EQ(w, expected_weight(workers, 3, kSlope));
       }
       EXPECT_EQ(trained, workers);
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, ParameterServerRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, ParameterServerRule, every_named_world(), named_world_test_name);
 
 std::string error_of(const Json& algorithm, const Layout& layout) {
   try {
@@ -111,7 +93,7 @@ std::string error_of(const Json& algorithm, const Layout& layout) {
   return "";
 }
 
-TEST(ParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
+TEST(ParameterServerOptions, AreRefusedWithTheirPointer) {
   const Layout four(4, 1);
   const auto with = [](const char* key, const Json& value) -> Json {
     return {{"name", "parameter_server"}, {key, value}};
@@ -145,7 +127,7 @@ TEST(ParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
   EXPECT_NE(error_of(with("server", 1), four).find("did you mean \"servers\"?"), std::string::npos);
 }
 
-TEST(AsyncParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
+TEST(AsyncParameterServerOptions, AreRefusedWithTheirPointer) {
   const Layout four(4, 1);
   const auto with = [](const char* key, const Json& value) -> Json {
     return {{"name", "async_parameter_server"}, {key, value}};
@@ -164,7 +146,7 @@ TEST(AsyncParameterServerOptions, ThatCannotBeAreNamedWithTheirPlace) {
             "/algorithm/servers: expected an integer of at least 1, not 0");
 }
 
-TEST(AdPsgdOptions, ThatCannotBeAreNamedWithTheirPlace) {
+TEST(AdPsgdOptions, AreRefusedWithTheirPointer) {
   EXPECT_EQ(error_of({{"name", "adpsgd"}, {"interval_steps", 0}}, Layout(4, 1)),
             "/algorithm/interval_steps: expected an integer of at least 1, not 0");
 }

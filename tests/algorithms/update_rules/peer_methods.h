@@ -73,12 +73,8 @@ inline Json in_buckets(Json spec) {
   return spec;
 }
 
-class PeerMethods : public ::testing::TestWithParam<std::string> {
+class PeerMethods : public AffineTest {
  protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
   Numbers trained(const Json& spec, const Cluster& cluster, long steps) {
     return common_weights(train({.world = GetParam(),
                                  .cluster = cluster,
@@ -86,12 +82,6 @@ class PeerMethods : public ::testing::TestWithParam<std::string> {
                                  .steps = steps,
                                  .slope = kSlope,
                                  .lr = kLr}));
-  }
-  static Cluster nodes_of_two(int nodes) {
-    Cluster cluster;
-    cluster.nodes = nodes;
-    cluster.workers_per_node = 2;
-    return cluster;
   }
 };
 

@@ -128,8 +128,7 @@ TEST_P(PeerMethods, ChocoWithoutLossGossipsAfterTheStep) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, PeerMethods, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, PeerMethods, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::peer_methods_test

@@ -16,7 +16,7 @@
 namespace trigram::test::sparse {
 
 /// The mean of one bucket's vectors, computed by ranks that keep residuals.
-using Reference = std::function<Vector(const Vectors& of, int bucket, long step)>;
+using Reference = std::function<Vector(const Vectors& inputs, int bucket, long step)>;
 
 inline Vector only(const Vector& x, const std::vector<std::uint32_t>& indices) {
   Vector result(x.size(), 0);
@@ -36,14 +36,14 @@ inline std::size_t share_of(double density, std::size_t n) {
 /// The residual of every rank for every bucket.
 class Residuals {
  public:
-  Vector& of(int bucket, std::size_t rank, std::size_t n) {
-    Vector& e = all_[{bucket, rank}];
+  Vector& residual(int bucket, std::size_t rank, std::size_t n) {
+    Vector& e = residuals_[{bucket, rank}];
     e.resize(n, 0);
     return e;
   }
 
  private:
-  std::map<std::pair<int, std::size_t>, Vector> all_;
+  std::map<std::pair<int, std::size_t>, Vector> residuals_;
 };
 
 struct GTopK {
@@ -53,14 +53,14 @@ struct GTopK {
   bool merges = true;  // false: all codes are added up, and elements are dropped only at the end
 
   Reference operator()() const {
-    return [o = *this, residuals = std::make_shared<Residuals>()](const Vectors& of, int bucket,
+    return [o = *this, residuals = std::make_shared<Residuals>()](const Vectors& inputs, int bucket,
                                                                   long) {
-      const std::size_t P = of.size(), n = of.at(0).size(), k = share_of(o.density, n);
-      if (P == 1) return of[0];
+      const std::size_t P = inputs.size(), n = inputs.at(0).size(), k = share_of(o.density, n);
+      if (P == 1) return inputs[0];
       Vectors chosen;
       for (std::size_t r = 0; r < P; ++r) {
-        Vector& e = residuals->of(bucket, r, n);
-        add(of[r], e);
+        Vector& e = residuals->residual(bucket, r, n);
+        add(inputs[r], e);
         chosen.push_back(largest(e, k));
       }
       Vectors sums = chosen;
@@ -71,7 +71,7 @@ struct GTopK {
         }
       Vector result = largest(sums[0], k);
       for (std::size_t r = 0; r < P; ++r) {
-        Vector& e = residuals->of(bucket, r, n);
+        Vector& e = residuals->residual(bucket, r, n);
         for (std::size_t i = 0; i < n; ++i)
           if (chosen[r][i] == 0 ? !o.keeps_rest : !o.puts_back || result[i] != 0) e[i] = 0;
       }
@@ -108,9 +108,8 @@ class Limit {
 struct OkTopK {
   double density, slack;
   long threshold_every, rebalance_every;
-  bool keeps_rest = true;  // the rank keeps the elements that it has not sent
-  // elements that were sent but are not in the result return to the residual
-  bool puts_back = true;
+  bool keeps_rest = true;    // the rank keeps the elements that it has not sent
+  bool puts_back = true;     // elements that were sent but are not in the result return to it
   bool limits_rank = true;   // limits the elements of each region that a rank sends
   bool limits_owner = true;  // limits the elements that the owner of a region sends
   bool corrects_own = true, corrects_common = true;  // thresholds are corrected
@@ -123,18 +122,18 @@ struct OkTopK {
 
   Reference operator()() const {
     return [o = *this, residuals = std::make_shared<Residuals>(),
-            states = std::make_shared<std::map<int, State>>()](const Vectors& of, int bucket,
+            states = std::make_shared<std::map<int, State>>()](const Vectors& inputs, int bucket,
                                                                long step) {
-      const std::size_t P = of.size(), n = of.at(0).size(), k = share_of(o.density, n);
-      if (P == 1) return of[0];
+      const std::size_t P = inputs.size(), n = inputs.at(0).size(), k = share_of(o.density, n);
+      if (P == 1) return inputs[0];
       const std::size_t c = share_of(o.slack / static_cast<double>(P), k);
       const bool exact = step % o.threshold_every == 0;
       State& state = (*states)[bucket];
       state.own.resize(P, Limit(5.0f / 4, 1.012f));
       Vectors all, chosen;
       for (std::size_t r = 0; r < P; ++r) {
-        Vector& e = residuals->of(bucket, r, n);
-        add(of[r], e);
+        Vector& e = residuals->residual(bucket, r, n);
+        add(inputs[r], e);
         if (exact) state.own[r].find(e, k);
         all.push_back(e);
         chosen.push_back(state.own[r].cut(e));
@@ -165,7 +164,7 @@ struct OkTopK {
         if (o.corrects_common) state.common.correct(result, k);
       }
       for (std::size_t r = 0; r < P; ++r) {
-        Vector& e = residuals->of(bucket, r, n);
+        Vector& e = residuals->residual(bucket, r, n);
         for (std::size_t i = 0; i < n; ++i)
           if (sent[r][i] == 0 ? !o.keeps_rest : !o.puts_back || result[i] != 0) e[i] = 0;
       }

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 
 #include "algorithms/execution/averages.h"
@@ -11,6 +10,7 @@
 #include "core/random/philox.h"
 #include "tests/algorithms/update_rules/coded_gradients.h"
 #include "tests/algorithms/update_rules/sparse_averages.h"
+#include "tests/support/codec_testing.h"
 
 namespace trigram::test::sparse_averages_test {
 namespace {
@@ -34,22 +34,20 @@ class SparseAverages : public WorldTest {
  protected:
   /// Rank 0's results, bucket by bucket in every step, concatenated.
   Vector results(const std::function<Exchange()>& make) {
-    const auto bytes = results_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
+    const auto by_rank = vectors_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
       const Exchange average = make();
-      std::string all;
+      Vector all;
       for (long step = 0; step < kStepsOfAverage; ++step)
         for (int bucket = 0; bucket < kBucketsOfAverage; ++bucket) {
           const Tensor x = tensor_of(ctx, input(ctx.world_rank, {bucket, step}));
           average(ctx, x, {bucket, step});
           const auto values = ctx.device->download(x);
-          all.append(reinterpret_cast<const char*>(values.data()), x.nbytes());
+          all.insert(all.end(), values.begin(), values.end());
         }
       return all;
     });
-    for (const std::string& other : bytes) EXPECT_EQ(other, bytes.at(0)) << "ranks differ";
-    Vector values(kStepsOfAverage * kBucketsOfAverage * kElements);
-    std::memcpy(values.data(), bytes.at(0).data(), bytes.at(0).size());
-    return values;
+    for (const Vector& values : by_rank) EXPECT_TRUE(same_bits(values, by_rank.at(0)));
+    return by_rank.at(0);
   }
   Vector expected(const Reference& reference) const {
     Vector all;
@@ -66,10 +64,10 @@ class SparseAverages : public WorldTest {
   /// `others`.
   void check(const std::function<Exchange()>& make, const Reference& rule,
              const std::vector<Reference>& others) {
-    const Vector wanted = expected(rule);
-    EXPECT_EQ(results(make), wanted);
+    const Vector exact = expected(rule);
+    EXPECT_EQ(results(make), exact);
     for (std::size_t i = 0; i < others.size() && ranks() > 4; ++i)
-      EXPECT_GT(largest_difference({wanted}, {expected(others[i])}), 1e-2) << "other rule " << i;
+      EXPECT_GT(largest_difference({exact}, {expected(others[i])}), 1e-2) << "other rule " << i;
   }
 };
 
@@ -91,28 +89,29 @@ TEST_P(SparseAverages, OkTopKAddsUpRegionsAndKeepsTheLargestOfAll) {
       .density = 0.2, .slack = 1.25, .threshold_every = 20, .rebalance_every = 2};
   const OkTopK rule{options.density, options.slack, options.threshold_every,
                     options.rebalance_every};
-  const auto but = [&](const auto& change) {
+  const auto changed_rule = [&](const auto& change) {
     OkTopK other = rule;
     change(other);
     return other();
   };
   check([&] { return regional_average(options); }, rule(),
-        {but([](OkTopK& o) { o.keeps_rest = false; }), but([](OkTopK& o) { o.puts_back = false; }),
-         but([](OkTopK& o) { o.limits_rank = false; }),
-         but([](OkTopK& o) { o.limits_owner = false; }),
-         but([](OkTopK& o) { o.rebalance_every = kStepsOfAverage; }),
-         but([](OkTopK& o) { o.slack = 2; }), but([](OkTopK& o) { o.threshold_every = 1; }),
-         but([](OkTopK& o) { o.corrects_own = false; }),
-         but([](OkTopK& o) { o.corrects_common = false; })});
+        {changed_rule([](OkTopK& o) { o.keeps_rest = false; }),
+         changed_rule([](OkTopK& o) { o.puts_back = false; }),
+         changed_rule([](OkTopK& o) { o.limits_rank = false; }),
+         changed_rule([](OkTopK& o) { o.limits_owner = false; }),
+         changed_rule([](OkTopK& o) { o.rebalance_every = kStepsOfAverage; }),
+         changed_rule([](OkTopK& o) { o.slack = 2; }),
+         changed_rule([](OkTopK& o) { o.threshold_every = 1; }),
+         changed_rule([](OkTopK& o) { o.corrects_own = false; }),
+         changed_rule([](OkTopK& o) { o.corrects_common = false; })});
 }
 
-/// If all elements are sent, or if there is room for all, all of them are averaged and nothing is
-/// left.
+/// If messages are long enough for all elements, all of them are averaged, and residuals are 0.
 TEST_P(SparseAverages, OkTopKOfAllElementsIsTheMean) {
-  const auto mean = [](const Vectors& of, int, long) {
-    Vector sum = of[0];
-    for (std::size_t r = 1; r < of.size(); ++r) add(of[r], sum);
-    for (float& v : sum) v *= 1.0f / static_cast<float>(of.size());
+  const auto mean = [](const Vectors& inputs, int, long) {
+    Vector sum = inputs[0];
+    for (std::size_t r = 1; r < inputs.size(); ++r) add(inputs[r], sum);
+    for (float& v : sum) v *= 1.0f / static_cast<float>(inputs.size());
     return sum;
   };
   check([&] { return regional_average({.density = 1, .slack = 8, .threshold_every = 1}); }, mean,
@@ -124,17 +123,19 @@ INSTANTIATE_TEST_SUITE_P(Worlds, SparseAverages, every_world(1, 2, 3, 4, 5, 7, 8
 /// The same averages in training runs, flat and hierarchical.
 class SparseSgd : public coded::CodedGradients {};
 
-TEST_P(SparseSgd, GTopKStepsAlongTheMeanOfWhatIsLargest) {
+TEST_P(SparseSgd, GTopKStepsAlongTheMeanOfTheLargestElements) {
   const auto by = [](double density, bool keeps_rest) {
-    return [=](const coded::Who&) -> coded::Average { return GTopK{density, keeps_rest}(); };
+    return [=](const coded::WorkerSetup&) -> coded::Average {
+      return GTopK{density, keeps_rest}();
+    };
   };
   check({{"name", "gtopk"}, {"density", 0.2}}, by(0.2, true),
         {coded::exact, by(0.2, false), by(0.1, true)});
 }
 
-TEST_P(SparseSgd, OkTopKStepsAlongTheMeanOfWhatIsLargestInAllRegions) {
+TEST_P(SparseSgd, OkTopKStepsAlongTheMeanOfTheLargestElements) {
   const auto by = [](double density, double slack, long rebalance_every) {
-    return [=](const coded::Who&) -> coded::Average {
+    return [=](const coded::WorkerSetup&) -> coded::Average {
       return OkTopK{density, slack, 2, rebalance_every}();
     };
   };
@@ -146,8 +147,7 @@ TEST_P(SparseSgd, OkTopKStepsAlongTheMeanOfWhatIsLargestInAllRegions) {
         by(0.2, 1.25, 2), {coded::exact, by(0.1, 1.25, 2), by(0.2, 2, 2), by(0.2, 1.25, 64)});
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, SparseSgd, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, SparseSgd, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::sparse_averages_test

@@ -9,16 +9,12 @@
 #include <utility>
 
 #include "tests/algorithms/update_rules/server_shards.h"
-#include "tests/oracles/coded_average_reference.h"
-#include "tests/support/affine_training.h"
-#include "tests/support/weight_vectors.h"
-#include "tests/support/worlds.h"
 
 namespace trigram::test::ssp_test {
 namespace {
 
-constexpr float kLr = 0.125f, kSlope = 0.5f, kTilt = 0.07f;
-constexpr std::size_t kNumel = 43, kRanks = 3;
+using namespace server_shards;
+
 constexpr long kSteps = 7;
 
 // The duration of each rank's steps in seconds. Everything else takes milliseconds.
@@ -51,21 +47,17 @@ struct Shard : ServerShard {
 class Reference {
  public:
   Reference(std::size_t servers, Coder code, long staleness)
-      : code_(std::move(code)), staleness_(staleness), x_(kRanks, Vector(kNumel, 1)) {
-    for (const ServerShard& shard : server_shards(servers, kRanks, kNumel))
-      shards_.push_back({shard});
+      : code_(std::move(code)),
+        staleness_(staleness),
+        shards_(shards_on<Shard>(servers)),
+        x_(kRanks, Vector(kNumel, 1)) {
     while (*std::min_element(clocks_, clocks_ + kRanks) < kSteps) step();
     for (Vector& path : paths_) path.push_back(weights()[0]);  // the last step ends with a pull
   }
   const Vectors& paths() const { return paths_; }
   double shortest_gap_s() const { return shortest_gap_s_; }
   long largest_lead() const { return largest_lead_; }
-  double end_s() const { return now_s_; }
-  Vector weights() const {
-    Vector all;
-    for (const Shard& s : shards_) all.insert(all.end(), s.weights.begin(), s.weights.end());
-    return all;
-  }
+  Vector weights() const { return weights_of(shards_); }
 
  private:
   static constexpr double kNever = 1e9;
@@ -77,22 +69,15 @@ class Reference {
     now_s_ = *first;
     *first = kNever;
     const auto r = static_cast<std::size_t>(first - next_s_);
-    for (Shard& shard : shards_) {
-      Vector d;
-      for (std::size_t i = shard.begin; i < shard.end; ++i) {
-        const float offset = static_cast<float>(r + 1) * (1 + kTilt * static_cast<float>(i));
-        d.push_back(-kLr * (kSlope * x_[r][i] + (i % 2 == 0 ? offset : -offset)));
-      }
-      shard.push(r, d, code_);
-    }
+    for (Shard& shard : shards_) shard.push(r, change_of(shard, r, x_[r]), code_);
     if (++clocks_[r] < kSteps) waiting_.insert(r);
     const long slowest = *std::min_element(clocks_, clocks_ + kRanks);
     largest_lead_ = std::max(largest_lead_, clocks_[r] - slowest);
     for (std::size_t w = 0; w < kRanks; ++w)
-      if (waiting_.contains(w) && clocks_[w] <= slowest + staleness_) go_on(w);
+      if (waiting_.contains(w) && clocks_[w] <= slowest + staleness_) continue_rank(w);
   }
 
-  void go_on(std::size_t r) {
+  void continue_rank(std::size_t r) {
     waiting_.erase(r);
     for (Shard& shard : shards_) {
       const Vector& now = shard.pull(r, code_);
@@ -113,45 +98,27 @@ class Reference {
   long largest_lead_ = 0;
 };
 
-Json ssp(long staleness, const Json& servers = "all", const Json& codec = "none") {
-  return {{"name", "ssp"}, {"staleness", staleness}, {"servers", servers}, {"codec", codec}};
+Json ssp(long staleness, const Json& servers = "all", const Json& codec = {}) {
+  Json spec = {{"name", "ssp"}, {"staleness", staleness}, {"servers", servers}};
+  if (!codec.is_null()) spec["codec"] = codec;
+  return spec;
 }
 
-class SspRule : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class SspRule : public AffineTest {};
 
 TEST_P(SspRule, FollowsTheEquations) {
   if (!is_simulated(GetParam())) GTEST_SKIP() << "the schedule needs exact times";
   for (const long staleness : {0, 1, 3, 100})
     for (const Json& codec :
-         {Json("none"), Json{{"name", "minmax_uint8"}}, Json{{"name", "topk"}, {"density", 0.3}}})
+         {Json(), Json{{"name", "minmax_uint8"}}, Json{{"name", "topk"}, {"density", 0.3}}})
       for (const std::size_t servers : {1u, 2u, 3u}) {
         SCOPED_TRACE(testing::Message() << staleness << ", " << codec << ", servers " << servers);
-        Coder code = [](const Vector& x) { return x; };
-        if (codec != "none") code = plain_coder({codec.at("name"), codec}, {});
-        const Reference reference(servers, code, staleness);
+        const Reference reference(servers, coder_of(codec), staleness);
         ASSERT_GT(reference.shortest_gap_s(), 0.1) << "who is first must be clear";
         EXPECT_EQ(reference.largest_lead(), std::min(staleness + 1, 6L));
-        const auto ends = train(
-            {.world = GetParam(),
-             .cluster = flat_cluster(kRanks),
-             .algorithm = ssp(staleness, servers, codec),
-             .steps = kSteps,
-             .slope = double{kSlope},
-             .tilt = double{kTilt},
-             .alternating = true,
-             .lr = double{kLr},
-             .numel = kNumel,
-             .delay = [](int rank, long) { return kPeriod[static_cast<std::size_t>(rank)]; }});
-        Vectors weights, paths;
-        for (const AffineEnd& end : ends) weights.push_back(end.weights), paths.push_back(end.path);
-        expect_vectors_near(weights, Vectors(kRanks, reference.weights()), 5e-5f);
-        expect_vectors_near(paths, reference.paths(), 5e-5f);
+        AffineTraining run = training_of(GetParam(), ssp(staleness, servers, codec), kSteps);
+        run.delay = [](int rank, long) { return kPeriod[static_cast<std::size_t>(rank)]; };
+        expect_trained(run, reference, 5e-5f);
       }
 }
 
@@ -168,42 +135,35 @@ TEST_P(SspRule, WithoutStalenessIsSynchronous) {
       for (int r = 0; r < ranks; ++r) sum += 0.5 * x + r + 1;
       path.push_back(x -= 0.02 * sum);
     }
-    for (const Json& servers : {Json("all"), Json(1)})
-      for (const AffineEnd& end : train({.world = GetParam(),
-                                  .cluster = flat_cluster(ranks),
-                                  .algorithm = ssp(0, servers),
-                                  .steps = 5,
-                                  .slope = 0.5,
-                                  .lr = 0.02}))
-        expect_near({end.path.begin(), end.path.end()}, path);
+    for (const Json& servers : {Json("all"), Json(1)}) {
+      AffineTraining run = training(ranks, ssp(0, servers), 5);
+      run.lr = 0.02;
+      for (const AffineEnd& end : train(run)) expect_near({end.path.begin(), end.path.end()}, path);
+    }
   }
 }
 
 /// A rank that begins step c knows that all other ranks have ended step c - s - 1.
-TEST_P(SspRule, NobodyIsFurtherAheadThanTheBound) {
+TEST_P(SspRule, NoRankIsFurtherAheadThanTheBound) {
   if (!is_simulated(GetParam()) && GetParam() != "threads")
     GTEST_SKIP() << "ranks of other processes are not seen here";
   constexpr int kMany = 4;
   for (const long staleness : {0, 2}) {
     std::mutex mutex;
     std::vector<long> begun(kMany, 0);
-    const auto hold_up = [&](int rank, long step) {
+    AffineTraining run = training(kMany, ssp(staleness), 10);
+    run.lr = 0.02;
+    run.delay = [&](int rank, long step) {
       std::lock_guard guard(mutex);
       begun[static_cast<std::size_t>(rank)] = step;
       EXPECT_LE(step - *std::min_element(begun.begin(), begun.end()), staleness + 1);
       return rank == 1 ? 0.01 : 0;
     };
-    train({.world = GetParam(),
-           .cluster = flat_cluster(kMany),
-           .algorithm = ssp(staleness),
-           .steps = 10,
-           .lr = 0.02,
-           .delay = hold_up});
+    train(run);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, SspRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, SspRule, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::ssp_test

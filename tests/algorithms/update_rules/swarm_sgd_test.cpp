@@ -17,13 +17,13 @@ Json swarm(const char* mode, int local_steps, const char* interval = "fixed") {
       {"name", "swarm_sgd"}, {"mode", mode}, {"local_steps", local_steps}, {"interval", interval}};
 }
 
-Numbers in_pairs(const Numbers& x, long meeting) {
-  return times(mixing({"random_matching"}, static_cast<int>(x.size()), meeting), x);
+Numbers in_pairs(const Numbers& x, long round) {
+  return times(mixing({"random_matching"}, static_cast<int>(x.size()), round), x);
 }
 
 class SwarmRule : public PeerMethods {};
 
-TEST_P(SwarmRule, BlockingAveragesInPairsAfterSoManySteps) {
+TEST_P(SwarmRule, BlockingAveragesInPairsAfterEachInterval) {
   for (const int P : {1, 2, 4, 5, 8})
     for (const int local_steps : {1, 3}) {
       SCOPED_TRACE(testing::Message() << P << " ranks, " << local_steps << " steps");
@@ -38,24 +38,24 @@ TEST_P(SwarmRule, BlockingAveragesInPairsAfterSoManySteps) {
 
 /// The interval is the number of steps until the first zero among random numbers below the mean. It
 /// is drawn for each round.
-TEST_P(SwarmRule, GeometricIntervalsAreDrawnForEachMeeting) {
+TEST_P(SwarmRule, GeometricIntervalsAreDrawnForEachRound) {
   constexpr long kSteps = 12;
   constexpr std::uint32_t kMean = 3;
   Numbers x(4, 1);
   std::vector<long> intervals;
-  long meeting = 0, left = 0;
+  long round = 0, left = 0;
   for (long t = 0; t < kSteps; ++t) {
     if (left == 0) {
-      Philox draw(0, 1, meeting, Purpose::peers);
+      Philox draw(0, 1, round, Purpose::peers);
       do ++left;
       while (draw.below(kMean) != 0);
       intervals.push_back(left);
     }
     x = step_down(x, gradients(x));
-    if (--left == 0) x = in_pairs(x, meeting++);
+    if (--left == 0) x = in_pairs(x, round++);
   }
   expect_near(trained(swarm("blocking", kMean, "geometric"), flat_cluster(4), kSteps), x);
-  EXPECT_GT(meeting, 1);
+  EXPECT_GT(round, 1);
   EXPECT_NE(intervals, std::vector<long>(intervals.size(), kMean)) << "they differ";
 }
 
@@ -84,13 +84,8 @@ TEST_P(SwarmRule, ConservesTheMean) {
     for (const char* interval : {"fixed", "geometric"})
       for (const int P : {2, 5, 8}) {
         SCOPED_TRACE(testing::Message() << mode << " " << interval << " of " << P);
-        const auto ends = train({.world = GetParam(),
-                                 .cluster = flat_cluster(P),
-                                 .algorithm = swarm(mode, 2, interval),
-                                 .steps = kSteps,
-                                 .slope = 0,
-                                 .lr = kLr});
-        const Numbers x = common_weights(ends);
+        const Numbers x =
+            common_weights(train(training(P, swarm(mode, 2, interval), kSteps, /*slope=*/0)));
         ASSERT_EQ(x.size(), static_cast<std::size_t>(P));
         EXPECT_NEAR(mean(x), 1 - kLr * kSteps * (P + 1) / 2.0, 2e-4);
         const double alone = kLr * kSteps * (P - 1);  // how far ranks drift apart without averages
@@ -100,8 +95,7 @@ TEST_P(SwarmRule, ConservesTheMean) {
       }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, SwarmRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, SwarmRule, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::swarm_sgd_test

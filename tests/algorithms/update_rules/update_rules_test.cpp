@@ -26,13 +26,13 @@ std::vector<double> train(const std::string& world, const Cluster& cluster, cons
                                      .lr = kLr}));
 }
 
-/// x_r = mixed_r(x, t) - lr g_r(x_r), `steps` times, from 1 on. The gradient is taken at the old
-/// weights.
+/// The weights of all ranks after `steps` steps of x_r = mix(x, t)_r - lr g_r(x_r), where x_r
+/// starts at 1. The gradient is taken at the old weights.
 template <class Mix>
-std::vector<double> follow(std::size_t ranks, long steps, Mix mixed) {
+std::vector<double> expected_weights(std::size_t ranks, long steps, Mix mix) {
   std::vector<double> x(ranks, 1);
   for (long t = 0; t < steps; ++t) {
-    std::vector<double> next = mixed(x, t);
+    std::vector<double> next = mix(x, t);
     for (std::size_t r = 0; r < ranks; ++r) next[r] -= kLr * gradient(x[r], r);
     x = next;
   }
@@ -76,29 +76,17 @@ Json decentralized(const char* mode, bool hierarchical) {
   return {{"name", "decentralized"}, {"mode", mode}, {"hierarchical", hierarchical}};
 }
 
-class UpdateRules : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
-  static Cluster nodes_of_two(int nodes) {
-    Cluster cluster;
-    cluster.nodes = nodes;
-    cluster.workers_per_node = 2;
-    return cluster;
-  }
-};
+class UpdateRules : public NamedWorldTest {};
 
 TEST_P(UpdateRules, DecentralizedTakesTheGradientAtTheOldWeights) {
   const auto by_ring = [](const auto& x, long) { return mix_ring(x); };
   const auto by_all = [](const auto& x, long) { return mix_all(x); };
   expect_near(train(GetParam(), flat_cluster(5), decentralized("ring", false), 6),
-              follow(5, 6, by_ring));
+              expected_weights(5, 6, by_ring));
   expect_near(train(GetParam(), flat_cluster(5), decentralized("all", false), 6),
-              follow(5, 6, by_all));
+              expected_weights(5, 6, by_all));
   expect_near(train(GetParam(), flat_cluster(6), decentralized("shift_one", false), 7),
-              follow(6, 7, mix_shift_one));
+              expected_weights(6, 7, mix_shift_one));
 }
 
 /// Steps 0, 3 and 6 mix. The partner changes from one of these steps to the next.
@@ -110,7 +98,7 @@ TEST_P(UpdateRules, DecentralizedIsLocalBetweenItsExchanges) {
     Json spec = decentralized("shift_one", false);
     spec["communication_interval"] = 3;
     spec["bucket"] = bucket;
-    expect_near(train(GetParam(), flat_cluster(6), spec, 8), follow(6, 8, every_third));
+    expect_near(train(GetParam(), flat_cluster(6), spec, 8), expected_weights(6, 8, every_third));
   }
 }
 
@@ -120,13 +108,13 @@ TEST_P(UpdateRules, HierarchicalDecentralizedMixesTheMeansOfNodes) {
   };
   const auto by_ring = [](const auto& x, long) { return in_nodes_of_two(x, mix_ring); };
   expect_near(train(GetParam(), nodes_of_two(4), decentralized("shift_one", true), 7),
-              follow(8, 7, shift_one));
+              expected_weights(8, 7, shift_one));
   for (const bool overlap : {false, true}) {
     Json in_buckets = decentralized("ring", true);
     in_buckets["bucket"] = "0B";
     in_buckets["overlap"] = overlap;
     for (const Json& spec : {decentralized("ring", true), in_buckets})
-      expect_near(train(GetParam(), nodes_of_two(3), spec, 7), follow(6, 7, by_ring));
+      expect_near(train(GetParam(), nodes_of_two(3), spec, 7), expected_weights(6, 7, by_ring));
   }
 }
 
@@ -173,7 +161,7 @@ TEST_P(UpdateRules, AsyncAveragesConserveTheMean) {
 
 /// An average by steps uses the models of its step, however late it ends. At the end, ranks differ
 /// only by the steps since the last average.
-TEST_P(UpdateRules, AsyncAveragesByStepsAreOfTheModelsAtTheirStep) {
+TEST_P(UpdateRules, AsyncAveragesByStepsUseTheModelsOfTheirStep) {
   const long steps = 14;
   for (const long interval : {1, 4, 5}) {
     const Json algorithm = {{"name", "async_model_average"}, {"interval_steps", interval}};
@@ -185,8 +173,7 @@ TEST_P(UpdateRules, AsyncAveragesByStepsAreOfTheModelsAtTheirStep) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, UpdateRules, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, UpdateRules, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::update_rules_test

@@ -29,22 +29,22 @@ struct Rule {
 bool updates_variance(long t) { return t < kFreeze && t != 3; }
 bool averages(long t) { return (t - kFreeze) % 2 == 0; }
 
-Vectors follow(const Who& who, const Rule& rule) {
+Vectors expected_weights(const WorkerSetup& workers, const Rule& rule) {
   const float b1 = 0.9f, b2 = 0.999f, eps = 1e-8f;
-  const auto ranks = static_cast<std::size_t>(who.ranks);
-  const Average gradient_codes = scattered(who, {"sign"}, rule.feedback);
-  const Average moved_codes = scattered(who, {"sign"}, rule.feedback);
+  const auto ranks = static_cast<std::size_t>(workers.ranks);
+  const Average gradient_codes = scattered(workers, {"sign"}, rule.feedback);
+  const Average moved_codes = scattered(workers, {"sign"}, rule.feedback);
   Vectors x(ranks, Vector(kNumel, 1)), m(ranks, Vector(kNumel, 0)), u = m;
   Vector v(kNumel, 0), start;
   float lr = 0;
   int updates = 0;
   for (long t = 0; t < kAll; ++t) {
     Vectors g;
-    for (std::size_t r = 0; r < ranks; ++r) g.push_back(gradients(x[r], who.ranks)[r]);
+    for (std::size_t r = 0; r < ranks; ++r) g.push_back(gradients(x[r], workers.ranks)[r]);
     const bool update = updates_variance(t) || (!rule.keeps_variance_in_between && t < kFreeze);
     if (t < kFreeze) {
       const Vector mean =
-          averaged(who, g, updates_variance(t) ? Average(plain_mean) : gradient_codes, t);
+          averaged(workers, g, updates_variance(t) ? Average(plain_mean) : gradient_codes, t);
       g.assign(ranks, mean);
     }
     if (update) ++updates;
@@ -63,7 +63,7 @@ Vectors follow(const Who& who, const Rule& rule) {
       u.assign(ranks, Vector(kNumel, 0));
       lr = 0;
     } else if (averages(t) || !rule.local_steps) {
-      const Vector moved = averaged(who, u, moved_codes, t);
+      const Vector moved = averaged(workers, u, moved_codes, t);
       for (std::size_t i = 0; i < kNumel; ++i)
         start[i] -= moved[i] / c1 / (std::sqrt(v[i] / c2()) + eps);
       for (std::size_t r = 0; r < ranks; ++r)
@@ -84,19 +84,20 @@ TEST_P(ZeroOneAdamRule, CodesGradientsThenWhatWasMovedAlongMoments) {
                      {"variance_doubling", 3},
                      {"local_doubling", 1},
                      {"max_local_steps", 2}};
-  for (const Who who : {Who{4, false}, Who{8, false}, Who{4, true}, Who{8, true}}) {
-    SCOPED_TRACE(testing::Message() << who.ranks << " workers, hierarchical " << who.hierarchical);
-    const Vectors expected = follow(who, {});
-    expect_vectors_near(trained(who, spec, kAll, {{"name", "adam"}, {"lr", kAdamLr}}), expected,
+  for (const WorkerSetup workers : kWorkerSetups) {
+    SCOPED_TRACE(testing::Message()
+                 << workers.ranks << " workers, hierarchical " << workers.hierarchical);
+    const Vectors expected = expected_weights(workers, {});
+    expect_vectors_near(trained(workers, spec, kAll, {{"name", "adam"}, {"lr", kAdamLr}}), expected,
                         1e-4f);
     for (const Rule& other : {Rule{.feedback = false}, Rule{.keeps_variance_in_between = false},
                               Rule{.local_steps = false}, Rule{.sets_moment = false}})
-      EXPECT_GT(largest_difference(expected, follow(who, other)), 1e-3) << "makes a difference";
+      EXPECT_GT(largest_difference(expected, expected_weights(workers, other)), 1e-3)
+          << "makes a difference";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, ZeroOneAdamRule, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, ZeroOneAdamRule, every_named_world(), named_world_test_name);
 
 }  // namespace
 }  // namespace trigram::test::zeroone_adam_test

@@ -12,13 +12,10 @@ constexpr double kLr = 0.125;
 /// Whichever rank is late, all ranks have applied the same sums at the end, and every gradient that
 /// was sent is in one of them. If gradients do not depend on the weights, the total change of all
 /// models is known.
-class ConservationTest : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Worlds, ConservationTest, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+class ConservationTest : public NamedWorldTest {};
+INSTANTIATE_TEST_SUITE_P(Worlds, ConservationTest, every_named_world(), named_world_test_name);
 
 TEST_P(ConservationTest, EagerSgdAppliesEveryGradientOnce) {
-  const std::string reason = world_unavailable(GetParam());
-  if (!reason.empty()) GTEST_SKIP() << reason;
   constexpr long kSteps = 20;
   constexpr int P = 5;
   for (const char* mode : {"solo", "majority"}) {

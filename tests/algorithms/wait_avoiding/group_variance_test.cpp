@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <ostream>
 #include <set>
 #include <string>
@@ -47,11 +46,11 @@ class NoiseSteps final : public Optimizer {
     for (float& w : bucket.weight.floats()) w += random.normal();
     if ((step + 1) % kTau != 0) return;
     const auto weights = bucket.weight.floats();
-    left.insert(left.end(), weights.begin(), weights.end());
+    recorded.insert(recorded.end(), weights.begin(), weights.end());
   }
   float learning_rate(const Bucket& /*bucket*/) const override { return 0; }
 
-  std::vector<float> left;  // of all periods, bucket by bucket
+  std::vector<float> recorded;  // of all periods, bucket by bucket
 
  private:
   int rank_;
@@ -61,21 +60,23 @@ class NoiseSteps final : public Optimizer {
 struct Groups {
   std::string name;
   Json algorithm;
-  int bits = 0;          // lg S, the number of bits of a rank over which a group averages
-  bool dynamic = false;  // false: the same bits in every step
-  double in_steps = 0;   // value of the formula, rounded, for readers of this file
+  int bits = 0;                 // lg S, the number of bits of a rank over which a group averages
+  bool dynamic = false;         // false: the same bits in every step
+  double rounded_variance = 0;  // value of the formula, for readers of this file
 };
 
 void PrintTo(const Groups& groups, std::ostream* out) { *out << groups.name; }
 
-Groups none() { return {"none", {{"name", "local_sgd"}, {"sync_every", kTau}}, 0, false, 9.84}; }
+Groups no_groups() {
+  return {"none", {{"name", "local_sgd"}, {"sync_every", kTau}}, 0, false, 9.84};
+}
 
-Groups of(int size, const char* grouping, double in_steps) {
+Groups groups_of(int size, const char* grouping, double rounded_variance) {
   return {grouping + std::to_string(size),
           {{"name", "wagma"}, {"tau", kTau}, {"group_size", size}, {"grouping", grouping}},
           std::countr_zero(static_cast<unsigned>(size)),
           std::string(grouping) == "dynamic",
-          in_steps};
+          rounded_variance};
 }
 
 /// The formula above.
@@ -92,7 +93,7 @@ double expected_variance(const Groups& groups) {
 }
 
 /// A rank's weights just before each global average; fails the test if the rank was ever late.
-std::string train(Context ctx, const Json& algorithm) {
+std::vector<float> train(Context ctx, const Json& algorithm) {
   AffineWorkload workload(ctx, kDimension, 0);
   workload.bucketize(0);
   NoiseSteps optimizer(ctx.world_rank, workload.buckets().size());
@@ -103,24 +104,18 @@ std::string train(Context ctx, const Json& algorithm) {
   Run run{workload, optimizer, steps, entry.traits(resolved).execution};
   entry.make(resolved)->train(ctx, run);
   EXPECT_EQ(steps.take_staleness().max, 0) << "rank " << ctx.world_rank;
-  const auto bytes = std::as_bytes(std::span(optimizer.left));
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  return optimizer.recorded;
 }
 
 /// The mean square distance of ranks from the mean over all ranks, over the elements of their
 /// vectors.
-double variance(const std::vector<std::string>& by_rank) {
-  std::vector<double> sum, squares;
-  for (const std::string& bytes : by_rank) {
-    std::vector<float> x(bytes.size() / sizeof(float));
-    std::memcpy(x.data(), bytes.data(), bytes.size());
-    sum.resize(x.size());
-    squares.resize(x.size());
+double variance(const std::vector<std::vector<float>>& by_rank) {
+  std::vector<double> sum(by_rank[0].size()), squares(sum.size());
+  for (const std::vector<float>& x : by_rank)
     for (std::size_t i = 0; i < x.size(); ++i) {
       sum[i] += double{x[i]};
       squares[i] += double{x[i]} * double{x[i]};
     }
-  }
   const auto P = static_cast<double>(by_rank.size());
   double total = 0;
   for (std::size_t i = 0; i < sum.size(); ++i) total += squares[i] / P - sum[i] * sum[i] / (P * P);
@@ -130,23 +125,24 @@ double variance(const std::vector<std::string>& by_rank) {
 class GroupVariance : public ::testing::TestWithParam<Groups> {};
 
 /// The standard error is at most 0.2 %, for fixed groups of 16, of which there are four.
-TEST_P(GroupVariance, IsThatOfTheFormulaToOnePerCent) {
+TEST_P(GroupVariance, FollowsTheFormulaToOnePerCent) {
   const Groups& groups = GetParam();
   const double expected = expected_variance(groups);
-  EXPECT_NEAR(expected, groups.in_steps, 0.006);
-  const auto weights = results_in_world("sim", flat_cluster(kRanks),
+  EXPECT_NEAR(expected, groups.rounded_variance, 0.006);
+  const auto weights = vectors_in_world("sim", flat_cluster(kRanks),
                                         [&](Context ctx) { return train(ctx, groups.algorithm); });
   ASSERT_EQ(weights.size(), kRanks);
-  ASSERT_EQ(weights[0].size(), kPeriods * kDimension * sizeof(float));
+  ASSERT_EQ(weights[0].size(), kPeriods * kDimension);
   EXPECT_NEAR(variance(weights), expected, 0.01 * expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Wagma, GroupVariance,
-                         ::testing::Values(none(), of(4, "fixed", 3.09), of(8, "fixed", 1.97),
-                                           of(16, "fixed", 1.41), of(2, "dynamic", 1.88),
-                                           of(4, "dynamic", 1.27), of(8, "dynamic", 1.09),
-                                           of(16, "dynamic", 1.03), of(64, "dynamic", 0.98)),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Wagma, GroupVariance,
+    ::testing::Values(no_groups(), groups_of(4, "fixed", 3.09), groups_of(8, "fixed", 1.97),
+                      groups_of(16, "fixed", 1.41), groups_of(2, "dynamic", 1.88),
+                      groups_of(4, "dynamic", 1.27), groups_of(8, "dynamic", 1.09),
+                      groups_of(16, "dynamic", 1.03), groups_of(64, "dynamic", 0.98)),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace trigram::test::group_variance_test

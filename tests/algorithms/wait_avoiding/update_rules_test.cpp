@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLr = 0.125;
 
-using Path = std::vector<std::vector<double>>;  // weights after each step, by rank
+using Paths = std::vector<std::vector<double>>;  // weights after each step, by rank
 
 /// The settings of a run, by default in the simulator.
 struct Setting {
@@ -28,7 +28,7 @@ struct Setting {
 };
 
 /// Runs with rendezvous messages, so that all ranks finish a collective at the same time.
-Path follow(const Setting& s) {
+Paths trained_paths(const Setting& s) {
   Cluster cluster = flat_cluster(s.ranks);
   cluster.transport.protocol = Transport::Protocol::rendezvous;
   return paths(train({.world = s.world,
@@ -82,7 +82,7 @@ class WaitAvoidingRules : public ::testing::Test {
 TEST_F(WaitAvoidingRules, EagerSgdInTimeStepsWithTheMeanGradient) {
   for (const int P : {1, 3, 4, 8})
     for (const char* mode : {"solo", "majority"}) {
-      const Path path = follow(
+      const Paths path = trained_paths(
           {.algorithm = {{"name", "eager_sgd"}, {"mode", mode}, {"sync_every", 2}}, .ranks = P});
       double x = 1;
       for (const auto& after_step : path) {
@@ -94,7 +94,7 @@ TEST_F(WaitAvoidingRules, EagerSgdInTimeStepsWithTheMeanGradient) {
 
 TEST_F(WaitAvoidingRules, WagmaInTimeAveragesGroupsAndSometimesAll) {
   const auto check = [](const Setting& s, const std::vector<std::size_t>& bits) {
-    const Path path = follow(s);
+    const Paths path = trained_paths(s);
     std::vector<double> x(static_cast<std::size_t>(s.ranks), 1);
     for (std::size_t t = 0; t < bits.size(); ++t) {
       x = group_means(stepped(x), bits[t]);
@@ -122,7 +122,7 @@ TEST_F(WaitAvoidingRules, WagmaInTimeAveragesGroupsAndSometimesAll) {
 TEST_F(WaitAvoidingRules, CodedWagmaAveragesDifferencesFromTheLastAverage) {
   Json coded = wagma(2, 3);
   coded["codec"] = "minmax_uint8";
-  const Path path = follow({.algorithm = coded, .ranks = 4, .steps = 5});
+  const Paths path = trained_paths({.algorithm = coded, .ranks = 4, .steps = 5});
   std::vector<double> x(4, 1);
   const std::size_t bits[] = {1, 2, 3, 2, 1};
   for (std::size_t t = 0; t < 5; ++t) {
@@ -132,8 +132,8 @@ TEST_F(WaitAvoidingRules, CodedWagmaAveragesDifferencesFromTheLastAverage) {
 }
 
 TEST_F(WaitAvoidingRules, WagmaWithGroupsOfAllIsModelAveraging) {
-  const Path groups = follow({.algorithm = wagma(8, 1000), .ranks = 8, .steps = 5});
-  const Path synchronous = follow({.algorithm = wagma(2, 1), .ranks = 8, .steps = 5});
+  const Paths groups = trained_paths({.algorithm = wagma(8, 1000), .ranks = 8, .steps = 5});
+  const Paths synchronous = trained_paths({.algorithm = wagma(2, 1), .ranks = 8, .steps = 5});
   std::vector<double> x(8, 1);
   for (std::size_t t = 0; t < 5; ++t) {
     x = all_at_mean(stepped(x));
@@ -148,11 +148,11 @@ TEST_F(WaitAvoidingRules, WagmaGroupsSpreadEveryModelInLogSteps) {
     std::size_t steps;  // ceil(lg P / lg S)
   };
   for (const auto& [P, S, steps] : {Case{8, 2, 3}, Case{8, 4, 2}, Case{16, 4, 2}, Case{16, 8, 2}}) {
-    const Path path = follow({.algorithm = wagma(S, 1000),
-                              .ranks = P,
-                              .steps = static_cast<long>(steps),
-                              .lr = 0,
-                              .start_at_rank = true});
+    const Paths path = trained_paths({.algorithm = wagma(S, 1000),
+                                      .ranks = P,
+                                      .steps = static_cast<long>(steps),
+                                      .lr = 0,
+                                      .start_at_rank = true});
     EXPECT_NE(path[steps - 2][0], (P - 1) / 2.0);
     for (const double x : path.back()) EXPECT_EQ(x, (P - 1) / 2.0);
   }
@@ -170,7 +170,7 @@ TEST_F(WaitAvoidingRules, WagmaMergesALateModel) {
   Json whole = wagma(2, 1000), in_buckets = whole;
   in_buckets["bucket"] = "0B";
   for (const Json& algorithm : {whole, in_buckets}) {
-    const Path path = follow({.algorithm = algorithm, .ranks = 4, .delay = late});
+    const Paths path = trained_paths({.algorithm = algorithm, .ranks = 4, .delay = late});
     expect_near(path[2], {sum / 2, (sum + models_2[1]) / 3, (models_2[2] + models_2[3]) / 2,
                           (models_2[2] + models_2[3]) / 2});
   }
@@ -180,11 +180,11 @@ TEST_F(WaitAvoidingRules, WagmaMergesALateModel) {
 /// is added to the sum of the next step. All ranks apply the same sums, so all models stay equal.
 TEST_F(WaitAvoidingRules, EagerSgdAddsALateGradientToTheNextSum) {
   const auto late = [](int rank, long step) { return rank == 1 && step == 2 ? 1e-2 : 0.0; };
-  const Path path =
-      follow({.algorithm = {{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 0}},
-              .ranks = 4,
-              .steps = 6,
-              .delay = late});
+  const Paths path =
+      trained_paths({.algorithm = {{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 0}},
+                     .ranks = 4,
+                     .steps = 6,
+                     .delay = late});
   double x = 1, late_gradient = 0;
   for (std::size_t t = 0; t < path.size(); ++t) {
     double sum = 0;
@@ -236,22 +236,17 @@ TEST_F(WaitAvoidingRules, LateGradientsAndTheirSumsAddUp) {
 
 /// After each global average the models are bitwise equal on all ranks, whichever rank is late. A
 /// run does not hang if its last steps come after the last global average.
-class ConsensusTest : public ::testing::TestWithParam<std::string> {
+class ConsensusTest : public NamedWorldTest {
  protected:
-  void SetUp() override {
-    const std::string reason = world_unavailable(GetParam());
-    if (!reason.empty()) GTEST_SKIP() << reason;
-  }
   void expect_consensus(const Setting& s, std::size_t every) {
-    const Path path = follow(s);
+    const Paths path = trained_paths(s);
     for (std::size_t t = every - 1; t < path.size(); t += every)
       EXPECT_EQ(path[t], std::vector<double>(path[t].size(), path[t][0])) << "after step " << t;
     const auto& before = path[every - 2];
     EXPECT_NE(before, std::vector<double>(before.size(), before[0]));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Worlds, ConsensusTest, ::testing::ValuesIn(world_names()),
-                         [](const auto& world) { return world.param; });
+INSTANTIATE_TEST_SUITE_P(Worlds, ConsensusTest, every_named_world(), named_world_test_name);
 
 TEST_P(ConsensusTest, AfterEachAverageOverAll) {
   const auto rotating = [](int rank, long step) { return (rank + step) % 4 == 0 ? 0.015 : 0.0; };

@@ -4,7 +4,8 @@
 #include "tests/oracles/algorithm_volume.h"
 #include "tests/support/expect_volume.h"
 
-// Invariant D for the wait-avoiding algorithms: exact bytes and messages, whichever rank is late.
+// The wait-avoiding algorithms send exactly the bytes and messages of the formulas (invariant D),
+// whichever rank is late.
 
 namespace trigram::test::volume_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace trigram::test::random_meetings_test {
+namespace trigram::test::random_pairs_test {
 namespace {
 
 std::vector<long> due(const RandomPairs& pairs, long steps) {
@@ -14,13 +14,13 @@ std::vector<long> due(const RandomPairs& pairs, long steps) {
   return after;
 }
 
-TEST(RandomPairs, AreSoManyStepsApart) {
+TEST(RandomPairs, HaveAFixedInterval) {
   EXPECT_EQ(due(RandomPairs(1, Interval::fixed, 3, 10), 10), (std::vector<long>{2, 5, 8}));
 }
 
 /// 4,000 intervals of a geometric distribution with mean m. Their mean must be off by less than
 /// four of its standard deviations, sqrt(m (m - 1)) / sqrt(4000).
-TEST(RandomPairs, AreSoManyStepsApartInTheMean) {
+TEST(RandomPairs, HaveTheGivenMeanInterval) {
   for (const std::int64_t mean : {1, 4}) {
     const long steps = 4000 * mean;
     const RandomPairs pairs(7, Interval::geometric, mean, steps);
@@ -31,7 +31,7 @@ TEST(RandomPairs, AreSoManyStepsApartInTheMean) {
 
 /// The drawing stops at the end of the run, whatever the mean. A longer run begins with the rounds
 /// of a shorter one.
-TEST(RandomPairs, AreDrawnNoFurtherThanTheRun) {
+TEST(RandomPairs, EndWithTheRun) {
   EXPECT_EQ(RandomPairs(1, Interval::geometric, 1 << 30, 10).count(), 0);
   const auto few = due(RandomPairs(3, Interval::geometric, 4, 50), 50);
   auto many = due(RandomPairs(3, Interval::geometric, 4, 500), 500);
@@ -41,4 +41,4 @@ TEST(RandomPairs, AreDrawnNoFurtherThanTheRun) {
 }
 
 }  // namespace
-}  // namespace trigram::test::random_meetings_test
+}  // namespace trigram::test::random_pairs_test
