@@ -46,6 +46,20 @@ std::string without_exchange(const Experiment& e, const ExchangeSchedule& schedu
   return "";
 }
 
+/// Returns what the steps of a run lack that is simulated for too short a time; empty if nothing. A
+/// network that changes over time changes the steps, which other warnings report.
+std::string without_long_run(const Experiment& e, const Json& summary) {
+  const Json& trend = summary.at("trend");
+  if (trend.is_null() || !summary.at("steady").is_null() || !e.world().simulated ||
+      !e.cluster.inter.profile.empty() || e.cluster.inter.shaping.depth_bytes > 0)
+    return "";
+  const auto ms = [&](const char* half) { return 1e3 * trend.at(half).get<double>(); };
+  return fmt::format(
+      "took {:.4g} ms a step in the first half of its steps and {:.4g} ms in the second, so it is "
+      "not in its long run yet",
+      ms("first_half_step_s"), ms("second_half_step_s"));
+}
+
 Cycle cycle_of(const ExchangeSchedule& schedule) {
   return schedule.cycle.value_or(Cycle{.exact = false});
 }
@@ -105,6 +119,8 @@ Json shortfall(const Experiment& e, const Json& summary) {
     return lacks("rates", fmt::format("made {} of the {} steps of {} exchanges, as time or chance "
                                       "decide about each{}",
                                       rated, least, kLeastExchanges, later));
+  if (const std::string why = without_long_run(e, summary); !why.empty())
+    return lacks("rates", why);
   return nullptr;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/check.h"
 #include "experiments/sha256.h"
@@ -49,6 +50,16 @@ double samples_per_s(std::span<const WorkerPace> paces) {
   double sum = 0;
   for (const WorkerPace& pace : paces) sum += pace.samples_per_s;
   return sum;
+}
+
+/// The sum if all ranks that train had the step time of the slowest of them.
+double samples_per_s_at_slowest(std::span<const WorkerPace> paces) {
+  double sum = 0, slowest_s = 0;
+  for (const WorkerPace& pace : paces) {
+    sum += pace.samples_per_s * pace.step_s;
+    slowest_s = std::max(slowest_s, pace.step_s);
+  }
+  return sum / slowest_s;
 }
 
 /// The summary has paces if the step time of the slowest worker exceeds this multiple of that of
@@ -117,7 +128,17 @@ void Summary::add(const StepRecord& record) {
   const long cycled = all_.steps - cycle_.from;
   if (cycled == 0) warm_up_ = all_;
   if (cycled > 0 && cycled % cycle_.steps == 0) whole_ = all_;
+  if (cycled >= 0 && cycled % cycle_.steps == 0) note_trend(record);
   note_staleness(record, 1);
+}
+
+void Summary::note_trend(const StepRecord& record) {
+  const double end_s = std::reduce(record.end_s.begin(), record.end_s.end()) /
+                       static_cast<double>(record.end_s.size());
+  if (drops_last_) trend_before_last_ = trend_;
+  if (all_.steps > cycle_.from)
+    trend_.add((end_s - cycle_end_s_) / static_cast<double>(cycle_.steps));
+  cycle_end_s_ = end_s;
 }
 
 void Summary::repeat(std::span<const StepRecord> cycle, long times) {
@@ -193,6 +214,8 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
             {"step_s", rated.time_s / static_cast<double>(rated.steps)},
             {"samples_per_s", finite(samples_per_s(paces))},
             {"paces", paces_json(paces)},
+            {"samples_per_s_at_slowest", finite(samples_per_s_at_slowest(paces))},
+            {"trend", (drops_last_ ? trend_before_last_ : trend_).to_json()},
             {"compute_s", paced.mean.compute_s / own_steps},
             {"communication_s", paced.mean.communication_s / own_steps},
             {"exposed_s", paced.mean.exposed_s / own_steps},

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 
+#include "experiments/run/pace_trend.h"
 #include "experiments/run/rank_main.h"
 
 namespace trigram {
@@ -47,6 +48,7 @@ class Summary {
   std::vector<double> batches() const;
 
  private:
+  void note_trend(const StepRecord& record);
   void note_staleness(const StepRecord& record, long times);
   StepSums rated() const;
   StepSums paced() const;
@@ -60,6 +62,8 @@ class Summary {
   StepSums warm_up_,
       whole_;  // until the end of the warm-up, and until the end of the last whole cycle
   StepRecord last_;
+  PaceTrend trend_, trend_before_last_;
+  double cycle_end_s_ = 0;  // mean over ranks of the time at the end of the latest whole cycle
   Steps::Staleness staleness_;
 };
 
