@@ -148,7 +148,7 @@ def test_runs_of_a_configuration_here_name_it():
         other = results.Run(Path("x"), {"experiment": experiment | changed, "sweep": sweep})
         expected = "trigram run configs/vgg16_bandwidth.json" + (f" --set {settings}" if settings else "")
         assert commands.command("vgg16_bandwidth", [other]) == expected
-        assert commands.is_of(SOURCE / "configs" / "vgg16_bandwidth.json", other) == (not settings)
+        assert commands.makes(SOURCE / "configs" / "vgg16_bandwidth.json", other) == (not settings)
     unset = results.Run(Path("x"), {"experiment": {k: v for k, v in experiment.items() if k != "steps"}, "sweep": sweep})
     assert "cat > vgg16_bandwidth.json" in commands.command("vgg16_bandwidth", [unset, run])
 
@@ -164,7 +164,7 @@ def test_the_rates_of_the_clusters_accelerator_are_those_that_a_configuration_as
                         (accelerator | {"flops": "1TFLOP/s"}, False)):
         workload = sweep["/workload"] | {"accelerator": bound}
         run = results.Run(Path("x"), {"sweep": sweep, "experiment": experiment | {"workload": workload}})
-        assert commands.is_of(path, run) == made
+        assert commands.makes(path, run) == made
 
 
 def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):

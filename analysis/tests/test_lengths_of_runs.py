@@ -42,8 +42,8 @@ def test_who_falls_short_by_rates_may_learn_the_most(sweep, of, first):
     assert found["accuracy"] == found["loss"] == first
     (point,) = [p for p in report_data.data(comparison)["points"] if p["shortfall"]]
     drawn = measures(comparison)
-    assert {drawn[i].key for i in point["apart"]} >= {"step_s", "samples_per_s"}
-    assert ("accuracy" in {drawn[i].key for i in point["apart"]}) != first
+    assert {drawn[i].key for i in point["excluded"]} >= {"step_s", "samples_per_s"}
+    assert ("accuracy" in {drawn[i].key for i in point["excluded"]}) != first
     (text,) = [v.text for v in verdict.verdicts(comparison) if v.setting == "1 Gbps"]
     assert text.startswith("bytegrad has the fastest step")
     assert text.endswith(f"Not compared{' per step' if first else ''}: diloco {CUT['why']}.")
@@ -66,7 +66,7 @@ def test_steps_that_means_leave_out_are_said(sweep):
              "bytes_intra": 1600}
     write(sweep, steps=20, rates=rates, bytes_inter=3300)
     comparison = compare(sweep)
-    (run,) = [r for r in comparison.runs if r.over]
+    (run,) = [r for r in comparison.runs if r.averaged_steps]
     assert (run.steps, run.per_step("bytes_inter"), run.per_step("bytes_intra")) == (20, 200, 100)
     (per_step,) = [m for m in measures(comparison) if m.key == "bytes_inter"]
     assert [per_step.value(p) for p in comparison.points if p.algorithm == "diloco"] == [200]

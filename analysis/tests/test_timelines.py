@@ -21,7 +21,7 @@ def recorded(folder: Path) -> tuple[list[int], dict[tuple[int, ...], int]]:
 
 @pytest.mark.parametrize("algorithms, settings", [(2, 5), (2, 7), (3, 14), (4, 11), (10, 20), (1, 60)])
 def test_the_setting_that_the_page_begins_with_is_recorded(tmp_path, monkeypatch, algorithms, settings):
-    monkeypatch.setattr(report_data, "_TRACES", 12)
+    monkeypatch.setattr(report_data, "_MAX_TRACES", 12)
     for a in range(algorithms):
         for i in range(settings):
             synthetic.write_timing(tmp_path / "x", a, 10, 10 * (i + 1))
@@ -32,7 +32,7 @@ def test_the_setting_that_the_page_begins_with_is_recorded(tmp_path, monkeypatch
 
 
 def test_a_long_trace_is_not_at_the_cost_of_the_first_setting(tmp_path, monkeypatch):
-    monkeypatch.setattr(report_data, "_BOXES", 1)
+    monkeypatch.setattr(report_data, "_MAX_BOXES", 1)
     for a in range(2):
         for i in range(6):
             synthetic.write_timing(tmp_path / "x", a, 10, 10 * (i + 1))
@@ -41,7 +41,7 @@ def test_a_long_trace_is_not_at_the_cost_of_the_first_setting(tmp_path, monkeypa
 
 
 def told(folder: Path) -> list[str]:
-    return [each["told"] for each in report_data.data(Comparison("x", results.load(folder).runs))["timelines"]]
+    return [each["label"] for each in report_data.data(Comparison("x", results.load(folder).runs))["timelines"]]
 
 
 def test_timelines_of_a_setting_are_of_one_seed_where_they_can_be(tmp_path):

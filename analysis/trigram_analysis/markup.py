@@ -37,6 +37,6 @@ def details(summary: str, body: str, opened: bool = False) -> str:
             f"{body}</details>")
 
 
-def copied(label: str, text: str) -> str:
-    """A button that copies `text`. Without scripts it is hidden; the text is also elsewhere on the page."""
+def copy_button(label: str, text: str) -> str:
+    """A button that copies `text`. Without JavaScript it is hidden; the text is also elsewhere on the page."""
     return f'<button type="button" class="copy" data-copy="{escape(text)}">{escape(label)}</button>'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from . import commands, links, profiles
-from .markup import copied, details, escape, plain, table
+from .markup import copy_button, details, escape, plain, table
 from .results import Run
 
 _MOST_VALUES = 20  # in a row of the section
@@ -41,7 +41,7 @@ def section(name: str, runs: list[Run]) -> str:
     config = json.dumps(runs[0].experiment, indent=2, ensure_ascii=False)
     shown = command if len(command) < 4000 else command[:4000] + "\n... (the button copies the whole command)"
     return "".join([
-        f'<div class="command"><pre>{escape(shown)}</pre>{copied("copy the command", command)}</div>',
+        f'<div class="command"><pre>{escape(shown)}</pre>{copy_button("copy the command", command)}</div>',
         table(("", ""), rows, "wrapped"),
         links.listing(runs),
         details("Runs", _runs(runs, command)),
@@ -50,7 +50,7 @@ def section(name: str, runs: list[Run]) -> str:
 
 
 def _runs(runs: list[Run], command: str) -> str:
-    """The table of runs. The page's script adds a button to each row, which copies the command of that run."""
+    """The table of runs. The page's script adds to each row a button that copies the command of that run."""
     titles = ("run", "seed", "swept options", "version", "SHA-256 of the final weights")
     rows = [(run.id, str(run.seed), plain(run.sweep), version(run),
              str(run.summary.get("weights_hash") or "–")) for run in runs]
@@ -59,10 +59,10 @@ def _runs(runs: list[Run], command: str) -> str:
 
 
 def assumptions(runs: list[Run]) -> str:
-    """The assumptions of the runs that nobody has measured, as HTML: first those of the model profiles, then those of
-    the options."""
+    """The values of the runs that are assumed and not measured, as HTML: first values of the model profiles, then
+    values of options."""
     parts = []
-    for profile in profiles.of(runs):
+    for profile in profiles.used_by(runs):
         assumed = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in profile.assumed)
         sources = "".join(f"<li>{escape(x)}</li>" for x in profile.sources)
         if profile.replaced:

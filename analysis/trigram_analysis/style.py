@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter  # noqa: E402
 
 from . import appearance  # noqa: E402
 
-# Okabe and Ito's colour-blind-safe palette without black and yellow, which vanish on dark and on
+# Okabe and Ito's palette for colour-blind readers, without black and yellow: black vanishes on dark pages, yellow on
 # light pages.
 _COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9"]
 _MARKERS = ["o", "s", "^", "D", "v", "P"]

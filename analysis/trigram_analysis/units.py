@@ -14,7 +14,8 @@ _QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-zµ/]*)\
 
 
 def quantity(value: Any) -> tuple[str, float] | None:
-    """("bandwidth", bits per second), ("duration", seconds), ("bytes", bytes) or ("number", n)."""
+    """The dimension and the value in base units: ("bandwidth", bits per second), ("duration", seconds), ("bytes",
+    bytes), ("flop rate", FLOP/s) or ("number", n); None if `value` is no quantity."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
@@ -92,7 +93,7 @@ def seconds(value: float) -> str:
 
 
 def _round_seconds(value: float) -> str:
-    """A time as people write it: 50 µs, not 50.0 µs."""
+    """A time without trailing zeros: 50 µs, not 50.0 µs."""
     for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
         if 0 < abs(value) < limit * (1 - 1e-9):
             return f"{value * scale:,.6g} {unit}"
@@ -119,15 +120,15 @@ def _quantities(value: Any) -> Iterator[tuple[float, str]]:
 
 
 def show(value: Any) -> str:
-    """A configured value for people: "25Gbps" and "3.125GB/s" both become "25 Gbps"; a long list or matrix becomes its
-    smallest and its largest value."""
+    """A configured value for people: "25Gbps" and "3.125GB/s" both become "25 Gbps". A long list or matrix of
+    quantities becomes the range of its values."""
     parsed = quantity(value)
     if parsed is None:
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-        within = sorted(_quantities(value))
-        if len(text) <= _LONGEST_LIST or not within:
+        quantities = sorted(_quantities(value))
+        if len(text) <= _LONGEST_LIST or not quantities:
             return text
-        return f"{show(within[0][1])} to {show(within[-1][1])}"
+        return f"{show(quantities[0][1])} to {show(quantities[-1][1])}"
     dimension, number = parsed
     if dimension == "duration":
         return _round_seconds(number)

@@ -29,7 +29,7 @@ def opened(browser, folder):
 @pytest.fixture
 def grid(browser, tmp_path, monkeypatch):
     """Six settings of three algorithms. Two of the settings and the middle one have timelines."""
-    monkeypatch.setattr(report_data, "_TRACES", 6)
+    monkeypatch.setattr(report_data, "_MAX_TRACES", 6)
     for a, gbps, latency in itertools.product(range(3), (1, 10, 100), (10, 1000)):
         synthetic.write_timing(tmp_path / "grid", a, gbps, latency)
     page = opened(browser, tmp_path / "grid")
