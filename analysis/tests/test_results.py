@@ -60,7 +60,7 @@ def test_missing_metrics_are_an_empty_table(sweep):
     assert run.records == []
 
 
-def test_runs_under_way_or_interrupted_are_unfinished(sweep):
+def test_runs_in_progress_or_interrupted_are_unfinished(sweep):
     (sweep / "bytegrad-1-1").rename(sweep / "bytegrad-1-1.tmp.host.123")
     found = results.load(sweep)
     assert len(found.runs) == 5

@@ -38,21 +38,20 @@ def grid(browser, tmp_path, monkeypatch):
     page.close()
 
 
-def cell(page, text):
+def click_cell(page, bandwidth, latency):
     """Clicks the cell of the winner map at a bandwidth and a latency."""
-    bandwidth, latency = text
     page.run(f"""(() => {{ const map = document.querySelector('[data-part=map] table');
       const column = [...map.tHead.rows[0].cells].findIndex(c => c.textContent === '{bandwidth}');
       [...map.tBodies[0].rows].find(r => r.cells[0].textContent === '{latency}').cells[column].click(); }})()""")
 
 
-def test_a_timeline_is_of_the_setting_that_is_chosen_or_not_there(grid):
+def test_only_timelines_of_the_chosen_setting_are_shown(grid):
     offered = grid.run(OFFERED)
     assert len(offered) == 3 and not any("not recorded" in text for text in offered)
     assert len(grid.run(NAMES)) == 3
     recorded = set(offered)
     for bandwidth, latency in itertools.product(("1 Gbps", "10 Gbps", "100 Gbps"), ("10 µs", "1 ms")):
-        cell(grid, (bandwidth, latency))
+        click_cell(grid, bandwidth, latency)
         label = f"inter-node bandwidth {bandwidth}, inter-node latency {latency}"
         caption = grid.run(CAPTION)
         assert f"at {label}" in caption
