@@ -28,7 +28,7 @@ class Install(CommandTest):
         self.run_config(experiment(seed=[1, 2]))
         self.assertIn("gradient_allreduce", self.report(harness.TRIGRAM))
 
-    def test_report_of_nothing(self) -> None:
+    def test_report_of_a_missing_folder(self) -> None:
         self.assertIn("nowhere", self.trigram("report", "nowhere", code=2).stderr)
 
     def test_installed(self) -> None:

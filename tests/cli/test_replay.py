@@ -6,7 +6,7 @@ import json
 import unittest
 from typing import Any
 
-from harness import CLUSTER, CommandTest, experiment, worlds
+from harness import CLUSTER, CommandTest, experiment, needs_simulator
 
 # Two tensors of the same size; the second one has ten times the work.
 PROFILE = """\
@@ -51,7 +51,7 @@ class Replay(CommandTest):
             self.assertAlmostEqual(four["forward"][key], 2 * two["forward"][key])
         self.assertEqual(four["numel"], two["numel"])
 
-    @unittest.skipUnless(worlds()["sim"], "no simulator in this build")
+    @needs_simulator
     def test_a_simulated_accelerator_has_its_described_rate(self) -> None:
         def seconds(flops: str) -> float:
             cluster = {**SINGLE, "accelerator": {"flops": flops}}
@@ -76,7 +76,7 @@ class Replay(CommandTest):
         err = self.trigram("replay", path, code=2).stderr
         self.assertIn("/sweep: expected one run to replay, not 2", err)
 
-    def test_it_trains_as_any_workload_and_learns_nothing(self) -> None:
+    def test_a_replay_is_a_workload_without_values(self) -> None:
         algorithms = ["gradient_allreduce", "bytegrad", {"name": "decentralized", "mode": "ring"}]
         manifests = self.run_config(
             experiment(
