@@ -29,7 +29,7 @@ BASE: Json = {
     "eval_every": 4,
 }
 
-# Files that the experiments below read: a profile that names the accelerator of its measurements.
+# Files that the experiments below read.
 FILES = {
     "mine.csv": """# name: mine
 # accelerator: P100
@@ -50,8 +50,8 @@ only,700,0.001,0.002,50000,90000
 """,
 }
 
-# The settings that an option needs, by parts of its label (regular expressions). All settings whose
-# part matches the label are applied, in this order.
+# By a pattern (a regular expression): the settings that options need whose label contains the pattern. If several
+# patterns fit an option, all their settings are applied, in this order.
 CONTEXTS: dict[str, Json] = {
     # Tensors that are exchanged one by one, as soon as their gradients are ready.
     "/overlap|/early|/servers of p|/assignment": {"/algorithm/bucket": "0B"},
@@ -67,8 +67,7 @@ CONTEXTS: dict[str, Json] = {
         "/workload/values": False,
     },
     "/phase2": {"/algorithm/hierarchical": False},
-        # Vectors that are longer than segments and slices; they have no values, to save time and
-        # memory.
+    # Vectors that are longer than segments and slices. They have no values, which saves time and memory.
     "allreduce/(segment|slice)": {"/workload/dimension": 4096, "/workload/values": False},
     "allreduce/segment of powersgd": {"/workload": {"name": "ddppo"}, "/steps": 2},
     # A setting in which a tree and a ring take about as long.
@@ -92,7 +91,7 @@ CONTEXTS: dict[str, Json] = {
     "of zeroone_adam": {"/algorithm/freeze_step": 2},
     "/max_local_steps": {"/algorithm/local_doubling": 1, "/steps": 40},
     "/divisor": {"/algorithm/threshold": "2ms"},
-        # Only codes whose error is smaller than their input can have feedback.
+    # Only codecs whose error is smaller than their input can have error feedback.
     "/codec/levels of .* of qsgd": {"/algorithm/codec/bucket": 16, "/algorithm/codec/levels": 127},
     "/codec/density of .* of randk": {"/algorithm/codec/unbiased": False},
     # Other kinds of traffic.
@@ -239,23 +238,23 @@ CONTEXTS: dict[str, Json] = {
 def experiment_of(option: Option) -> Json:
     """An experiment in which changing `option` has an effect."""
     config = copy.deepcopy(BASE)
-    for pointer, name in option.chosen:
+    for pointer, name in option.components:
         component, _, key = pointer.rpartition("/")
-        put(config, component, {key: name})
-    for part, beside in CONTEXTS.items():
-        if re.search(part, option.label):
-            for pointer, value in beside.items():
-                put(config, pointer, value)
+        set_at(config, component, {key: name})
+    for pattern, settings in CONTEXTS.items():
+        if re.search(pattern, option.label):
+            for pointer, value in settings.items():
+                set_at(config, pointer, value)
     return config
 
 
-def put(config: Json, pointer: str, value: Any) -> None:
-    """Sets what `pointer` points to. A component that is only a name becomes an object."""
+def set_at(config: Json, pointer: str, value: Any) -> None:
+    """Sets the value at `pointer`. A component that is only a name becomes an object."""
     *parents, last = pointer.split("/")[1:]
-    place: Any = config
+    component: Any = config
     for key in parents:
-        inside = place.setdefault(key, {})
+        inside = component.setdefault(key, {})
         if isinstance(inside, str):
-            inside = place[key] = {"name": inside}
-        place = inside
-    place[last] = copy.deepcopy(value)
+            inside = component[key] = {"name": inside}
+        component = inside
+    component[last] = copy.deepcopy(value)
