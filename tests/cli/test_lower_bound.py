@@ -17,15 +17,14 @@ class LowerBoundTest(CommandTest):
         return self.run_config(
             experiment(
                 cluster={
-                    "nodes": NODES, "bandwidth_jitter": JITTER, "inter": {"bandwidth": "1Gbps", "latency": "50us"}
+                    "nodes": NODES,
+                    "bandwidth_jitter": JITTER,
+                    "inter": {"bandwidth": "1Gbps", "latency": "50us"},
                 },
                 workload="resnet50",
                 optimizer={"name": "sgd", "lr": 0.01, "momentum": 0.9},
                 steps=STEPS,
-                sweep={
-                    "/algorithm": algorithms,
-                    "/runtime/fidelity": ["message", "auto", "fluid"],
-                },
+                sweep={"/algorithm": algorithms, "/runtime/fidelity": ["message", "auto", "fluid"]},
             )
             | changes
         )

@@ -30,13 +30,7 @@ class Draws(CommandTest):
     def steps_s(self, world: str, cluster: Any) -> list[float]:
         """The time of the slowest worker in each step, in seconds."""
         (self.folder / "even.csv").write_text(PROFILE)
-        config = experiment(
-            runtime=world,
-            cluster=cluster,
-            workload="profile:even.csv",
-            steps=25,
-            eval_every=25,
-        )
+        config = experiment(runtime=world, cluster=cluster, workload="profile:even.csv", steps=25, eval_every=25)
         name = f"{world}{len(list(self.folder.glob('*.json')))}"
         self.trigram("run", self.write({**config, "name": name}, name + ".json"))
         (metrics,) = (self.folder / "results" / name).glob("*/metrics.jsonl")

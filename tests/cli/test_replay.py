@@ -64,9 +64,7 @@ class Replay(CommandTest):
     def test_the_table_has_the_layers_that_compute(self) -> None:
         path = self.write(experiment(runtime="threads", cluster=SINGLE, workload=REPLAY))
         lines = self.trigram("replay", path).stdout.splitlines()
-        self.assertEqual(
-            [line.split()[0] for line in lines], ["tensor", "light", "heavy", "total", "rate:"]
-        )
+        self.assertEqual([line.split()[0] for line in lines], ["tensor", "light", "heavy", "total", "rate:"])
 
     def test_bad_input(self) -> None:
         path = self.write(experiment(runtime="threads", cluster=SINGLE))
@@ -93,11 +91,7 @@ class Replay(CommandTest):
             for key in ("loss", "eval_loss", "accuracy", "weights_hash"):
                 self.assertIsNone(summary[key], key)
             self.assertGreater(summary["compute_s"], 0)
-        (plain,) = [
-            m["summary"]
-            for m in manifests
-            if m["experiment"]["algorithm"]["name"] == "gradient_allreduce"
-        ]
+        (plain,) = [m["summary"] for m in manifests if m["experiment"]["algorithm"]["name"] == "gradient_allreduce"]
         self.assertEqual(plain["bytes_intra"], 6 * 2 * 4 * (2 * 65536 + 100))
 
 

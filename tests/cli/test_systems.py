@@ -22,10 +22,7 @@ class Systems(CommandTest):
     def run_all(self, runtime: str) -> list[dict[str, Any]]:
         # QAdam exchanges a moment, which plain SGD does not have.
         zipped = [
-            {
-                "/algorithm": str(path),
-                "/optimizer": {"name": "adam", "lr": 0.01} if "qadam" in path.stem else "sgd",
-            }
+            {"/algorithm": str(path), "/optimizer": {"name": "adam", "lr": 0.01} if "qadam" in path.stem else "sgd"}
             for path in self.files()
         ]
         config = experiment(
@@ -60,8 +57,12 @@ class Systems(CommandTest):
         self.assertFalse(validator.is_valid("horovod"))
 
     def test_every_file_names_its_source_and_the_options_of_its_system(self) -> None:
-        options = {"pytorch": "bucket_cap_mb", "horovod": "HOROVOD_CYCLE_TIME", "byteps": "BYTEPS_PARTITION_BYTES",
-                   "bagua": "hierarchical|interval_ms"}
+        options = {
+            "pytorch": "bucket_cap_mb",
+            "horovod": "HOROVOD_CYCLE_TIME",
+            "byteps": "BYTEPS_PARTITION_BYTES",
+            "bagua": "hierarchical|interval_ms",
+        }
         for path in self.files():
             first, *lines = path.read_text().splitlines()
             with self.subTest(path.name):

@@ -16,8 +16,20 @@ SOURCE = Path(os.environ["SOURCE"])
 sys.path.insert(0, str(SOURCE / "tests" / "cli"))
 from harness import CLUSTER, TRIGRAM, CommandTest, listed, needs_simulator, read_json, worlds  # noqa: E402
 
-__all__ = ["CLUSTER", "SEED", "SOURCE", "TRIGRAM", "CommandTest", "HostileTest", "amount", "draws_of", "listed",
-           "needs_simulator", "read_json", "worlds"]
+__all__ = [
+    "CLUSTER",
+    "SEED",
+    "SOURCE",
+    "TRIGRAM",
+    "CommandTest",
+    "HostileTest",
+    "amount",
+    "draws_of",
+    "listed",
+    "needs_simulator",
+    "read_json",
+    "worlds",
+]
 
 SEED = int(os.environ.get("HOSTILE_SEED", "1"))
 

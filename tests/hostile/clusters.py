@@ -27,11 +27,7 @@ def fat_tree(rng: random.Random) -> tuple[int, Json]:
         return rng.choice([4, 8]), {"kind": "fat_tree", "k": 4}
     leaf = rng.choice([2, 3, 4])
     taper = rng.choice([t for t in (1, 2, 3, 4) if leaf % t == 0])
-    return leaf * rng.choice([2, 3] if leaf < 4 else [2]), {
-        "kind": "fat_tree",
-        "nodes_per_leaf": leaf,
-        "taper": taper,
-    }
+    return leaf * rng.choice([2, 3] if leaf < 4 else [2]), {"kind": "fat_tree", "nodes_per_leaf": leaf, "taper": taper}
 
 
 def dragonfly(rng: random.Random) -> tuple[int, Json]:
@@ -110,11 +106,7 @@ def network(rng: random.Random) -> Json:
         "intra": intra,
         "nics": rng.choice(["shared", "shared", "per_worker"]),
         "topology": topology,
-        "accelerator": {
-            "flops": "15.7TFLOP/s",
-            "memory_bandwidth": "900GB/s",
-            "launch_overhead": "5us",
-        },
+        "accelerator": {"flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s", "launch_overhead": "5us"},
     }
 
 

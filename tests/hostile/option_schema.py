@@ -57,8 +57,9 @@ def other_values(schema: Json) -> list[Any]:
         found += [True, False]
     if schema.get("type") == "integer":
         default = default if isinstance(default, int) else None
-        found += [n for n in ((default or 0) + 1, 2, 3, 1, 5, 0)
-                  if schema.get("minimum", 0) <= n <= schema.get("maximum", n)]
+        found += [
+            n for n in ((default or 0) + 1, 2, 3, 1, 5, 0) if schema.get("minimum", 0) <= n <= schema.get("maximum", n)
+        ]
     if schema.get("type") == "number":
         low = schema.get("minimum", schema.get("exclusiveMinimum", 0))
         high = min(schema.get("maximum", 10), 10)

@@ -46,29 +46,11 @@ RELATIONS = [
         as_resolved,
         same_id,
     ),
+    Relation("made twice", "A simulation depends only on its description.", repeated("sweep"), same_id),
+    Relation("one job at a time", "Simulations that run at the same time share nothing.", repeated("one job"), same_id),
+    Relation("the sweep in reverse order", "Earlier runs do not change a run.", repeated("reversed"), same_id),
     Relation(
-        "made twice",
-        "A simulation depends only on its description.",
-        repeated("sweep"),
-        same_id,
-    ),
-    Relation(
-        "one job at a time",
-        "Simulations that run at the same time share nothing.",
-        repeated("one job"),
-        same_id,
-    ),
-    Relation(
-        "the sweep in reverse order",
-        "Earlier runs do not change a run.",
-        repeated("reversed"),
-        same_id,
-    ),
-    Relation(
-        "made in shards",
-        "The shards of a sweep together make the same runs as the sweep.",
-        repeated("shards"),
-        same_id,
+        "made in shards", "The shards of a sweep together make the same runs as the sweep.", repeated("shards"), same_id
     ),
     Relation(
         "set on the command line",

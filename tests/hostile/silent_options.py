@@ -24,9 +24,7 @@ SILENT: dict[str, str] = {
     "/algorithm/graph/.* of (dcd_psgd|ecd_psgd|choco_sgd|deepsqueeze|dsgd_aau) of (bipartite|butterfly|base_k)": (
         "the peers of these graphs change from step to step: refused"
     ),
-    "/algorithm/graph/.* of adpsgd of (butterfly|base_k)": (
-        "only one of these graphs is bipartite for 8 workers"
-    ),
+    "/algorithm/graph/.* of adpsgd of (butterfly|base_k)": ("only one of these graphs is bipartite for 8 workers"),
     "/workload/accelerator/.* of ddppo": (
         "the profile has no rates of its accelerator: a warning says that it cannot be scaled"
     ),

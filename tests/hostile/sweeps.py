@@ -44,21 +44,14 @@ class Sweeps:
 
     def command(self, *arguments: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [TRIGRAM, *map(str, arguments)],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=600,
+            [TRIGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, timeout=600
         )
 
     def write(self, rows: dict[int, Json]) -> Path:
         """Writes a sweep in which the run with seed n is the experiment rows[n]."""
         self.count += 1
         path = self.folder / f"sweep{self.count}.json"
-        zipped = [
-            {f"/{key}": value for key, value in row.items()} | {"/seed": number}
-            for number, row in rows.items()
-        ]
+        zipped = [{f"/{key}": value for key, value in row.items()} | {"/seed": number} for number, row in rows.items()]
         path.write_text(json.dumps({"zip": zipped}))
         return path
 

@@ -20,10 +20,7 @@ EXPERIMENT: dict[str, Any] = {
     "steps": 4,
     "eval_every": 2,
     "timeline": {"step": 1, "ranks": 2},
-    "sweep": {
-        "/algorithm": ["gradient_allreduce", "bytegrad"],
-        "/cluster/inter/bandwidth": ["1Gbps", "10Gbps"],
-    },
+    "sweep": {"/algorithm": ["gradient_allreduce", "bytegrad"], "/cluster/inter/bandwidth": ["1Gbps", "10Gbps"]},
 }
 # Commands that read results, with the files that they may write.
 READERS = [
@@ -91,9 +88,7 @@ class Damage(HostileTest):
         expected = (0, 1, 2, 3) if "--check" in command else (0, 1, 2)
         if problem := wrong_end(code, out, err, expected):
             return problem
-        if unexpected := {
-            f for f in files_in(folder) - before if not any(f.startswith(w) for w in writes)
-        }:
+        if unexpected := {f for f in files_in(folder) - before if not any(f.startswith(w) for w in writes)}:
             return f"writes {unexpected}"
         found = NOT_FINITE.search(out) if command[0] in ("table", "report") else None
         return f"prints {found[0]}: {out[:600]}" if found else ""

@@ -81,8 +81,7 @@ class Effects(CommandTest):
         self.assertGreater(len(documented), 800)
         for pattern in SILENT:
             self.assertTrue(
-                [o for o in documented if re.fullmatch(pattern, o.label)],
-                f"{pattern}: listed, and no option",
+                [o for o in documented if re.fullmatch(pattern, o.label)], f"{pattern}: listed, and no option"
             )
         named = [option for option in documented if ONLY in option.label]
         tested = named if ONLY else documented[SEED % EVERY :: EVERY]

@@ -56,8 +56,9 @@ class SuitesCanFail(CommandTest):
         runner = sweeps.Sweeps(folder)
         checks = draw_checks(relation, range(1), runner)
         number = runner.count + 2 + 2 * sweep
-        script = self.script(f"{folder.name}/perturbing",
-                             PERTURBING.format(trigram=TRIGRAM, change=change, number=number))
+        script = self.script(
+            f"{folder.name}/perturbing", PERTURBING.format(trigram=TRIGRAM, change=change, number=number)
+        )
         with mock.patch.object(sweeps, "TRIGRAM", str(script)):
             run_checks(checks, runner)
         return checks
