@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, Callable
 
-from trigram_analysis import results
+from matplotlib.figure import Figure
+from trigram_analysis import plots, results
 from trigram_analysis.comparison import Comparison
 
 STEP_S = {"gradient_allreduce": 8.0, "bytegrad": 2.0, "decentralized": 4.0}  # at 1 Gbps
@@ -44,6 +45,10 @@ def write_sweep(root: Path, seeds: tuple[int, ...] = (1,)) -> Path:
 
 def compare(folder: Path) -> Comparison:
     return Comparison("sample", results.load(folder).runs)
+
+
+def plotted(folder: Path, name: str) -> Figure:
+    return next(fig for stem, _, fig in plots.figures(compare(folder)) if stem == name)
 
 
 def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:

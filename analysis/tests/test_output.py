@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import sample
-from sample import compare
+from sample import compare, plotted
 from trigram_analysis import plots, table, trace, verdict
 from trigram_analysis.__main__ import main
 
@@ -148,14 +148,14 @@ def test_figures_are_written_as_png_svg_and_pdf(sweep, tmp_path):
 
 
 def test_the_winner_map_says_who_is_first(sweep):
-    figure = next(fig for stem, _, fig in plots.figures(compare(sweep)) if stem == "winner_map")
+    figure = plotted(sweep, "winner_map")
     assert [text.get_text() for text in figure.axes[0].texts] == [
         "bytegrad\n~ 50.0 s\n1.8× ahead",
         "bytegrad = \ndecentralized/shift_\none\n~ 14.0 s\n1.86× ahead"]  # evaluations cannot tell them apart
 
 
 def test_step_time_draws_the_summaries(sweep):
-    figure = next(fig for stem, _, fig in plots.figures(compare(sweep)) if stem == "step_time")
+    figure = plotted(sweep, "step_time")
     drawn = {line.get_label(): list(line.get_xydata().ravel()) for line in figure.axes[0].lines}
     assert drawn["bytegrad"] == pytest.approx([1, 2.5, 10, 0.7])
 
@@ -164,7 +164,7 @@ def test_many_loss_curves_have_different_looks(tmp_path):
     """There are fewer colours than algorithms."""
     for i in range(8):
         sample.write_run(tmp_path, f"a{i}", f"algorithm{i}", 1.0)
-    figure = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "loss")
+    figure = plotted(tmp_path, "loss")
     means = [line for line in figure.axes[0].lines if line.get_label().startswith("algorithm")]
     assert len(means) == 8
     assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in means}) == 8
@@ -173,7 +173,7 @@ def test_many_loss_curves_have_different_looks(tmp_path):
 def test_without_a_numeric_axis_there_are_bars(tmp_path):
     for algorithm in sample.STEP_S:
         sample.write_run(tmp_path, algorithm, algorithm, 1.0)
-    figure = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "step_time")
+    figure = plotted(tmp_path, "step_time")
     assert [bar.get_width() for bar in figure.axes[0].patches] == pytest.approx([8.5, 2.5, 4.5])
 
 

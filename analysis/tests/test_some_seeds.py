@@ -3,7 +3,7 @@ it."""
 
 import pytest
 from evaluations import NEVER, declare_target, over_seeds, some_seeds_early, times_to_target
-from sample import compare
+from sample import compare, plotted
 from trigram_analysis import overview, plots, report_data, table, verdict
 from trigram_analysis.__main__ import main
 from trigram_analysis.accuracy import PARTLY_LEGEND
@@ -107,7 +107,7 @@ def test_a_setting_in_which_none_reaches_the_target_with_every_seed_has_no_winne
     over_seeds(early, "bytegrad", 0.2, (105, NEVER, 125), 5)
     declare_target(early, 0.82)
     assert '<td class="none">none with every seed</td>' in overview.winner_map(compare(early))
-    fig = next(fig for stem, _, fig in plots.figures(compare(early)) if stem == "winner_map")
+    fig = plotted(early, "winner_map")
     assert "none with every seed" in [text.get_text() for text in fig.axes[0].texts]
 
 
@@ -118,7 +118,7 @@ def test_the_data_of_the_page_have_values_of_some_seeds(alone):
 
 
 def test_bars_of_some_seeds_are_dotted(alone):
-    fig = next(fig for stem, _, fig in plots.figures(compare(alone)) if stem == "time_to_accuracy")
+    fig = plotted(alone, "time_to_accuracy")
     (ax,) = fig.axes
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         "gradient_allreduce", "bytegrad", "decentralized/shift_one"]
@@ -129,7 +129,7 @@ def test_bars_of_some_seeds_are_dotted(alone):
 
 
 def test_lines_of_some_seeds_are_dotted(early):
-    fig = next(fig for stem, _, fig in plots.figures(compare(early)) if stem == "time_to_accuracy")
+    fig = plotted(early, "time_to_accuracy")
     (ax,) = fig.axes
     assert [list(line.get_ydata()) for line in ax.lines if line.get_linestyle() == ":"] == [[100, 125]]
     assert "2 of 3" in [text.get_text() for text in ax.texts]

@@ -2,8 +2,8 @@
 
 import pytest
 from evaluations import evaluated, set_target, times_to_target, winners, write
-from sample import compare
-from trigram_analysis import overview, plots, report_data, table, verdict
+from sample import compare, plotted
+from trigram_analysis import overview, report_data, table, verdict
 from trigram_analysis.measures import measures
 from trigram_analysis.winner_map import winner
 
@@ -78,7 +78,7 @@ def test_enough_evaluations_are_not_coarse(tmp_path):
 def test_figures_show_the_interval(tmp_path):
     write(tmp_path, "bytegrad", 1.0, evaluated(5, 105))
     write(tmp_path, "decentralized", 1.0, evaluated(5, 205))
-    fig = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "time_to_accuracy")
+    fig = plotted(tmp_path, "time_to_accuracy")
     ends = [bar.get_paths()[0].vertices[:, 0].tolist() for bar in fig.axes[0].collections]
     assert ends == [[100, 105], [200, 205]]
 
@@ -86,12 +86,12 @@ def test_figures_show_the_interval(tmp_path):
 def test_figures_mark_times_as_tables_do(tmp_path):
     write(tmp_path, "bytegrad", 0.01, evaluated(50, 5))
     write(tmp_path, "decentralized", 1.0, evaluated(5, 205))
-    fig = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "time_to_accuracy")
+    fig = plotted(tmp_path, "time_to_accuracy")
     assert [text.get_text() for text in fig.axes[0].texts] == ["≤500 ms ~", "200–205 s"]
     assert any(text.get_text().startswith("~ coarse: ") for text in fig.texts)
     enough = tmp_path / "enough"
     write(enough, "bytegrad", 1.0, evaluated(5, 105))
-    fig = next(fig for stem, _, fig in plots.figures(compare(enough)) if stem == "time_to_accuracy")
+    fig = plotted(enough, "time_to_accuracy")
     assert not any("coarse" in text.get_text() for text in fig.texts)
 
 

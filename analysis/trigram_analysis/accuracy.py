@@ -73,14 +73,8 @@ def _span(least: float, value: float, show: Callable[[float], str], unit: str) -
     return text + f" {unit}" * bool(unit)
 
 
-def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:
-    """Times, in seconds, and accuracies of the evaluations of a run."""
-    return [time_s for _, time_s, _ in run.evaluations], [accuracy for _, _, accuracy in run.evaluations]
-
-
 def best_accuracy(run: Run) -> float | None:
-    accuracies = accuracy_curve(run)[1]
-    return max(accuracies) if accuracies else run.number("accuracy")
+    return max((accuracy for _, _, accuracy in run.evaluations), default=run.number("accuracy"))
 
 
 def reached(run: Run, target: float) -> Reached | None:

@@ -44,7 +44,8 @@ def _candidates(comparison: Comparison) -> Iterator[Measure]:
     yield _mean_measure("communication_s", "communication per step, hidden or not", "s", "communication_s")
     yield _mean_measure("samples_per_s", "samples per second", "", "samples_per_s", "high", rate=True)
     for key, where in (("bytes_inter", "between"), ("bytes_intra", "inside")):
-        yield _mean_measure(key, f"bytes per step {where} nodes", "B", _per_step(key), "low", rate=True)
+        yield _mean_measure(key, f"bytes per step {where} nodes", "B", lambda run, key=key: run.per_step(key), "low",
+                            rate=True)
     # Runs that stop at a target accuracy train for different times, so their final losses and accuracies rank nothing.
     stopped = any(p.stopped for p in comparison.points)
     low, high = (None, None) if stopped else ("low", "high")
@@ -86,7 +87,3 @@ def _mean_measure(key: str, title: str, kind: Literal["s", "B", "share", ""],
                   measure: str | Callable[[Run], float | None], better: Literal["low", "high"] | None = None,
                   rate: bool = False) -> Measure:
     return Measure(key, title, kind, lambda p: p.mean(measure), lambda p: p.spread(measure), better, rate=rate)
-
-
-def _per_step(key: str) -> Callable[[Run], float | None]:
-    return lambda run: run.per_step(key)

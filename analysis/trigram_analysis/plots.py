@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from . import map_figure, marks, measures, panels, style, units
-from .accuracy import PartlyReached, accuracy_curve
+from .accuracy import PartlyReached
 from .comparison import Comparison, Point, Setting
 
 Value = Callable[[Point], float | None]
@@ -155,8 +155,9 @@ def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Sp
         if found := partly(point):
             marks.draw_some_seeds(ax, found, row, styles.colour(point.algorithm), upright=False)
             continue
+        error = spread(point)
         ax.barh(row, value(point), color=styles.colour(point.algorithm), height=0.7,
-                xerr=_error(spread(point)), ecolor=style.INK, hatch="//" if point.shortfall else None)
+                xerr=error and [[end] for end in error], ecolor=style.INK, hatch="//" if point.shortfall else None)
         ax.annotate(text(point), (value(point), row), xytext=(4, 0),
                     textcoords="offset points", va="center", color=style.INK)
     ax.set_yticks(range(len(points)), names)
@@ -166,10 +167,6 @@ def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Sp
     style.time_axis(ax.xaxis, label)
     ax.grid(False, axis="y")
     return fig
-
-
-def _error(spread: tuple[float, float] | None) -> list[list[float]] | None:
-    return spread and [[spread[0]], [spread[1]]]
 
 
 def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
@@ -226,10 +223,10 @@ def _smoothed(table: pd.DataFrame) -> pd.DataFrame:
 
 def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
     def draw(ax: Axes, point: Point) -> None:
-        curves = [c for c in map(accuracy_curve, point.runs) if c[0]]
+        curves = [run.evaluations for run in point.runs if run.evaluations]
         if curves:
-            times = pd.DataFrame([c[0] for c in curves]).mean()
-            means = pd.DataFrame([c[1] for c in curves]).mean()
+            times = pd.DataFrame([[time_s for _, time_s, _ in curve] for curve in curves]).mean()
+            means = pd.DataFrame([[accuracy for _, _, accuracy in curve] for curve in curves]).mean()
             label = marks.algorithm_with_mark(comparison, point.algorithm)
             ax.plot(times, means, label=label, **styles.line(point.algorithm))
 

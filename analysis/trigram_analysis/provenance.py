@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Iterable
 
 from . import commands, links, profiles
 from .markup import copy_button, details, escape, plain, table
@@ -63,7 +64,7 @@ def assumptions(runs: list[Run]) -> str:
     values of options."""
     parts = []
     for profile in profiles.used_by(runs):
-        assumed = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in profile.assumed)
+        assumed = _assumed_items(profile.assumed)
         sources = "".join(f"<li>{escape(x)}</li>" for x in profile.sources)
         if profile.replaced:
             sources += (f"<li>these runs use {escape(', '.join(profile.replaced))} instead of the profile's values; "
@@ -72,6 +73,9 @@ def assumptions(runs: list[Run]) -> str:
         parts.append(f"<h4>{escape(title)}</h4><ul>{assumed}{sources}</ul>")
     of_options = dict.fromkeys(str(x) for run in runs for x in run.manifest.get("assumed") or [])
     if of_options:
-        items = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in of_options)
-        parts.append(f"<h4>Assumptions of these runs</h4><ul>{items}</ul>")
+        parts.append(f"<h4>Assumptions of these runs</h4><ul>{_assumed_items(of_options)}</ul>")
     return "".join(parts)
+
+
+def _assumed_items(texts: Iterable[str]) -> str:
+    return "".join(f'<li class="assumed"><b>assumed:</b> {escape(text)}</li>' for text in texts)

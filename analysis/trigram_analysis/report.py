@@ -58,9 +58,10 @@ def _contents(comparisons: list[Comparison], results: Results) -> str:
         f'<tr><td class="key"><a href="#x{i}">{breakable(c.name)}</a></td><td>{len(c.runs)}</td>'
         f'<td class="key free">{breakable(overview.headline(c))}</td></tr>'
         for i, c in enumerate(comparisons))
+    summary = f'<p class="soft">{counts}</p>'
     if len(comparisons) == 1:
-        return f'<p class="soft">{counts}</p>'
-    return (f'<p class="soft">{counts}</p><nav id="experiments" class="wide"><table><thead><tr>'
+        return summary
+    return (f'{summary}<nav id="experiments" class="wide"><table><thead><tr>'
             f'<th class="key">experiment</th><th>runs</th><th class="key">first</th></tr></thead>'
             f"<tbody>{rows}</tbody></table></nav>")
 

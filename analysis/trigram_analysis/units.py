@@ -85,19 +85,17 @@ def percent(share: float) -> str:
     return f"{100 * share:g}%"
 
 
+def _time_unit(value: float, rounding: float = 0.0) -> tuple[float, str]:
+    """The factor from seconds to the unit that suits a time, and the unit. `rounding` is a relative error."""
+    for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if 0 < abs(value) < limit * (1 - rounding):
+            return scale, unit
+    return 1, "s"
+
+
 def seconds(value: float) -> str:
-    for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
-        if 0 < abs(value) < limit:
-            return f"{significant(value * scale)} {unit}"
-    return f"{significant(value)} s"
-
-
-def _round_seconds(value: float) -> str:
-    """A time without trailing zeros: 50 µs, not 50.0 µs."""
-    for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
-        if 0 < abs(value) < limit * (1 - 1e-9):
-            return f"{value * scale:,.6g} {unit}"
-    return f"{value:,.6g} s"
+    scale, unit = _time_unit(value)
+    return f"{significant(value * scale)} {unit}"
 
 
 def nbytes(value: float) -> str:
@@ -131,7 +129,8 @@ def show(value: Any) -> str:
         return f"{show(quantities[0][1])} to {show(quantities[-1][1])}"
     dimension, number = parsed
     if dimension == "duration":
-        return _round_seconds(number)
+        scale, unit = _time_unit(number, rounding=1e-9)
+        return f"{number * scale:,.6g} {unit}"
     if dimension == "bandwidth":
         return f"{number * 1e-9:,.6g} Gbps"
     if dimension == "bytes" and number % 2**20 == 0 and number:

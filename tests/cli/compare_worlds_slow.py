@@ -34,7 +34,3 @@ class Predictions(CommandTest):
                          "needs root, tc and mpirun")
     def test_mpi_on_a_network_of_the_kernel(self) -> None:
         self.compare("mpi")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -24,7 +24,7 @@ ENVIRONMENT = {
     # Containers may forbid processes to read the memory of other processes.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
-ENDLESS = 50_000_000  # steps: more than a test waits for
+ENDLESS = 50_000_000  # more steps than a job makes during a test
 WATCHDOG_S = 30  # a world's default watchdog timeout
 ALGORITHMS = [
     "gradient_allreduce",
@@ -49,31 +49,18 @@ class JobTest(CommandTest):
         self.assertEqual(job.returncode, code, out + err)
         return out, err
 
-    def start_with_arguments(
-        self, ranks: int, command: str, exceptions: dict[int, str] = {}
-    ) -> subprocess.Popen[str]:
-        """Starts a job whose ranks run `trigram` with the arguments `command`. `exceptions` has other arguments for
-        some ranks."""
-        cases = "".join(f"{rank}) exec {TRIGRAM} {line};;\n" for rank, line in exceptions.items())
-        script = self.folder / "by_rank.sh"
-        script.write_text(
-            f'case "$OMPI_COMM_WORLD_RANK" in\n{cases}*) exec {TRIGRAM} {command};;\nesac\n'
-        )
-        return self.popen(["mpirun", "-n", ranks, "sh", script], env=self.environment)
-
-    def refused(self, ranks: int, command: str, exceptions: dict[int, str] = {}) -> str:
-        """The single line of error output of a job that is refused. `exceptions` is as above."""
+    def refused(self, ranks: int, command: str, arguments_by_rank: dict[int, str] = {}) -> str:
+        """The single line of error output of a refused job. Its ranks run `trigram` with the arguments `command`, or with
+        those in `arguments_by_rank`."""
+        cases = "".join(f"{rank}) exec {TRIGRAM} {line};;\n" for rank, line in arguments_by_rank.items())
+        text = f'case "$OMPI_COMM_WORLD_RANK" in\n{cases}*) exec {TRIGRAM} {command};;\nesac\n'
         started = time.monotonic()
-        job = self.start_with_arguments(ranks, command, exceptions)
+        job = self.popen(["mpirun", "-n", ranks, "sh", self.script("by_rank.sh", text)], env=self.environment)
         out, err = job.communicate(timeout=100)
         self.assertEqual(job.returncode, 2, out + err)
         self.assertLess(time.monotonic() - started, WATCHDOG_S, "a watchdog has ended it")
         # mpirun ends the other ranks, which may print a last message, too.
-        lines = [
-            line
-            for line in err.splitlines()
-            if line.startswith("trigram: ") and not re.search("rank \\d+ is ended by", line)
-        ]
+        lines = re.findall("^trigram: (?!.*rank \\d+ is ended by).*", err, re.MULTILINE)
         self.assertEqual(len(lines), 1, err)
         return lines[0]
 

@@ -67,7 +67,3 @@ class RealNetem(NamespaceTest):
 
     def test_a_killed_run_leaves_no_namespaces(self) -> None:
         self.assert_cleans_up_when_killed(self.start_endless(**QUADRATIC))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import signal
-import unittest
 from typing import Any
 
 from harness import TRIGRAM, CommandTest, needs_simulator, one_tensor_profile
@@ -345,7 +344,3 @@ class Advise(CommandTest):
                 self.assertIn(expected, self.refusal(*self.arguments(**changes)))
         self.assertFalse((self.folder / "results").exists())
         self.trigram("advise", "--profile", "vgg16", code=2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
 from advice import AdviseTest
@@ -267,7 +266,3 @@ class TargetAccelerator(AdviseTest):
         scaled, unscaled = (m["summary"]["compute_s"] for m in by_warnings)
         self.assertIn("/workload/priced_with/step_time", by_warnings[1]["warnings"][0])
         self.assertAlmostEqual(unscaled - scaled, COMPUTED_S - SCALED_S, places=6)
-
-
-if __name__ == "__main__":
-    unittest.main()

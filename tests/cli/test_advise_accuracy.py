@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unittest
 from typing import Any
 
 from advice import AdviseTest
@@ -129,7 +128,3 @@ class AdviseAccuracy(AdviseTest):
         self.assertRegex(out, r"dsgd_aau .* \d+\.\d\d ‡ +\d+ ‡ ")
         self.assertIn(f"‡ dsgd_aau: its step and samples/s are not those of the long run: it {why}\n", out)
         self.assertRegex(out, rf"{ALLREDUCE} .* \d+\.\d\d +\d+ +")
-
-
-if __name__ == "__main__":
-    unittest.main()

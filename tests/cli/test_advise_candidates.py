@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
 from advice import AdviseTest
@@ -194,7 +193,3 @@ class Candidates(AdviseTest):
         self.assertRegex(out, r"gradient_allreduce +\d+\.\d+ \*")
         self.assertRegex(out, r"diloco ‡ +\d+\.\d+ ")
         self.assertIn("‡ never best: made 10 of the 500 steps", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
 from advice import AdviseTest
@@ -62,7 +61,3 @@ class Chance(AdviseTest):
         self.assertGreater(json.loads(answer.read_text())["experiment"]["steps"], 100)
         out = self.advise(slow, {}, *target, "--set", "/steps=10", algorithm="async_parameter_server")
         self.assertIn("had a worker that made all of its 10 steps before the accuracy was reached", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

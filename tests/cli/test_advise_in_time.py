@@ -4,7 +4,6 @@ state."""
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
 from advice import AdviseTest
@@ -60,7 +59,3 @@ class ChangingNetworks(AdviseTest):
                 out, _ = self.advise(inter)
                 self.assertNotIn("assumed: token", out)
                 self.assertNotIn("assumed: links", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

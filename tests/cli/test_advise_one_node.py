@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
 from advice import AdviseTest
@@ -71,7 +70,3 @@ class OneNode(AdviseTest):
         out, advice = self.advise(TWO, BYTEGRAD, BYTEGRAD | {"hierarchical": False})
         self.assertEqual(len(advice["candidates"]), 2)
         self.assertNotIn("one node", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ When twelve workers of three nodes average gradients of eight bits, their messag
 
 from __future__ import annotations
 
-import unittest
 from typing import Any
 
 from advice import AdviseTest
@@ -58,7 +57,3 @@ class Unequal(AdviseTest):
         text, advice = self.advise(RINGS, LEADERS, bandwidth_jitter=0.05)
         self.assertEqual(advice["where_nics_differ"], [])
         self.assertNotIn("where NICs", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

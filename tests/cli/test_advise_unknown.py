@@ -9,7 +9,6 @@ most 5,000 steps, which take 15 s.
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
 from advice import AdviseTest
@@ -106,7 +105,3 @@ class Unknown(AdviseTest):
         out = self.trigram(*arguments).stdout
         self.assertIn("warning: where NICs differ by 1 %, it is not known who is first\n", out)
         self.assertIn(f"not compared where NICs differ by 1 %: {NAME}: {NEVER_AVERAGED}\n", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import unittest
 from typing import Any
 
 import bad_algorithms
@@ -112,7 +111,3 @@ class BadInput(CommandTest):
     def test_every_run_is_checked_before_the_first_starts(self) -> None:
         config = experiment(sweep={"/algorithm": ["gradient_allreduce", "nonsense"]})
         self.assert_refused("/algorithm", "nonsense", self.write(config))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import unittest
 from typing import Any
 
 from harness import TRIGRAM, CommandTest, listed, needs_simulator
@@ -118,7 +117,3 @@ class Bench(CommandTest):
             err = self.refusal("bench", *arguments)
             self.assertIn(place, err)
             self.assertIn(text, err)
-
-
-if __name__ == "__main__":
-    unittest.main()

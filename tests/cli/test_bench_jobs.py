@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unittest
 
 from harness import children, experiment
 from jobs import JobTest
@@ -65,7 +64,3 @@ class BenchJobs(JobTest):
         self.assertIn("# world mpi", job.stdout.readline())
         self.wait_for(lambda: len(children(job.pid)) == 3)
         self.check_survivors_of_a_kill(job)
-
-
-if __name__ == "__main__":
-    unittest.main()

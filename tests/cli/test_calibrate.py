@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import unittest
 from typing import Any
 
 from harness import SOURCE, CommandTest, experiment, needs_simulator, worlds
@@ -177,7 +176,3 @@ class Calibrate(CommandTest):
         for arguments, text in cases:
             self.assertIn(text, self.refusal("calibrate", *arguments))
         self.assertEqual(list(self.folder.iterdir()), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

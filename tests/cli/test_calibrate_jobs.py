@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import unittest
 
 from harness import children
 from jobs import JobTest
@@ -36,7 +35,3 @@ class CalibrateJobs(JobTest):
         self.wait_for(lambda: len(children(job.pid)) == 3)
         time.sleep(3)  # until the job measures
         self.check_survivors_of_a_kill(job)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ certain times."""
 from __future__ import annotations
 
 import shutil
-import unittest
 from typing import Any
 
 from harness import CommandTest, needs_simulator, one_tensor_profile
@@ -55,7 +54,3 @@ class ChangingNetworks(CommandTest):
         self.assertIn("1 of the changes of /cluster/inter/profile came during the run, the last at 1 s of ", warning)
         self.assertIn("the next change of /cluster/inter/profile, at 100 s, comes after the end", warning)
         self.assertEqual(self.warnings_of_run(13, profile=changes[:1]), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import unittest
 from typing import Any
 
 from harness import TRIGRAM, CommandTest, experiment
@@ -59,7 +58,3 @@ class OutputWithoutReader(CommandTest):
                     os.close(writer)
                     self.assertEqual(done.stderr, b"")
                     self.assertIn(done.returncode, (0, -signal.SIGPIPE))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import subprocess
-import unittest
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +128,3 @@ class Configs(CommandTest):
         for option, world in (("MPI", "mpi"), ("SIM", "sim")):
             built = f"TRIGRAM_WITH_{option}:BOOL=ON" in cache
             self.assertEqual(f" {world} (absent)" in line, not built, line)
-
-
-if __name__ == "__main__":
-    unittest.main()

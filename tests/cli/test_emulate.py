@@ -239,7 +239,3 @@ class Privileges(EmulateTest):
                                   cwd=self.folder, capture_output=True, text=True, timeout=60)
         self.assertEqual(compared.returncode, 2, compared.stderr)
         self.assertRegex(compared.stderr, r"^trigram: .*need root.*\n$")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 from emulated import NamespaceTest, namespaces
@@ -74,7 +73,3 @@ class Ends(NamespaceTest):
         self.trigram("emulate", "--clean")
         self.assertNotIn(name, namespaces())
         self.assertIn(other, namespaces())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -141,7 +141,3 @@ class Netem(NamespaceTest):
         self.assertEqual(command.returncode, 1, err)
         self.assertRegex(err, r"trigram: tc -n trigram-\d+-10\.77\.0\.1 -batch - failed: ")
         self.assert_nothing_is_left(command.pid)
-
-
-if __name__ == "__main__":
-    unittest.main()

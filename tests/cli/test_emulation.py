@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unittest
 from typing import Any
 
 from harness import CommandTest, experiment, needs_simulator
@@ -246,7 +245,3 @@ class CompareWorlds(CommandTest):
         self.assertIn("threads", self.refused("--worlds", "sim,thraeds"))
         for worlds_given in ("sim", "sim,sim", "sim,threads,sim"):
             self.assertIn("--worlds: ", self.refused("--worlds", worlds_given))
-
-
-if __name__ == "__main__":
-    unittest.main()

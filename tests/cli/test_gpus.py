@@ -124,7 +124,3 @@ class Gpus(JobTest):
         self.assertEqual(job.returncode, 0, out + err)
         self.assertIn("world nccl, 2 ranks", out)
         self.run_config(experiment(cluster="cluster.json"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import unittest
 
 from harness import TRIGRAM, CommandTest, experiment, worlds
 
@@ -112,7 +111,3 @@ class HostileInputs(CommandTest):
                 done = subprocess.run(["sh", "-c", limited], text=True, capture_output=True, cwd=self.folder, timeout=60)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn("FAILED: out of memory", done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

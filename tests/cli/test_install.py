@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import unittest
 
 import harness
 from harness import CommandTest, experiment
@@ -43,7 +42,3 @@ class Install(CommandTest):
         self.assertTrue((share / "configs" / "quickstart.json").exists())
         self.run_config(experiment())
         self.assertIn("gradient_allreduce", self.report(str(prefix / "bin" / "trigram")))
-
-
-if __name__ == "__main__":
-    unittest.main()

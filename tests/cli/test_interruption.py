@@ -6,7 +6,6 @@ import os
 import resource
 import signal
 import subprocess
-import unittest
 from pathlib import Path
 
 from harness import TRIGRAM, CommandTest, children, experiment
@@ -97,7 +96,3 @@ class Interruption(CommandTest):
         self.assertEqual(len(self.done()), 1)
         self.trigram("run", path)
         self.assertEqual(len(self.done()), 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

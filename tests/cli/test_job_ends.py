@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 from harness import TRIGRAM, experiment
@@ -95,7 +94,3 @@ class JobEnds(JobTest):
         self.assertEqual(job.returncode, 1, err)
         self.assertRegex(err, f"trigram: .*: No such file or directory .*{unfinished.name}")
         self.assertLess(time.monotonic() - started, WATCHDOG_S / 2, "the watchdog has ended it")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import unittest
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +91,3 @@ class JobPlans(JobTest):
         path = self.write(experiment(runtime="mpi", cluster={"nodes": 2}))
         out, _ = self.job(2, "run", path, "--shard", "2/2")
         self.assertEqual(out, "shard 2/2 has no runs: the sweep has fewer runs than shards\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

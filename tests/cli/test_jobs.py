@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
 from harness import CLUSTER, SOURCE, TRIGRAM, experiment, needs_simulator
 from jobs import ALGORITHMS, ENDLESS, ENVIRONMENT, WATCHDOG_S, JobTest
@@ -276,7 +275,3 @@ class Jobs(JobTest):
         self.assertEqual(job.returncode, 1)
         self.assertIn("not enough slots", job.stderr)
         self.assertIn("not enough slots", (SOURCE / "docs" / "clusters.md").read_text())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import unittest
 from typing import Any
 
 from harness import CommandTest, experiment, worlds
@@ -57,7 +56,3 @@ class Draws(CommandTest):
         for option in ("stragglers", "run_times"):
             other = {**CLUSTER, option: {**CLUSTER[option], "seed": 77}}
             self.assertNotEqual(self.steps_s("sim", other), before, option)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import unittest
 
 from harness import CommandTest, experiment, needs_simulator
 
@@ -28,7 +27,3 @@ class ManyWorkers(CommandTest):
         self.assertEqual(manifest["summary"]["messages_inter"], 2 * WORKERS)
         used_KiB = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         self.assertLess(used_KiB, MOST_MEMORY_KIB)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unittest
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
@@ -68,7 +67,3 @@ class NetworkPictures(NetworkTest):
         for part in ("1024 workers", "128 edge switches", "128 aggregation switches",
                      "64 core switches"):
             self.assertIn(part, texts)
-
-
-if __name__ == "__main__":
-    unittest.main()

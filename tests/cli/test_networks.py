@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import unittest
 
 from harness import CLUSTER, SOURCE, experiment, needs_simulator, worlds
 from networks import TORUS, WAN, NetworkTest, cluster, dragonfly, wan
@@ -278,7 +277,3 @@ class Networks(NetworkTest):
         )
         self.assertIn("ends in .svg", bitmap.stderr)
         self.assertFalse((self.folder / "network.png").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

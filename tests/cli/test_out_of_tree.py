@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import unittest
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +89,3 @@ class OutOfTree(CommandTest):
         other.chmod(0o755)
         harness.TRIGRAM = str(other)
         self.assertIn("stale", self.trigram("status", "results").stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
 from harness import SOURCE, CommandTest, needs_simulator
@@ -75,7 +74,3 @@ class Papers(CommandTest):
             self.assertGreater(step_times[name], compute_s + 0.32, name)
         for name in ("adpsgd", "dpsgd", "eager_sgd", "wagma"):
             self.assertLess(step_times[name], step_times["gradient_allreduce"], name)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@ do not use."""
 
 from __future__ import annotations
 
-import unittest
 from typing import Any
 
 from harness import CommandTest, experiment, needs_simulator
@@ -99,7 +98,3 @@ class Rates(CommandTest):
     @needs_simulator
     def test_the_simulator_uses_all_rates(self) -> None:
         self.assertEqual(self.errors({"codec_bandwidth": "10MB/s"}, "sim"), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
 from harness import CLUSTER, CommandTest, experiment, needs_simulator
@@ -93,7 +92,3 @@ class Replay(CommandTest):
             self.assertGreater(summary["compute_s"], 0)
         (plain,) = [m["summary"] for m in manifests if m["experiment"]["algorithm"]["name"] == "gradient_allreduce"]
         self.assertEqual(plain["bytes_intra"], 6 * 2 * 4 * (2 * 65536 + 100))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -104,7 +104,3 @@ class Reports(CommandTest):
         for command in ("report", "plot", "table"):
             self.assertIn("no finished run", self.trigram(command, "empty", code=2).stderr)
             self.assertIn("folder of results", self.trigram(command, "absent", code=2).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

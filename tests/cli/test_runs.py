@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import resource
 import re
-import unittest
 from typing import Any
 
 from harness import CLUSTER, TRIGRAM, CommandTest, experiment, needs_simulator, worlds
@@ -367,7 +366,3 @@ class Runs(CommandTest):
         starts = {e["id"] for e in events if e["ph"] == "s"}
         self.assertGreater(len(starts), 0)
         self.assertEqual(starts, {e["id"] for e in events if e["ph"] == "f"})
-
-
-if __name__ == "__main__":
-    unittest.main()

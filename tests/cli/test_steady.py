@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
 from harness import CommandTest, listed, needs_simulator
@@ -213,7 +212,3 @@ class UntilSteady(CommandTest):
         self.assertIn("/until_steady: a workload that learns must make all its steps", err)
         err = self.trigram("run", path, "--set", "/until_steady=3", code=2).stderr
         self.assertIn("/until_steady: expected true or false", err)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unittest
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +72,3 @@ class Systems(CommandTest):
     def test_a_file_that_is_not_there_is_bad_input(self) -> None:
         config = self.write(experiment(algorithm="systems/nowhere.json"))
         self.assertIn("/algorithm", self.trigram("validate", config, code=2).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

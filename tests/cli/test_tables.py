@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import unittest
 
 from harness import TRIGRAM, CommandTest, experiment
 
@@ -82,7 +81,3 @@ class Tables(CommandTest):
         self.assertIn("stale", ran.stderr)
         self.assertNotIn("bytegrad", ran.stdout)
         self.assertIn("gradient_allreduce", ran.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import math
 import random
 import re
 import struct
-import unittest
 from pathlib import Path
 from typing import Any
 
@@ -286,7 +285,3 @@ class InRealTime(TargetTest, JobTest):
         self.check_ends(manifest)
         _, error = self.job(4, "run", path, "--set", "/runtime=mpi", code=2)
         self.assertIn("may wait for each other's later steps", error)
-
-
-if __name__ == "__main__":
-    unittest.main()

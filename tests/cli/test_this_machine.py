@@ -10,7 +10,6 @@ import socket
 import subprocess
 import tempfile
 import time
-import unittest
 from pathlib import Path
 
 from harness import children, experiment
@@ -94,7 +93,3 @@ class ThisMachine(JobTest):
         self.run_short_job()
         self.assertLessEqual(memory, segments())
         self.assertIsNone(job.poll())
-
-
-if __name__ == "__main__":
-    unittest.main()

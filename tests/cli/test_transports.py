@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import unittest
 from typing import Any
 
 from emulated import NamespaceTest
@@ -152,7 +151,3 @@ class Programs(NamespaceTest):
     def test_a_program_that_fails_makes_the_command_fail(self) -> None:
         cluster = {"nodes": 2, "inter": {"bandwidth": "40Mbps", "latency": "0ms"}}
         self.trigram("emulate", self.write(self.config(cluster=cluster)), "--program", "exit 3", code=1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unittest
 from typing import Any
 
 from harness import CommandTest, experiment, needs_simulator, one_tensor_profile
@@ -78,7 +77,3 @@ class UnequalPaces(CommandTest):
         self.assertAlmostEqual(rates["steps_made"] / mean_steps, 1, delta=0.05)
         epoch = SAMPLES // (WORKERS * 32)  # steps of every worker in an epoch
         self.assertAlmostEqual(target["epochs"] * epoch / mean_steps, 1, delta=0.05)
-
-
-if __name__ == "__main__":
-    unittest.main()

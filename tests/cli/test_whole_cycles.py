@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import unittest
 from typing import Any
 
 from harness import CommandTest, needs_simulator, one_tensor_profile
@@ -259,7 +258,3 @@ class WholeCycles(CommandTest):
         paces = {c["algorithm"]: c["paces"] for c in advice["candidates"]}
         self.assertIsNone(paces["gradient_allreduce"])
         self.assertIn("slowest", paces["adpsgd"])
-
-
-if __name__ == "__main__":
-    unittest.main()

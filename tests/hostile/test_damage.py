@@ -6,7 +6,6 @@ import json
 import random
 import re
 import shutil
-import unittest
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +114,3 @@ class Damage(HostileTest):
 
     def test_commands_that_read_damaged_results_end_as_documented(self) -> None:
         self.check_all(self.check_case, range(amount(6, 150)))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import subprocess
-import unittest
 from typing import Any
 
 from base import SEED, TRIGRAM, CommandTest, amount, needs_simulator
@@ -92,7 +91,3 @@ class Effects(CommandTest):
                     self.assertNotEqual(verdict, "changed", "listed as silent")
                 else:
                     self.assertEqual(verdict, "changed", f"EFFECTS_OF='{option.label}'")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import unittest
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +117,3 @@ class Fuzz(HostileTest):
             if found := NOT_FINITE.search(path.read_text(errors="replace")):
                 return f"{path.name} has {found[0]}"
         return ""
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -177,7 +177,3 @@ class Kills(CommandTest):
     @unittest.skipUnless(has_mpi(), "no MPI in this build, or no mpirun here")
     def test_jobs(self) -> None:
         self.check_world("mpi", amount(2, 16))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import unittest
 
 from base import SOURCE, TRIGRAM, HostileTest, amount, draws_of, needs_simulator
 from commands import call, files_in, wrong_end
@@ -83,7 +82,3 @@ class Options(HostileTest):
 
         self.check_all(check, lines)
         self.assertFalse({f for f in files_in(SOURCE / "tests" / "hostile") if "results" in f})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,6 @@ HOSTILE_CHECK='NAME/NUMBER' selects a single check; a failure prints this settin
 from __future__ import annotations
 
 import os
-import unittest
 from pathlib import Path
 
 import draws
@@ -53,7 +52,3 @@ class Relations(CommandTest):
         unexpected = [check.message() for check in failed if not check.relation.known_failure]
         if unexpected:
             self.fail(f"{len(unexpected)} of {len(checks)} checks:\n" + "\n".join(unexpected))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import unittest
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -145,7 +144,3 @@ class SuitesCanFail(CommandTest):
         self.assertNotEqual(finished_runs(self.results), before, "a repeated run is detected")
         Path(self.results, manifest["id"], "DONE").unlink()
         self.assertEqual(finished_runs(self.results), {})
-
-
-if __name__ == "__main__":
-    unittest.main()
