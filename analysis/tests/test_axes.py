@@ -162,8 +162,8 @@ def profiles(*files):
 
 def test_profiles_are_called_by_their_files():
     assert labels(Comparison("", profiles("b", "a"))) == ["a", "b"]
-    alike = labels(Comparison("", profiles("one/a", "two/a")))
-    assert alike == ["profile, path=/some/one/a.csv", "profile, path=/some/two/a.csv"]
+    same_name = labels(Comparison("", profiles("one/a", "two/a")))
+    assert same_name == ["profile, path=/some/one/a.csv", "profile, path=/some/two/a.csv"]
 
 
 def test_profiles_called_by_sizes_lie_on_an_axis_of_sizes():

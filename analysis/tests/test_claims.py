@@ -204,17 +204,17 @@ def test_rates_are_sums_over_all_workers(found, tmp_path):
 
 
 def test_a_run_that_ended_when_steady_has_the_value_of_the_full_run(tmp_path):
-    """Thirty steps of 0.5, 0.7, 0.5, ... s, of which only the first ten or twelve were made."""
+    """Thirty steps of 0.5, 0.7, 0.5, ... s, of which two runs make only the first twelve or ten."""
     values = []
-    for made in (30, 12, 10):
-        folder = tmp_path / str(made)
-        summary = {"steady": {"step": 5, "cycle": 2, "left_out": 30 - made} if made < 30 else None}
+    for steps in (30, 12, 10):
+        folder = tmp_path / str(steps)
+        summary = {"steady": {"step": 5, "cycle": 2, "left_out": 30 - steps} if steps < 30 else None}
         run = write_run(folder / "sample", "run", "bytegrad", 1, name="sample", summary=summary,
                         sweep={"/algorithm": {"name": "bytegrad"},
                                "/cluster/inter/bandwidth": "1Gbps"})
         (run / "metrics.jsonl").write_text("".join(
             json.dumps({"step": step, "step_s": 0.5 + 0.2 * (step % 2)}) + "\n"
-            for step in range(made)))
+            for step in range(steps)))
         held = load_one(results.load(folder), claim(folder, {("1", "bytegrad"): 25}))
         values.append([cell.simulated for cell in held.cells])
     mean = sum(0.5 + 0.2 * (step % 2) for step in range(3, 29)) / 26

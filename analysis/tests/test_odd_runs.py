@@ -1,4 +1,4 @@
-"""An odd run beside good runs is listed with the reason, and does not stop the others."""
+"""Runs that cannot be used are listed with the reason, and the other runs are still compared."""
 
 from __future__ import annotations
 

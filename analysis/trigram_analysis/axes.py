@@ -188,7 +188,7 @@ class Axes:
         return Value(key, units.show(label), *size) if size else Value(key, label)
 
     def _object_label(self, found: dict[str, Any], axis: Axis) -> str:
-        """The name of the object, and those of its options that vary among objects of this name. A profile is named by
+        """The name of the object, with the options that vary among objects of this name. A profile is named by
         its file."""
         name, within = found.get("name"), axis.pointer
         varying = set(axis.leaves) if name is None else self._varying_within(axis, str(name))

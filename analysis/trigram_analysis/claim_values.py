@@ -17,8 +17,7 @@ class ClaimError(ValueError):
 def value_of(run: Run, claim: dict[str, Any]) -> float:
     """The measure that the claim describes, in the claim's unit: a number of the run's summary, or a number that
     follows from the mean step time. The mean excludes the last step, which waits for all messages in flight, and the
-    steps before `from_step`: in these, caches warm up, and token buckets of links still have the credit of idle
-    time."""
+    steps before `from_step`, which warm up or use up saved credit of links."""
     measure = claim["measure"]
     if "summary" in measure:
         return measure.get("times", 1) * _summary_value(run, claim)
@@ -74,8 +73,9 @@ def _mean_step_s(run: Run, claim: dict[str, Any]) -> float:
 
 def cell_of(run: Run, rule: dict[str, Any]) -> str:
     """The text for a run's value at the rule's pointer. If the rule has cases, the first case whose members all equal
-    the value's gives the name. If no case applies, or the rule has only names, the text is the name of the value.
-    Without cases and names, the value is a quantity, which `times` converts to the rule's unit."""
+    the value's gives the text. If no case applies, or the rule has only names, the text is the name of the value, which
+    `names` may translate. Without cases and names, the value is a quantity, which `times` converts to the rule's
+    unit."""
     value = run.sweep.get(rule["pointer"], lookup(run.experiment, rule["pointer"]))
     for case in rule.get("cases", []):
         if isinstance(value, dict) and all(value.get(key) == wanted for key, wanted in case["where"].items()):

@@ -1,4 +1,4 @@
-"""The assumptions of model profiles: numbers in results that nobody has measured."""
+"""The assumptions of model profiles: values behind the results that were not measured."""
 
 from __future__ import annotations
 

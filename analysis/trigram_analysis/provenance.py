@@ -13,7 +13,7 @@ _MOST_VALUES = 20  # in a row of the section
 
 
 def line(name: str, runs: list[Run]) -> str:
-    """The line under a figure: the experiment, its number of runs, their seeds and the versions that made them."""
+    """The line under a figure: the experiment, the number of its runs, their seeds, and the versions of the program."""
     seeds = sorted({str(run.seed) for run in runs if run.seed is not None})
     versions = sorted({version(run) for run in runs})
     facts = [name, f"{len(runs)} runs",

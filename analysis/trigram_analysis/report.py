@@ -16,8 +16,8 @@ _MAX_OPENED = 12  # verdicts on more settings are folded at first
 
 
 def write(results: Results, output: Path, title: str, claims: str = "") -> None:
-    """Writes the page to a file beside `output` and renames it, so that a reader never sees half of it. `claims`, the
-    section on published numbers, goes under the overview."""
+    """Writes the page to a temporary file and renames it to `output`, so that readers never see a part of it. `claims`
+    is the section on published numbers, which follows the overview."""
     comparisons, errors = [], []
     for name, runs in results.by_name().items():
         try:

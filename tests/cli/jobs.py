@@ -50,8 +50,8 @@ class JobTest(CommandTest):
         return out, err
 
     def refused(self, ranks: int, command: str, arguments_by_rank: dict[int, str] = {}) -> str:
-        """The single line of error output of a refused job. Its ranks run `trigram` with the arguments `command`, or with
-        those in `arguments_by_rank`."""
+        """The single line of error output of a refused job. Its ranks run `trigram` with the arguments `command`, or
+        with those in `arguments_by_rank`."""
         cases = "".join(f"{rank}) exec {TRIGRAM} {line};;\n" for rank, line in arguments_by_rank.items())
         text = f'case "$OMPI_COMM_WORLD_RANK" in\n{cases}*) exec {TRIGRAM} {command};;\nesac\n'
         started = time.monotonic()

@@ -42,7 +42,7 @@ class AdviseAccuracy(AdviseTest):
     def test_evaluation_steps_that_are_set_are_kept(self) -> None:
         found = self.advise(0.5, ALLREDUCE, more=("--set", "/eval_every=10"))[ALLREDUCE]
         self.assertAlmostEqual(found["time_to_accuracy_s"], 10 * found["step_s"], places=3)
-        self.assertAlmostEqual(found["after_s"], found["step_s"], places=3, msg="nobody learns before a step has ended")
+        self.assertAlmostEqual(found["after_s"], found["step_s"], places=3, msg="before the first step ends, no model has learned")
         self.assertTrue(found["coarse"])
 
     def test_intervals_that_overlap_tie(self) -> None:

@@ -1,4 +1,4 @@
-"""The output of mistyped commands, and the behaviour of a command whose output nobody reads."""
+"""The output of mistyped commands, and commands whose output is not read."""
 
 from __future__ import annotations
 

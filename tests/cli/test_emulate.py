@@ -225,7 +225,7 @@ class AddedLatency(EmulateTest):
         self.assertGreater(self.summary(4, "adpsgd")["step_s"], 3 / 4 * 3 * 0.030)
 
 
-@unittest.skipIf(os.geteuid() != 0, "not root, and so it cannot become nobody")
+@unittest.skipIf(os.geteuid() != 0, "not root, so it cannot become another user")
 class Privileges(EmulateTest):
     def test_it_needs_root(self) -> None:
         path = self.write(self.config())

@@ -40,7 +40,7 @@ class Interruption(CommandTest):
         finished = self.results / readable[0]["id"] / "manifest.json"
         before = finished.stat().st_mtime_ns
         self.run_config(experiment(sweep={"/steps": [SHORT, SHORT + 1]}))
-        self.assertEqual(finished.stat().st_mtime_ns, before, "a finished run was made again")
+        self.assertEqual(finished.stat().st_mtime_ns, before, "a finished run was repeated")
         self.assertEqual(len(self.done()), 2)
         self.assertEqual(list(self.results.glob("*.tmp.*")), [], "leftovers stay")
 

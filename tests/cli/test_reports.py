@@ -1,4 +1,4 @@
-"""Reports, figures and tables of results that the program makes."""
+"""The commands report, plot and table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that runs write, and the choice of the runs that are made."""
+"""The files that runs write, and which runs of a sweep the program makes."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Runs(CommandTest):
             )
             for key in ("weights_hash", "loss", "eval_loss", "consensus_distance"):
                 self.assertEqual(among["summary"][key], beside["summary"][key], key)
-            for m in (among, beside) if world == "sim" else ():  # real workers do not end together
+            for m in (among, beside) if world == "sim" else ():  # in real time, workers end at different times
                 batch = m["summary"]["samples_per_s"] * m["summary"]["time_s"] / (6 * 4)
                 self.assertAlmostEqual(batch / round(batch), 1, delta=0.05)
             losses = [s["loss"] for s in self.metrics(among["id"])]
@@ -272,7 +272,7 @@ class Runs(CommandTest):
         manifests = self.run_config(experiment(sweep={"/seed": [1, 2]}, steps=3))
         for m in manifests:
             self.assertEqual(m["sweep"], {"/seed": m["experiment"]["seed"]})
-        self.assertEqual({m["id"]: m["finished"] for m in manifests}, before, "not made again")
+        self.assertEqual({m["id"]: m["finished"] for m in manifests}, before, "the runs are not repeated")
 
     def test_ten_thousand_runs_are_planned_in_seconds(self) -> None:
         sweep = {"/seed": list(range(1000)), "/cluster/nodes": list(range(1, 11))}

@@ -22,8 +22,8 @@ CLUSTER: dict[str, Any] = {
 
 def gloo_s(nbytes: int) -> float:
     """The time of gloo's ring. Two segments of a chunk are in flight. A segment leaves one latency after its receive
-    was posted, but not before the previous segment has left. It arrives one latency after it has left. All ranks are
-    alike."""
+    was posted, but not before the previous segment has left. It arrives one latency after it has left. All ranks do the
+    same."""
     segment_s = nbytes / (2 * RANKS) / BPS
     now = 0.0
     for _phase in range(2):

@@ -61,7 +61,7 @@ class UnequalPaces(CommandTest):
                 self.assertGreater(summary["exposed_s"], STEP_S)
 
     def test_epochs_and_steps_count_mini_batches_of_all_workers(self) -> None:
-        """The run ends while all workers train. While the slow worker makes one step, each of the others makes four."""
+        """The run ends while all workers train. Each fast worker makes four steps while the slow worker makes one."""
         summary = self.summary(
             algorithm="adpsgd",
             workload={"name": "fashion_mnist", "priced_as": "profile:one.json"},

@@ -135,7 +135,7 @@ RELATIONS = [
         until_steady,
         same(*SECONDS, *TRAFFIC, "samples_per_s", "lower_bound_s", steps=False),
         2e-9,
-        "steps count as alike if they differ by less than 1e-9 of a cycle",
+        "steps count as equal if they differ by less than 1e-9 of a cycle",
         scope="algorithms whose messages do not depend on chance",
         draw=drawn_from(REPEATING),
     ),
@@ -145,7 +145,7 @@ RELATIONS = [
         with_changes({"/runtime": {"name": "sim", "fidelity": "auto"}}),
         same("time_s", "step_s", *TRAFFIC, steps=False),
         0.01,
-        "messages that take equally long within a thousandth count as alike; tests of the "
+        "messages whose times differ by less than a thousandth count as equal; tests of the "
         "simulator hold flows to 1 %",
         scope="algorithms in which all workers wait for all, on networks of equal links: between regions "
         "with very different delays, flows of hierarchical rings were up to 3.6 % off",

@@ -153,7 +153,7 @@ RELATIONS = [
     ),
     never_faster_with(
         "NICs that workers share",
-        "The workers of a node share one NIC, instead of having one each.",
+        "The workers of a node share a NIC, and do not have separate NICs any more.",
         {"/cluster/nics": "shared"},
         applies=lambda c: has_several_nodes(c) and c["cluster"]["nics"] == "per_worker",
         draw=drawn_from(BULK, make_cluster=lambda rng: clusters.network(rng) | {"nics": "per_worker"}),
@@ -217,9 +217,9 @@ RELATIONS = [
     ),
     never_faster_with(
         "one more node",
-        "A ring of more workers on nodes that are alike has more hops, and each worker sends more.",
+        "A ring of more workers on equal nodes has more hops, and each worker sends more.",
         {"/cluster/nodes": lambda n: n + 1},
-        scope="rings of all workers on a flat network of nodes that are alike",
+        scope="rings of all workers on a flat network of equal nodes",
         draw=drawn_from(
             [{"name": "gradient_allreduce"}],
             make_cluster=lambda rng: clusters.network(rng)

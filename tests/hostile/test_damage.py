@@ -93,7 +93,7 @@ class Damage(HostileTest):
         return f"prints {found[0]}: {out[:600]}" if found else ""
 
     def check_run(self, folder: Path) -> str:
-        """Checks that a run makes the missing runs and leaves no file that `status` does not understand."""
+        """Checks that `run` makes the missing runs, and that `status` can read the results afterwards."""
         code, out, err = call(folder, "run", "test.json", "--quiet", "--no-table", timeout_s=100)
         if problem := wrong_end(code, out, err, (0, 1)):
             return problem

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import draws
 import relations_equal
-import relations_made
+import relations_identity
 import relations_runs
 import relations_slower
 from base import CommandTest, amount, needs_simulator
@@ -20,7 +20,7 @@ from sweeps import Sweeps
 RELATIONS: list[Relation] = [
     *relations_slower.RELATIONS,
     *relations_equal.RELATIONS,
-    *relations_made.RELATIONS,
+    *relations_identity.RELATIONS,
     *relations_runs.RELATIONS,
 ]
 CHECKS_PER_RELATION = amount(3, 20)

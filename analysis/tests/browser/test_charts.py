@@ -3,7 +3,7 @@
 import chromium
 import pytest
 import synthetic
-from shown import NEEDS, show, wait_until
+from report_page import NEEDS, show, wait_until
 
 pytestmark = NEEDS
 

@@ -7,7 +7,7 @@ import chromium
 import pytest
 import sample
 import synthetic
-from shown import DRAW_ALL, NEEDS
+from report_page import DRAW_ALL, NEEDS
 from trigram_analysis import report_data
 from trigram_analysis.__main__ import main
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import chromium
 import pytest
 import synthetic
-from shown import DRAW_ALL, NEEDS, RECORD_TEXT, show, wait_until
+from report_page import DRAW_ALL, NEEDS, RECORD_TEXT, show, wait_until
 from trigram_analysis.__main__ import main
 
 pytestmark = NEEDS

@@ -3,7 +3,7 @@
 import chromium
 import pytest
 from evaluations import NEVER, declare_target, over_seeds, some_seeds_early
-from shown import DRAW_ALL, NEEDS
+from report_page import DRAW_ALL, NEEDS
 from trigram_analysis.__main__ import main
 
 pytestmark = NEEDS
