@@ -105,10 +105,10 @@ def _at_point(config: dict[str, Any], sweep: dict[str, Any], folder: Path) -> di
         *parents, last = keys(pointer)
         inner = written
         for key in parents:
-            inside = inner.get(key, {})
-            inside = {"name": inside} if isinstance(inside, str) else dict(inside)
-            inner[key] = inside
-            inner = inside
+            member = inner.get(key, {})
+            member = {"name": member} if isinstance(member, str) else dict(member)
+            inner[key] = member
+            inner = member
         inner[last] = _inlined(value, folder)
     return written
 
@@ -118,13 +118,13 @@ def _with_cluster_rates(workload: Any, resolved: Any, cluster: Any) -> Any:
     as the program replaces it if it knows the rates. `resolved` is the workload of the run."""
     if not (isinstance(workload, dict) and isinstance(resolved, dict)):
         return workload
-    bound = dict(workload)
+    result = dict(workload)
     if "priced_with" in workload:
-        bound["priced_with"] = _with_cluster_rates(workload["priced_with"], resolved.get("priced_with"), cluster)
+        result["priced_with"] = _with_cluster_rates(workload["priced_with"], resolved.get("priced_with"), cluster)
     if workload.get("accelerator") == "cluster" != resolved.get("accelerator"):
         given = cluster["accelerator"]  # it may have a name without rates, such as V100
-        bound["accelerator"] = resolved["accelerator"] | {key: given[key] for key in _RATES if key in given}
-    return bound
+        result["accelerator"] = resolved["accelerator"] | {key: given[key] for key in _RATES if key in given}
+    return result
 
 
 def _inlined(value: Any, folder: Path) -> Any:
