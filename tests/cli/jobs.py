@@ -70,8 +70,9 @@ class JobTest(CommandTest):
         _, err = job.communicate(timeout=60)
         self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
         for survivor in (0, 2):
-            self.assertRegex(err, f"trigram: rank {survivor} is ended by SIGTERM\n"
-                                  f"rank {survivor} (waits for|computes|prepares)")
+            self.assertRegex(
+                err, f"trigram: rank {survivor} is ended by SIGTERM\n" f"rank {survivor} (waits for|computes|prepares)"
+            )
         self.assertNotIn("finished runs are kept", err)
 
     def log(self, rank: int) -> str:
@@ -79,9 +80,7 @@ class JobTest(CommandTest):
 
     def wait_for_second_run(self) -> None:
         """Returns when the first run is done and the second run has started."""
-        self.wait_for(
-            lambda: len(self.done()) == 1 and list(self.results.glob("*.tmp.*/metrics.jsonl"))
-        )
+        self.wait_for(lambda: len(self.done()) == 1 and list(self.results.glob("*.tmp.*/metrics.jsonl")))
 
     def ranks_in_second_run(self, job: subprocess.Popen[str]) -> dict[int, int]:
         self.wait_for_second_run()
@@ -96,9 +95,7 @@ class JobTest(CommandTest):
 
     def check_that_a_stopped_process_is_named(self, runtime: dict[str, Any]) -> None:
         """Stops rank 2 of four during the second run. The other ranks name it, and the first run is kept."""
-        path = self.write(
-            experiment(runtime={**runtime, "watchdog": "2s"}, sweep={"/steps": [3, ENDLESS]})
-        )
+        path = self.write(experiment(runtime={**runtime, "watchdog": "2s"}, sweep={"/steps": [3, ENDLESS]}))
         job = self.start(4, "run", path, "--quiet")
         ranks = self.ranks_in_second_run(job)
         os.kill(ranks[2], signal.SIGSTOP)

@@ -24,11 +24,7 @@ TOLERANCE = 0.02
 CLUSTER = {
     "nodes": WORKERS,
     "inter": {"bandwidth": "25Gbps", "latency": "50us"},
-    "accelerator": {
-        "flops": "1000000TFLOP/s",
-        "memory_bandwidth": "1000000000GB/s",
-        "launch_overhead": "0us",
-    },
+    "accelerator": {"flops": "1000000TFLOP/s", "memory_bandwidth": "1000000000GB/s", "launch_overhead": "0us"},
 }
 PROFILE = one_tensor_profile(NBYTES // 4, 0.4e-3, 0.6e-3, accelerator="none")
 RING = {"name": "gradient_allreduce", "overlap": False, "allreduce": "ring"}
@@ -64,11 +60,7 @@ class Advise(CommandTest):
         self.write(CANDIDATES, "candidates.json")
 
     def arguments(self, **changes: str) -> list[str]:
-        options = {
-            "cluster": "eight.json",
-            "profile": "profile:one.json",
-            "candidates": "candidates.json",
-        } | changes
+        options = {"cluster": "eight.json", "profile": "profile:one.json", "candidates": "candidates.json"} | changes
         return ["advise"] + [word for k, v in options.items() for word in (f"--{k}", v)]
 
     def advise(self, *more: str, code: int = 0, **changes: str) -> dict[str, Any]:
@@ -126,11 +118,7 @@ class Advise(CommandTest):
         for run in self.run_config(config):
             by_algorithm = steps.setdefault(run["sweep"]["/cluster/inter/bandwidth"], {})
             by_algorithm[run["sweep"]["/algorithm"]["allreduce"]] = run["summary"]["step_s"]
-        flipped = [
-            f
-            for f in factors
-            if (by := steps[f"{25 * f:.10g}Gbps"])["recursive_doubling"] < by["ring"]
-        ]
+        flipped = [f for f in factors if (by := steps[f"{25 * f:.10g}Gbps"])["recursive_doubling"] < by["ring"]]
         self.assertTrue(0 < len(flipped) < len(factors))
         self.assertEqual(flipped, factors[-len(flipped) :], "it flips once")
         last, first = factors[-len(flipped) - 1], flipped[0]
@@ -246,9 +234,7 @@ class Advise(CommandTest):
         range_ = ("--range", "1.5")
         names = lambda advice: {c["algorithm"] for c in advice["candidates"]}  # noqa: E731
         self.assertEqual(names(self.advise("--algorithms", "bytegrad", *range_)), {"bytegrad"})
-        self.assertEqual(
-            names(self.advise("--only", "sync,full", *range_)), {"gradient_allreduce"}
-        )
+        self.assertEqual(names(self.advise("--only", "sync,full", *range_)), {"gradient_allreduce"})
         err = self.trigram(*self.arguments(), "--only", "async,low", code=2).stderr
         self.assertIn("--only: no candidate has all of these properties", err)
 
@@ -280,10 +266,7 @@ class Advise(CommandTest):
             json.loads(path.read_text())["sweep"]
             for path in (self.folder / "results").glob("advise-wan-one-??????-search/*/manifest.json")
         ]
-        self.assertIn(
-            [[None, "4Gbps"], ["2Gbps", None]],
-            [sweep["/cluster/topology/bandwidth"] for sweep in swept],
-        )
+        self.assertIn([[None, "4Gbps"], ["2Gbps", None]], [sweep["/cluster/topology/bandwidth"] for sweep in swept])
 
     def test_times_to_an_accuracy_equal_those_in_the_metrics(self) -> None:
         training = {

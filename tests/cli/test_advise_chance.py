@@ -9,10 +9,7 @@ from advice import AdviseTest
 from harness import one_tensor_profile
 
 PROFILE = one_tensor_profile(100_000, 0.4e-3, 0.6e-3, accelerator="none")
-RANDOM_WORKERS = {
-    "run_times": {"kind": "lognormal", "variation": 0.3},
-    "stragglers": {"count": 1, "delay": "20ms"},
-}
+RANDOM_WORKERS = {"run_times": {"kind": "lognormal", "variation": 0.3}, "stragglers": {"count": 1, "delay": "20ms"}}
 BACKGROUND = {"background": {"load": 0.5, "flow": "1MB"}}
 UNEQUAL = {"slow_workers": [{"rank": 1, "factor": 3}]}
 

@@ -15,10 +15,7 @@ PROFILE = {
     "name": "thirty",
     "accelerator": "none",
     "batch": 4,
-    "tensors": [
-        {"tensor": f"w{i}", "numel": 2_621_440, "forward_s": 0.1e-3, "backward_s": 0.2e-3}
-        for i in range(30)
-    ],
+    "tensors": [{"tensor": f"w{i}", "numel": 2_621_440, "forward_s": 0.1e-3, "backward_s": 0.2e-3} for i in range(30)],
 }
 LOCK_STEP = {"name": "bytegrad", "hierarchical": False}
 RINGS = {"name": "half_precision_allreduce"}

@@ -31,9 +31,7 @@ class Unknown(AdviseTest):
         return self.command("two", *more)
 
     def flip(self, advice: dict[str, Any], quantity: str, direction: str) -> dict[str, Any]:
-        (flip,) = (
-            f for f in advice["flips"] if (f["quantity"], f["direction"]) == (quantity, direction)
-        )
+        (flip,) = (f for f in advice["flips"] if (f["quantity"], f["direction"]) == (quantity, direction))
         return flip
 
     def steps(self, results: str) -> set[int]:

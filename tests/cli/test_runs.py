@@ -57,9 +57,7 @@ class Runs(CommandTest):
 
     def test_shards_of_a_sweep_may_run_in_parallel(self) -> None:
         path = self.write(experiment(seed=[1, 2, 3, 4, 5]))
-        shards = [
-            self.popen([TRIGRAM, "run", path, "--shard", f"{i}/3", "--jobs", 1]) for i in (1, 2, 3)
-        ]
+        shards = [self.popen([TRIGRAM, "run", path, "--shard", f"{i}/3", "--jobs", 1]) for i in (1, 2, 3)]
         for shard, count in zip(shards, (2, 2, 1)):
             _, err = shard.communicate(timeout=100)
             self.assertEqual(shard.returncode, 0, err)
@@ -87,9 +85,7 @@ class Runs(CommandTest):
         steps = self.metrics(manifest["id"])
         summary = manifest["summary"]
         self.assertEqual([s["step"] for s in steps], list(range(6)))
-        self.assertEqual(
-            [s["step"] for s in steps if "consensus_distance" in s], [2, 5], "eval_every is 3"
-        )
+        self.assertEqual([s["step"] for s in steps if "consensus_distance" in s], [2, 5], "eval_every is 3")
         for key in ("bytes_intra", "bytes_inter", "messages_intra", "messages_inter"):
             self.assertEqual(sum(s[key] for s in steps), summary[key])
         self.assertAlmostEqual(sum(s["step_s"] for s in steps), summary["time_s"])
@@ -115,15 +111,11 @@ class Runs(CommandTest):
                     workload={"name": "quadratic", "heterogeneity": 1, "noise": 0.5},
                     algorithm={"name": "parameter_server", "servers": 2},
                     optimizer={"name": "sgd", "lr": 0.01, "lr_scaling": "linear"},
-                    zip={
-                        "/algorithm/placement": ["among", "beside"],
-                        "/cluster/workers_per_node": [2, 3],
-                    },
+                    zip={"/algorithm/placement": ["among", "beside"], "/cluster/workers_per_node": [2, 3]},
                 )
             )
             among, beside = sorted(
-                (m for m in manifests if m["world"] == world),
-                key=lambda m: m["experiment"]["algorithm"]["placement"],
+                (m for m in manifests if m["world"] == world), key=lambda m: m["experiment"]["algorithm"]["placement"]
             )
             for key in ("weights_hash", "loss", "eval_loss", "consensus_distance"):
                 self.assertEqual(among["summary"][key], beside["summary"][key], key)
@@ -156,16 +148,11 @@ class Runs(CommandTest):
             drops = "threshold" in manifest["sweep"]["/algorithm"]
             batches = 2 if drops else 4
             summary = manifest["summary"]
-            self.assertAlmostEqual(
-                summary["samples_per_s"] * summary["step_s"], 4 * 6 * batches, delta=0.5
-            )
+            self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 4 * 6 * batches, delta=0.5)
 
     def test_the_last_evaluation_of_an_asynchronous_server_sees_the_final_weights(self) -> None:
         (manifest,) = self.run_config(
-            experiment(
-                algorithm="async_parameter_server",
-                workload={"name": "quadratic", "heterogeneity": 1},
-            )
+            experiment(algorithm="async_parameter_server", workload={"name": "quadratic", "heterogeneity": 1})
         )
         self.assertEqual(manifest["summary"]["consensus_distance"], 0)
 
@@ -186,10 +173,7 @@ class Runs(CommandTest):
             for m in manifests
         }
         expected = {
-            (steps, overlap, seed, seed / 10)
-            for steps in (2, 3)
-            for overlap in (True, False)
-            for seed in (1, 2, 3)
+            (steps, overlap, seed, seed / 10) for steps in (2, 3) for overlap in (True, False) for seed in (1, 2, 3)
         }
         self.assertEqual(len(manifests), 12)
         self.assertEqual(points, expected)
@@ -231,12 +215,9 @@ class Runs(CommandTest):
         config = experiment()
         for field in ("runtime", "optimizer"):
             config.pop(field, None)
-        (manifest,) = self.run_config(
-            config, "--set", "/runtime/fidelity=fluid", "--set", "/optimizer/lr=0.5"
-        )
+        (manifest,) = self.run_config(config, "--set", "/runtime/fidelity=fluid", "--set", "/optimizer/lr=0.5")
         self.assertEqual(
-            manifest["experiment"]["runtime"] | {"name": "sim", "fidelity": "fluid"},
-            manifest["experiment"]["runtime"],
+            manifest["experiment"]["runtime"] | {"name": "sim", "fidelity": "fluid"}, manifest["experiment"]["runtime"]
         )
         self.assertEqual(manifest["experiment"]["optimizer"]["lr"], 0.5)
 
@@ -331,9 +312,7 @@ class Runs(CommandTest):
     @needs_simulator
     def test_worlds_end_with_the_same_weights(self) -> None:
         algorithms = ["gradient_allreduce", "bytegrad", {"name": "decentralized", "mode": "ring"}]
-        manifests = self.run_config(
-            experiment(sweep={"/runtime": ["sim", "threads"], "/algorithm": algorithms})
-        )
+        manifests = self.run_config(experiment(sweep={"/runtime": ["sim", "threads"], "/algorithm": algorithms}))
         hashes: dict[str, set[str]] = {}
         for m in manifests:
             name = m["experiment"]["algorithm"]["name"]

@@ -126,9 +126,7 @@ class UntilSteady(CommandTest):
         self.assertEqual(self.simulated_steps(whole), STEPS)
 
     def test_steps_that_are_left_out_change_nothing(self) -> None:
-        pairs = self.run_both(
-            sweep={"/runtime/fidelity": ["message", "auto"], "/algorithm": REPEATING}
-        )
+        pairs = self.run_both(sweep={"/runtime/fidelity": ["message", "auto"], "/algorithm": REPEATING})
         self.assertEqual(len(pairs), 2 * len(REPEATING))
         for whole, short in pairs:
             with self.subTest(short["experiment"]["algorithm"]):
@@ -162,8 +160,7 @@ class UntilSteady(CommandTest):
         shaping = {"rate": "0.5Gbps", "depth": "100MB"}
         inter = {"bandwidth": "10Gbps", "latency": "50us", "shaping": shaping}
         ((whole, short),) = self.run_both(
-            algorithm={"name": "gradient_allreduce", "hierarchical": True},
-            cluster=CLUSTER | {"inter": inter},
+            algorithm={"name": "gradient_allreduce", "hierarchical": True}, cluster=CLUSTER | {"inter": inter}
         )
         seconds = [record["step_s"] for record in self.metrics(whole["id"])]
         burst_steps = next(i for i, s in enumerate(seconds) if s > 1.01 * seconds[0])
@@ -173,9 +170,7 @@ class UntilSteady(CommandTest):
 
     def test_a_run_does_not_end_before_links_change(self) -> None:
         inter = CLUSTER["inter"] | {"profile": [{"at": "500ms", "bandwidth": 0.2}]}
-        ((whole, short),) = self.run_both(
-            algorithm="gradient_allreduce", cluster=CLUSTER | {"inter": inter}
-        )
+        ((whole, short),) = self.run_both(algorithm="gradient_allreduce", cluster=CLUSTER | {"inter": inter})
         self.check_same(whole, short)
         self.assertGreater(self.metrics(short["id"])[-1]["time_s"], 0.5)
         self.assertLess(self.simulated_steps(short), STEPS)
@@ -189,9 +184,7 @@ class UntilSteady(CommandTest):
         self.assertEqual(short["summary"]["steady"]["cycle"], 8)
 
     def test_the_recorded_step_is_simulated(self) -> None:
-        ((_, short),) = self.run_both(
-            algorithm="gradient_allreduce", timeline={"step": 20, "ranks": 2}
-        )
+        ((_, short),) = self.run_both(algorithm="gradient_allreduce", timeline={"step": 20, "ranks": 2})
         self.assertGreater(self.simulated_steps(short), 20)
         events = json.loads((self.results / short["id"] / "trace.json").read_text())
         self.assertTrue(events["traceEvents"])

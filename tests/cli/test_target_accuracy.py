@@ -58,17 +58,15 @@ class TargetTest(CommandTest):
         write_images(self.folder / "images")
 
     def config(self, **changes: Any) -> dict[str, Any]:
-        return experiment(
-            workload={
-                "name": "fashion_mnist",
-                "data": str(self.folder / "images"),
-                "hidden": 16,
-                "batch": 8,
-            },
-            optimizer={"name": "sgd", "lr": 0.02, "momentum": 0.5},
-            steps=STEPS,
-            eval_every=EVAL_EVERY,
-        ) | changes
+        return (
+            experiment(
+                workload={"name": "fashion_mnist", "data": str(self.folder / "images"), "hidden": 16, "batch": 8},
+                optimizer={"name": "sgd", "lr": 0.02, "momentum": 0.5},
+                steps=STEPS,
+                eval_every=EVAL_EVERY,
+            )
+            | changes
+        )
 
     def metrics_lines(self, manifest: dict[str, Any]) -> list[str]:
         return (self.results / manifest["id"] / "metrics.jsonl").read_text().splitlines()
@@ -145,10 +143,7 @@ class InTheSimulator(TargetTest):
         algorithms = self.all_algorithms()
         whole, short = {}, {}
         for manifest in self.run_config(
-            self.config(
-                cluster=machine,
-                sweep={"/algorithm": algorithms, "/target_accuracy": [None, TARGET]},
-            )
+            self.config(cluster=machine, sweep={"/algorithm": algorithms, "/target_accuracy": [None, TARGET]})
         ):
             target = manifest["experiment"].pop("target_accuracy", None)
             group = short if target else whole
@@ -248,17 +243,12 @@ class InRealTime(TargetTest, JobTest):
         for manifest in manifests:
             self.check_ends(manifest)
         return {
-            json.dumps(m["experiment"]["algorithm"]): (
-                m["summary"]["target"]["steps"],
-                m["summary"]["weights_hash"],
-            )
+            json.dumps(m["experiment"]["algorithm"]): (m["summary"]["target"]["steps"], m["summary"]["weights_hash"])
             for m in manifests
         }
 
     def test_deterministic_algorithms_end_with_the_same_results_in_all_worlds(self) -> None:
-        path = self.write(
-            self.config(target_accuracy=TARGET, sweep={"/algorithm": DETERMINISTIC})
-        )
+        path = self.write(self.config(target_accuracy=TARGET, sweep={"/algorithm": DETERMINISTIC}))
         self.trigram("run", path, "--set", "/name=sim", "--quiet")
         self.trigram("run", path, "--set", "/name=threads", "--set", "/runtime=threads", "--quiet")
         self.job(4, "run", path, "--set", "/name=mpi", "--set", "/runtime=mpi", "--quiet")

@@ -8,11 +8,7 @@ from typing import Any
 
 from harness import CommandTest, needs_simulator, one_tensor_profile
 
-CLUSTER = {
-    "nodes": 4,
-    "workers_per_node": 2,
-    "inter": {"bandwidth": "1Gbps", "latency": "50us"},
-}
+CLUSTER = {"nodes": 4, "workers_per_node": 2, "inter": {"bandwidth": "1Gbps", "latency": "50us"}}
 PROFILE = one_tensor_profile(1_000_000, 0.001, 0.002)
 DISTINGUISHING = ("until_steady", "eval_every")
 SWARM = {"name": "swarm_sgd", "interval": "geometric"}
@@ -71,8 +67,7 @@ class WholeCycles(CommandTest):
         rivals = ({"name": "dpsgd", "graph": "ring"}, {"name": "local_sgd", "sync_every": 4})
         inter = {"bandwidth": "1Gbps", "latency": "50us"}
         stars = [
-            [name for name, (_, mark) in self.lines(*rivals, steps=s).items() if mark == "*"]
-            for s in (4, 5, 6, 7, 400)
+            [name for name, (_, mark) in self.lines(*rivals, steps=s).items() if mark == "*"] for s in (4, 5, 6, 7, 400)
         ]
         self.assertEqual(len({tuple(s) for s in stars}), 1, stars)
         table = self.run_all(*rivals, steps=7, cluster=CLUSTER | {"inter": inter})
@@ -85,9 +80,7 @@ class WholeCycles(CommandTest):
         local = self.summary({"name": "local_sgd", "sync_every": 4}, 40)
         for steady in (False, True):
             late = self.summary(post, 73, until_steady=steady)
-            self.assertEqual(
-                late["rates"]["over"], "40 of 73 steps: whole cycles of 4 after a warm-up of 30"
-            )
+            self.assertEqual(late["rates"]["over"], "40 of 73 steps: whole cycles of 4 after a warm-up of 30")
             self.assertEqual(late["steady"] is not None, steady)
             self.assertAlmostEqual(late["step_s"] / local["step_s"], 1, delta=0.01)
 
@@ -109,9 +102,7 @@ class WholeCycles(CommandTest):
         }
         found = {}
         for every in (5, 7, 10):
-            summary = self.summary(
-                {"name": "local_sgd", "sync_every": 4}, 40, eval_every=every, **training
-            )
+            summary = self.summary({"name": "local_sgd", "sync_every": 4}, 40, eval_every=every, **training)
             self.assertEqual(summary["steps"], every)
             found[every] = summary["step_s"]
         self.assertAlmostEqual(found[5] / found[7], 1, delta=1e-9)
@@ -230,11 +221,7 @@ class WholeCycles(CommandTest):
         self.assertEqual(reasons, ["sent nothing between its nodes in 1 steps", None])
 
     def test_uneven_paces_are_shown_beside_the_sum(self) -> None:
-        slow = {
-            "nodes": 4,
-            "workers_per_node": 1,
-            "inter": {"bandwidth": "100Mbps", "latency": "1ms"},
-        }
+        slow = {"nodes": 4, "workers_per_node": 1, "inter": {"bandwidth": "100Mbps", "latency": "1ms"}}
         summary = self.summary({"name": "adpsgd"}, 40, cluster=slow)
         slowest, fastest = (summary["paces"][worker] for worker in ("slowest", "fastest"))
         self.assertGreater(slowest["step_s"], 1.5 * fastest["step_s"])

@@ -105,9 +105,7 @@ def finish(command: subprocess.Popen[str]) -> tuple[int, str]:
 def finished_runs(results: Path) -> dict[str, dict[str, tuple[int, bytes]]]:
     """By run: the files of the run with their times and contents."""
     return {
-        done.parent.name: {
-            f.name: (f.stat().st_mtime_ns, f.read_bytes()) for f in done.parent.iterdir()
-        }
+        done.parent.name: {f.name: (f.stat().st_mtime_ns, f.read_bytes()) for f in done.parent.iterdir()}
         for done in results.glob("*/DONE")
     }
 

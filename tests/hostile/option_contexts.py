@@ -17,13 +17,7 @@ BASE: Json = {
         "accelerator": {"flops": "3GFLOP/s", "memory_bandwidth": "1GB/s"},
     },
     "algorithm": "gradient_allreduce",
-    "workload": {
-        "name": "quadratic",
-        "dimension": 512,
-        "tensors": 4,
-        "noise": 0.1,
-        "heterogeneity": 0.5,
-    },
+    "workload": {"name": "quadratic", "dimension": 512, "tensors": 4, "noise": 0.1, "heterogeneity": 0.5},
     "optimizer": {"name": "sgd", "lr": 0.01, "momentum": 0.9},
     "steps": 12,
     "eval_every": 4,
@@ -99,9 +93,7 @@ CONTEXTS: dict[str, Json] = {
     "/efficiency/leaders": {"/algorithm": {"name": "gradient_allreduce", "hierarchical": True}},
     "/efficiency/point_to_point": {"/algorithm": "dpsgd"},
     "/efficiency/server": {"/algorithm": "parameter_server"},
-    "/cluster/nics": {
-        "/algorithm": {"name": "gradient_allreduce", "allreduce": "recursive_doubling"}
-    },
+    "/cluster/nics": {"/algorithm": {"name": "gradient_allreduce", "allreduce": "recursive_doubling"}},
     "/intra/kind": {
         "/algorithm": "bytegrad",
         "/workload/dimension": 4096,
@@ -113,11 +105,7 @@ CONTEXTS: dict[str, Json] = {
     "/host_bandwidth": {"/algorithm": {"name": "wagma", "through_host": True}},
     "/synchronize_overhead": {"/algorithm": {"name": "gradient_allreduce", "synchronize": True}},
     "/cluster/accelerator/name": {"/workload": "resnet50", "/steps": 2},
-    "/background": {
-        "/cluster/inter/background/load": 0.5,
-        "/cluster/inter/background/flow": "16KiB",
-        "/steps": 40,
-    },
+    "/background": {"/cluster/inter/background/load": 0.5, "/cluster/inter/background/flow": "16KiB", "/steps": 40},
     "/shaping": {"/cluster/inter/shaping": {"rate": "10Mbps", "depth": "1KiB"}},
     "/(bridge_bandwidth|gpudirect)": {"/cluster/intra/kind": "pcie"},
     "/gpudirect": {"/cluster/intra/bridge_bandwidth": "1Mbps"},
@@ -149,19 +137,9 @@ CONTEXTS: dict[str, Json] = {
     "/skew/": {"/cluster/skew/largest": "5ms"},
     "/slow_workers/": {"/cluster/slow_workers": [{"rank": 1, "factor": 2}]},
     "/stragglers/": {"/cluster/stragglers": {"count": 1, "delay": "5ms"}},
-    "/topology/": {
-        "/algorithm": "bytegrad",
-        "/workload/dimension": 4096,
-        "/workload/values": False,
-    },
-    "/topology/.* of fat_tree": {
-        "/cluster/topology/nodes_per_leaf": 2,
-        "/cluster/topology/latency": "50us",
-    },
-    "/topology/k of fat_tree": {
-        "/cluster/topology": {"kind": "fat_tree", "k": 4},
-        "/cluster/nodes": 16,
-    },
+    "/topology/": {"/algorithm": "bytegrad", "/workload/dimension": 4096, "/workload/values": False},
+    "/topology/.* of fat_tree": {"/cluster/topology/nodes_per_leaf": 2, "/cluster/topology/latency": "50us"},
+    "/topology/k of fat_tree": {"/cluster/topology": {"kind": "fat_tree", "k": 4}, "/cluster/nodes": 16},
     "/topology/.* of dragonfly": {
         "/cluster/topology": {
             "kind": "dragonfly",
@@ -173,10 +151,7 @@ CONTEXTS: dict[str, Json] = {
             "global_latency": "90us",
         }
     },
-    "/topology/.* of torus": {
-        "/cluster/topology/dimensions": [2, 2],
-        "/cluster/topology/latency": "50us",
-    },
+    "/topology/.* of torus": {"/cluster/topology/dimensions": [2, 2], "/cluster/topology/latency": "50us"},
     "/topology/.* of hammingmesh": {
         "/cluster/topology/board": [1, 2],
         "/cluster/topology/boards": [2, 1],
@@ -191,21 +166,13 @@ CONTEXTS: dict[str, Json] = {
             "bandwidth": [[None, "50Mbps"], ["50Mbps", None]],
         }
     },
-    "/transport/": {
-        "/cluster/inter/bandwidth": "10Gbps",
-        "/workload": {"name": "ddppo"},
-        "/steps": 2,
-    },
+    "/transport/": {"/cluster/inter/bandwidth": "10Gbps", "/workload": {"name": "ddppo"}, "/steps": 2},
     "/transport/(loss_constant|segment)": {"/cluster/transport/loss": 0.1},
     "/transport/(slice|stream_overhead)": {"/cluster/transport/streams": 4},
     "/transport/(streams|slice)": {"/cluster/transport/stream_cap": "100Mbps"},
     "/transport/channels": {"/cluster/transport/stream_cap": "100Mbps"},
     "/transport/variation": {"/cluster/transport/connection_cap": "100Mbps"},
-    "/transport/tcp": {
-        "/cluster/transport/tcp": {},
-        "/cluster/inter/latency": "5ms",
-        "/cluster/workers_per_node": 1,
-    },
+    "/transport/tcp": {"/cluster/transport/tcp": {}, "/cluster/inter/latency": "5ms", "/cluster/workers_per_node": 1},
     "/restart_after_idle": {"/cluster/stragglers": {"count": 1, "delay": "5s"}},
     "/decay_": {"/optimizer/decay": "step"},
     "/decay_factor": {"/optimizer/decay_every": 2},
@@ -219,16 +186,10 @@ CONTEXTS: dict[str, Json] = {
     "of profile": {"/workload/path": "mine.csv"},
     "/priced_with": {"/workload/priced_as": "resnet50"},
     "/priced_with/accelerator": {
-        "/workload/priced_with": {
-            "accelerator": {"name": "mine", "flops": "10TFLOP/s", "memory_bandwidth": "1000GB/s"}
-        }
+        "/workload/priced_with": {"accelerator": {"name": "mine", "flops": "10TFLOP/s", "memory_bandwidth": "1000GB/s"}}
     },
     "/workload/accelerator": {
-        "/workload/accelerator": {
-            "name": "mine",
-            "flops": "10TFLOP/s",
-            "memory_bandwidth": "1000GB/s",
-        }
+        "/workload/accelerator": {"name": "mine", "flops": "10TFLOP/s", "memory_bandwidth": "1000GB/s"}
     },
     "of replay": {"/workload/profile": "profile:mine.csv"},
     "/rate of replay": {"/workload/profile": "profile:no_flops.csv", "/workload/rate": "1GFLOP/s"},

@@ -97,9 +97,7 @@ def differs(a: Any, b: Any, tolerance: float) -> bool:
 
 def differences(a: Json, b: Json, keys: list[str], tolerance: float, what: str = "") -> list[str]:
     return [
-        f"{what}{key}: {a[key]} and {b[key]}"
-        for key in keys
-        if key in a and differs(a[key], b.get(key), tolerance)
+        f"{what}{key}: {a[key]} and {b[key]}" for key in keys if key in a and differs(a[key], b.get(key), tolerance)
     ]
 
 

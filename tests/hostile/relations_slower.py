@@ -117,12 +117,7 @@ RELATIONS = [
         "The bytes of a message are divided by the share of the bandwidth that its pattern of traffic gets.",
         {
             "/cluster/transport": {
-                "efficiency": {
-                    "leaders": 0.5,
-                    "all_to_all": 0.5,
-                    "point_to_point": 0.5,
-                    "server": 0.5,
-                }
+                "efficiency": {"leaders": 0.5, "all_to_all": 0.5, "point_to_point": 0.5, "server": 0.5}
             }
         },
         applies=has_no_transport,
@@ -210,11 +205,7 @@ RELATIONS = [
         "Every tensor has twice as many elements, and layers take the same time.",
         {"/workload": lambda text: text.replace("_size1.", "_size2.")},
     ),
-    never_faster_with(
-        "two more steps",
-        "A longer run contains the shorter run.",
-        {"/steps": lambda n: n + 2},
-    ),
+    never_faster_with("two more steps", "A longer run contains the shorter run.", {"/steps": lambda n: n + 2}),
     never_faster_with(
         "one more node",
         "A ring of more workers on equal nodes has more hops, and each worker sends more.",

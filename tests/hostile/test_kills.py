@@ -56,13 +56,7 @@ class Kills(CommandTest):
         if world == "mpi":
             words = ["mpirun", "-n", "2", *words]
         return subprocess.Popen(
-            words,
-            cwd=folder,
-            env=ENVIRONMENT,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            **options,
+            words, cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options
         )
 
     def undisturbed(self, world: str) -> tuple[dict[str, Any], float]:
