@@ -32,8 +32,8 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]], classes: str = "
             f"<tbody>{body}</tbody></table></div>")
 
 
-def details(summary: str, body: str, opened: bool = False) -> str:
-    return (f"<details{' open' if opened else ''}><summary>{escape(summary)}</summary>"
+def details(summary: str, body: str, is_open: bool = False) -> str:
+    return (f"<details{' open' if is_open else ''}><summary>{escape(summary)}</summary>"
             f"{body}</details>")
 
 

@@ -122,7 +122,7 @@ def _workload(workload: Any) -> str:
 def _verdicts(comparison: Comparison) -> str:
     found = verdict.verdicts(comparison)
     items = "".join(f"<li><b>{escape(v.setting)}.</b> {breakable(v.text)}</li>" for v in found)
-    return details("In words", f"<ul>{items}</ul>", opened=len(found) <= _MAX_OPENED)
+    return details("In words", f"<ul>{items}</ul>", is_open=len(found) <= _MAX_OPENED)
 
 
 def _table(t: table.Table) -> str:

@@ -68,16 +68,16 @@ AXIS = {  # dimension: (factor from base units, unit shown on an axis)
 }
 
 
-def decimals(value: float, digits: int = 3) -> int:
-    """The number of decimal places that show `value` with `digits` significant digits."""
+def decimals(value: float) -> int:
+    """The number of decimal places that show `value` with three significant digits."""
     if value == 0 or not math.isfinite(value):
         return 0
-    return max(digits - 1 - math.floor(math.log10(abs(value))), 0)
+    return max(2 - math.floor(math.log10(abs(value))), 0)
 
 
-def significant(value: float, digits: int = 3) -> str:
-    """`value` with `digits` significant digits, without an exponent: 0.0123, 4.57, 123."""
-    return f"{value:,.{decimals(value, digits)}f}"
+def significant(value: float) -> str:
+    """`value` with three significant digits, without an exponent: 0.0123, 4.57, 123."""
+    return f"{value:,.{decimals(value)}f}"
 
 
 def percent(share: float) -> str:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 from harness import TRIGRAM, CommandTest, experiment
 
@@ -71,11 +71,6 @@ class EmulateTest(CommandTest):
 
 @unittest.skipIf(REASON, REASON)
 class NamespaceTest(EmulateTest):
-    timeout_s: float = 60
-
-    def wait_for(self, condition: Callable[[], Any], what: str = "a condition", timeout_s: float = 0) -> Any:
-        return super().wait_for(condition, what, timeout_s or self.timeout_s)
-
     def namespaces_of(self, pid: int) -> list[str]:
         """The network namespaces of the command with the process id `pid`."""
         return [name for name in namespaces() if name.startswith(f"trigram-{pid}-")]

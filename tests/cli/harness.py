@@ -72,6 +72,8 @@ def experiment(**changes: Any) -> dict[str, Any]:
 
 
 class CommandTest(unittest.TestCase):
+    wait_timeout_s: float = 60
+
     def setUp(self) -> None:
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
@@ -119,9 +121,9 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def wait_for(self, condition: Callable[[], Any], what: str = "a condition", timeout_s: float = 60) -> Any:
+    def wait_for(self, condition: Callable[[], Any], what: str = "a condition") -> Any:
         """Polls until `condition` returns a true value, and returns this value."""
-        deadline = time.monotonic() + timeout_s
+        deadline = time.monotonic() + self.wait_timeout_s
         while not (value := condition()):
             self.assertLess(time.monotonic(), deadline, f"waited in vain for {what}")
             time.sleep(0.02)
@@ -135,9 +137,9 @@ class CommandTest(unittest.TestCase):
         file.chmod(0o755)
         return file
 
-    def run_config(self, config: Any, *arguments: Any, code: int = 0) -> list[dict[str, Any]]:
+    def run_config(self, config: Any, *arguments: Any) -> list[dict[str, Any]]:
         """Runs an experiment, and returns the manifests of all its runs in the order of their folders."""
-        self.trigram("run", self.write(config), *arguments, code=code)
+        self.trigram("run", self.write(config), *arguments)
         return self.manifests()
 
     def manifests(self) -> list[dict[str, Any]]:

@@ -22,14 +22,14 @@ QUADRATIC = {
 
 @unittest.skipUnless(KERNEL_HAS_NETEM, "this kernel has no netem; scripts/in_vm starts one with it")
 class RealNetem(NamespaceTest):
-    timeout_s = 600  # long, because files come from the host, and its clock runs at another rate
+    wait_timeout_s = 600  # long, because files come from the host, and its clock runs at another rate
 
     def test_links_are_as_described(self) -> None:
         profile = SOURCE / "configs" / "profiles" / "resnet20.csv"
         config = self.config(cluster=QUADRATIC["cluster"], workload=f"profile:{profile}", steps=4,
                              eval_every=0, runtime="sim")
         printed = self.trigram("compare-worlds", self.write(config), "--worlds", "sim,mpi",
-                               timeout_s=self.timeout_s).stdout
+                               timeout_s=self.wait_timeout_s).stdout
         (manifest,) = [m for m in self.manifests() if m["world"] == "mpi"]
         # Step times are only printed, because it is not known why they exceed the simulated times.
         print(printed, *manifest["links"], sep="\n", flush=True)
@@ -54,13 +54,13 @@ class RealNetem(NamespaceTest):
         dropped = self.wait_for(
             lambda: self.queue_counters(f"trigram-{command.pid}-10.77.0.1")["drops"])
         print(f"{dropped} packets are lost", flush=True)
-        out, err = command.communicate(timeout=self.timeout_s)
+        out, err = command.communicate(timeout=self.wait_timeout_s)
         self.assertEqual(command.returncode, 0, out + err)
         self.assert_nothing_is_left(command.pid)
         (with_loss,) = self.manifests()
         self.assertEqual(with_loss["experiment"]["runtime"]["loss"], loss)
         self.trigram("run", self.write(self.config(**QUADRATIC, steps=40, runtime="sim")),
-                     timeout_s=self.timeout_s)
+                     timeout_s=self.wait_timeout_s)
         hashes = {m["world"]: m["summary"]["weights_hash"] for m in self.manifests()}
         self.assertEqual(set(hashes), {"sim", "mpi"})
         self.assertEqual(hashes["sim"], hashes["mpi"])

@@ -75,7 +75,6 @@ BUCKETED = {
     "gradient_allreduce", "half_precision_allreduce", "bytegrad", "qsgd", "onebit_sgd", "topk",
     "local_sgd", "powersgd", "decentralized", "dpsgd", "sgp", "parameter_server", "dgc",
 }
-NAMES_OF_BULK = {a["name"] for a in BULK}
 PAIRED = {"random_matching", "shift_one"}
 
 

@@ -1,9 +1,10 @@
 // Formats numbers for people, by the same rules as units.py.
 
-export function significant(value, digits = 3) {
+/** Three significant digits. */
+export function significant(value) {
   if (value === 0 || !isFinite(value)) return String(value);
-  const places = Math.max(digits - 1 - Math.floor(Math.log10(Math.abs(value))), 0);
-  if (places > 8) return value.toExponential(digits - 1);
+  const places = Math.max(2 - Math.floor(Math.log10(Math.abs(value))), 0);
+  if (places > 8) return value.toExponential(2);
   return value.toLocaleString("en-US", {minimumFractionDigits: places, maximumFractionDigits: places});
 }
 
