@@ -364,8 +364,8 @@ def test_a_claim_whose_runs_are_all_bad_is_missed(found, tmp_path, monkeypatch, 
 def test_the_claims_of_the_project_can_be_read():
     described = json.loads(claims.CLAIMS.read_text())["claims"]
     assert described
-    for each in described:
-        read = claims.Claim(each, claims.CLAIMS.parent, [])
+    for specification in described:
+        read = claims.Claim(specification, claims.CLAIMS.parent, [])
         assert read.cells and read.missing == read.cells and read.failures
-        config = claims.CLAIMS.parent.parent / each["command"].split()[2]
-        assert config.is_file() and config.stem == each["experiment"]
+        config = claims.CLAIMS.parent.parent / specification["command"].split()[2]
+        assert config.is_file() and config.stem == specification["experiment"]

@@ -86,14 +86,14 @@ def test_transfers_inside_and_between_nodes_are_distinguished(tmp_path):
 
 
 def test_a_transfer_whose_peer_was_not_recorded_leaves_the_node(tmp_path):
-    both = [message(0, 1, "0>1", True), message(0, 9, "1>0", False)]
-    here = transfer(1, 0, 0)  # rank 1 was recorded, too, and therefore the whole node
+    messages = [message(0, 1, "0>1", True), message(0, 9, "1>0", False)]
+    of_rank_1 = transfer(1, 0, 0)  # rank 1 was recorded, too, and therefore the whole node
     # Only 100 of its 250 bytes went to a rank that was recorded.
-    assert kinds(tmp_path, transfer(0, 0, 250), *both, here)[0] == "inter"
+    assert kinds(tmp_path, transfer(0, 0, 250), *messages, of_rank_1)[0] == "inter"
     # None of its messages is recorded.
-    assert kinds(tmp_path, transfer(0, 0, 100), *both, here, transfer(0, 50, 7))[2] == "inter"
+    assert kinds(tmp_path, transfer(0, 0, 100), *messages, of_rank_1, transfer(0, 50, 7))[2] == "inter"
     # Only half of a node of four was recorded, so the transfer may have stayed inside.
-    assert kinds(tmp_path, transfer(0, 0, 250), *both, here, per_node=4)[0] == "transfer"
+    assert kinds(tmp_path, transfer(0, 0, 250), *messages, of_rank_1, per_node=4)[0] == "transfer"
 
 
 def test_a_rank_of_a_ring_that_only_sends_inside_its_node_receives_from_another_node(tmp_path):

@@ -13,8 +13,8 @@ def recorded(folder: Path) -> tuple[list[int], dict[tuple[int, ...], int]]:
     """The setting that the page begins with, and the number of timelines of each setting."""
     document = report_data.data(Comparison("x", results.load(folder).runs))
     counts: dict[tuple[int, ...], int] = {}
-    for each in document["timelines"]:
-        counts[tuple(each["at"])] = counts.get(tuple(each["at"]), 0) + 1
+    for entry in document["timelines"]:
+        counts[tuple(entry["at"])] = counts.get(tuple(entry["at"]), 0) + 1
     return document["middle"], counts
 
 
@@ -40,7 +40,7 @@ def test_a_long_trace_does_not_displace_the_first_setting(tmp_path, monkeypatch)
 
 
 def run_labels(folder: Path) -> list[str]:
-    return [each["label"] for each in report_data.data(Comparison("x", results.load(folder).runs))["timelines"]]
+    return [entry["label"] for entry in report_data.data(Comparison("x", results.load(folder).runs))["timelines"]]
 
 
 def test_timelines_of_a_setting_show_the_same_seed_if_possible(tmp_path):

@@ -157,9 +157,9 @@ class Axes:
         texts. If runs were started separately, all axes are kept, because nobody coupled them on purpose."""
         kept = list(self._columns)
         for axis in sorted(reversed(kept), key=self._preference):
-            others = [a for a in kept if a != axis]
-            if any(self._determines(a, axis) for a in others):
-                kept = others
+            remaining = [a for a in kept if a != axis]
+            if any(self._determines(a, axis) for a in remaining):
+                kept = remaining
         return kept
 
     def _preference(self, axis: Axis) -> tuple[bool, bool]:
@@ -170,8 +170,8 @@ class Axes:
         """True if an experiment varies both axes, and the value on `axis` determines the value on `other`."""
         if not (self.was_swept(axis.pointer) and self.was_swept(other.pointer)):
             return False
-        mine, others = self._columns[axis], self._columns[other]
-        return is_function((mine[path].key, others[path].key) for path in mine)
+        values, other_values = self._columns[axis], self._columns[other]
+        return is_function((values[path].key, other_values[path].key) for path in values)
 
     def _value(self, run: Run, axis: Axis) -> Value:
         found = self.leaf(run, axis.pointer) if axis.pointer == _INPUTS else lookup(run.experiment, axis.pointer)
@@ -181,8 +181,8 @@ class Axes:
             return Value(_quantity_key(parsed), units.show(found), *parsed)
         if not isinstance(found, dict):
             return Value(key_of(found), _MISSING if found is None else units.show(found))
-        mine = [leaf for leaf in axis.leaves if leaf in self._leaves[run.path]]
-        key = json.dumps([(leaf, key_of(self.leaf(run, leaf))) for leaf in sorted(mine)])
+        leaves = [leaf for leaf in axis.leaves if leaf in self._leaves[run.path]]
+        key = json.dumps([(leaf, key_of(self.leaf(run, leaf))) for leaf in sorted(leaves)])
         label = self._object_label(found, axis)
         size = units.quantity(label) if _is_profile(found) else None
         return Value(key, units.show(label), *size) if size else Value(key, label)

@@ -225,9 +225,9 @@ class Comparison:
             leaves = [x for x in self._axes.varying_leaves(runs)
                       if x.startswith("/algorithm/") and not self._follows_from_setting(x, runs)]
             for run in runs:
-                mine = {leaf: self._axes.leaf(run, leaf) for leaf in leaves}
+                values = {leaf: self._axes.leaf(run, leaf) for leaf in leaves}
                 options = [f"{leaf.split('/')[-1]}={units.show(value)}"
-                           for leaf, value in mine.items() if value is not None]
+                           for leaf, value in values.items() if value is not None]
                 labels[run.path] = f"{name} ({', '.join(options)})" if options else name
         return labels
 

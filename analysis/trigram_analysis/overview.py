@@ -32,22 +32,22 @@ def winner_map(comparison: Comparison) -> str:
         return "<p>No finished run says anything here.</p>"
     x, y = map_axes(comparison)
     middle = comparison.middle_setting
-    others = {i: v for i, v in enumerate(middle) if i not in (x, y)}
-    here = {_place(s, x, y): s for s in comparison.settings
-            if all(s[i].key == v.key for i, v in others.items())}
+    fixed = {i: v for i, v in enumerate(middle) if i not in (x, y)}
+    settings = {_place(s, x, y): s for s in comparison.settings
+                if all(s[i].key == v.key for i, v in fixed.items())}
     columns, rows = axis_values(comparison, x), axis_values(comparison, y)
     appearances = Appearances(comparison.algorithms)
     head = "".join(f"<th>{escape(v.label)}</th>" for v in columns if v)
     body = []
     for row in rows:
         label = f"<th>{escape(row.label)}</th>" if row else ""
-        cells = "".join(_cell(comparison, measure, appearances, here.get((_key(c), _key(row))))
+        cells = "".join(_cell(comparison, measure, appearances, settings.get((_key(c), _key(row))))
                         for c in columns)
         body.append(f"<tr>{label}{cells}</tr>")
     corner = f"<th>{escape(_titles(comparison, x, y))}</th>" if y is not None else ""
     width = 7.6 * (len(columns) + (y is not None))
     return (f'<div class="wide"><table class="map" style="min-width:{width}rem"><caption>'
-            f'{escape(measure.title)}{_fixed(comparison, others)}'
+            f'{escape(measure.title)}{_fixed(comparison, fixed)}'
             f"</caption><thead><tr>{corner}{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>")
 
 
@@ -149,7 +149,7 @@ def _titles(comparison: Comparison, x: int | None, y: int | None) -> str:
                      if i is not None)
 
 
-def _fixed(comparison: Comparison, others: dict[int, Value]) -> str:
-    varying = [i for i in others if len({s[i] for s in comparison.settings}) > 1]
-    text = ", ".join(f"{comparison.axes[i].title} {others[i].label}" for i in varying)
+def _fixed(comparison: Comparison, fixed: dict[int, Value]) -> str:
+    varying = [i for i in fixed if len({s[i] for s in comparison.settings}) > 1]
+    text = ", ".join(f"{comparison.axes[i].title} {fixed[i].label}" for i in varying)
     return f", at {escape(text)}" if text else ""

@@ -96,7 +96,7 @@ def _facts(comparison: Comparison) -> str:
              _listed([str(e.get("steps", "")) for e in experiments], after=" steps")]
     facts += sorted({f"world {run.manifest.get('world', 'unknown')}" for run in comparison.runs})
     described = {e.get("description") for e in experiments}
-    text = "".join(f"<p>{escape(each)}</p>" for each in described if each) if len(described) == 1 else ""
+    text = "".join(f"<p>{escape(text)}</p>" for text in described if text) if len(described) == 1 else ""
     return f'{text}<p class="soft">{escape(" · ".join(filter(None, facts)))}</p>'
 
 

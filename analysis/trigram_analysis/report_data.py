@@ -87,17 +87,17 @@ def _axis(title: str, values: list[Any]) -> dict[str, Any]:
 def _curves(comparison: Comparison, place: Any) -> dict[str, Any]:
     found: dict[str, list[list[Row]]] = {}
     for key in _CURVES:
-        mine = [curve(p, key) for p in comparison.points]
-        if any(mine) and (key in _MAY_BE_FLAT or varies(mine)):
-            found[key] = mine
+        curves = [curve(p, key) for p in comparison.points]
+        if any(curves) and (key in _MAY_BE_FLAT or varies(curves)):
+            found[key] = curves
     numbers = max(3 * len(found) * len(comparison.points), 1)
     least, most = _CURVE_POINTS
     points = int(min(max(_MAX_CURVE_NUMBERS / numbers, least), most))
     return {
         "series": [{"key": k, "title": _CURVES[k][0], "kind": _CURVES[k][1]} for k in found],
         "points": [{"at": place(p.setting), "algorithm": comparison.algorithms.index(p.algorithm),
-                    "columns": {k: _columns(thinned(mine[i], points))
-                                for k, mine in found.items() if mine[i]}}
+                    "columns": {k: _columns(thinned(curves[i], points))
+                                for k, curves in found.items() if curves[i]}}
                    for i, p in enumerate(comparison.points) if found],
     }
 
@@ -143,8 +143,8 @@ def _timeline(point: Point, label: str) -> dict[str, Any] | None:
     tracks = trace.rows(drawn)
     flat: list[float] = []
     for row, track in enumerate(tracks):
-        mine = [b for b in drawn if (b.rank, b.stream) == track]
+        track_boxes = [b for b in drawn if (b.rank, b.stream) == track]
         for kind, name in enumerate(trace.KINDS):
-            for begin_s, length_s in trace.merged([b for b in mine if b.kind == name], longest / 1500):
+            for begin_s, length_s in trace.merged([b for b in track_boxes if b.kind == name], longest / 1500):
                 flat += [row, kind, round(1e6 * begin_s, 1), round(1e6 * length_s, 1)]
     return {"run": run.id, "label": label, "rows": [f"worker {r}, {s}" for r, s in tracks], "boxes": flat}

@@ -158,8 +158,8 @@ def _winners(column: Column, unit: Unit, points: list[Point]) -> set[str]:
     if column.better is None or len(points) < 2 or (column.whole_runs_only and any(p.stopped for p in points)):
         return set()
     if column.intervals:
-        ranked, others = contenders(points, column.intervals), unranked(points, column.intervals)
-        undecided = order_unknown(ranked) or (ranked and rivals(ranked, others))
+        ranked, not_ranked = contenders(points, column.intervals), unranked(points, column.intervals)
+        undecided = order_unknown(ranked) or (ranked and rivals(ranked, not_ranked))
         return set() if undecided else {c.algorithm for c in leaders(ranked)}
     values = {p.algorithm: v for p in points if not p.exclusion(column.rate) and (v := column.value(p)) is not None}
     best = unit.show((min if column.better == "low" else max)(values.values())) if values else None

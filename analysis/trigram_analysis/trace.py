@@ -117,12 +117,13 @@ class _Nodes:
     def kind_of(self, event: dict[str, Any], rank: int, begin_us: float, length_us: float) -> str:
         if not self._per_node or not self._messages:
             return "transfer"
-        mine = list(self._within((rank, event.get("tid")), begin_us, begin_us + length_us))
-        if any(m.source // self._per_node != m.destination // self._per_node for m in mine):
+        messages = list(self._within((rank, event.get("tid")), begin_us, begin_us + length_us))
+        if any(m.source // self._per_node != m.destination // self._per_node for m in messages):
             return "inter"
         sent = _arguments(event).get("bytes_sent")
         sent = sent if readable.is_usable_number(sent) else 0
-        outside = not mine or (rank, event.get("tid")) in self._one_way or sent > sum(m.nbytes for m in mine if m.sent)
+        outside = (not messages or (rank, event.get("tid")) in self._one_way
+                   or sent > sum(m.nbytes for m in messages if m.sent))
         if not outside:
             return "intra"
         first = rank // self._per_node * self._per_node

@@ -48,8 +48,8 @@ def _fastest_step(contenders: list[Point]) -> str:
     first = f"{_listed(fastest)} {'has' if len(fastest) == 1 else 'share'} the fastest step: "
     if best == 0:  # other steps are not a finite factor slower
         return f"{first}{units.seconds(best)}."
-    others = [ranked[len(fastest)]] + [ranked[-1]] * (len(ranked) - len(fastest) > 1)
-    factors = [f"{t / best:.2f}× faster than {other}" for t, other in others]
+    compared = [ranked[len(fastest)]] + [ranked[-1]] * (len(ranked) - len(fastest) > 1)
+    factors = [f"{t / best:.2f}× faster than {other}" for t, other in compared]
     return f"{first}{units.seconds(best)}, {', '.join(factors)}."
 
 
@@ -67,13 +67,13 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
     if target is None or len(points) < 2:
         return ""
     goal = f"{units.percent(target)} accuracy"
-    ranked, others = (find(points, time_to(target)) for find in (contenders, unranked))
-    reaching = {entry.algorithm for entry in [*ranked, *others]}
+    ranked, not_ranked = (find(points, time_to(target)) for find in (contenders, unranked))
+    reaching = {entry.algorithm for entry in [*ranked, *not_ranked]}
     missed = [p.algorithm for p in points if p.algorithm not in reaching]
-    if not ranked and not others:
+    if not (ranked or not_ranked):
         return f"None reaches {goal}."
-    parts = [*(_first_of(ranked, goal, bool(others)) if ranked else [f"None reaches {goal} with every seed"]),
-             *_some_seeds(ranked, others)]
+    parts = [*(_first_of(ranked, goal, bool(not_ranked)) if ranked else [f"None reaches {goal} with every seed"]),
+             *_some_seeds(ranked, not_ranked)]
     if missed:
         parts.append(f"{_listed(missed)} never {'gets' if len(missed) == 1 else 'get'} there")
     return "; ".join(parts) + "."
@@ -96,9 +96,9 @@ def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]
     return clauses
 
 
-def _some_seeds(ranked: list[Contender], others: list[Unranked]) -> list[str]:
-    early = early_with_some_seeds(ranked, others) if ranked else []
-    late = [other for other in others if other not in early]
+def _some_seeds(ranked: list[Contender], not_ranked: list[Unranked]) -> list[str]:
+    early = early_with_some_seeds(ranked, not_ranked) if ranked else []
+    late = [other for other in not_ranked if other not in early]
 
     def named(found: list[Unranked]) -> str:
         return _listed([f"{o.algorithm} ({o.partly}, {_between(o.partly.least, o.partly.most)})" for o in found])

@@ -32,11 +32,11 @@ def winner(comparison: Comparison, setting: Setting, measure: Measure) -> Winner
     ranked = contenders(points, measure)
     if not ranked:
         return None
-    best, others = ranked[0], unranked(points, measure)
+    best, not_ranked = ranked[0], unranked(points, measure)
     behind = [c for c in ranked if not c.may_be_first(best)]
     return Winner([c.algorithm for c in leaders(ranked)], best.value, behind[0].algorithm if behind else None,
-                  _factor(best.value, behind[0].value) if behind else None, best.coarse, rivals(ranked, others),
-                  bool(early_with_some_seeds(ranked, others)))
+                  _factor(best.value, behind[0].value) if behind else None, best.coarse, rivals(ranked, not_ranked),
+                  bool(early_with_some_seeds(ranked, not_ranked)))
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,16 @@ def unranked(points: list[Point], measure: Measure) -> list[Unranked]:
             if not p.exclusion(measure.rate) and (found := measure.partly(p)) is not None]
 
 
-def rivals(ranked: list[Contender], others: list[Unranked]) -> list[str]:
+def rivals(ranked: list[Contender], not_ranked: list[Unranked]) -> list[str]:
     """The algorithms that may be earlier than the leaders of `ranked` but are not ranked: their time is known from few
     evaluations only, or they reach the target with some seeds only. `ranked` must not be empty."""
-    return [entry.algorithm for entry in [*cannot_be_ranked(ranked), *early_with_some_seeds(ranked, others)]]
+    return [entry.algorithm for entry in [*cannot_be_ranked(ranked), *early_with_some_seeds(ranked, not_ranked)]]
 
 
-def early_with_some_seeds(ranked: list[Contender], others: list[Unranked]) -> list[Unranked]:
-    """The entries of `others` that may be earlier, with some seed, than the first of `ranked`, which must not be
+def early_with_some_seeds(ranked: list[Contender], not_ranked: list[Unranked]) -> list[Unranked]:
+    """The entries of `not_ranked` that may be earlier, with some seed, than the first of `ranked`, which must not be
     empty."""
-    return [other for other in others if other.partly.least < ranked[0].value]
+    return [other for other in not_ranked if other.partly.least < ranked[0].value]
 
 
 def _least(measure: Measure, point: Point, value: float) -> float:

@@ -229,8 +229,8 @@ class Advise(CommandTest):
         return path.stat().st_mtime
 
     def test_candidates_can_be_restricted(self) -> None:
-        both = CANDIDATES | {"sweep": {"/algorithm": [RING, "bytegrad", "adpsgd"]}}
-        self.write(both, "candidates.json")
+        candidates = CANDIDATES | {"sweep": {"/algorithm": [RING, "bytegrad", "adpsgd"]}}
+        self.write(candidates, "candidates.json")
         range_ = ("--range", "1.5")
         names = lambda advice: {c["algorithm"] for c in advice["candidates"]}  # noqa: E731
         self.assertEqual(names(self.advise("--algorithms", "bytegrad", *range_)), {"bytegrad"})

@@ -66,15 +66,15 @@ class TargetAccelerator(AdviseTest):
         return {"cluster": cluster, "algorithm": "bytegrad", "workload": workload, "steps": 2}
 
     def test_layers_take_the_time_of_the_clusters_accelerator(self) -> None:
-        here = self.advise(CLUSTER["accelerator"])  # type: ignore[arg-type]
-        self.assertEqual((here["warnings"], here["assumed"]), ([], []))
-        self.assertNotIn("step_time", {flip["quantity"] for flip in here["flips"]})
-        there = self.advise(A100)
+        own = self.advise(CLUSTER["accelerator"])  # type: ignore[arg-type]
+        self.assertEqual((own["warnings"], own["assumed"]), ([], []))
+        self.assertNotIn("step_time", {flip["quantity"] for flip in own["flips"]})
+        other = self.advise(A100)
         self.assertAlmostEqual(
-            self.computed_s(here) - self.computed_s(there), COMPUTED_S - SCALED_S, delta=1e-3
+            self.computed_s(own) - self.computed_s(other), COMPUTED_S - SCALED_S, delta=1e-3
         )
-        self.assertEqual(there["warnings"], [])
-        (assumption,) = there["assumed"]
+        self.assertEqual(other["warnings"], [])
+        (assumption,) = other["assumed"]
         self.assertIn("measured on P100 (10 TFLOP/s, 500 GB/s); on A100", assumption)
         self.assertIn("to last 18 ms instead of 60 ms", assumption)
         self.assertIn("6 to 30 ms", assumption)
@@ -180,9 +180,9 @@ class TargetAccelerator(AdviseTest):
             (None, True), ({}, True), ({"launch_overhead": "1us"}, True), ({"name": "V100"}, False), (A100, False)
         ):
             with self.subTest(accelerator):
-                here = cluster if accelerator is None else cluster | {"accelerator": accelerator}
+                changed = cluster if accelerator is None else cluster | {"accelerator": accelerator}
                 workload = {"name": "vgg16", "step_time": "50ms"}
-                config = self.write(self.experiment() | {"cluster": here, "workload": workload})
+                config = self.write(self.experiment() | {"cluster": changed, "workload": workload})
                 self.assertEqual(assumption in self.trigram("run", config, table=True).stdout, expected)
         self.write(cluster, "eight.json")
         out = self.trigram("advise", "--cluster", "eight.json", "--profile", "vgg16", "--candidates",
@@ -203,26 +203,26 @@ class TargetAccelerator(AdviseTest):
     def test_rates_that_are_not_given_are_assumed_to_be_a_v100s(self) -> None:
         """Codecs and optimizers use these rates even if the step's computation was measured."""
         pattern = "assumed: accelerator H100: the cluster does not say {0} of it, so .* with {0} of a V100 \\({1}\\)"
-        both = pattern.format("flops and memory_bandwidth", "15.7 TFLOP/s, 900 GB/s")
+        both_rates = pattern.format("flops and memory_bandwidth", "15.7 TFLOP/s, 900 GB/s")
         measured = {"name": "profile:one.json", "step_time": "50ms"}
         for accelerator, expected in (
-            ({"name": "H100"}, both),
+            ({"name": "H100"}, both_rates),
             ({"name": "H100", "flops": "67TFLOP/s"}, pattern.format("memory_bandwidth", "900 GB/s")),
             ({"name": "H100", "flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s"}, None),
             ({"name": "V100-SXM2"}, None),
         ):
             with self.subTest(accelerator):
-                here = CLUSTER | {"accelerator": accelerator}
-                config = self.write(self.experiment() | {"cluster": here, "workload": measured})
+                cluster = CLUSTER | {"accelerator": accelerator}
+                config = self.write(self.experiment() | {"cluster": cluster, "workload": measured})
                 out = self.trigram("run", config, table=True).stdout
                 if expected:
                     self.assertRegex(out, expected)
                 else:
                     self.assertNotIn("assumed: accelerator", out)
         advised = self.trigram(*self.arguments({"name": "H100"}, "--step-time", "50ms"))
-        self.assertRegex(advised.stdout, both)
+        self.assertRegex(advised.stdout, both_rates)
         advice = self.advise({"name": "H100"}, "--step-time", "50ms")
-        self.assertRegex("assumed: " + advice["assumed"][0], both)
+        self.assertRegex("assumed: " + advice["assumed"][0], both_rates)
         self.assertNotIn("flops", advice["cluster"]["accelerator"])
 
     def test_given_rates_that_equal_a_v100s_count_as_given(self) -> None:

@@ -67,9 +67,9 @@ class Ends(NamespaceTest):
         dead.wait()
         name = f"trigram-{dead.pid}-switch"
         subprocess.run(["ip", "netns", "add", name], check=True)
-        other = f"trigram-{os.getpid()}-switch"  # belongs to a process that is alive
-        subprocess.run(["ip", "netns", "add", other], check=True)
-        self.addCleanup(subprocess.run, ["ip", "netns", "delete", other], check=True)
+        used = f"trigram-{os.getpid()}-switch"  # belongs to a process that is alive
+        subprocess.run(["ip", "netns", "add", used], check=True)
+        self.addCleanup(subprocess.run, ["ip", "netns", "delete", used], check=True)
         self.trigram("emulate", "--clean")
         self.assertNotIn(name, namespaces())
-        self.assertIn(other, namespaces())
+        self.assertIn(used, namespaces())

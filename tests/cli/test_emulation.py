@@ -97,8 +97,8 @@ class Emulation(CommandTest):
         (manifest,) = self.manifests()
         self.assertRegex(manifest["warnings"][0], warning)
         self.assertRegex(self.trigram("table", self.results).stdout, f"warning: {warning}")
-        alone = self.write(experiment(runtime="threads", cluster={**NETWORK, "nodes": 1}), "alone.json")
-        self.assertNotIn("not emulated", self.trigram("run", alone, "--dry-run").stderr)
+        one_node = self.write(experiment(runtime="threads", cluster={**NETWORK, "nodes": 1}), "alone.json")
+        self.assertNotIn("not emulated", self.trigram("run", one_node, "--dry-run").stderr)
         emulated = self.trigram("run", self.write(shaped(), "emulated.json"), "--set", "/name=emulated", table=True)
         self.assertNotIn("not emulated", emulated.stdout + emulated.stderr)
 

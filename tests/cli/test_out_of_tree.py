@@ -48,12 +48,12 @@ class OutOfTree(CommandTest):
         harness.TRIGRAM = self.program
 
     def test_it_is_listed_with_the_built_in_algorithms(self) -> None:
-        mine = listed("algorithms")
+        extended = listed("algorithms")
         harness.TRIGRAM = os.environ["TRIGRAM"]
         built_in = listed("algorithms")
-        self.assertEqual(mine[:-1], built_in)
-        self.assertEqual(mine[-1]["name"], "proximal_sgd")
-        self.assertEqual(mine[-1]["trigram"], "sync, full, centralised")
+        self.assertEqual(extended[:-1], built_in)
+        self.assertEqual(extended[-1]["name"], "proximal_sgd")
+        self.assertEqual(extended[-1]["trigram"], "sync, full, centralised")
 
     def test_schema_and_suggestions_know_it(self) -> None:
         self.assertIn('"proximal_sgd"', self.trigram("schema").stdout)
@@ -84,8 +84,8 @@ class OutOfTree(CommandTest):
         """The commit of Trigram does not tell when an algorithm outside its tree has changed."""
         (manifest,) = self.run_config(experiment(algorithm="proximal_sgd"))
         self.assertRegex(manifest["git"], r"\+[0-9a-f]{8}$")
-        other = self.folder / "my_trigram"
-        other.write_bytes(Path(self.program).read_bytes() + b"changed")
-        other.chmod(0o755)
-        harness.TRIGRAM = str(other)
+        changed_program = self.folder / "my_trigram"
+        changed_program.write_bytes(Path(self.program).read_bytes() + b"changed")
+        changed_program.chmod(0o755)
+        harness.TRIGRAM = str(changed_program)
         self.assertIn("stale", self.trigram("status", "results").stdout)

@@ -300,9 +300,9 @@ class Runs(CommandTest):
     def test_parallel_jobs_change_nothing(self) -> None:
         config = experiment(sweep={"/algorithm": ["bytegrad", "async_model_average"]})
         self.run_config(config, "--jobs", 1)
-        alone = {m["id"]: self.comparable(m) for m in self.manifests()}
+        one_job = {m["id"]: self.comparable(m) for m in self.manifests()}
         self.run_config(config, "--jobs", 4, "--force")
-        self.assertEqual(alone, {m["id"]: self.comparable(m) for m in self.manifests()})
+        self.assertEqual(one_job, {m["id"]: self.comparable(m) for m in self.manifests()})
 
     def comparable(self, manifest: dict[str, Any]) -> dict[str, Any]:
         summary = dict(manifest["summary"])

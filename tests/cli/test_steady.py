@@ -113,15 +113,15 @@ class UntilSteady(CommandTest):
         return len(steps)
 
     def check_same(self, whole: dict[str, Any], short: dict[str, Any]) -> None:
-        what = whole["experiment"]["algorithm"]
+        algorithm = whole["experiment"]["algorithm"]
         for key, value in whole["summary"].items():
-            other = short["summary"][key]
+            short_value = short["summary"][key]
             if key in ("steady", "world", "messages_simulated_per_wall_s"):
                 continue
             if key.startswith(("bytes", "messages")) or not isinstance(value, float):
-                self.assertEqual(other, value, f"{key} of {what}")
+                self.assertEqual(short_value, value, f"{key} of {algorithm}")
             else:
-                self.assertLessEqual(abs(other - value), 1e-9 * abs(value), f"{key} of {what}")
+                self.assertLessEqual(abs(short_value - value), 1e-9 * abs(value), f"{key} of {algorithm}")
         self.assertIsNone(whole["summary"]["steady"])
         self.assertEqual(self.simulated_steps(whole), STEPS)
 

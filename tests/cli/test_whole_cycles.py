@@ -209,9 +209,9 @@ class WholeCycles(CommandTest):
             ({"name": "adpsgd"}, 10),
         ):
             self.assertIsNone(self.summary(algorithm, steps)["shortfall"], algorithm)
-        alone = {"nodes": 1, "workers_per_node": 1}
+        one_worker = {"nodes": 1, "workers_per_node": 1}
         local = {"name": "local_sgd", "sync_every": 9}
-        self.assertIsNone(self.summary(local, 8, cluster=alone)["shortfall"])
+        self.assertIsNone(self.summary(local, 8, cluster=one_worker)["shortfall"])
 
     def test_bytes_that_stay_inside_nodes_are_no_exchange(self) -> None:
         """The first axis of the grid is the workers of a node."""
@@ -227,8 +227,8 @@ class WholeCycles(CommandTest):
         self.assertGreater(slowest["step_s"], 1.5 * fastest["step_s"])
         self.assertAlmostEqual(slowest["samples_per_s"] * slowest["step_s"], PROFILE["batch"])
         table = self.run_all({"name": "adpsgd"}, "gradient_allreduce", steps=40, cluster=slow)
-        both = rf"\({slowest['samples_per_s']:.3g} to {fastest['samples_per_s']:,.0f}\)"
-        self.assertRegex(table, rf"(?m)^adpsgd .* {both}")
+        range_pattern = rf"\({slowest['samples_per_s']:.3g} to {fastest['samples_per_s']:,.0f}\)"
+        self.assertRegex(table, rf"(?m)^adpsgd .* {range_pattern}")
         self.assertRegex(table, r"(?m)^gradient_allreduce [^(]*$")
         self.assertIn("samples/s add up workers that do not wait for each other: adpsgd, slowest", table)
 

@@ -23,15 +23,15 @@ class Option:
 def options(schema: Json, pointer: str = "", components: tuple[tuple[str, str], ...] = ()) -> Iterator[Option]:
     """The options below `schema`: every value that is not an object, and the names of components."""
     for key, value in schema.get("properties", {}).items():
-        here = f"{pointer}/{key}"
+        option_pointer = f"{pointer}/{key}"
         if "const" in value:
             continue
         inner = list(_objects(value))
         if not inner or any("const" in p for form in inner for p in form["properties"].values()):
-            yield Option(here, value, components)
+            yield Option(option_pointer, value, components)
         for form in inner:
-            names = tuple((f"{here}/{k}", p["const"]) for k, p in form["properties"].items() if "const" in p)
-            yield from options(form, here, components + names)
+            names = tuple((f"{option_pointer}/{k}", p["const"]) for k, p in form["properties"].items() if "const" in p)
+            yield from options(form, option_pointer, components + names)
 
 
 def _objects(schema: Json) -> Iterator[Json]:

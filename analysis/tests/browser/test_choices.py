@@ -55,10 +55,10 @@ def test_only_timelines_of_the_chosen_setting_are_shown(grid):
         label = f"inter-node bandwidth {bandwidth}, inter-node latency {latency}"
         caption = grid.run(CAPTION)
         assert f"at {label}" in caption
-        there = label in recorded
-        assert len(grid.run(NAMES)) == (3 if there else 0)
-        assert ("no timeline of this setting" in caption) == (not there)
-        assert grid.run(OFFERED) == ([] if there else ["not recorded"]) + offered
+        is_recorded = label in recorded
+        assert len(grid.run(NAMES)) == (3 if is_recorded else 0)
+        assert ("no timeline of this setting" in caption) == (not is_recorded)
+        assert grid.run(OFFERED) == ([] if is_recorded else ["not recorded"]) + offered
     grid.run(f"""(() => {{ const choice = {PART}.querySelector('select');
       choice.selectedIndex = choice.options.length - 1; choice.dispatchEvent(new Event('change')); }})()""")
     assert f"at {offered[-1]}" in grid.run(CAPTION) and len(grid.run(NAMES)) == 3
