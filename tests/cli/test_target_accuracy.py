@@ -114,8 +114,8 @@ class InTheSimulator(TargetTest):
         return [{"name": a["name"]} | OPTIONS.get(a["name"], {}) for a in listed("algorithms")]
 
     def test_fast_workers_do_not_wait_for_a_slow_worker(self) -> None:
-        """While the slow worker makes its first steps, the other workers make all of theirs, or, in the longer run,
-        hundreds of steps."""
+        """While the slow worker makes its first steps, the other workers make all of theirs or, in the longer run, a
+        hundred times as many."""
         slow = {"slow_workers": [{"rank": 3, "factor": 10_000}]}
         for steps, done in ((STEPS, True), (100 * STEPS, False)):
             self.results = self.folder / "results" / f"steps_{steps}"
