@@ -126,7 +126,7 @@ class CommandTest(unittest.TestCase):
         deadline = time.monotonic() + self.wait_timeout_s
         while not (value := condition()):
             self.assertLess(time.monotonic(), deadline, f"waited in vain for {what}")
-            time.sleep(0.02)
+            time.sleep(0.05)
         return value
 
     def script(self, path: str, text: str) -> Path:
