@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
-"""Walks the #include lines and fails on any dependency that the architecture does not have.
+"""Checks that #include lines follow the architecture. Each folder may include these folders of the project:
 
-    core         includes nothing of ours but itself
+    core         core
     algorithms   core, algorithms
     netmodels    core, netmodels
     runtime/X    core, netmodels, runtime/host, and the same runtime X
     cuda         core, cuda
-    experiments, tests   everything
+    experiments  all folders except tests
+    tests        all folders
 
-Within a top folder, sub-folders depend on one another as ARROWS says, and never in a circle.
+Within a top folder, ARROWS lists the dependencies between sub-folders, which must have no cycle.
 
-An algorithm is one file of algorithms/ that reads like its paper: at most 60 lines of code beside its
+An algorithm is one file of algorithms/ that reads like its paper. It has at most 60 lines of code, not counting its
 options, its entry and its comments.
 
-SimGrid's headers are for runtime/sim (and for the benchmark that compares with a bare SimGrid
-program), mpi.h for runtime/mpi (and for the benchmark that compares with bare MPI), CUDA's and NCCL's
-for cuda, for the tests and benchmarks of it, and for its emulation, tests/cuda_emulation.
-Conditional compilation belongs in cuda/ alone: elsewhere CMake chooses between files.
+CONFINED lists the folders that may include the headers of libraries. Only cuda/ compiles conditionally; elsewhere, CMake
+chooses between files.
 """
 
 import re
@@ -36,7 +35,7 @@ ALLOWED = {
     "experiments": set(FOLDERS) - {"tests"},
     "tests": set(FOLDERS),
 }
-# Which sub-folders of a top folder may include which; "." is the files of the top folder itself.
+# For each sub-folder of a top folder: the sub-folders that it may include. "." has the files of the top folder itself.
 ARROWS = {
     "algorithms": {
         ".": "asynchronous collectives execution peers primitives servers",
@@ -88,7 +87,7 @@ ARROWS = {
     "netmodels": {".": "network topologies", "network": "", "topologies": "network"},
     "runtime": {".": "", "host": "", "mpi": "host", "sim": "", "threads": "host"},
 }
-# Headers of libraries, and the folders that alone may see them.
+# Headers of libraries, and the folders that may include them.
 CONFINED = {
     r"(simgrid|xbt|smpi)/": ("runtime/sim/", "tests/bench/sim/"),
     r"mpi\.h$": ("runtime/mpi/", "tests/bench/mpi/", "tests/nccl_emulation/"),
@@ -97,25 +96,25 @@ CONFINED = {
         "tests/bench/cuda/"),
     r"(gtest|gmock|benchmark)/": ("tests/",),
 }
-# Highway compiles a file once per instruction set and marks what is to be compiled once.
+# Highway compiles a file several times, once per instruction set. This condition marks code that is compiled once.
 ALLOWED_CONDITIONS = {"#if HWY_ONCE"}
 
-# A source of algorithms/ is an algorithm, unless it is one of those that all algorithms share.
+# The sources of algorithms/ that are no algorithms.
 SHARED_BY_ALGORITHMS = {"entries.cpp", "options.cpp", "registry.cpp"}
-LINES_OF_AN_ALGORITHM = 60
+MAX_ALGORITHM_LINES = 60
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*")
 
 
 def unit_of(path):
-    """The unit that a file belongs to: its folder, within runtime/ the runtime."""
+    """The unit to which a file belongs: its top folder, or its runtime within runtime/."""
     parts = Path(path).parts
     return "/".join(parts[:2]) if parts[0] == "runtime" and len(parts) > 2 else parts[0]
 
 
 def include_error(root, source, quote, target):
-    """What is wrong with `source` including `target`, or None."""
+    """The reason why `source` may not include `target`; None if it may."""
     unit = unit_of(source)
     if quote == "<" or not (root / target).is_file():
         for pattern, homes in CONFINED.items():
@@ -138,7 +137,7 @@ def sub_folder_of(path):
 
 
 def arrows_under(root, top):
-    """{(sub-folder, sub-folder): a file of the first that includes one of the second} in a top folder."""
+    """By pair of sub-folders of a top folder: a file of the first that includes a file of the second."""
     found = {}
     for path in sorted((root / top).rglob("*")):
         if path.suffix not in {".h", ".cpp", ".cu", ".cuh"}:
@@ -154,15 +153,15 @@ def arrows_under(root, top):
 
 
 def arrow_errors(root, top, allowed):
-    """One line per arrow that is not allowed, and per allowed one that nothing uses."""
+    """One line for each dependency that is not allowed, and for each allowed dependency that does not exist."""
     found = arrows_under(root, top)
     table = {(a, b) for a, targets in allowed.items() for b in targets.split()}
     errors = [f"{found[a, b]}: {top}/{a} does not depend on {top}/{b}" for a, b in sorted(set(found) - table)]
     return errors + [f"nothing in {top}/{a} includes {top}/{b}" for a, b in sorted(table - set(found))]
 
 
-def circle(allowed):
-    """Sub-folders that depend on themselves by way of others."""
+def cyclic(allowed):
+    """The sub-folders that depend on themselves, through other sub-folders."""
     reached = {a: set(targets.split()) for a, targets in allowed.items()}
     for _ in reached:
         for targets in reached.values():
@@ -191,7 +190,7 @@ def errors_under(root):
 
 
 def algorithm_files(root):
-    """The sources that are an algorithm each: those of algorithms/ itself, not of its folders."""
+    """The sources of algorithms, which lie in algorithms/ itself, and not in its sub-folders."""
     found = sorted((root / "algorithms").glob("*.cpp"))
     return [path for path in found if path.name not in SHARED_BY_ALGORITHMS]
 
@@ -206,14 +205,14 @@ def sources(root, places):
     return [path for path in paths if path.suffix in TEXTS and path.is_file()]
 
 
-def places_of(root, word, places):
+def files_with_word(root, word, places):
     """The files among `sources` that contain the word, sorted."""
     found = (path for path in sources(root, places) if re.search(rf"\b{word}\b", path.read_text()))
     return sorted(str(path.relative_to(root)) for path in found)
 
 
-def lines_of_algorithm(text):
-    """How many lines of code an algorithm's file has in its anonymous namespace, beside its options."""
+def count_lines(text):
+    """The number of lines of code in the anonymous namespace of an algorithm's file, without its options."""
     match = re.search(r"^namespace \{\n(.*?)^\}  // namespace$", text, re.MULTILINE | re.DOTALL)
     body = re.sub(r"^struct Options \{.*?^\};$", "", match[1] if match else "", flags=re.MULTILINE | re.DOTALL)
     lines = (line.strip() for line in body.splitlines())
@@ -221,24 +220,24 @@ def lines_of_algorithm(text):
 
 
 def long_algorithms(root):
-    """One line per algorithm whose code is longer than it may be."""
+    """One line for each algorithm whose code is too long."""
     errors = []
     for path in algorithm_files(root):
-        count = lines_of_algorithm(path.read_text())
-        if count > LINES_OF_AN_ALGORITHM:
-            errors.append(f"{path.relative_to(root)}: {count} lines of code, {LINES_OF_AN_ALGORITHM} at most")
+        count = count_lines(path.read_text())
+        if count > MAX_ALGORITHM_LINES:
+            errors.append(f"{path.relative_to(root)}: {count} lines of code, {MAX_ALGORITHM_LINES} at most")
     return errors
 
 
 class Includes(unittest.TestCase):
-    def test_dependencies_are_those_of_the_architecture(self):
+    def test_dependencies_follow_the_architecture(self):
         self.assertEqual([], errors_under(ROOT))
 
-    def test_sub_folders_depend_on_one_another_as_the_table_says(self):
+    def test_dependencies_between_sub_folders_equal_the_table(self):
         for top, allowed in ARROWS.items():
             with self.subTest(top=top):
                 self.assertEqual([], arrow_errors(ROOT, top, allowed))
-                self.assertEqual([], circle(allowed))
+                self.assertEqual([], cyclic(allowed))
 
     def test_it_reads_the_sources(self):
         count = sum(1 for folder in FOLDERS[:4] for _ in (ROOT / folder).rglob("*.h"))
@@ -249,27 +248,26 @@ class Algorithms(unittest.TestCase):
     def test_an_algorithm_is_short(self):
         self.assertEqual([], long_algorithms(ROOT))
 
-    def test_every_listed_algorithm_is_such_a_file(self):
-        """The registry's entries and the files are the same, so none escapes the rule."""
+    def test_every_listed_algorithm_has_a_file(self):
+        """The registry lists exactly the files to which the rule applies."""
         names = (ROOT / "algorithms" / "list.def").read_text()
         listed = set(re.findall(r"^TRIGRAM_ALGORITHM\((\w+)\)$", names, re.MULTILINE))
         self.assertEqual(listed, {path.stem for path in algorithm_files(ROOT)})
 
-
     def test_an_algorithm_is_one_file_and_one_line(self):
-        """No other source and no build file names its entry. Prints where else an algorithm is named."""
+        """No other source and no build file names an algorithm's entry. The test prints the files that name an algorithm."""
         named = {}
         for path in sources(ROOT, CODE):
             for name in re.findall(r"\b(\w+)_entry\b", path.read_text()):
                 named.setdefault(name, set()).add(str(path.relative_to(ROOT)))
         for path in algorithm_files(ROOT):
             self.assertEqual({f"algorithms/{path.name}"}, named[path.stem])
-        example = "moshpit"  # a word that stands for nothing else
-        code = places_of(ROOT, example, CODE)
+        example = "moshpit"  # a word without another meaning
+        code = files_with_word(ROOT, example, CODE)
         self.assertEqual(["algorithms/list.def", f"algorithms/{example}.cpp"], code)
         generated = ["README.md", "configs/schema.json"]
-        others = set(places_of(ROOT, example, CODE + ["configs", "docs", "tests", "README.md"])) - {*code, *generated}
-        self.assertLess(set(generated), set(places_of(ROOT, example, ["configs", "README.md"])))
+        others = set(files_with_word(ROOT, example, CODE + ["configs", "docs", "tests", "README.md"])) - {*code, *generated}
+        self.assertLess(set(generated), set(files_with_word(ROOT, example, ["configs", "README.md"])))
         print(f"\n{example}: {len(code)} places of code ({', '.join(code)}), {len(generated)} written by scripts/generate, "
               f"{len(others)} others: {', '.join(sorted(others))}", file=sys.stderr)
 
@@ -277,7 +275,7 @@ class Algorithms(unittest.TestCase):
 class PlantedErrors(unittest.TestCase):
     """The check must be able to fail."""
 
-    def test_an_arrow_that_the_table_lacks_and_one_that_nothing_uses(self):
+    def test_a_dependency_that_is_not_allowed_and_one_that_is_not_used(self):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
             (root / "cuda" / "a").mkdir(parents=True)
@@ -285,8 +283,8 @@ class PlantedErrors(unittest.TestCase):
             errors = arrow_errors(root, "cuda", {"a": "c", "b": "", "c": ""})
         self.assertEqual(["cuda/a/x.h: cuda/a does not depend on cuda/b", "nothing in cuda/a includes cuda/c"], errors)
 
-    def test_a_circle(self):
-        self.assertEqual(["a", "b"], circle({"a": "b", "b": "a c", "c": ""}))
+    def test_a_cycle(self):
+        self.assertEqual(["a", "b"], cyclic({"a": "b", "b": "a c", "c": ""}))
 
     def errors_of(self, source, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -338,7 +336,7 @@ class PlantedErrors(unittest.TestCase):
             self.assertEqual(not allowed, bool(self.errors_of(source, f"#include {header}\n")),
                              f"{source} {header}")
 
-    def test_sloppy_paths(self):
+    def test_paths_that_are_not_from_the_root(self):
         self.assertEqual(1, len(self.errors_of("core/b.cpp", '#include "a.h"\n')))
         self.assertEqual(1, len(self.errors_of("core/b.cpp", '#include "core/gone.h"\n')))
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks how tests/ is arranged.
+"""Checks the layout of tests/.
 
-A test lies in the folder that mirrors what it tests: tests/core/codecs has the tests of core/codecs.
-OWN_SUBJECTS lists the folders whose subject is no single folder of the sources. Every C++ test source
-is named in a CMake file, and none is longer than MAX_LINES.
+The folders of tests/ mirror the folders of the sources: tests/core/codecs has the tests of core/codecs. OWN_SUBJECTS
+lists the folders whose subject is no single folder of the sources. A CMake file names every C++ test source, and no
+source is longer than MAX_LINES.
 """
 
 import re
@@ -18,16 +18,16 @@ OWN_SUBJECTS = {
     "algorithms/update_rules": "what each algorithm computes",
     "algorithms/wait_avoiding": "eager-SGD and WAGMA-SGD with late workers",
     "bench": "speeds",
-    "cli": "the program as its users call it",
+    "cli": "the program, called as users call it",
     "conformance": "what every world must do",
     "cuda_emulation": "CUDA on the host",
     "data": "files that tests read",
     "golden": "recorded traces",
     "hostile": "the program under hostile input",
-    "invariants": "laws across algorithms and worlds",
+    "invariants": "laws of all algorithms and worlds",
     "nccl_emulation": "NCCL over MPI",
     "oracles": "formulas and reference implementations",
-    "support": "what several tests share",
+    "support": "code that several tests share",
 }
 CPP = {".cpp", ".h", ".cu"}
 
@@ -39,7 +39,7 @@ def files_under(tests):
 
 
 def folder_errors(tests):
-    """One line per folder that neither mirrors a folder of the sources nor has a subject of its own."""
+    """One line for each folder that neither mirrors a folder of the sources nor is in OWN_SUBJECTS."""
     folders = {path.parent.as_posix() for path in files_under(tests)} - {"."}
     return [f"tests/{folder}: there is no folder {folder} that it could mirror"
             for folder in sorted(folders)
@@ -58,7 +58,7 @@ def length_errors(tests):
     return errors
 
 
-def words_of(cmake):
+def words_in(cmake):
     """The words of a CMake file, with each foreach loop over literal words unrolled."""
     text = re.sub(r"#.*", "", cmake.read_text())
     words = set(re.findall(r"[\w./${}]+", text))
@@ -72,14 +72,14 @@ def built_files(tests):
     """Sources that a CMake file names, relative to `tests`."""
     built = set()
     for cmake in sorted(tests.rglob("CMakeLists.txt")):
-        for word in words_of(cmake):
+        for word in words_in(cmake):
             path = (cmake.parent / word).resolve()
             if path.suffix in CPP and path.is_relative_to(tests):
                 built.add(path.relative_to(tests))
     return built
 
 
-def forgotten_files(tests):
+def unbuilt_files(tests):
     """One line per C++ source that no CMake file names."""
     built = built_files(tests)
     return [f"tests/{path}: no CMakeLists.txt names it, so it is not built"
@@ -91,14 +91,14 @@ class Layout(unittest.TestCase):
     def test_folders_mirror_the_sources(self):
         self.assertEqual([], folder_errors(TESTS))
 
-    def test_folders_with_subjects_of_their_own_exist(self):
+    def test_folders_with_own_subjects_exist(self):
         self.assertEqual([], [name for name in OWN_SUBJECTS if not (TESTS / name).is_dir()])
 
     def test_sources_are_short(self):
         self.assertEqual([], length_errors(TESTS))
 
     def test_sources_are_built(self):
-        self.assertEqual([], forgotten_files(TESTS))
+        self.assertEqual([], unbuilt_files(TESTS))
 
 
 class PlantedErrors(unittest.TestCase):
@@ -121,11 +121,11 @@ class PlantedErrors(unittest.TestCase):
         files = {"tests/a.cpp": "//\n" * 400, "tests/b.py": "#\n" * 401, "tests/c.md": "\n" * 401}
         self.assertEqual(["tests/b.py"], self.errors_of(length_errors, files))
 
-    def test_a_forgotten_source(self):
+    def test_a_source_that_is_not_built(self):
         cmake = "foreach(suite a b)\n  trigram_test(${suite} FILES ${suite}_test.cpp ../d.cpp)\nendforeach() # c.cpp\n"
         files = {"tests/x/CMakeLists.txt": cmake, "tests/x/a_test.cpp": "", "tests/x/b_test.cpp": "",
                  "tests/x/c.cpp": "", "tests/d.cpp": ""}
-        self.assertEqual(["tests/x/c.cpp"], self.errors_of(forgotten_files, files))
+        self.assertEqual(["tests/x/c.cpp"], self.errors_of(unbuilt_files, files))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""MPI's libraries come before SimGrid's in a program (ADR 0012): link_order_test.py PROGRAM LIBRARY..."""
+"""Checks that a program loads MPI's libraries before SimGrid's (ADR 0012): link_order_test.py PROGRAM LIBRARY..."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def main() -> int:
     names = needed(program)
     simgrid = [i for i, name in enumerate(names) if name.startswith("libsimgrid")]
     for library in libraries:
-        # As in libmpi.so.40 for .../libmpi.so
+        # A program names libmpi.so.40 if it is linked with .../libmpi.so.
         stem = os.path.basename(library).split(".so")[0] + ".so"
-        at = [i for i, name in enumerate(names) if name.startswith(stem)]
-        if not at or (simgrid and at[0] > simgrid[0]):
+        positions = [i for i, name in enumerate(names) if name.startswith(stem)]
+        if not positions or (simgrid and positions[0] > simgrid[0]):
             print(f"expected {stem} before SimGrid's library, not {names}")
             return 1
     return 0 if libraries else 1

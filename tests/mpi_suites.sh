@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs test programs as MPI jobs of RANKS processes, one after the other:
 #   mpi_suites.sh WORLD RANKS PROGRAM...
-# Only what is meant for the world (mpi or nccl) is run; a program that runs no test has failed.
+# It runs only the tests of the world (mpi or nccl). A program that runs no test has failed.
 set -uo pipefail
 
 if ! command -v mpirun >/dev/null; then
@@ -11,7 +11,7 @@ fi
 world=$1 ranks=$2
 shift 2
 filter='-*nccl*'
-limit_s=500  # below that of CTest, which shows nothing of what was said
+limit_s=500  # less than the timeout of CTest, after which no output would be shown
 if [[ $world == nccl ]]; then
   filter='*nccl*'
   limit_s=840
@@ -20,7 +20,7 @@ set -a
 source "$(dirname "$0")/../scripts/one_machine.env"
 set +a
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
-# Containers may forbid one process to read another's memory.
+# Containers may forbid processes to read the memory of other processes.
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 failed=0
 for program in "$@"; do

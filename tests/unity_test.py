@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that sources which the build compiles together (cmake/TrigramPrecompile.cmake) cannot take each other's names.
+"""Checks that sources that the build compiles together (cmake/TrigramPrecompile.cmake) have different function names.
 
 In one translation unit, a call may choose a function of another source's anonymous namespace, because its parameters
-fit better. So a function in an anonymous namespace has another name than functions in the anonymous namespaces of the
-other sources, and than functions of the project's headers that these sources include. A source whose named namespace
-belongs to it alone, as those of algorithms and tests do, is free in its names.
+fit better. A function in an anonymous namespace therefore needs another name than the functions in the anonymous
+namespaces of the other sources, and than the functions in the project's headers that these sources include. Sources that
+have a named namespace of their own, such as algorithms and tests, may use any names.
 
   unity_test.py BUILD    BUILD is a configured build folder
 """
@@ -47,15 +47,15 @@ def qualified(text, names):
 
 
 def errors_in(sources, root=ROOT):
-    """One line for each name that two of `sources`, or one and a header of another, have for functions."""
+    """One line for each function name that two of `sources` share, or that a source shares with a header."""
     texts = {path: path.read_text() for path in sources}
-    own = {path: qualified(text, functions("\n".join(ANONYMOUS.findall(text)))) for path, text in texts.items()}
+    local = {path: qualified(text, functions("\n".join(ANONYMOUS.findall(text)))) for path, text in texts.items()}
     headers = {root / name for text in texts.values() for name in INCLUDE.findall(text)}
     declared = {name: header.name for header in headers if header.is_file()
                 for name in qualified(header.read_text(), functions(header.read_text()))}
     errors = []
-    for path, names in own.items():
-        for other, others in own.items():
+    for path, names in local.items():
+        for other, others in local.items():
             errors += [f"{path}: {name}() is also in {other.name}" for name in names & others if other.name > path.name]
         errors += [f"{path}: {name}() is also in {declared[name]}" for name in names & declared.keys()]
     return sorted(errors)
@@ -63,10 +63,10 @@ def errors_in(sources, root=ROOT):
 
 class UnityNames(unittest.TestCase):
     def test_sources_that_compile_together_have_distinct_names(self):
-        found = list(groups(BUILD))
-        if not found:
+        units = list(groups(BUILD))
+        if not units:
             self.skipTest("this build compiles each source alone")
-        self.assertEqual([], sorted({error for sources in found for error in errors_in(sources)}))
+        self.assertEqual([], sorted({error for sources in units for error in errors_in(sources)}))
 
     def test_equal_names_are_found(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,13 +1,14 @@
-"""Runs with known evaluations, and their times to an accuracy."""
+"""Writes runs with known evaluations, and reads their times to an accuracy from tables."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import sample
-from trigram_analysis import results, table
-from trigram_analysis.comparison import Comparison
+from sample import compare
+from trigram_analysis import table
 from trigram_analysis.measures import measures
 from trigram_analysis.winner_map import winner
 
@@ -15,21 +16,15 @@ from trigram_analysis.winner_map import winner
 NEVER = 1000  # more steps than a run makes
 
 
-def compare(folder: Path) -> Comparison:
-    return Comparison("sample", results.load(folder).runs)
-
-
 def write(folder: Path, algorithm: str, step_s: float, accuracies: dict[int, float], seed: int = 1,
           gbps: float = 1.0) -> None:
-    """Writes a run whose evaluations have these accuracies by the number of steps made, each of `step_s` seconds."""
+    """Writes a run with these accuracies by the number of steps before the evaluation. A step takes `step_s`."""
     steps = max(accuracies)
     path = sample.write_run(folder, f"{algorithm}-{gbps:g}-{seed}", algorithm, gbps, seed, steps)
     records = [{"step": step, "time_s": (step + 1) * step_s, "step_s": step_s}
                | ({"accuracy": accuracies[step + 1]} if step + 1 in accuracies else {}) for step in range(steps)]
     (path / "metrics.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["summary"] |= {"step_s": step_s, "time_s": steps * step_s, "accuracy": accuracies[steps]}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    sample.edit(path, lambda m: m["summary"].update(step_s=step_s, time_s=steps * step_s, accuracy=accuracies[steps]))
 
 
 def evaluated(every: int, reached_at: int, steps: int = 300) -> dict[int, float]:
@@ -43,43 +38,42 @@ def over_seeds(folder: Path, algorithm: str, step_s: float, reached_at: tuple[in
         write(folder, algorithm, step_s, evaluated(5, step), seed, gbps)
 
 
-def to_target(folder: Path) -> dict[str, str]:
+def times_to_target(folder: Path) -> dict[str, str]:
+    """The cell of each algorithm in the table's column for the target accuracy."""
     built = table.build(compare(folder), brief=True)
     (column,) = [i for i, title in enumerate(built.titles) if title.startswith("to ")]
     return {row[built.keys - 1].text: row[column].text + (" *" if row[column].best else "") for row in built.rows}
 
 
-def first(folder: Path) -> list[str]:
+def winners(folder: Path) -> list[str]:
+    """The winners of the first measure, in a folder with one setting."""
     comparison = compare(folder)
     (setting,) = comparison.settings
     return winner(comparison, setting, measures(comparison)[0]).leaders
 
 
-def aim(folder: Path, accuracy: float) -> None:
+def declare_target(folder: Path, accuracy: float) -> None:
     """Changes the runs as if they had a target accuracy and had continued after it. An epoch has a hundred steps."""
     for path in folder.iterdir():
-        manifest = json.loads((path / "manifest.json").read_text())
         records = [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
         step = next((r["step"] + 1 for r in records if r.get("accuracy", 0) >= accuracy), None)
-        manifest["experiment"]["target_accuracy"] = accuracy
-        manifest["summary"]["target"] = {"accuracy": accuracy, "steps": step, "epochs": step and step / 100,
-                                         "time_s": step and records[step - 1]["time_s"], "after_s": None}
-        (path / "manifest.json").write_text(json.dumps(manifest))
+        set_target(path, accuracy, steps=step, epochs=step and step / 100, time_s=step and records[step - 1]["time_s"],
+                   after_s=None)
 
 
-def stop(folder: Path, accuracy: float) -> None:
-    """Changes the runs as if they had stopped at an accuracy."""
-    for path in folder.iterdir():
-        manifest = json.loads((path / "manifest.json").read_text())
+def set_target(path: Path, accuracy: float, **reached: float | None) -> None:
+    """Changes a run as if it had a target accuracy and had reached it as `reached` says."""
+    def change(manifest: dict[str, Any]) -> None:
         manifest["experiment"]["target_accuracy"] = accuracy
-        manifest["summary"]["target"] = {"accuracy": accuracy, "steps": 9, "epochs": 1.0, "time_s": 9.0}
-        (path / "manifest.json").write_text(json.dumps(manifest))
+        manifest["summary"]["target"] = {"accuracy": accuracy, **reached}
+
+    sample.edit(path, change)
 
 
 def some_seeds_early(folder: Path) -> None:
-    """At 1 Gbps, bytegrad is first, except for a seed that never gets there. At 10 Gbps, it is first with every
-    seed."""
+    """At 1 Gbps, bytegrad reaches the target first with two of three seeds, and never with the third. At 10 Gbps, it is
+    first with every seed."""
     for gbps, second in ((1, NEVER), (10, 135)):
         over_seeds(folder, "bytegrad", 1 / gbps, (105, second, 125), gbps)
         over_seeds(folder, "decentralized", 1.2 / gbps, (150, 150, 150), gbps)
-    aim(folder, 0.82)
+    declare_target(folder, 0.82)

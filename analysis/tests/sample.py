@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
+
+from matplotlib.figure import Figure
+from trigram_analysis import plots, results
+from trigram_analysis.comparison import Comparison
 
 STEP_S = {"gradient_allreduce": 8.0, "bytegrad": 2.0, "decentralized": 4.0}  # at 1 Gbps
 FINAL = {"gradient_allreduce": 0.86, "bytegrad": 0.85, "decentralized": 0.84}
@@ -12,8 +16,8 @@ FINAL = {"gradient_allreduce": 0.86, "bytegrad": 0.85, "decentralized": 0.84}
 
 def write_run(root: Path, run_id: str, algorithm: str = "bytegrad", gbps: float = 10.0,
               seed: int = 1, steps: int = 20, **manifest: Any) -> Path:
-    """A run whose step takes STEP_S / gbps, and 0.5 s of computation. The first of them takes 10 % more for each
-    seed above 1."""
+    """A run whose step has 0.5 s of computation and STEP_S / gbps of communication, which is 10 % slower for each seed
+    above 1."""
     path = root / run_id
     path.mkdir(parents=True)
     exposed = STEP_S.get(algorithm, 4.0) / gbps * (1 + 0.1 * (seed - 1))
@@ -37,6 +41,29 @@ def write_sweep(root: Path, seeds: tuple[int, ...] = (1,)) -> Path:
             for seed in seeds:
                 write_run(root, f"{algorithm}-{gbps:g}-{seed}", algorithm, gbps, seed)
     return root
+
+
+def compare(folder: Path) -> Comparison:
+    return Comparison("sample", results.load(folder).runs)
+
+
+def plotted(folder: Path, name: str) -> Figure:
+    return next(fig for stem, _, fig in plots.figures(compare(folder)) if stem == name)
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Applies `change` to the manifest of the run in the folder `path`."""
+    manifest = json.loads((path / "manifest.json").read_text())
+    change(manifest)
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def write_diloco(root: Path, **summary: object) -> Path:
+    """A run of diloco at 1 Gbps, with the shortest step and the best loss and accuracy."""
+    path = write_run(root, "diloco", "diloco", 1.0)
+    edit(path, lambda m: m["summary"].update({"step_s": 0.5, "time_s": 10, "exposed_s": 0, "accuracy": 0.99, "loss": 0.1,
+                                              "samples_per_s": 1e6} | summary))
+    return path
 
 
 def trace(step_s: float, exposed: float, ranks: int = 4) -> dict[str, Any]:

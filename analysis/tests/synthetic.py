@@ -54,16 +54,16 @@ def _write_run(root: Path, manifest: dict, lines: list[dict], a: int, gbps: int,
     path = root / run_id
     path.mkdir(parents=True)
     step = step_s(a, gbps, latency)
-    mine = copy.deepcopy(manifest) | {"id": run_id, "name": "thousand"}
-    mine["experiment"] |= {"name": "thousand", "algorithm": {"name": ALGORITHMS[a]}}
-    mine["experiment"]["cluster"]["inter"] = {"bandwidth": f"{gbps}Gbps", "latency": f"{latency}us"}
-    mine["sweep"] = {"/algorithm": ALGORITHMS[a], "/cluster/inter/bandwidth": f"{gbps}Gbps",
+    own_manifest = copy.deepcopy(manifest) | {"id": run_id, "name": "thousand"}
+    own_manifest["experiment"] |= {"name": "thousand", "algorithm": {"name": ALGORITHMS[a]}}
+    own_manifest["experiment"]["cluster"]["inter"] = {"bandwidth": f"{gbps}Gbps", "latency": f"{latency}us"}
+    own_manifest["sweep"] = {"/algorithm": ALGORITHMS[a], "/cluster/inter/bandwidth": f"{gbps}Gbps",
                      "/cluster/inter/latency": f"{latency}us"}
-    mine["summary"] |= {"step_s": step, "exposed_s": step - 0.1, "compute_s": 0.1,
+    own_manifest["summary"] |= {"step_s": step, "exposed_s": step - 0.1, "compute_s": 0.1,
                         "time_s": step * len(lines), "samples_per_s": 512 / step}
     text = "".join(json.dumps(line | {"time_s": step * (line["step"] + 1), "step_s": step,
                                       "loss": line["loss"] * (1 + 0.01 * a)}) + "\n" for line in lines)
     (path / "metrics.jsonl").write_text(text)
     (path / "trace.json").write_text(json.dumps(sample.trace(step, step - 0.1)))
-    (path / "manifest.json").write_text(json.dumps(mine))
+    (path / "manifest.json").write_text(json.dumps(own_manifest))
     (path / "DONE").touch()

@@ -55,7 +55,7 @@ def swept(*points, **common):
     return runs
 
 
-def by_hand(runs):
+def started_separately(runs):
     for run in runs:
         run.manifest["sweep"] = {}
     return runs
@@ -81,12 +81,12 @@ def test_a_full_grid_of_the_experiments_of_papers_leaves_no_cell_empty(name):
 
 @pytest.mark.parametrize("name", [n for n in EXPECTED if n != "ablation"])
 def test_every_algorithm_of_the_experiments_of_papers_is_at_every_setting(name):
-    """The ablation is an exception: each of its tasks has its own algorithm."""
+    """Except in the ablation, each of whose tasks has its own algorithm."""
     comparison = experiment(name)
     assert all(len(comparison.at(s)) == len(comparison.algorithms) for s in comparison.settings)
 
 
-def test_systems_with_transports_of_their_own_are_compared():
+def test_systems_with_different_transports_are_compared():
     comparison = experiment("vgg16_100gbps")
     assert len(comparison.settings) == 1
     assert {"pytorch_ddp", "horovod", "byteps", "bagua_async"} <= set(comparison.algorithms)
@@ -104,7 +104,7 @@ def test_a_field_of_a_swept_cluster_is_an_axis_of_its_own():
     assert len(comparison.settings) == 4
 
 
-def test_of_coupled_settings_the_one_that_people_name_stays():
+def test_of_coupled_options_one_with_a_known_title_is_the_axis():
     comparison = Comparison("", swept({"/steps": 10, NODES: 2, "/workload": "vgg16"},
                                       {"/steps": 20, NODES: 4, "/workload": "resnet50"}))
     assert pointers(comparison) == {NODES}
@@ -114,45 +114,45 @@ def test_of_coupled_settings_the_one_that_people_name_stays():
     assert pointers(comparison) == {"/workload"}
 
 
-def test_of_coupled_settings_that_nobody_names_a_quantity_stays():
+def test_of_coupled_options_without_a_known_title_a_quantity_is_the_axis():
     comparison = Comparison("", swept({"/cluster/topology/kind": "ring", "/cluster/topology/groups": 1},
                                       {"/cluster/topology/kind": "tree", "/cluster/topology/groups": 4}))
     assert pointers(comparison) == {"/cluster/topology/groups"}
 
 
-def test_a_setting_that_has_several_values_beside_one_of_another_stays():
+def test_options_that_do_not_determine_each_other_are_separate_axes():
     points = [{NODES: n, "/steps": s} for n, s in ((2, 10), (2, 20), (4, 10))]
     assert pointers(Comparison("", swept(*points))) == {NODES, "/steps"}
 
 
-def test_settings_that_no_experiment_couples_stay():
+def test_options_that_no_experiment_couples_are_separate_axes():
     points = {NODES: 2, "/cluster/inter/bandwidth": "1Gbps"}, {NODES: 4, "/cluster/inter/bandwidth": "2Gbps"}
-    assert pointers(Comparison("", by_hand(swept(*points)))) == {NODES, "/cluster/inter/bandwidth"}
+    assert pointers(Comparison("", started_separately(swept(*points)))) == {NODES, "/cluster/inter/bandwidth"}
 
 
-def with_algorithms(pointer, a, b):
+def runs_of_two_algorithms(pointer, a, b):
     return swept({"/algorithm": "bytegrad", pointer: a}, {"/algorithm": "wagma", pointer: b})
 
 
-def test_what_each_algorithm_has_one_of_is_no_setting():
-    runs = with_algorithms("/cluster/transport/streams", 1, 2)
+def test_an_option_that_follows_from_the_algorithm_is_no_axis():
+    runs = runs_of_two_algorithms("/cluster/transport/streams", 1, 2)
     assert not Comparison("", runs).axes
-    assert pointers(Comparison("", by_hand(runs))) == {"/cluster/transport/streams"}, "an oversight, perhaps"
+    assert pointers(Comparison("", started_separately(runs))) == {"/cluster/transport/streams"}, "this may be a mistake"
 
 
 @pytest.mark.parametrize("pointer, a, b", [
     (NODES, 2, 4), ("/workload", "vgg16", "resnet50"), ("/runtime", "sim", "threads"),
     ("/cluster/stragglers/count", 0, 2), ("/target_accuracy", 0.8, 0.9)])
-def test_algorithms_are_not_compared_across_what_they_are_asked_to_do(pointer, a, b):
-    assert pointers(Comparison("", with_algorithms(pointer, a, b))) == {pointer}
+def test_an_option_of_the_task_is_an_axis_even_if_it_follows_from_the_algorithm(pointer, a, b):
+    assert pointers(Comparison("", runs_of_two_algorithms(pointer, a, b))) == {pointer}
 
 
-def test_an_option_that_goes_with_the_setting_makes_no_second_algorithm():
+def test_an_option_that_follows_from_the_setting_makes_no_second_algorithm():
     points = [{NODES: n, "/algorithm": {"name": "bytegrad", "hierarchical": n == 2}} for n in (2, 4)]
     comparison = Comparison("", swept(*points))
     assert comparison.algorithms == ["bytegrad"]
     assert comparison.coupled == ["varies with nodes: algorithm hierarchical"]
-    by_chance = Comparison("", by_hand(swept(*points))).algorithms
+    by_chance = Comparison("", started_separately(swept(*points))).algorithms
     assert by_chance == ["bytegrad (hierarchical=false)", "bytegrad (hierarchical=true)"]
 
 
@@ -162,8 +162,8 @@ def profiles(*files):
 
 def test_profiles_are_called_by_their_files():
     assert labels(Comparison("", profiles("b", "a"))) == ["a", "b"]
-    alike = labels(Comparison("", profiles("one/a", "two/a")))
-    assert alike == ["profile, path=/some/one/a.csv", "profile, path=/some/two/a.csv"]
+    same_name = labels(Comparison("", profiles("one/a", "two/a")))
+    assert same_name == ["profile, path=/some/one/a.csv", "profile, path=/some/two/a.csv"]
 
 
 def test_profiles_called_by_sizes_lie_on_an_axis_of_sizes():
@@ -173,7 +173,7 @@ def test_profiles_called_by_sizes_lie_on_an_axis_of_sizes():
     assert map_axes(comparison) == (0, None)
 
 
-def test_axes_of_unlike_quantities_are_none_to_draw_against():
+def test_an_axis_with_several_dimensions_is_not_numeric():
     assert Comparison("", profiles("1MiB", "64")).numeric_axis() is None
 
 

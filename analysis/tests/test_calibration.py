@@ -1,4 +1,4 @@
-"""scripts/calibrate_bagua.py with a simulated trigram whose parameters are known."""
+"""scripts/calibrate_bagua.py, with a formula of known parameters in place of the program."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ FLOOR_S = 61.0
 PATTERN = {"bytegrad": "leaders", "onebit_adam": "leaders", "byteps": "server",
            "decentralized": "leaders", "low_precision_decentralized": "leaders"}
 RING = 0
-#     GB between nodes, connections (or a ring), stages, launches, GB inside nodes, seconds hidden by computation, host waits
+# GB between nodes, connections (or a ring), stages, launches, GB inside nodes, seconds that computation hides, host
+# waits
 TRAFFIC = {
     "pytorch_ddp": (150, RING, 0, 0, 0, 20, 0), "horovod": (150, RING, 2.0e6, 0, 0, 40, 0),
     "byteps": (300, 16, 0, 0, 300, 40, 0), "bytegrad": (75, 15, 0, 3.0e6, 0, 5, 1e4),
@@ -38,8 +39,9 @@ TRAFFIC = {
 }
 
 
-def made_up(values: dict[str, float], algorithm: str, gbps: float) -> float:
-    """The time in seconds: the floor and the part of bytes and overheads that is not hidden, or the bytes alone."""
+def simulated_time_s(values: dict[str, float], algorithm: str, gbps: float) -> float:
+    """The floor plus the time of bytes and overheads that is not hidden by computation, but at least the time of the
+    bytes alone."""
     bytes_GB, connections, per_stage, launches, inside_GB, hidden_s, waits = TRAFFIC[algorithm]
     share = values["transport.goodput"] * values.get(f"transport.efficiency.{PATTERN.get(algorithm)}", 1)
     rate = gbps / 8 * share
@@ -52,17 +54,17 @@ def made_up(values: dict[str, float], algorithm: str, gbps: float) -> float:
     return max(FLOOR_S + max(bytes_GB / capped + more_s - hidden_s, 0), bytes_GB / rate)
 
 
-def simulate(asked):
-    return [made_up(values, cell.algorithm, float(cell.gbps)) for values, cell in asked]
+def simulate(requests):
+    return [simulated_time_s(values, cell.algorithm, float(cell.gbps)) for values, cell in requests]
 
 
 def published(columns=("1", "4", "100")) -> list[cells.Cell]:
-    rows = [{"gbps": g, "algorithm": a, "epoch_s": str(made_up(TRUE, a, float(g))), "approx": "0"}
+    rows = [{"gbps": g, "algorithm": a, "epoch_s": str(simulated_time_s(TRUE, a, float(g))), "approx": "0"}
             for g in columns for a in TRAFFIC]
     return cells.read(rows)
 
 
-# The parameters that the simulated testbed has.
+# The parameters of the simulated testbed.
 WITHOUT_PRIORS = tuple(dataclasses.replace(p, width=None) for p in PARAMETERS if p.name in TRUE)
 
 
@@ -79,22 +81,23 @@ def test_parameters_are_recovered(fitted):
     assert max(abs(model.residuals)) * SCALE < 0.01
 
 
-def test_what_the_data_say_is_pinned(fitted):
+def test_parameters_that_the_data_determine_are_pinned(fitted):
     values, model = fitted
     found = profiles(model)
     assert {interval.pinned for interval in found} == {"yes"}
     for interval in found:
         assert interval.low < TRUE[interval.parameter.name] < interval.high
-    # Two rows at two bandwidths depend only on goodput, inversely, so the interval is that of four equal normal errors.
+    # Two rows at two bandwidths are inversely proportional to goodput and depend on nothing else. The interval is
+    # therefore the interval of the mean of four normal errors.
     goodput = next(i for i in found if i.parameter.name == "transport.goodput")
     assert math.log(goodput.high / goodput.fitted) == pytest.approx(1.96 * SCALE / 2, rel=0.3)
     text = tables.parameters(found, values)
     assert "transport.goodput" in text and "by one row alone" in text
 
 
-def test_what_has_no_effect_is_not_pinned_and_keeps_its_prior():
-    def blind(asked):
-        return [made_up(values | {"transport.node_cap": 1e9}, c.algorithm, float(c.gbps)) for values, c in asked]
+def test_a_parameter_without_effect_is_not_pinned_and_keeps_its_prior():
+    def blind(requests):
+        return [simulated_time_s(values | {"transport.node_cap": 1e9}, c.algorithm, float(c.gbps)) for values, c in requests]
 
     rows = [{"gbps": c.gbps, "algorithm": c.algorithm, "epoch_s": str(t), "approx": "0"}
             for c in published() for t in blind([(TRUE, c)])]
@@ -109,8 +112,8 @@ def test_what_has_no_effect_is_not_pinned_and_keeps_its_prior():
     assert values["transport.node_cap"] == prior
 
 
-def test_an_algorithm_of_its_own_mind_shows_when_it_is_left_out():
-    """Its row pulls the parameter that only it determines. Without it the other algorithms agree on the true value."""
+def test_leaving_out_an_inconsistent_algorithm_restores_the_true_value():
+    """Its row distorts the efficiency of leaders. Without it, the other algorithms agree on the true value."""
     odd = [dataclasses.replace(c, published=1.3 * c.published) if c.algorithm == "decentralized" and c.gbps != "100"
            else c for c in published()]
     values, model = stages.Calibration(simulate, odd, lambda _: None, WITHOUT_PRIORS).run(20, 4)
@@ -140,17 +143,17 @@ def test_descriptions_have_the_values_where_they_belong():
     assert tables.read(tables.file(described)) == described
 
 
-def test_one_server_tells_how_unlike_steps_are():
-    """The least squares of logarithms decide, not the mean of the ratios or the nearest single system."""
+def test_rows_of_one_server_determine_the_variation_of_steps():
+    """The best value has the least squares of logarithms; the mean ratio or the nearest single system would differ."""
     ratios = {0.02: {"a": 1.10, "b": 1.02}, 0.05: {"a": 1.04, "b": 0.97}, 0.08: {"a": 0.99, "b": 0.91}}
     assert one_server.best(ratios) == 0.05
-    told: list[str] = []
-    one_server.print_variations(ratios, told.append)
-    assert "vary by 0.05" in told[-1] and len(told) == 2 + len(ratios)
+    printed: list[str] = []
+    one_server.print_variations(ratios, printed.append)
+    assert "vary by 0.05" in printed[-1] and len(printed) == 2 + len(ratios)
 
 
-def test_one_server_tells_what_hosts_copy():
-    """Images/s grow as the square root of what hosts copy; 1.44 GB/s gives what was published."""
+def test_rows_of_one_server_determine_the_host_bandwidth():
+    """Images/s are proportional to the square root of the host bandwidth; 1.44 GB/s gives the published rate."""
     assert one_server.crossing({g: {"byteps": (g / 1.44) ** 0.5} for g in (0.5, 1, 2, 4)}) == 1.44
     with pytest.raises(SimulationError, match="no value from 2 to 4 gives"):
         one_server.crossing({g: {"byteps": g} for g in (2, 4)})
@@ -169,15 +172,15 @@ def described(name: str) -> dict:
     return tables.read((ROOT / "configs" / "clusters" / name).read_text(encoding="utf-8"))
 
 
-def test_the_description_of_vgg16_differs_in_its_steps_alone():
+def test_the_description_of_vgg16_differs_only_in_the_variation_of_steps():
     frozen, of_vgg16 = described(FROZEN[0]), described(FROZEN[1])
     variation = of_vgg16["run_times"]["variation"]
     assert one_server.with_variation(frozen, variation) == of_vgg16 and variation != frozen["run_times"]["variation"]
-    told = (ROOT / "docs" / "validation-bandwidth.md").read_text(encoding="utf-8")
-    assert f"steps of VGG16 vary by {variation:.2f}" in told
+    page = (ROOT / "docs" / "validation-bandwidth.md").read_text(encoding="utf-8")
+    assert f"steps of VGG16 vary by {variation:.2f}" in page
 
 
-def test_experiments_with_vgg16_have_its_description_and_others_have_not():
+def test_only_experiments_with_vgg16_use_its_description():
     seen = set()
     for path in (ROOT / "configs" / "papers").glob("*.json"):
         experiment = json.loads(path.read_text(encoding="utf-8"))
@@ -214,19 +217,19 @@ def test_a_cell_is_simulated_once(tmp_path):
     program = tmp_path / "trigram"
     program.write_text(TRIGRAM.format(python=sys.executable, log=str(log)))
     program.chmod(0o755)
-    asked = [(description(TRUE), "bytegrad", "4"), (description(TRUE), "onebit_adam", "1")]
+    requests = [(description(TRUE), "bytegrad", "4"), (description(TRUE), "onebit_adam", "1")]
     expected = [115.3 / 4, 115.3]
-    assert Simulator(program, tmp_path / "cache")(asked) == pytest.approx(expected)
-    assert Simulator(program, tmp_path / "cache")([*asked, asked[0]]) == pytest.approx([*expected, expected[0]])
+    assert Simulator(program, tmp_path / "cache")(requests) == pytest.approx(expected)
+    assert Simulator(program, tmp_path / "cache")([*requests, requests[0]]) == pytest.approx([*expected, expected[0]])
     assert sorted(log.read_text().split()) == ["1", "4"]
     program.write_text("#!/bin/sh\necho no network >&2; exit 1\n")
     with pytest.raises(SimulationError, match="1 cells have no result.*no network"):
-        Simulator(program, tmp_path / "cache")(asked[:1])
+        Simulator(program, tmp_path / "cache")(requests[:1])
 
 
 @pytest.mark.parametrize("name", FROZEN)
 def test_the_calibration_is_frozen(name):
-    """The description that is scored against other figures is unchanged: its hash is the one that the documents state."""
+    """Other figures are compared with this description, so it must not change: the documents state its hash."""
     text = (ROOT / "configs" / "clusters" / name).read_text(encoding="utf-8")
     digest = tables.digest(tables.read(text))
     assert f"`{name}`: {digest}" in (ROOT / "docs" / "validation-calibration.md").read_text(encoding="utf-8")

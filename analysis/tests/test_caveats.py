@@ -1,19 +1,15 @@
-"""What runs say that they leave out of account: in tables and beside figures, and to which runs it applies."""
+"""Warnings about what runs do not take into account, in tables and below figures."""
 
 from pathlib import Path
 
 import sample
+from sample import compare
 from trigram_analysis import plots, results, table, timeline
 from trigram_analysis.__main__ import main
 from trigram_analysis.caveats import caveats
-from trigram_analysis.comparison import Comparison
 
-UNFELT = "network not emulated: the world threads moves messages in memory"
-FOREIGN = "layer times of one are those of P100, batch 4, and the cluster's accelerator is A100"
-
-
-def compare(folder: Path) -> Comparison:
-    return Comparison("sample", results.load(folder).runs)
+NOT_EMULATED = "network not emulated: the world threads moves messages in memory"
+OTHER_ACCELERATOR = "layer times of one are those of P100, batch 4, and the cluster's accelerator is A100"
 
 
 def write_two_worlds(folder: Path) -> Path:
@@ -22,32 +18,32 @@ def write_two_worlds(folder: Path) -> Path:
         for world, kind in (("sim", "simulated"), ("threads", "wall")):
             path = sample.write_run(folder, f"{algorithm}-{world}", algorithm, world=world, time_kind=kind,
                                     sweep={"/algorithm": algorithm, "/runtime": {"name": world, "watchdog": "30s"}},
-                                    warnings=[UNFELT] if world == "threads" else [])
+                                    warnings=[NOT_EMULATED] if world == "threads" else [])
             manifest = path / "manifest.json"
             manifest.write_text(manifest.read_text().replace('"runtime": {"name": "sim"}',
                                                              f'"runtime": {{"name": "{world}"}}'))
     return folder
 
 
-def test_each_sentence_says_which_runs_it_is_of(tmp_path):
+def test_a_warning_of_some_runs_names_their_swept_values(tmp_path):
     runs = results.load(write_two_worlds(tmp_path)).runs
-    assert caveats(runs) == [f"warning: {UNFELT} [runtime=threads watchdog=30s]"]
-    assert caveats([run for run in runs if not run.simulated]) == [f"warning: {UNFELT}"]
+    assert caveats(runs) == [f"warning: {NOT_EMULATED} [runtime=threads watchdog=30s]"]
+    assert caveats([run for run in runs if not run.simulated]) == [f"warning: {NOT_EMULATED}"]
 
 
 def test_systems_are_named_by_their_files(tmp_path):
     for system in ("byteps", "horovod"):
         sample.write_run(tmp_path, system, sweep={"/algorithm": f"../systems/{system}.json"},
-                         warnings=[UNFELT] if system == "byteps" else [])
-    assert caveats(results.load(tmp_path).runs) == [f"warning: {UNFELT} [algorithm=byteps]"]
+                         warnings=[NOT_EMULATED] if system == "byteps" else [])
+    assert caveats(results.load(tmp_path).runs) == [f"warning: {NOT_EMULATED} [algorithm=byteps]"]
 
 
-def test_runs_that_have_no_place_of_their_own_are_named(tmp_path):
+def test_runs_without_a_common_swept_value_are_listed(tmp_path):
     for i in range(6):
-        said = [FOREIGN] if i != 2 else []
-        sample.write_run(tmp_path, f"run{i}", sweep={"/steps": 10 + i}, warnings=said)
+        warnings = [OTHER_ACCELERATOR] if i != 2 else []
+        sample.write_run(tmp_path, f"run{i}", sweep={"/steps": 10 + i}, warnings=warnings)
     assert caveats(results.load(tmp_path).runs) == [
-        f"warning: {FOREIGN} [steps=10; steps=11; steps=13 and 2 more]"]
+        f"warning: {OTHER_ACCELERATOR} [steps=10; steps=11; steps=13 and 2 more]"]
 
 
 def test_a_table_of_two_worlds_says_whose_times_are_simulated(tmp_path):
@@ -55,17 +51,17 @@ def test_a_table_of_two_worlds_says_whose_times_are_simulated(tmp_path):
     assert ("times are simulated in the world sim, and wall-clock times of this machine in threads" in text)
 
 
-def test_plot_tells_the_warnings_once(tmp_path, capsys):
+def test_plot_prints_each_warning_once(tmp_path, capsys):
     folder = write_two_worlds(tmp_path / "sample")
     assert main(["plot", str(folder), "-o", str(tmp_path / "plots")]) == 0
     printed = capsys.readouterr()
     assert printed.err.splitlines() == caveats(results.load(folder).runs)
-    assert UNFELT not in printed.out
+    assert NOT_EMULATED not in printed.out
 
 
 def test_figures_have_the_warnings_as_a_footnote(tmp_path):
     for algorithm in ("bytegrad", "decentralized"):
-        sample.write_run(tmp_path, algorithm, algorithm, warnings=[UNFELT, FOREIGN])
+        sample.write_run(tmp_path, algorithm, algorithm, warnings=[NOT_EMULATED, OTHER_ACCELERATOR])
     comparison = compare(tmp_path)
     drawn = [fig for _, _, fig in plots.figures(comparison)]
     drawn.append(timeline.figure(comparison, comparison.middle_setting))
@@ -74,7 +70,7 @@ def test_figures_have_the_warnings_as_a_footnote(tmp_path):
         assert "network not emulated; layer times of another accelerator" in notes
 
 
-def test_a_footnote_says_when_it_is_of_some_runs(tmp_path):
+def test_a_footnote_on_some_runs_says_so(tmp_path):
     comparison = compare(write_two_worlds(tmp_path))
     figure = next(fig for _, _, fig in plots.figures(comparison))
     assert "network not emulated (some runs)" in [text.get_text() for text in figure.texts]

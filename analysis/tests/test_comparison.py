@@ -1,20 +1,8 @@
-import json
-
 import pytest
 import sample
+from sample import compare, edit
 from trigram_analysis import results, table
 from trigram_analysis.accuracy import best_accuracy, reached
-from trigram_analysis.comparison import Comparison
-
-
-def compare(folder):
-    return Comparison("sample", results.load(folder).runs)
-
-
-def edit(path, change):
-    manifest = json.loads((path / "manifest.json").read_text())
-    change(manifest)
-    (path / "manifest.json").write_text(json.dumps(manifest))
 
 
 def test_axes_are_what_varies_except_algorithm_and_seed(tmp_path):
@@ -32,7 +20,7 @@ def test_seeds_are_aggregated_to_mean_and_spread(tmp_path):
     assert point.spread("step_s") == pytest.approx(0.2 / 2**0.5)
 
 
-def test_draws_of_bandwidths_are_aggregated_as_seeds_are(tmp_path):
+def test_jitter_seeds_are_aggregated_like_seeds(tmp_path):
     folder = sample.write_sweep(tmp_path, seeds=(1, 2))
     for path in folder.iterdir():
         def draw(manifest):
@@ -79,19 +67,19 @@ def set_learning_rate(sweep, pattern, lr):
         edit(path, lambda m: m["experiment"].update(optimizer={"name": "sgd", "lr": lr}))
 
 
-def test_a_learning_rate_that_goes_with_the_algorithm_is_no_setting(sweep):
+def test_a_learning_rate_that_follows_from_the_algorithm_is_no_axis(sweep):
     set_learning_rate(sweep, "*", 0.1)
     set_learning_rate(sweep, "bytegrad-*", 0.2)
     assert [axis.pointer for axis in compare(sweep).axes] == ["/cluster/inter/bandwidth"]
 
 
-def test_a_learning_rate_that_varies_within_an_algorithm_is_a_setting(sweep):
+def test_a_learning_rate_that_varies_within_an_algorithm_is_an_axis(sweep):
     set_learning_rate(sweep, "*", 0.1)
     set_learning_rate(sweep, "bytegrad-1-*", 0.2)
     assert "/optimizer/lr" in {axis.pointer for axis in compare(sweep).axes}
 
 
-def test_variants_of_an_algorithm_are_told_apart_by_the_options_that_differ(sweep):
+def test_variants_of_an_algorithm_are_named_by_the_options_that_differ(sweep):
     sample.write_run(sweep, "variant", "bytegrad", 1.0)
     edit(sweep / "variant",
          lambda m: m["experiment"]["algorithm"].update(overlap=False))
@@ -124,7 +112,7 @@ def declare(sweep, accuracy, reached_by=lambda manifest: True):
             else {"accuracy": accuracy, "steps": None, "epochs": None, "time_s": None}))
 
 
-def test_target_is_the_one_that_the_runs_were_to_end_at(sweep):
+def test_the_declared_target_is_the_target(sweep):
     declare(sweep, 0.435)
     c = compare(sweep)
     assert c.target == c.declared_target == 0.435
@@ -135,7 +123,7 @@ def test_target_is_the_one_that_the_runs_were_to_end_at(sweep):
     assert point.epochs_to_target == 2.5
 
 
-def test_targets_that_differ_are_a_setting(sweep):
+def test_targets_that_differ_are_an_axis(sweep):
     declare(sweep, 0.8)
     edit(sweep / "bytegrad-1-1", lambda m: m["experiment"].update(target_accuracy=0.9))
     c = compare(sweep)
@@ -144,7 +132,7 @@ def test_targets_that_differ_are_a_setting(sweep):
     assert "/target_accuracy" in {axis.pointer for axis in c.axes}
 
 
-def test_the_table_says_what_does_not_reach_its_target(sweep):
+def test_the_table_shows_which_algorithm_misses_the_target(sweep):
     missed = lambda m: m["experiment"]["algorithm"]["name"] != "bytegrad"
     declare(sweep, 0.855, missed)
     built = table.build(compare(sweep))
@@ -176,14 +164,14 @@ def test_a_first_evaluation_is_bounded_by_the_first_model(sweep):
     assert reached(run, 0.42).after_s == 0, "of other accuracies it says nothing"
 
 
-def test_phantom_runs_have_no_target(sweep):
+def test_runs_without_accuracies_have_no_target(sweep):
     for path in sweep.iterdir():
         edit(path, lambda m: m["summary"].update(accuracy=None, loss=None))
         (path / "metrics.jsonl").unlink()
     assert compare(sweep).target is None
 
 
-def test_contents_of_an_input_file_are_kept_apart(sweep):
+def test_runs_that_read_different_contents_of_a_file_are_different_settings(sweep):
     """An edited profile keeps its path."""
     for path in sorted(sweep.iterdir()):
         edit(path, lambda m: m.update(inputs={"/home/me/mine.csv": "a" * 64}))
@@ -198,7 +186,7 @@ def test_contents_of_an_input_file_are_kept_apart(sweep):
         assert label in table.as_text(table.build(c))
 
 
-def test_files_of_several_workloads_are_no_contents_of_one(sweep):
+def test_different_input_files_are_no_axis(sweep):
     for path in sweep.iterdir():
         edit(path, lambda m: m.update(inputs={"/home/me/mine.csv": "a" * 64}))
     before = len(compare(sweep).axes)
@@ -206,7 +194,7 @@ def test_files_of_several_workloads_are_no_contents_of_one(sweep):
     assert len(compare(sweep).axes) == before
 
 
-def test_contents_that_older_programs_do_not_say_are_told_apart_by_ids(sweep):
+def test_input_contents_of_older_programs_are_distinguished_by_run_ids(sweep):
     """An id is a hash of the experiment and of the content of its input files."""
     sample.write_run(sweep, "edited", "bytegrad", 1.0)
     c = compare(sweep)
@@ -214,7 +202,7 @@ def test_contents_that_older_programs_do_not_say_are_told_apart_by_ids(sweep):
     assert "as run edited read it" in table.as_text(table.build(c))
 
 
-def test_runs_that_differ_in_the_recorded_step_alone_are_no_seeds(sweep):
+def test_runs_that_differ_only_in_the_recorded_step_have_no_spread(sweep):
     sample.write_run(sweep, "twin", "bytegrad", 1.0)
     edit(sweep / "twin", lambda m: m["experiment"].update(timeline={"step": 5}))
     c = compare(sweep)

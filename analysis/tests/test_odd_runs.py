@@ -1,51 +1,47 @@
-"""An odd run beside good runs is listed with the reason, and does not stop the others."""
+"""Runs that cannot be used are listed with the reason, and the other runs are still compared."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import papers
 import pytest
+import sample
 from trigram_analysis import claims, report, results
 from trigram_analysis.__main__ import main
 
 
-def change(path: Path, place: str, value: object) -> None:
-    manifest = json.loads((path / "manifest.json").read_text())
-    *parents, last = place.split("/")
-    inside = manifest
-    for key in parents:
-        inside = inside[key]
-    inside[last] = value
-    (path / "manifest.json").write_text(json.dumps(manifest))
+def change(path: Path, pointer: str, value: object) -> None:
+    sample.edit(path, lambda manifest: papers.set_at(manifest, pointer, value))
 
 
 def nested(depth: int) -> list:
     return [nested(depth - 1)] if depth else []
 
 
-@pytest.mark.parametrize("place, value, said", [
-    ("experiment/target_accuracy", "x", "/experiment/target_accuracy is not a number"),
-    ("experiment/target_accuracy", [1], "/experiment/target_accuracy is not a number"),
-    ("version", {"a": 1}, "/version is not a text"),
-    ("summary/loss", 10**400, "/summary/loss is no number to compute with"),
-    ("summary/step_s", float("nan"), "/summary/step_s is no number"),
-    ("summary/step_s", float("inf"), "/summary/step_s is no number"),
-    ("summary/step_s", 1e-320, "/summary/step_s is no number"),
-    ("summary/step_s", -1, "/summary/step_s is not a number of 0 or more"),
-    ("experiment/description", "\ud800", "is no Unicode"),
-    ("experiment/deep", nested(300), "nested too deep"),
-    ("experiment/cluster", "abc", "/experiment/cluster is not an object"),
-    ("experiment/cluster/nodes", "many", "/experiment/cluster/nodes is not a whole number"),
-    ("summary/steady", {"step": 3, "cycle": 1, "left_out": 10**12}, "/summary/steady/left_out is not a whole number"),
-    ("summary/steady", {"step": 3}, "does not say which steps were left out"),
+@pytest.mark.parametrize("pointer, value, reason", [
+    ("/experiment/target_accuracy", "x", "/experiment/target_accuracy is not a number"),
+    ("/experiment/target_accuracy", [1], "/experiment/target_accuracy is not a number"),
+    ("/version", {"a": 1}, "/version is not a text"),
+    ("/summary/loss", 10**400, "/summary/loss is no number to compute with"),
+    ("/summary/step_s", float("nan"), "/summary/step_s is no number"),
+    ("/summary/step_s", float("inf"), "/summary/step_s is no number"),
+    ("/summary/step_s", 1e-320, "/summary/step_s is no number"),
+    ("/summary/step_s", -1, "/summary/step_s is not a number of 0 or more"),
+    ("/experiment/description", "\ud800", "is no Unicode"),
+    ("/experiment/deep", nested(300), "nested too deep"),
+    ("/experiment/cluster", "abc", "/experiment/cluster is not an object"),
+    ("/experiment/cluster/nodes", "many", "/experiment/cluster/nodes is not a whole number"),
+    ("/summary/steady", {"step": 3, "cycle": 1, "left_out": 10**12}, "/summary/steady/left_out is not a whole number"),
+    ("/summary/steady", {"step": 3}, "does not say which steps were left out"),
 ])
-def test_a_manifest_that_cannot_be_used_is_not_read(sweep, capsys, place, value, said):
-    change(sweep / "bytegrad-1-1", place, value)
+def test_a_manifest_that_cannot_be_used_is_not_read(sweep, capsys, pointer, value, reason):
+    change(sweep / "bytegrad-1-1", pointer, value)
     assert main(["report", str(sweep)]) == 0
     page = (sweep / "report.html").read_text()
     listed = page[page.index("<h2>Not read</h2>"):]
-    assert "bytegrad-1-1" in listed and said in listed and "5 finished runs" in page
+    assert "bytegrad-1-1" in listed and reason in listed and "5 finished runs" in page
     assert "could not be made" not in page
     assert main(["table", str(sweep)]) == 0
 
@@ -75,16 +71,16 @@ def test_odd_events_of_a_trace_are_skipped(sweep, events):
 
 
 def test_a_run_whose_steps_take_no_time_is_compared(sweep):
-    """A single worker's run in virtual time is like this if nothing has a price."""
-    change(sweep / "bytegrad-1-1", "summary/step_s", 0)
+    """Such as a single worker's run in virtual time if no operation has a cost."""
+    change(sweep / "bytegrad-1-1", "/summary/step_s", 0)
     assert main(["report", str(sweep)]) == 0
     page = (sweep / "report.html").read_text()
     assert "6 finished runs" in page or "6 runs" in page
     assert "could not be made" not in page
 
 
-def test_a_workload_with_a_name_that_no_file_can_have(sweep):
-    change(sweep / "bytegrad-1-1", "experiment/workload/name", "a" * 300)
+def test_a_workload_may_have_a_name_that_no_file_can_have(sweep):
+    change(sweep / "bytegrad-1-1", "/experiment/workload/name", "a" * 300)
     assert main(["report", str(sweep)]) == 0
 
 
@@ -100,14 +96,14 @@ def test_steps_without_a_time_answer_no_claim(sweep, step_s):
     path = sweep / "bytegrad-1-1"
     (path / "metrics.jsonl").write_text("".join(json.dumps({"step": i, "step_s": step_s}) + "\n" for i in range(9)))
     (run,) = results.load(path).runs
-    (said,) = claim(run).unusable
-    assert "steps" in said
+    (reason,) = claim(run).unusable
+    assert "steps" in reason
     assert main(["report", str(sweep)]) == 0
 
 
 def test_a_run_without_workers_or_of_another_workload_answers_no_claim(sweep):
-    change(sweep / "bytegrad-1-1", "experiment/cluster", None)
-    change(sweep / "bytegrad-1-1", "experiment/workload", {"name": "profile", "path": "512MiB.csv"})
+    change(sweep / "bytegrad-1-1", "/experiment/cluster", None)
+    change(sweep / "bytegrad-1-1", "/experiment/workload", {"name": "profile", "path": "512MiB.csv"})
     (run,) = results.load(sweep / "bytegrad-1-1").runs
     assert "how many workers" in claim(run).unusable[0]
     assert claim(run, moves="bytes").unusable == ["one: run bytegrad-1-1 moves profile, no number of bytes"]

@@ -8,18 +8,14 @@ from pathlib import Path
 
 import pytest
 import sample
-from trigram_analysis import plots, results, table, timeline, verdict
+from sample import compare, plotted
+from trigram_analysis import plots, table, trace, verdict
 from trigram_analysis.__main__ import main
-from trigram_analysis.comparison import Comparison
 
 
-def compare(folder):
-    return Comparison("sample", results.load(folder).runs)
-
-
-def column(t, title):
-    i = next(i for i, x in enumerate(t.titles) if x.startswith(title))
-    return [row[i] for row in t.rows]
+def column(built, title):
+    i = next(i for i, text in enumerate(built.titles) if text.startswith(title))
+    return [row[i] for row in built.rows]
 
 
 def test_the_best_of_each_setting_is_marked(sweep):
@@ -67,7 +63,7 @@ def test_text_columns_are_aligned(sweep):
     assert all(line[edge:edge + 2].strip() == "" for line in rows for edge in edges)
 
 
-def test_a_wide_table_leaves_out_what_is_needed_least(sweep):
+def test_a_wide_table_leaves_out_the_least_important_columns(sweep):
     built = table.build(compare(sweep), brief=True)
     whole = table.as_text(built)
     assert "consensus" in whole and "worst worker (%)" in whole and "left out" not in whole
@@ -94,7 +90,7 @@ def test_each_note_is_a_line(sweep):
     assert "† more ranks than cores: its times say little about a real cluster" in notes
 
 
-def test_a_star_is_explained_only_where_there_is_one(tmp_path):
+def test_a_star_is_explained_only_if_there_is_one(tmp_path):
     for algorithm in ("bytegrad", "decentralized"):
         path = sample.write_run(tmp_path, algorithm, algorithm, summary={"loss": 0.5})
         (path / "metrics.jsonl").unlink()
@@ -102,7 +98,7 @@ def test_a_star_is_explained_only_where_there_is_one(tmp_path):
 
 
 def test_the_table_needs_neither_pandas_nor_matplotlib(sweep):
-    """`trigram run` waits for it, and on a cluster they may be missing."""
+    """`trigram run` waits for the table, and a cluster may have neither library."""
     script = ("import sys; sys.modules.update(pandas=None, numpy=None, matplotlib=None)\n"
               "from trigram_analysis.__main__ import main; sys.exit(main(sys.argv[1:]))")
     for options in ([], ["--csv"]):
@@ -152,23 +148,23 @@ def test_figures_are_written_as_png_svg_and_pdf(sweep, tmp_path):
 
 
 def test_the_winner_map_says_who_is_first(sweep):
-    figure = next(fig for stem, _, fig in plots.figures(compare(sweep)) if stem == "winner_map")
+    figure = plotted(sweep, "winner_map")
     assert [text.get_text() for text in figure.axes[0].texts] == [
         "bytegrad\n~ 50.0 s\n1.8× ahead",
         "bytegrad = \ndecentralized/shift_\none\n~ 14.0 s\n1.86× ahead"]  # evaluations cannot tell them apart
 
 
 def test_step_time_draws_the_summaries(sweep):
-    figure = next(fig for stem, _, fig in plots.figures(compare(sweep)) if stem == "step_time")
+    figure = plotted(sweep, "step_time")
     drawn = {line.get_label(): list(line.get_xydata().ravel()) for line in figure.axes[0].lines}
     assert drawn["bytegrad"] == pytest.approx([1, 2.5, 10, 0.7])
 
 
-def test_no_two_of_many_losses_look_alike(tmp_path):
+def test_many_loss_curves_have_different_looks(tmp_path):
     """There are fewer colours than algorithms."""
     for i in range(8):
         sample.write_run(tmp_path, f"a{i}", f"algorithm{i}", 1.0)
-    figure = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "loss")
+    figure = plotted(tmp_path, "loss")
     means = [line for line in figure.axes[0].lines if line.get_label().startswith("algorithm")]
     assert len(means) == 8
     assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in means}) == 8
@@ -177,12 +173,12 @@ def test_no_two_of_many_losses_look_alike(tmp_path):
 def test_without_a_numeric_axis_there_are_bars(tmp_path):
     for algorithm in sample.STEP_S:
         sample.write_run(tmp_path, algorithm, algorithm, 1.0)
-    figure = next(fig for stem, _, fig in plots.figures(compare(tmp_path)) if stem == "step_time")
+    figure = plotted(tmp_path, "step_time")
     assert [bar.get_width() for bar in figure.axes[0].patches] == pytest.approx([8.5, 2.5, 4.5])
 
 
 def test_timeline_reads_the_trace(sweep):
-    drawn = timeline.boxes(sweep / "bytegrad-1-1" / "trace.json")
+    drawn = trace.boxes(sweep / "bytegrad-1-1" / "trace.json")
     main_of_0 = [(b.kind, b.length_s) for b in drawn if (b.rank, b.stream) == (0, "main")]
     assert main_of_0 == [("compute", pytest.approx(0.5)), ("wait", pytest.approx(2.0))]
 
@@ -190,9 +186,9 @@ def test_timeline_reads_the_trace(sweep):
 def test_a_corrupt_trace_is_no_trace(sweep):
     path = sweep / "bytegrad-1-1" / "trace.json"
     path.write_text('{"traceEvents": [{"ph"')
-    assert timeline.boxes(path) == []
+    assert trace.boxes(path) == []
     path.write_text('{"traceEvents": [{"ph": "X", "name": "compute"}, 3]}')
-    assert timeline.boxes(path) == []
+    assert trace.boxes(path) == []
 
 
 def test_report_is_self_contained_and_well_formed(sweep, capsys):
@@ -210,7 +206,7 @@ def test_report_is_self_contained_and_well_formed(sweep, capsys):
     assert not list(sweep.glob("*.tmp"))
 
 
-def test_report_shows_what_links_of_emulated_networks_were_measured_as(tmp_path):
+def test_the_report_shows_the_measured_links_of_emulated_networks(tmp_path):
     link = {"link": "node 0 > node 1", "bandwidth_Bps": 12.5e6, "achieved_Bps": 12.25e6,
             "latency_s": 0.005, "achieved_latency_s": 0.0051, "off": -0.02, "warning": False}
     sample.write_run(tmp_path, "first", links=[link])
@@ -230,7 +226,7 @@ def test_report_shows_what_links_of_emulated_networks_were_measured_as(tmp_path)
     assert "<td>? Mbit/s</td>" in page and "<td><b>+31.0 %</b></td>" in page
 
 
-def test_report_without_emulated_networks_speaks_of_no_links(sweep):
+def test_the_report_has_no_links_without_emulated_networks(sweep):
     assert main(["report", str(sweep)]) == 0
     assert "emulated network" not in (sweep / "report.html").read_text()
 

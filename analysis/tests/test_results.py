@@ -60,7 +60,7 @@ def test_missing_metrics_are_an_empty_table(sweep):
     assert run.records == []
 
 
-def test_runs_under_way_or_interrupted_are_unfinished(sweep):
+def test_runs_in_progress_or_interrupted_are_unfinished(sweep):
     (sweep / "bytegrad-1-1").rename(sweep / "bytegrad-1-1.tmp.host.123")
     found = results.load(sweep)
     assert len(found.runs) == 5
@@ -88,6 +88,6 @@ def test_steps_left_out_of_a_steady_run_repeat_its_cycle(sweep):
 
     whole = times("whole", 23, {})
     assert whole[:4] == [11, 2, 4, 1] and whole[-3:] == [4, 21, 22]
-    for made, step in ((11, 6), (11, 7), (14, 8), (20, 17)):
-        steady = {"step": step, "cycle": 3, "left_out": 23 - made}
-        assert times(f"made-{made}-{step}", made, {"steady": steady}) == whole
+    for steps, step in ((11, 6), (11, 7), (14, 8), (20, 17)):
+        steady = {"step": step, "cycle": 3, "left_out": 23 - steps}
+        assert times(f"steady-{steps}-{step}", steps, {"steady": steady}) == whole

@@ -38,7 +38,7 @@ def test_configured_durations_are_round():
         "50 µs", "1 ms", "2.5 ms", "2 s", "0 s"]
 
 
-def test_matrices_are_shown_by_their_ends():
+def test_matrices_are_shown_as_ranges():
     matrix = [[None, "0.5Gbps", "1Gbps"], ["0.75Gbps", None, "400Mbps"]]
     assert units.show(matrix) == "0.4 Gbps to 1 Gbps"
     assert units.show([4, 4, 2]) == "[4, 4, 2]"

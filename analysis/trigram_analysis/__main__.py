@@ -18,18 +18,17 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if not options.folder.is_dir():
         return _fail(f"{options.folder}: no such folder")
-    found = results.load(options.folder, sys.stdin.read().split() if options.ids_from_stdin else None)
-    for run in found.failed:
-        _say(f"failed: {run.path}: {run.label}: {run.reason}")
-    if found.unfinished:
-        _say(f"{len(found.unfinished)} unfinished runs are not counted")
-    for run in found.foreign:
-        _say(f"not read: {run.path}: {run.reason}")
-    apart = found.failed or found.unfinished or found.foreign
-    if not found.runs and not (apart and options.action is _report):
+    loaded = results.load(options.folder, sys.stdin.read().split() if options.ids_from_stdin else None)
+    for run in loaded.failed:
+        _log(f"failed: {run.path}: {run.label}: {run.reason}")
+    if loaded.unfinished:
+        _log(f"{len(loaded.unfinished)} unfinished runs are not counted")
+    for run in loaded.foreign:
+        _log(f"not read: {run.path}: {run.reason}")
+    if not loaded.runs and not (loaded.excluded and options.action is _report):
         return _fail(f"{options.folder}: no finished run here (a folder with manifest.json and DONE)")
     try:
-        return options.action(found, options) or 0
+        return options.action(loaded, options) or 0
     except (OSError, ClaimError) as error:
         return _fail(str(error))
 
@@ -61,16 +60,17 @@ def _parser() -> argparse.ArgumentParser:
 
 _CLAIM_MISSED = 3  # as in experiments/exit_codes.h
 
-# Pandas and the figures' library take a second to load, and `trigram run` waits for the table. Each action therefore
-# imports what it needs, and the table needs neither of the two.
+# Pandas and matplotlib take a second to load, and `trigram run` waits for the table, which needs neither. Each action
+# therefore imports only the modules that it needs.
 
 
-def _table(found: Results, options: argparse.Namespace) -> None:
+def _table(loaded: Results, options: argparse.Namespace) -> None:
     from . import table
     from .comparison import Comparison
 
-    # Runs that are named by their ids belong to one plan, although a folder that was renamed holds other names.
-    plan = {options.folder.resolve().name: found.runs} if options.ids_from_stdin and found.runs else found.by_name()
+    # Runs that are named by their ids belong to one plan, although their manifests have other names than a renamed
+    # folder.
+    plan = {options.folder.resolve().name: loaded.runs} if options.ids_from_stdin and loaded.runs else loaded.by_name()
     for name, runs in plan.items():
         comparison = Comparison(name, runs)
         if options.csv:
@@ -79,21 +79,21 @@ def _table(found: Results, options: argparse.Namespace) -> None:
             written.writeheader()
             written.writerows(records)
         else:
-            print(f"{printable(name)}\n\n{table.as_text(table.build(comparison, brief=True), table.WIDEST)}\n")
+            print(f"{printable(name)}\n\n{table.as_text(table.build(comparison, brief=True), table.MAX_WIDTH)}\n")
 
 
-def _plots(found: Results, options: argparse.Namespace) -> None:
+def _plots(loaded: Results, options: argparse.Namespace) -> None:
     from . import plots, style, timeline
     from .caveats import caveats
     from .comparison import Comparison
 
     output = options.output or options.folder / "plots"
     output.mkdir(parents=True, exist_ok=True)
-    groups = found.by_name()
+    groups = loaded.by_name()
     for name, runs in groups.items():
         comparison = Comparison(name, runs)
         for line in caveats(runs):
-            _say(line)
+            _log(line)
         prefix = f"{name}-" if len(groups) > 1 else ""
         drawings = [(stem, fig) for stem, _, fig in plots.figures(comparison)]
         drawings.append(("timeline", timeline.figure(comparison, comparison.middle_setting)))
@@ -104,33 +104,33 @@ def _plots(found: Results, options: argparse.Namespace) -> None:
                 print(path)
 
 
-def _report(found: Results, options: argparse.Namespace) -> int | None:
+def _report(loaded: Results, options: argparse.Namespace) -> int | None:
     from . import claims, claims_table, report
     from .commands import shortened
 
-    published = claims.load(found)
+    published = claims.load(loaded)
     if options.check and not published:
         return _fail(f"{options.folder}: no run here of an experiment that {claims.CLAIMS} names")
 
     output = options.output or options.folder / "report.html"
     if output.is_dir():
         return _fail(f"{output}: expected the name of a file, not a folder")
-    title = "Trigram: " + (shortened(found.by_name(), 4) or "no finished run")
-    report.write(found, output, title, report.guarded("What was published", lambda: claims_table.as_html(published)))
+    title = "Trigram: " + (shortened(loaded.by_name(), 4) or "no finished run")
+    report.write(loaded, output, title, report.guarded("What was published", lambda: claims_table.as_html(published)))
     if options.check:
         print(claims_table.as_text(published), end="\n\n")
-        if absent := claims.not_checked(found):
+        if absent := claims.not_checked(loaded):
             print(f"not checked: {', '.join(absent)}, as no run of theirs is here", end="\n\n")
     print(output)
     return _CLAIM_MISSED if options.check and any(claim.failures for claim in published) else None
 
 
 def _fail(message: str) -> int:
-    _say(f"trigram_analysis: {message}")
+    _log(f"trigram_analysis: {message}")
     return 2
 
 
-def _say(line: str) -> None:
+def _log(line: str) -> None:
     print(printable(line), file=sys.stderr)
 
 

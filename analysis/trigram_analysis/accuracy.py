@@ -1,4 +1,4 @@
-"""Accuracies of a run, from its evaluations, and when a run reaches a given accuracy."""
+"""The accuracies of a run, from its evaluations, and the time when it reaches a given accuracy."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Callable
 
 from .results import Run
 
-_COARSE = 1 / 5  # the last interval's share of the time, with five evenly spaced evaluations until then
+_COARSE = 1 / 5  # the share of the last of five equal intervals between evaluations in the whole time
 
 
 @dataclass(frozen=True)
 class Reached:
-    """The interval in which a run reaches an accuracy. It begins with an evaluation and ends with the next one, which
-    is the first that is as accurate. Without an earlier evaluation, it begins with the first model that could have been
-    as accurate (0 where the run does not say when). Times in seconds."""
+    """The interval in which a run reaches an accuracy, in seconds and in steps. It ends with the first evaluation that
+    is as accurate, and begins with the evaluation before. If there is none before, it begins with the first model that
+    could have been as accurate, or at 0 if the run does not record when that was."""
 
     after_s: float
     time_s: float
@@ -28,9 +28,9 @@ class Reached:
 
 
 @dataclass(frozen=True)
-class Partly:
-    """A value that some runs reach and the others never do: `reached` of `runs` reach it. Their intervals begin at
-    `least` at the earliest and end at `most` at the latest. Such a value has no mean and therefore no rank."""
+class PartlyReached:
+    """An accuracy that only `reached` of `runs` runs reach. The earliest of their intervals begins at `least`, and the
+    latest ends at `most`. A mean over all runs does not exist, so the algorithm is not ranked."""
 
     reached: int
     runs: int
@@ -43,8 +43,8 @@ class Partly:
 
 
 def is_coarse(least: float, value: float) -> bool:
-    """True if evaluations are too far apart to tell when an accuracy was reached: fewer than five evenly spaced
-    evaluations lead up to it."""
+    """True if evaluations are too far apart to tell when an accuracy was reached: the interval is longer than if there
+    had been five evenly spaced evaluations until then."""
     return value - least > _COARSE * value * (1 + 1e-9)
 
 
@@ -62,7 +62,7 @@ def interval(least: float, value: float, show: Callable[[float], str], unit: str
     return _span(least, value, show, unit) + " ~" * is_coarse(least, value)
 
 
-def partly_text(partly: Partly, show: Callable[[float], str], unit: str = "") -> str:
+def partly_text(partly: PartlyReached, show: Callable[[float], str], unit: str = "") -> str:
     """A text such as "3.6–10.9 s with 3 of 4 seeds"."""
     return f"{_span(partly.least, partly.most, show, unit)} {partly}"
 
@@ -73,18 +73,12 @@ def _span(least: float, value: float, show: Callable[[float], str], unit: str) -
     return text + f" {unit}" * bool(unit)
 
 
-def accuracy_curve(run: Run) -> tuple[list[float], list[float]]:
-    """Times, in seconds, and accuracies of the evaluations of a run."""
-    return [time_s for _, time_s, _ in run.evaluations], [accuracy for _, _, accuracy in run.evaluations]
-
-
 def best_accuracy(run: Run) -> float | None:
-    accuracies = accuracy_curve(run)[1]
-    return max(accuracies) if accuracies else run.number("accuracy")
+    return max((accuracy for _, _, accuracy in run.evaluations), default=run.number("accuracy"))
 
 
 def reached(run: Run, target: float) -> Reached | None:
-    """When the run reaches `target`; None if no evaluation is as accurate."""
+    """The interval in which the run reaches `target`; None if no evaluation is as accurate."""
     after = (0.0, 0.0)
     for step, time_s, accuracy in run.evaluations:
         if accuracy >= target:
@@ -97,7 +91,7 @@ def reached(run: Run, target: float) -> Reached | None:
 
 
 def mean_reached(runs: list[Run], target: float) -> Reached | None:
-    """The mean over runs that differ in their seeds; None unless every run reaches `target`."""
+    """The means over the runs of the ends of their intervals; None unless every run reaches `target`."""
     found = [reached(run, target) for run in runs]
     if None in found:
         return None

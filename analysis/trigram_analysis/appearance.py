@@ -6,7 +6,7 @@ import re
 from itertools import count
 
 COLOURS, MARKERS, LINES = 6, 6, 4  # the numbers of different colours, markers and lines
-# The algorithms of the quick start always have the same appearance, so that reports look alike.
+# The algorithms of the quick start have the same appearance in all reports.
 _FIXED = ["gradient_allreduce", "bytegrad", "decentralized", "async_model_average"]
 
 
@@ -22,7 +22,7 @@ class Appearances:
 
     def appearance(self, algorithm: str) -> tuple[int, int, int]:
         """The numbers of the algorithm's colour, marker and line. Algorithms that share a colour differ in marker and
-        line, so that they can be told apart in black and white."""
+        line, so that readers can distinguish them in black and white."""
         place = self._places[algorithm]
         turn = place // COLOURS
         return place % COLOURS, (place + turn) % MARKERS, turn % LINES

@@ -1,5 +1,6 @@
 """The axes of a comparison. An axis is an option that varies between runs and does not follow from another option; a
-setting is one value on each axis. Runs are compared at equal settings. (The axes of figures are another matter.)"""
+setting is one value on each axis. Runs are compared at equal settings. (The axes that figures draw are other
+objects.)"""
 
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Hashable, Iterable
 
 from . import inputs, units
+from .pointer import child, lookup
 from .results import Run
 
 _MISSING = "–"
 _NOT_AXES = ("algorithm", "seed", "name", "description", "timeline", "$schema")
-_SEEDS = ("/cluster/jitter_seed",)  # beside the experiment's own seed, above
+_SEEDS = ("/cluster/jitter_seed",)  # beside the experiment's own seed, which _NOT_AXES has
 _INPUTS = "/inputs"  # the content of input files, which experiments name only by path
-_TITLES = {  # options that people usually name
+_TITLES = {  # by pointer, the titles of options that people usually vary
     _INPUTS: "input content",
     "/cluster/inter/bandwidth": "inter-node bandwidth",
     "/cluster/inter/latency": "inter-node latency",
@@ -69,8 +71,8 @@ Setting = tuple[Value, ...]
 
 
 class Axes:
-    """The axes of some runs, and the varying options that are no axes because they follow from an axis or from the
-    algorithm."""
+    """The axes of some runs. Varying options that follow from an axis or from the algorithm are no axes; `coupled` and
+    `algorithm_options` list them."""
 
     def __init__(self, runs: list[Run]):
         self._runs = runs
@@ -78,8 +80,8 @@ class Axes:
         for path, content in inputs.contents(runs).items():
             self._leaves[path][_INPUTS] = content
         self._swept = {pointer for run in runs for pointer in run.sweep}
-        self._varying_of: dict[tuple[str, str], set[str]] = {}
-        self._of_algorithms = [leaf for leaf in self._varying if self._is_of_algorithms(leaf)]
+        self._varying_by_component: dict[tuple[str, str], set[str]] = {}
+        self._algorithm_leaves = [leaf for leaf in self._varying if self._is_algorithm_option(leaf)]
         self._columns: dict[Axis, dict[Path, Value]] = {
             axis: {run.path: self._value(run, axis) for run in runs} for axis in self._candidates()}
         self.independent = self._independent()
@@ -93,14 +95,14 @@ class Axes:
         found: dict[Axis, list[Axis]] = defaultdict(list)
         for axis in self._columns:
             if axis not in self.independent:
-                leader = next(a for a in self.independent if self._leads(a, axis))
+                leader = next(a for a in self.independent if self._determines(a, axis))
                 found[leader].append(axis)
         return found
 
     @property
-    def of_algorithms(self) -> list[Axis]:
+    def algorithm_options(self) -> list[Axis]:
         """The options for which each algorithm has its own value, and which are therefore no axes."""
-        return [Axis(pointer) for pointer in dict.fromkeys(map(self._collapse, self._of_algorithms))]
+        return [Axis(pointer) for pointer in dict.fromkeys(map(self._collapse, self._algorithm_leaves))]
 
     def varying_leaves(self, runs: Iterable[Run]) -> list[str]:
         tables = [self._leaves[run.path] for run in runs]
@@ -118,10 +120,10 @@ class Axes:
     def _varying(self) -> dict[str, None]:
         return dict.fromkeys(self.varying_leaves(self._runs))
 
-    def _is_of_algorithms(self, leaf: str) -> bool:
+    def _is_algorithm_option(self, leaf: str) -> bool:
         """True if each algorithm has its own value, such as a learning rate that suits it; the option is then no axis.
-        Runs that were started separately may differ by oversight, so only differences in their optimizers are taken as
-        intended."""
+        Runs that were started separately may differ by mistake, so among these runs, only optimizer options count as
+        chosen for the algorithm."""
         common = any(_within(leaf, pointer) for pointer in _COMMON) and not _within(leaf, _TRANSPORT)
         if leaf.startswith("/algorithm/") or common:
             return False
@@ -132,7 +134,7 @@ class Axes:
     def _candidates(self) -> list[Axis]:
         found: dict[str, list[str]] = defaultdict(list)
         for leaf in self._varying:
-            if leaf.split("/")[1] not in _NOT_AXES and leaf not in (*_SEEDS, *self._of_algorithms):
+            if leaf.split("/")[1] not in _NOT_AXES and leaf not in (*_SEEDS, *self._algorithm_leaves):
                 found[self._collapse(leaf)].append(leaf)
         return [Axis(pointer, tuple(leaves)) for pointer, leaves in found.items()]
 
@@ -152,46 +154,46 @@ class Axes:
     def _independent(self) -> list[Axis]:
         """The axes, without those that an experiment varies together with another axis. Of several axes that determine
         each other, an axis with a known title is preferred to other axes, and an axis of quantities to an axis of
-        texts. Of runs that were started separately, all axes are kept, because they show no such intent."""
+        texts. If runs were started separately, all axes are kept, because nobody coupled them on purpose."""
         kept = list(self._columns)
-        for axis in sorted(reversed(kept), key=self._telling):
-            others = [a for a in kept if a != axis]
-            if any(self._leads(a, axis) for a in others):
-                kept = others
+        for axis in sorted(reversed(kept), key=self._preference):
+            remaining = [a for a in kept if a != axis]
+            if any(self._determines(a, axis) for a in remaining):
+                kept = remaining
         return kept
 
-    def _telling(self, axis: Axis) -> tuple[bool, bool]:
+    def _preference(self, axis: Axis) -> tuple[bool, bool]:
         return (axis.pointer in _TITLES,
                 all(value.number is not None for value in self._columns[axis].values()))
 
-    def _leads(self, axis: Axis, other: Axis) -> bool:
-        """True if an experiment varies both axes and the value of `axis` determines that of `other`."""
+    def _determines(self, axis: Axis, other: Axis) -> bool:
+        """True if an experiment varies both axes, and the value on `axis` determines the value on `other`."""
         if not (self.was_swept(axis.pointer) and self.was_swept(other.pointer)):
             return False
-        mine, others = self._columns[axis], self._columns[other]
-        return is_function((mine[path].key, others[path].key) for path in mine)
+        values, other_values = self._columns[axis], self._columns[other]
+        return is_function((values[path].key, other_values[path].key) for path in values)
 
     def _value(self, run: Run, axis: Axis) -> Value:
-        found = self.leaf(run, axis.pointer) if axis.pointer == _INPUTS else _lookup(run.experiment, axis.pointer)
+        found = self.leaf(run, axis.pointer) if axis.pointer == _INPUTS else lookup(run.experiment, axis.pointer)
         found = run.sweep.get(axis.pointer) if found is None else found
         parsed = units.quantity(found)
         if parsed:
             return Value(_quantity_key(parsed), units.show(found), *parsed)
         if not isinstance(found, dict):
             return Value(key_of(found), _MISSING if found is None else units.show(found))
-        mine = [leaf for leaf in axis.leaves if leaf in self._leaves[run.path]]
-        key = json.dumps([(leaf, key_of(self.leaf(run, leaf))) for leaf in sorted(mine)])
+        leaves = [leaf for leaf in axis.leaves if leaf in self._leaves[run.path]]
+        key = json.dumps([(leaf, key_of(self.leaf(run, leaf))) for leaf in sorted(leaves)])
         label = self._object_label(found, axis)
         size = units.quantity(label) if _is_profile(found) else None
         return Value(key, units.show(label), *size) if size else Value(key, label)
 
     def _object_label(self, found: dict[str, Any], axis: Axis) -> str:
-        """The name of the object, and those of its options that vary among objects of this name. A profile is named by
+        """The name of the object, with the options that vary among objects of this name. A profile is named by
         its file."""
         name, within = found.get("name"), axis.pointer
         varying = set(axis.leaves) if name is None else self._varying_within(axis, str(name))
         head = [] if name is None else [str(name)]
-        if _is_profile(found) and self._stems_tell(within):
+        if _is_profile(found) and self._has_unique_file_names(within):
             head, varying = [_stem(found["path"])], varying - {f"{within}/path"}
         options = [
             f"{leaf[len(within) + 1:]}={units.show(value)}"
@@ -200,7 +202,7 @@ class Axes:
         ]
         return ", ".join(head + options) or _MISSING
 
-    def _stems_tell(self, pointer: str) -> bool:
+    def _has_unique_file_names(self, pointer: str) -> bool:
         """True if no two profiles at `pointer` have the same file name."""
         paths = {str(self.leaf(run, f"{pointer}/path")) for run in self._runs}
         return len({_stem(path) for path in paths}) == len(paths)
@@ -208,10 +210,10 @@ class Axes:
     def _varying_within(self, axis: Axis, name: str) -> set[str]:
         """The options of `axis` that vary among the runs that have the component `name` there."""
         key = (axis.pointer, name)
-        if key not in self._varying_of:
+        if key not in self._varying_by_component:
             same = [r for r in self._runs if self.leaf(r, f"{axis.pointer}/name") == name]
-            self._varying_of[key] = set(self.varying_leaves(same)) & set(axis.leaves)
-        return self._varying_of[key]
+            self._varying_by_component[key] = set(self.varying_leaves(same)) & set(axis.leaves)
+        return self._varying_by_component[key]
 
 
 def is_function(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
@@ -243,15 +245,7 @@ def _within(pointer: str, above: str) -> bool:
 
 def _leaves(value: Any, pointer: str) -> Iterable[tuple[str, Any]]:
     if isinstance(value, dict):
-        for key, child in value.items():
-            yield from _leaves(child, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
+        for key, member in value.items():
+            yield from _leaves(member, child(pointer, key))
     else:
         yield pointer, value
-
-
-def _lookup(value: Any, pointer: str) -> Any:
-    for key in pointer.split("/")[1:]:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(key.replace("~1", "/").replace("~0", "~"))
-    return value

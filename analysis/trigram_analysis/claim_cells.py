@@ -1,5 +1,4 @@
-"""The parts of a claim: its tolerance, its cells, and the order and the speed-up of pairs of
-cells."""
+"""The parts of a claim: its tolerance, its cells, and the order and the speed-up of pairs of cells."""
 
 from __future__ import annotations
 
@@ -8,12 +7,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The limits of a claim. An error is |simulated / published - 1|. `median` limits the median
-    error and `worst` each error; `worst_of` overrides `worst` by the cell's last key, such as its
-    algorithm. Of the pairs of cells in one setting whose published values differ by more than
-    `apart`, at most `wrong` may be simulated in the other order. `speed_ups` is {name: {other name:
-    allowed difference of the factor}}. Cells that a parameter was fitted to count only with
-    `counts_fitted`; `predicted_median` limits the median error of the other cells."""
+    """The limits of a claim. An error is |simulated / published - 1|. `median` limits the median error and `worst` each
+    error; `worst_of` overrides `worst` for some values of the cells' last column, such as an algorithm. Among the pairs
+    of cells in one setting whose published values differ by more than the share `apart`, at most `wrong` pairs may be
+    simulated in the other order. `speed_ups` is {name: {other name: allowed difference of the factor}}. Cells to which
+    a parameter was fitted count only if `counts_fitted`; `predicted_median` limits the median error of the other
+    cells."""
 
     median: float | None = None
     worst: float | None = None
@@ -37,12 +36,12 @@ class Tolerance:
 class Cell:
     """One published number and the value of its run, which is None if there is no such run."""
 
-    key: dict[str, str]  # by the columns of the published table
+    key: dict[str, str]  # by column of the published table
     published: float
     simulated: float | None
-    approximate: bool  # read off a figure in which it was partly hidden
-    known: str  # why it misses, as far as that is known
-    fitted: bool  # a parameter was chosen by it, so it is no prediction
+    approximate: bool  # it was read off a figure in which it was partly hidden
+    cause: str  # why it misses, as far as that is known
+    fitted: bool  # a parameter was fitted to it, so it is no prediction
 
     @property
     def ratio(self) -> float | None:
@@ -74,8 +73,8 @@ class SpeedUp:
     name: str
     published: float
     simulated: float | None
-    allowed: float  # largest absolute difference
-    known: str
+    allowed: float  # the largest absolute difference of the factors
+    cause: str
 
     @property
     def difference(self) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any
 
+from .pointer import lookup
 from .results import Run
 from .units import quantity
 
@@ -13,67 +14,69 @@ class ClaimError(ValueError):
     """claims.json or a table that it names is invalid, or a run has no value for a cell."""
 
 
-def value_of(run: Run, described: dict[str, Any]) -> float:
+def value_of(run: Run, claim: dict[str, Any]) -> float:
     """The measure that the claim describes, in the claim's unit: a number of the run's summary, or a number that
-    follows from the mean step time. The mean excludes the steps before `from_step`, which warm up or use up saved
-    credit, and the last step, which waits for all messages in flight."""
-    measure = described["measure"]
+    follows from the mean step time. The mean excludes the last step, which waits for all messages in flight, and the
+    steps before `from_step`, which warm up or use up saved credit of links."""
+    measure = claim["measure"]
     if "summary" in measure:
-        return measure.get("times", 1) * _of_summary(run, described)
-    step_s = _step_s(run, described)
+        return measure.get("times", 1) * _summary_value(run, claim)
+    step_s = _mean_step_s(run, claim)
     if "computing_s" in measure:
-        return _of_waiting(run, step_s, described)
+        return _computing_or_waiting(run, step_s, claim)
     if "moves" in measure:
-        moved = cell_of(run, described["cell"][measure["moves"]])
+        moved = cell_of(run, claim["cell"][measure["moves"]])
         try:
             return float(moved) * measure.get("times", 1) / step_s
         except ValueError as error:
-            raise ClaimError(f"{described['id']}: run {run.id} moves {moved}, no number of {measure['moves']}") from error
+            raise ClaimError(f"{claim['id']}: run {run.id} moves {moved}, no number of {measure['moves']}") from error
     if "steps" in measure:
         return step_s * measure["steps"]
     cluster = run.experiment.get("cluster") or {}
     if not (cluster.get("nodes") and cluster.get("workers_per_node")):
-        raise ClaimError(f"{described['id']}: run {run.id} does not say how many workers it has")
+        raise ClaimError(f"{claim['id']}: run {run.id} does not say how many workers it has")
     return measure["samples_per_worker"] * cluster["nodes"] * cluster["workers_per_node"] / step_s
 
 
-def _of_summary(run: Run, described: dict[str, Any]) -> float:
-    key = described["measure"]["summary"]
+def _summary_value(run: Run, claim: dict[str, Any]) -> float:
+    key = claim["measure"]["summary"]
     value = run.number(key)
     if value is None:
-        raise ClaimError(f"{described['id']}: run {run.id} has no {key} in its summary")
+        raise ClaimError(f"{claim['id']}: run {run.id} has no {key} in its summary")
     return value
 
 
-def _of_waiting(run: Run, step_s: float, described: dict[str, Any]) -> float:
-    """The share of a step in which workers compute. If the measure has `every`, the seconds of that many steps in which
-    they do not compute."""
-    measure = described["measure"]
+def _computing_or_waiting(run: Run, step_s: float, claim: dict[str, Any]) -> float:
+    """The share of a step during which workers compute. If the measure has `every`, the result is the time, in seconds,
+    during which workers do not compute in that many steps."""
+    measure = claim["measure"]
     if "every" not in measure:
         return measure["computing_s"] / step_s
-    steps = float(cell_of(run, described["cell"][measure["every"]]))
+    steps = float(cell_of(run, claim["cell"][measure["every"]]))
     return (step_s - measure["computing_s"]) * steps
 
 
-def _step_s(run: Run, described: dict[str, Any]) -> float:
+def _mean_step_s(run: Run, claim: dict[str, Any]) -> float:
     """The mean time, in seconds, of the steps that count."""
-    first = described["measure"].get("from_step", 0)
+    first = claim["measure"].get("from_step", 0)
     try:
         steps = run.step_times[first:-1]
         step_s = fmean(steps) if steps else None
     except (KeyError, TypeError) as error:
-        raise ClaimError(f"{described['id']}: run {run.id} has steps without their time") from error
+        raise ClaimError(f"{claim['id']}: run {run.id} has steps without their time") from error
     if step_s is None:
-        raise ClaimError(f"{described['id']}: run {run.id} has no step between step {first} and its last")
+        raise ClaimError(f"{claim['id']}: run {run.id} has no step between step {first} and its last")
     if step_s <= 0:
-        raise ClaimError(f"{described['id']}: run {run.id} has steps that take no time")
+        raise ClaimError(f"{claim['id']}: run {run.id} has steps that take no time")
     return step_s
 
 
 def cell_of(run: Run, rule: dict[str, Any]) -> str:
-    """The text for a run's value at the rule's pointer: the name of the first of the rule's cases whose members the
-    value has, else the name of the value, or a quantity in the rule's unit."""
-    value = run.sweep.get(rule["pointer"], _at(run.experiment, rule["pointer"]))
+    """The text for a run's value at the rule's pointer. If the rule has cases, the first case whose members all equal
+    the value's gives the text. If no case applies, or the rule has only names, the text is the name of the value, which
+    `names` may translate. Without cases and names, the value is a quantity, which `times` converts to the rule's
+    unit."""
+    value = run.sweep.get(rule["pointer"], lookup(run.experiment, rule["pointer"]))
     for case in rule.get("cases", []):
         if isinstance(value, dict) and all(value.get(key) == wanted for key, wanted in case["where"].items()):
             return str(case["name"])
@@ -84,9 +87,3 @@ def cell_of(run: Run, rule: dict[str, Any]) -> str:
     if parsed is None:
         raise ClaimError(f"run {run.id}: {rule['pointer']} is {value!r}, no quantity")
     return f"{parsed[1] * rule.get('times', 1):g}"
-
-
-def _at(document: Any, pointer: str) -> Any:
-    for key in pointer.split("/")[1:]:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document

@@ -16,7 +16,7 @@ from .claim_cells import Cell, Ordering, SpeedUp, Tolerance
 from .claim_values import ClaimError, cell_of, value_of
 from .results import Results, Run
 
-_VALUE = "value"  # the column of values after a wide table has been made long
+_VALUE = "value"  # the name of the value column after a wide table was converted to a long one
 _RESPECTS = ("median", "predicted_median", "worst", "order", "speed_ups")  # the ways in which a claim can miss
 CLAIMS = Path(__file__).resolve().parent.parent / "claims.json"
 
@@ -33,41 +33,41 @@ class Answer:
 
 
 class Claim:
-    """One published figure or table, and the runs of the experiment that answers it."""
+    """One published figure or table, and the runs of the experiment that repeats it."""
 
-    def __init__(self, described: dict[str, Any], folder: Path, runs: list[Run]):
-        self.described = described
-        self.id: str = described["id"]
-        self.title: str = described["title"]
-        self.command: str = described["command"]
-        self.minutes: float = described["minutes"]
-        self.unit: str = described["unit"]
-        self.tolerance = Tolerance(**described["tolerance"])
-        self.expected: dict[str, str] = described.get("expected_misses", {})
-        self._table = folder / described["published"]
+    def __init__(self, specification: dict[str, Any], folder: Path, runs: list[Run]):
+        self.specification = specification
+        self.id: str = specification["id"]
+        self.title: str = specification["title"]
+        self.command: str = specification["command"]
+        self.minutes: float = specification["minutes"]
+        self.unit: str = specification["unit"]
+        self.tolerance = Tolerance(**specification["tolerance"])
+        self.expected: dict[str, str] = specification.get("expected_misses", {})
+        self._table = folder / specification["published"]
         self._runs = runs
-        if strange := set(self.expected) - set(_RESPECTS):
-            raise ClaimError(f"{self.id}: expected_misses has {', '.join(sorted(strange))}, "
+        if unknown := set(self.expected) - set(_RESPECTS):
+            raise ClaimError(f"{self.id}: expected_misses has {', '.join(sorted(unknown))}, "
                              f"expected some of {', '.join(_RESPECTS)}")
 
     @cached_property
     def columns(self) -> list[str]:
         """The columns that identify a cell."""
-        return list(self.described["cell"])
+        return list(self.specification["cell"])
 
     @cached_property
     def cells(self) -> list[Cell]:
-        found = self._relative({key: answer.value for key, answer in self._answers.items()})
-        return [self._cell(row, found) for row in self.rows
-                if row[self._last] not in self.described.get("leave_out", [])]
+        values = self._relative({key: answer.value for key, answer in self._answers.items()})
+        return [self._cell(row, values) for row in self.rows
+                if row[self._last] not in self.specification.get("leave_out", [])]
 
-    def _relative(self, found: dict[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
-        """The values. If the measure has `relative_to`, each is divided by the value that has this name in the last
-        column and the same setting."""
-        base = self.described["measure"].get("relative_to")
+    def _relative(self, values: dict[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:
+        """The values. If the measure has `relative_to`, each value is divided by the value of the cell that has this
+        name in the last column and the same setting."""
+        base = self.specification["measure"].get("relative_to")
         if base is None:
-            return found
-        return {key: value / found[(*key[:-1], base)] for key, value in found.items() if (*key[:-1], base) in found}
+            return values
+        return {key: value / values[(*key[:-1], base)] for key, value in values.items() if (*key[:-1], base) in values}
 
     @cached_property
     def _answers(self) -> dict[tuple[str, ...], Answer]:
@@ -91,15 +91,15 @@ class Claim:
         return len(self._all_answers) - len(self.unusable) - len(self._answers)
 
     def _answer(self, run: Run) -> Answer:
-        finished, as_claimed = str(run.manifest.get("finished")), self._is_as_claimed(run)
+        finished, as_claimed = str(run.manifest.get("finished")), self._is_from_command(run)
         try:
             return Answer(self._key(run), self.value(run), as_claimed, finished)
         except ClaimError as error:
             return Answer((), 0, as_claimed, finished, unusable=str(error))
 
-    def _is_as_claimed(self, run: Run) -> bool:
+    def _is_from_command(self, run: Run) -> bool:
         path = commands.CONFIGS.parent / self.command.split()[-1]
-        return not path.is_file() or commands.is_of(path, run)
+        return not path.is_file() or commands.makes(path, run)
 
     @property
     def with_other_settings(self) -> int:
@@ -110,36 +110,36 @@ class Claim:
     def rows(self) -> list[dict[str, str]]:
         """The rows of the published table. Each row of a wide table becomes one row for each of its columns of
         values."""
-        rows, spread = _rows(self._table), self.described["value"]
-        if isinstance(spread, str):
+        rows, value = _rows(self._table), self.specification["value"]
+        if isinstance(value, str):
             return list(rows)
-        return [row | {spread["column"]: name, _VALUE: row[name]} for row in rows for name in spread["of"]]
+        return [row | {value["column"]: name, _VALUE: row[name]} for row in rows for name in value["of"]]
 
     @property
     def _value_column(self) -> str:
-        value = self.described["value"]
+        value = self.specification["value"]
         return value if isinstance(value, str) else _VALUE
 
     @property
     def _last(self) -> str:
         return self.columns[-1]
 
-    def _cell(self, row: dict[str, str], found: dict[tuple[str, ...], float]) -> Cell:
+    def _cell(self, row: dict[str, str], values: dict[tuple[str, ...], float]) -> Cell:
         key = {column: row[column] for column in self.columns}
-        return Cell(key, float(row[self._value_column]), found.get(tuple(key.values())),
-                    row.get("approx") == "1", self._known(key),
-                    any(_matches(key, cells) for cells in self.described.get("fitted", [])))
+        return Cell(key, float(row[self._value_column]), values.get(tuple(key.values())),
+                    row.get("approx") == "1", self._cause(key),
+                    any(_matches(key, cells) for cells in self.specification.get("fitted", [])))
 
-    def _known(self, key: dict[str, str]) -> str:
-        return "; ".join(miss["why"] for miss in self.described.get("known", [])
+    def _cause(self, key: dict[str, str]) -> str:
+        return "; ".join(miss["why"] for miss in self.specification.get("known", [])
                          if _matches(key, miss["cell"]))
 
     def _key(self, run: Run) -> tuple[str, ...]:
-        return tuple(cell_of(run, rule) for rule in self.described["cell"].values())
+        return tuple(cell_of(run, rule) for rule in self.specification["cell"].values())
 
     def value(self, run: Run) -> float:
         """The run's value of the claim's measure, in the claim's unit."""
-        return value_of(run, self.described)
+        return value_of(run, self.specification)
 
     @property
     def missing(self) -> list[Cell]:
@@ -163,16 +163,16 @@ class Claim:
 
     @cached_property
     def orderings(self) -> list[Ordering]:
-        """The pairs of cells in one setting whose published values are clearly apart."""
+        """The pairs of cells in one setting whose published values differ by more than the share `apart`."""
         if self.tolerance.apart is None:
             return []
-        pairs = (sorted(pair, key=lambda cell: cell.published) for cells in self._settings.values()
+        pairs = (sorted(pair, key=lambda cell: cell.published) for cells in self._cells_by_setting.values()
                  for pair in combinations((c for c in cells if c.simulated is not None), 2))
         return [Ordering(a, b) for a, b in pairs
                 if b.published > (1 + self.tolerance.apart) * a.published]
 
     @cached_property
-    def _settings(self) -> dict[tuple[str, ...], list[Cell]]:
+    def _cells_by_setting(self) -> dict[tuple[str, ...], list[Cell]]:
         """The counted cells, grouped by all columns but the last."""
         settings: dict[tuple[str, ...], list[Cell]] = {}
         for cell in self.counted:
@@ -181,21 +181,21 @@ class Claim:
 
     @cached_property
     def speed_ups(self) -> list[SpeedUp]:
-        return [self._speed_up(cells[who], cells[whom], allowed)
-                for setting in self._settings.values()
+        return [self._speed_up(cells[name], cells[base], allowed)
+                for setting in self._cells_by_setting.values()
                 for cells in [{cell.key[self._last]: cell for cell in setting}]
-                for who, others in self.tolerance.speed_ups.items()
-                for whom, allowed in others.items() if who in cells and whom in cells]
+                for name, others in self.tolerance.speed_ups.items()
+                for base, allowed in others.items() if name in cells and base in cells]
 
     def _speed_up(self, cell: Cell, other: Cell, allowed: float) -> SpeedUp:
         name = f"{cell.key[self._last]} over {other.key[self._last]}"
-        if "steps" in self.described["measure"]:  # values are times, otherwise rates
+        if "steps" in self.specification["measure"]:  # then values are times; otherwise, they are rates
             cell, other = other, cell
         setting = {column: cell.key[column] for column in self.columns[:-1]}
         simulated = (None if cell.simulated is None or other.simulated is None
                      else cell.simulated / other.simulated)
         return SpeedUp(setting, name, cell.published / other.published, simulated, allowed,
-                       self._known(setting | {"speed-up": name}))
+                       self._cause(setting | {"speed-up": name}))
 
     def holds(self, cell: Cell) -> bool:
         worst = self.tolerance.worst_for(cell.key[self._last])
@@ -204,32 +204,33 @@ class Claim:
     @cached_property
     def misses(self) -> dict[str, str]:
         """The respects in which the existing runs miss what was published, and by how much."""
-        t, said = self.tolerance, {}
+        t, misses = self.tolerance, {}
         if self.errors and t.median is not None and median(self.errors) > t.median:
-            said["median"] = f"median error {median(self.errors):.1%}, more than {t.median:.1%}"
+            misses["median"] = f"median error {median(self.errors):.1%}, more than {t.median:.1%}"
         if self.predicted_errors and t.predicted_median is not None:
             if (found := median(self.predicted_errors)) > t.predicted_median:
-                said["predicted_median"] = (f"median error {found:.1%} where nothing was fitted, more than "
-                                            f"{t.predicted_median:.1%}")
+                misses["predicted_median"] = (f"median error {found:.1%} where nothing was fitted, more than "
+                                              f"{t.predicted_median:.1%}")
         over = [cell for cell in self.counted if cell.error is not None and not self.holds(cell)]
         if over:
-            said["worst"] = f"{len(over)} of {len(self.counted)} cells over {t.worst_text}"
+            misses["worst"] = f"{len(over)} of {len(self.counted)} cells over {t.worst_text}"
         wrong = sum(not pair.holds for pair in self.orderings)
         if wrong > t.wrong:
-            said["order"] = f"{wrong} pairs in the wrong order, more than {t.wrong}"
+            misses["order"] = f"{wrong} pairs in the wrong order, more than {t.wrong}"
         if apart := [s for s in self.speed_ups if s.simulated is not None and not s.holds]:
-            said["speed_ups"] = f"{len(apart)} of {len(self.speed_ups)} speed-ups differ by more than allowed"
-        return said
+            misses["speed_ups"] = f"{len(apart)} of {len(self.speed_ups)} speed-ups differ by more than allowed"
+        return misses
 
     @property
     def unchecked(self) -> list[str]:
         """The reasons why some cells cannot be checked."""
-        said = []
+        reasons = []
         if self.with_other_settings:
-            said.append(f"{self.with_other_settings} of {len(self.cells)} cells have runs that {self.command} does not make")
+            reasons.append(f"{self.with_other_settings} of {len(self.cells)} cells have runs that {self.command} does "
+                           "not make")
         if self.missing:
-            said.append(f"{len(self.missing)} of {len(self.cells)} cells have no run")
-        return said
+            reasons.append(f"{len(self.missing)} of {len(self.cells)} cells have no run")
+        return reasons
 
     @property
     def failures(self) -> list[str]:
@@ -245,22 +246,22 @@ class Claim:
 def load(results: Results, path: Path = CLAIMS) -> list[Claim]:
     """The claims whose experiments have runs in `results`, in the order of the file. Failed and unfinished runs count
     as runs here, though they answer no cell: a claim must not drop out of a check because all its runs failed."""
-    groups, begun = results.by_name(), _begun(results)
-    return [Claim(claim, path.parent, groups.get(claim["experiment"], [])) for claim in _described(path)
-            if claim["experiment"] in begun]
+    groups, present = results.by_name(), _experiments_with_runs(results)
+    return [Claim(claim, path.parent, groups.get(claim["experiment"], [])) for claim in _specifications(path)
+            if claim["experiment"] in present]
 
 
 def not_checked(results: Results, path: Path = CLAIMS) -> list[str]:
     """The experiments of the claims that have no run in `results`."""
-    begun = _begun(results)
-    return [claim["experiment"] for claim in _described(path) if claim["experiment"] not in begun]
+    present = _experiments_with_runs(results)
+    return [claim["experiment"] for claim in _specifications(path) if claim["experiment"] not in present]
 
 
-def _begun(results: Results) -> set[str]:
+def _experiments_with_runs(results: Results) -> set[str]:
     return {run.name for run in results.runs} | {run.experiment for run in results.excluded}
 
 
-def _described(path: Path) -> list[dict[str, Any]]:
+def _specifications(path: Path) -> list[dict[str, Any]]:
     return json.loads(path.read_text(encoding="utf-8"))["claims"]
 
 

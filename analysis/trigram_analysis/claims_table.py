@@ -33,30 +33,30 @@ def verdict(claim: Claim) -> str:
 
 def summary(claim: Claim) -> str:
     """One line with the errors, the order and the speed-ups, each with its limits."""
-    said, t = [], claim.tolerance
+    parts, t = [], claim.tolerance
     fitted = any(cell.fitted for cell in claim.cells)
     if claim.errors:
-        of = f" of {len(claim.errors)} cells that nothing was fitted to" if fitted and not t.counts_fitted else ""
-        said.append(f"error{of}: median {median(claim.errors):.1%}"
+        cells = f" of {len(claim.errors)} cells that nothing was fitted to" if fitted and not t.counts_fitted else ""
+        parts.append(f"error{cells}: median {median(claim.errors):.1%}"
                     + (f" (at most {t.median:.0%})" if t.median is not None else "")
                     + f", greatest {max(claim.errors):.1%}"
                     + (f" (at most {t.worst_text})" if t.worst is not None else ""))
     if claim.predicted_errors and fitted and t.counts_fitted:
-        said.append(f"of {len(claim.predicted_errors)} cells that nothing was fitted to: "
+        parts.append(f"of {len(claim.predicted_errors)} cells that nothing was fitted to: "
                     f"median {median(claim.predicted_errors):.1%}"
                     + (f" (at most {t.predicted_median:.0%})" if t.predicted_median is not None else ""))
     if t.apart is not None:
         right = sum(pair.holds for pair in claim.orderings)
-        said.append(f"order: {right} of {len(claim.orderings)} pairs that are published more than "
+        parts.append(f"order: {right} of {len(claim.orderings)} pairs that are published more than "
                     f"{t.apart:.0%} apart (at most {t.wrong} wrong)")
     if claim.speed_ups:
-        said.append(f"speed-ups: {sum(s.holds for s in claim.speed_ups)} of {len(claim.speed_ups)} "
+        parts.append(f"speed-ups: {sum(s.holds for s in claim.speed_ups)} of {len(claim.speed_ups)} "
                     "within what is allowed")
     if claim.superseded:
-        said.append(f"{claim.superseded} older runs of the same cells are left aside")
+        parts.append(f"{claim.superseded} older runs of the same cells are left aside")
     if claim.unusable:
-        said.append(f"{len(claim.unusable)} runs answer no cell: {claim.unusable[0]}")
-    return "; ".join(said)
+        parts.append(f"{len(claim.unusable)} runs answer no cell: {claim.unusable[0]}")
+    return "; ".join(parts)
 
 
 def _titles(claim: Claim) -> list[str]:
@@ -66,10 +66,10 @@ def _titles(claim: Claim) -> list[str]:
 def _row(claim: Claim, cell: Cell) -> list[str]:
     published = ("~" if cell.approximate else "") + significant(cell.published)
     if cell.simulated is None or cell.ratio is None:
-        return [*cell.key.values(), published, "", "", "no run", cell.known]
+        return [*cell.key.values(), published, "", "", "no run", cell.cause]
     missed = claim.counts(cell) and not claim.holds(cell)
     return [*cell.key.values(), published, significant(cell.simulated), f"{cell.ratio:.3f}",
-            "missed" if missed else "fitted" if cell.fitted else "", cell.known if missed else ""]
+            "missed" if missed else "fitted" if cell.fitted else "", cell.cause if missed else ""]
 
 
 def _speed_up_titles(claim: Claim) -> list[str]:
@@ -80,10 +80,10 @@ def _speed_up_titles(claim: Claim) -> list[str]:
 def _speed_up_row(speed_up: SpeedUp) -> list[str]:
     start = [*speed_up.setting.values(), speed_up.name, f"{speed_up.published:.3f}"]
     if speed_up.simulated is None or speed_up.difference is None:
-        return [*start, "", "", f"{speed_up.allowed:.2f}", "no run", speed_up.known]
+        return [*start, "", "", f"{speed_up.allowed:.2f}", "no run", speed_up.cause]
     return [*start, f"{speed_up.simulated:.3f}", f"{speed_up.difference:+.3f}",
             f"{speed_up.allowed:.2f}", "" if speed_up.holds else "missed",
-            "" if speed_up.holds else speed_up.known]
+            "" if speed_up.holds else speed_up.cause]
 
 
 def _order_titles(claim: Claim) -> list[str]:

@@ -1,5 +1,5 @@
-"""The command that repeats runs. If the runs come from a configuration of this repository, the command names it and
-sets the options that differ; else the command contains the whole experiment."""
+"""The command that repeats runs. If the runs come from a configuration of this repository, the command names this
+configuration and sets the options that differ; otherwise, the command contains the whole experiment."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import Any, Iterable
 
 from . import readable
 from .differences import Difference, differences, same
+from .pointer import keys
 from .results import Run
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 _NOT_COMPARED = ("$schema", "name", "description", "sweep", "zip")
-_MOST_SETTINGS = 8
-_RATES = ("name", "flops", "memory_bandwidth")  # of an accelerator
+_MAX_SETTINGS = 8
+_RATES = ("name", "flops", "memory_bandwidth")  # of an accelerator: its rates, and the name that stands for them
 
 
 def command(name: str, runs: list[Run]) -> str:
@@ -43,15 +44,16 @@ def experiment(runs: list[Run]) -> dict[str, Any]:
 
 
 def configuration(name: str, runs: list[Run]) -> tuple[str, list[Difference]] | None:
-    """The path of the repository's configuration that makes these runs, and the settings to add, which must be the same
-    for all runs. A run that needs many more settings probably comes from another experiment of that name."""
+    """The path of the configuration in this repository that makes these runs, and the settings to add, which must be
+    the same for all runs. Runs that need more than `_MAX_SETTINGS` probably come from another experiment of that
+    name."""
     found = []
     for path in sorted(CONFIGS.rglob(f"{name}.json")) if _is_file_name(name) else ():
         settings = _settings(path, runs[0])
-        if settings is not None and len(settings) <= _MOST_SETTINGS and all(
+        if settings is not None and len(settings) <= _MAX_SETTINGS and all(
                 _settings(path, run) == settings for run in runs[1:]):
             found.append((str(path.relative_to(CONFIGS.parent)), settings))
-    return min(found, key=lambda each: len(each[1]), default=None)
+    return min(found, key=lambda path_and_settings: len(path_and_settings[1]), default=None)
 
 
 def _is_file_name(name: str) -> bool:
@@ -59,7 +61,7 @@ def _is_file_name(name: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,199}", name) is not None
 
 
-def is_of(path: Path, run: Run) -> bool:
+def makes(path: Path, run: Run) -> bool:
     """True if the configuration makes this run without any other setting."""
     return _settings(path, run) == []
 
@@ -73,11 +75,12 @@ def _settings(path: Path, run: Run) -> list[Difference] | None:
     if not (set(run.sweep) <= set(lists) and all(any(same(value, v) for v in lists[pointer])
                                                  for pointer, value in run.sweep.items())):
         return None
-    asked, resolved = ({key: value for key, value in whole.items() if key not in _NOT_COMPARED}
-                       for whole in (_at_point(config, run.sweep, path.parent), run.experiment))
-    if "workload" in asked:
-        asked["workload"] = _bound(asked["workload"], resolved.get("workload"), resolved.get("cluster"))
-    found = list(differences(asked, resolved))
+    written, resolved = ({key: value for key, value in whole.items() if key not in _NOT_COMPARED}
+                         for whole in (_at_point(config, run.sweep, path.parent), run.experiment))
+    if "workload" in written:
+        written["workload"] = _with_cluster_rates(written["workload"], resolved.get("workload"),
+                                                  resolved.get("cluster"))
+    found = list(differences(written, resolved))
     return None if any(value is None for _, value in found) else found
 
 
@@ -86,7 +89,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     """Parses a JSON file that may have comments; None if it cannot be read. Results are cached, so callers must not
     change them."""
     try:
-        text = readable.text_of(path)
+        text = readable.read_text(path)
         found = json.loads(re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda m: m[1] or "", text, flags=re.S))
     except (OSError, ValueError):
         return None
@@ -96,41 +99,43 @@ def _read(path: Path) -> dict[str, Any] | None:
 def _at_point(config: dict[str, Any], sweep: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The options of a configuration at a point of its sweep, with the content of files in place of their paths. Outer
     pointers are applied before the pointers inside them."""
-    asked = {key: _inlined(value, folder) for key, value in config.items()
-             if key not in _NOT_COMPARED and not isinstance(value, list)}
+    written = {key: _inlined(value, folder) for key, value in config.items()
+               if key not in _NOT_COMPARED and not isinstance(value, list)}
     for pointer, value in sorted(sweep.items()):
-        *parents, last = (key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:])
-        place = asked
+        *parents, last = keys(pointer)
+        inner = written
         for key in parents:
-            inside = place.get(key, {})
-            inside = {"name": inside} if isinstance(inside, str) else dict(inside)
-            place[key] = inside
-            place = inside
-        place[last] = _inlined(value, folder)
-    return asked
+            member = inner.get(key, {})
+            member = {"name": member} if isinstance(member, str) else dict(member)
+            inner[key] = member
+            inner = member
+        inner[last] = _inlined(value, folder)
+    return written
 
 
-def _bound(workload: Any, resolved: Any, cluster: Any) -> Any:
-    """The workload as written, except that the rates of the cluster's accelerator replace `"accelerator": "cluster"` if
-    the program has resolved it. The program leaves the text as it is if it does not know the rates."""
+def _with_cluster_rates(workload: Any, resolved: Any, cluster: Any) -> Any:
+    """The workload as written, except that the rates of the cluster's accelerator replace `"accelerator": "cluster"`,
+    as the program replaces it if it knows the rates. `resolved` is the workload of the run."""
     if not (isinstance(workload, dict) and isinstance(resolved, dict)):
         return workload
-    bound = dict(workload)
+    result = dict(workload)
     if "priced_with" in workload:
-        bound["priced_with"] = _bound(workload["priced_with"], resolved.get("priced_with"), cluster)
+        result["priced_with"] = _with_cluster_rates(workload["priced_with"], resolved.get("priced_with"), cluster)
     if workload.get("accelerator") == "cluster" != resolved.get("accelerator"):
-        given = cluster["accelerator"]  # a cluster may name a V100 without its rates
-        bound["accelerator"] = resolved["accelerator"] | {key: given[key] for key in _RATES if key in given}
-    return bound
+        given = cluster["accelerator"]  # it may have a name without rates, such as V100
+        result["accelerator"] = resolved["accelerator"] | {key: given[key] for key in _RATES if key in given}
+    return result
 
 
 def _inlined(value: Any, folder: Path) -> Any:
+    """The content of the JSON file that `value` names, if it names one; else `value`."""
     if isinstance(value, str) and value.endswith(".json"):
         return _read(folder / value) or value
     return value
 
 
 def _swept(config: dict[str, Any]) -> dict[str, list[Any]]:
+    """The values that a configuration gives to each swept pointer."""
     lists: dict[str, list[Any]] = {}
     seeds = config.get("seed")
     if isinstance(seeds, list):
@@ -145,5 +150,6 @@ def _swept(config: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def shortened(items: Iterable[str], most: int = 12) -> str:
+    """The first `most` items, and the number of the remaining items."""
     found = list(items)
     return ", ".join(found[:most]) + (f" and {len(found) - most} more" if len(found) > most else "")

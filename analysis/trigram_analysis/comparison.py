@@ -1,4 +1,4 @@
-"""The comparison that a set of runs makes: contenders (algorithms) at each setting that varies."""
+"""The comparison of a set of runs: the algorithms at each setting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable
 
 from . import units
-from .accuracy import Partly, Reached, best_accuracy, mean_reached
+from .accuracy import PartlyReached, Reached, best_accuracy, mean_reached
 from .axes import Axes, Setting, is_function, key_of
 from .naming import algorithm_name, algorithm_order
 from .results import Run
@@ -31,15 +31,15 @@ class Point:
         return statistics.fmean(values) if values else None
 
     def spread(self, measure: str | Callable[[Run], float | None]) -> float | None:
-        """Standard deviation over the seeds; None with fewer than two."""
+        """The standard deviation over the seeds; None if there are fewer than two seeds."""
         values = self._values(measure)
         return statistics.stdev(values) if len(values) > 1 else None
 
     def _values(self, measure: str | Callable[[Run], float | None]) -> list[float]:
         """One value for each seed: the mean over the runs with that seed."""
         get = measure if callable(measure) else lambda run: run.number(measure)
-        of_seeds = [[v for v in map(get, runs) if v is not None and math.isfinite(v)] for runs in self.by_seed]
-        return [statistics.fmean(values) for values in of_seeds if values]
+        values_by_seed = [[v for v in map(get, runs) if v is not None and math.isfinite(v)] for runs in self.by_seed]
+        return [statistics.fmean(values) for values in values_by_seed if values]
 
     @cached_property
     def by_seed(self) -> list[list[Run]]:
@@ -49,49 +49,52 @@ class Point:
         return list(groups.values())
 
     def reached(self, target: float) -> Reached | None:
-        """When the runs reach `target` accuracy, in the mean; None unless every run reaches it."""
+        """The interval in which the runs reach the accuracy `target`, as a mean; None unless every run reaches it."""
         return mean_reached(self.runs, target)
 
     def time_to(self, target: float) -> float | None:
         found = self.reached(target)
         return found and found.time_s
 
-    def partly(self, interval: Callable[[Run], tuple[float, float] | None]) -> Partly | None:
+    def partly(self, interval: Callable[[Run], tuple[float, float] | None]) -> PartlyReached | None:
         """The range of the intervals of those runs that have one; None if all runs have one, or none has."""
-        there = [found for run in self.runs if (found := interval(run))]
-        if len(there) in (0, len(self.runs)):
+        reaching = [found for run in self.runs if (found := interval(run))]
+        if len(reaching) in (0, len(self.runs)):
             return None
         kind = "seeds" if len(self.by_seed) == len(self.runs) else "runs"
-        return Partly(len(there), len(self.runs), min(b for b, _ in there), max(e for _, e in there), kind)
+        return PartlyReached(len(reaching), len(self.runs), min(begin for begin, _ in reaching),
+                             max(end for _, end in reaching), kind)
 
     @property
     def epochs_to_target(self) -> float | None:
-        """Mean number of epochs to the accuracy at which runs were to stop; None unless every run reaches it."""
+        """The mean number of epochs until the runs reach their declared target; None unless every run reaches it."""
         values = [run.target.get("epochs") for run in self.runs]
         return None if None in values else statistics.fmean(values)
 
     @property
     def stopped(self) -> bool:
-        """True if a run stopped at its target accuracy, and thus learned no longer than it had to."""
+        """True if a run stopped when it reached its target accuracy. A longer run might have become more accurate."""
         return any(run.target.get("time_s") is not None for run in self.runs)
 
     @property
     def drawn_run(self) -> Run:
-        """The run whose timeline is drawn: the lowest seed, then the earliest recorded step."""
+        """The run whose timeline is drawn: among the runs with the lowest seed, the run with the earliest recorded
+        step."""
         return min(self.runs, key=lambda run: (units.natural(str(run.seed)), run.recorded_step))
 
     @property
     def shortfall(self) -> str:
         """Why this point does not show what the algorithm costs; empty if it does."""
-        return self.lack(rates=True)
+        return self.exclusion(rates=True)
 
-    def lack(self, rates: bool) -> str:
-        """Why this point never comes first: in means per step if `rates`, else in any measure; empty if it may."""
+    def exclusion(self, rates: bool) -> str:
+        """Why this point never comes first: in means per step if `rates`, else in any measure. Empty if it may come
+        first."""
         return next((why for run in self.runs if (why := shortfall(run, rates))), "")
 
     @property
     def paces(self) -> tuple[float, float] | None:
-        """Samples per second of the slowest and the fastest worker; None if no run's workers differ much."""
+        """Samples per second of the slowest and of the fastest worker; None if no run's workers differ much."""
         found = [run.paces for run in self.runs if run.paces]
         return (min(s for s, _ in found), max(f for _, f in found)) if found else None
 
@@ -117,31 +120,30 @@ class Comparison:
         )
 
     def at(self, setting: Setting) -> list[Point]:
-        """The contenders at one setting, in the order of `algorithms`."""
+        """The points of one setting, in the order of `algorithms`."""
         return self._by_setting.get(setting, [])
 
     @property
     def middle_setting(self) -> Setting:
-        """The setting for figures that show only one: the middle of those with the most contenders,
-        where computation and communication both matter."""
+        """The setting for figures that show only one setting: the middle of the settings with the most algorithms.
+        Computation and communication usually both matter there."""
         most = max(len(self.at(s)) for s in self.settings)
         full = [s for s in self.settings if len(self.at(s)) == most]
         return full[len(full) // 2]
 
     @cached_property
     def declared_target(self) -> float | None:
-        """The target accuracy, if all runs declare the same one."""
+        """The target accuracy that all runs declare; None if some runs declare another target, or none."""
         declared = {run.experiment.get("target_accuracy") for run in self.runs}
         return declared.pop() if len(declared) == 1 else None
 
     @cached_property
     def target(self) -> float | None:
-        """The accuracy for time-to-accuracy: the declared target if there is one. Otherwise it is the
-        highest whole per cent that every run reaches, or 90 % of the best accuracy if some run falls
-        behind that."""
+        """The accuracy for time-to-accuracy: the declared target if there is one. Otherwise, it is the highest whole
+        per cent that every run reaches, or 90 % of the best accuracy if some run does not reach that."""
         if self.declared_target is not None:
             return self.declared_target
-        compared = [p for p in self.points if not p.lack(rates=False)] or self.points
+        compared = [p for p in self.points if not p.exclusion(rates=False)] or self.points
         reached = [a for p in compared for a in map(best_accuracy, p.runs) if a is not None]
         if not reached:
             return None
@@ -150,17 +152,18 @@ class Comparison:
 
     @property
     def coupled(self) -> list[str]:
-        """One line for each group of settings that vary without being an axis, with what they vary with."""
+        """One line for each group of options that vary without being axes. The line names the axis, or the algorithm,
+        from which the options follow."""
         leaders = [(axis.title, [other.title for other in others])
                    for axis, others in self._axes.coupled.items()]
-        leaders.append(("the algorithm", [axis.title for axis in self._axes.of_algorithms]))
+        leaders.append(("the algorithm", [axis.title for axis in self._axes.algorithm_options]))
         leaders.append((" and ".join(axis.title for axis in self.axes),
                         [f"algorithm {leaf.split('/')[-1]}" for leaf in self._chosen_by_setting]))
         return [f"varies with {leader}: {', '.join(names)}" for leader, names in leaders if names]
 
     def numeric_axis(self) -> int | None:
-        """The axis to draw against: a bandwidth if there is one, else the numeric axis with the
-        most values."""
+        """The index of the axis that figures draw horizontally: a bandwidth if there is one, else the numeric axis with
+        the most values; None if no axis is numeric."""
 
         def rank(i: int) -> tuple[bool, int]:
             values = {s[i] for s in self.settings}
@@ -172,7 +175,7 @@ class Comparison:
         return max(numeric, key=rank, default=None)
 
     def label(self, setting: Setting, skip: int | None = None) -> str:
-        """A setting in words, without the axis `skip`."""
+        """A setting in words, without the axis with the index `skip`."""
         parts = [
             value.label if value.dimension == "bandwidth" or axis.pointer.startswith("/runtime")
             else f"{axis.title} {value.label}"
@@ -183,15 +186,15 @@ class Comparison:
 
     def run_label(self, run: Run) -> str:
         """Says which run a timeline shows: its seed if the runs have several seeds, and its step if the runs recorded
-        different steps or if the run's steps are not all alike."""
-        unlike = self._unlike(run)
+        different steps, or if the recorded step differs from other steps of the run."""
+        peculiarity = self._peculiarity(run)
         parts = [(f"seed {run.seed}", len({str(r.seed) for r in self.runs}) > 1),
-                 (f"step {run.recorded_step}", len({r.recorded_step for r in self.runs}) > 1 or unlike),
-                 (unlike, unlike)]
-        return ", ".join(text for text, told in parts if told)
+                 (f"step {run.recorded_step}", len({r.recorded_step for r in self.runs}) > 1 or peculiarity),
+                 (peculiarity, peculiarity)]
+        return ", ".join(text for text, applies in parts if applies)
 
     @staticmethod
-    def _unlike(run: Run) -> str:
+    def _peculiarity(run: Run) -> str:
         """How the recorded step differs from other steps of the run; empty if no difference is known."""
         every = run.number("cycle_steps") or 1
         if run.recorded_step < run.warm_up_steps:
@@ -220,25 +223,26 @@ class Comparison:
         labels: dict[Path, str] = {}
         for name, runs in groups.items():
             leaves = [x for x in self._axes.varying_leaves(runs)
-                      if x.startswith("/algorithm/") and not self._goes_with_setting(x, runs)]
+                      if x.startswith("/algorithm/") and not self._follows_from_setting(x, runs)]
             for run in runs:
-                mine = {leaf: self._axes.leaf(run, leaf) for leaf in leaves}
+                values = {leaf: self._axes.leaf(run, leaf) for leaf in leaves}
                 options = [f"{leaf.split('/')[-1]}={units.show(value)}"
-                           for leaf, value in mine.items() if value is not None]
+                           for leaf, value in values.items() if value is not None]
                 labels[run.path] = f"{name} ({', '.join(options)})" if options else name
         return labels
 
-    def _goes_with_setting(self, leaf: str, runs: list[Run]) -> bool:
-        """True if an experiment sets this option of one algorithm by the setting, as a library chooses
-        a different allreduce on two nodes than on more."""
-        goes = self._axes.was_swept(leaf) and is_function(
+    def _follows_from_setting(self, leaf: str, runs: list[Run]) -> bool:
+        """True if the setting determines this option of an algorithm in an experiment. For example, a library may use
+        another allreduce on two nodes than on more nodes."""
+        follows = self._axes.was_swept(leaf) and is_function(
             (self._axes.setting(run), key_of(self._axes.leaf(run, leaf))) for run in runs)
-        if goes:
+        if follows:
             self._chosen_by_setting[leaf] = None
-        return goes
+        return follows
 
 
 def _whole_per_cent(share: float) -> float:
-    """The highest whole per cent not above `share`, compared as shares: 100 * share may fall below the number meant."""
+    """The largest whole number of per cent that is at most `share`. Shares are compared, because 100 * share may be
+    rounded to less than the whole number."""
     nearest = round(100 * share)
     return (nearest if nearest / 100 <= share else nearest - 1) / 100

@@ -1,4 +1,4 @@
-"""Curves of runs for the page: means over seeds and, in long runs, over intervals of steps."""
+"""Curves of runs for the page: means over seeds and, for long runs, over intervals of steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def curve(point: Point, key: str) -> list[Row]:
 
 
 def thinned(rows: list[Row], points: int) -> list[Row]:
-    """At most `points` rows: means over intervals of steps, and the last step as it is."""
+    """At most `points` rows: means over intervals of steps, and the last row unchanged."""
     if len(rows) <= points:
         return rows
     edges = [i * (len(rows) - 1) // (points - 1) for i in range(points)]
@@ -39,7 +39,7 @@ def varies(curves: Iterable[list[Row]]) -> bool:
     return False
 
 
-def short(value: Any) -> float | None:
+def rounded(value: Any) -> float | None:
     """Rounds to five significant digits, more than a screen can show."""
     if value is None or not math.isfinite(value):
         return None

@@ -8,18 +8,17 @@ from typing import Any, Iterator, Sequence
 
 from .results import Run, sweep_label
 
-COLUMNS = ("run", "link", "bandwidth: configured", "achieved", "latency: configured", "achieved",
-           "off by")
+_COLUMNS = ("run", "link", "bandwidth: configured", "achieved", "latency: configured", "achieved", "off by")
 
 
 def listing(runs: Sequence[Run]) -> str:
-    """A list of the links in HTML, opened if a link deviates; empty if no network was emulated."""
+    """The table of links, as HTML; it is open if some link deviates. Empty if no network was emulated."""
     rows = [(run, link) for run in runs for link in _links(run)]
     if not rows:
         return ""
     off = sum(link.get("warning") is True for _, link in rows)
     found = f"{off} of {len(rows)} more than 5 % off" if off else "none more than 5 % off"
-    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+    head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
     body = "".join(_row(run, link) for run, link in rows)
     return (f"<details{' open' if off else ''}><summary>Links of the emulated network, measured "
             f'before each run: {found}</summary><div class="wide"><table><thead><tr>{head}</tr>'
@@ -28,8 +27,7 @@ def listing(runs: Sequence[Run]) -> str:
 
 def _links(run: Run) -> Iterator[dict[str, Any]]:
     found = run.manifest.get("links")
-    yield from (link for link in (found if isinstance(found, list) else [])
-                if isinstance(link, dict))
+    yield from (link for link in (found if isinstance(found, list) else []) if isinstance(link, dict))
 
 
 def _row(run: Run, link: dict[str, Any]) -> str:

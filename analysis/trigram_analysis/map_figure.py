@@ -12,6 +12,8 @@ from .accuracy import PARTLY_LEGEND
 from .comparison import Comparison
 from .winner_map import Winner, map_axes, unranked, winner
 
+_CELL_TEXT = {"ha": "center", "va": "center", "fontsize": 7.2}
+
 
 def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
     """The winner of the deciding measure in each cell, its value and its margin. Options beyond the two of the map are
@@ -21,8 +23,7 @@ def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
     if measure is None or x is None or len(comparison.algorithms) < 2:
         return None
     middle = comparison.middle_setting
-    columns = sorted({s[x] for s in comparison.settings}, key=lambda v: v.order)
-    rows = sorted({s[y] for s in comparison.settings}, key=lambda v: v.order) if y is not None else [None]
+    columns, rows = overview.axis_values(comparison, x), overview.axis_values(comparison, y)
     fig, (ax,) = style.figure(width=max(1.45 * len(columns), 4) + 1, height=0.75 * len(rows) + 0.9)
     for setting in comparison.settings:
         if any(setting[i] != middle[i] for i in range(len(setting)) if i not in (x, y)):
@@ -30,17 +31,15 @@ def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
         best = winner(comparison, setting, measure)
         place = columns.index(setting[x]), 0 if y is None else rows.index(setting[y])
         if best is None:
-            ax.text(*place, overview.missing(comparison, measure, setting), ha="center", va="center", fontsize=7.2)
+            ax.text(*place, overview.reason_without_winner(comparison, measure, setting), **_CELL_TEXT)
             continue
         tie = overview.undecided(best)
         ax.add_patch(Rectangle((place[0] - 0.48, place[1] - 0.48), 0.96, 0.96, linewidth=1.2,
                                edgecolor=styles.colour(best.leaders[0]),
                                facecolor=("none" if tie else styles.colour(best.leaders[0]) + "40"),
                                linestyle="--" if tie else "-"))
-        text = (_wrapped(overview.names(best)),
-                overview.shown(best, measure),
-                _margin(best))
-        ax.text(*place, "\n".join(t for t in text if t), ha="center", va="center", fontsize=7.2)
+        lines = _wrapped(overview.leaders_text(best)), overview.value_text(best, measure), _margin(best)
+        ax.text(*place, "\n".join(filter(None, lines)), **_CELL_TEXT)
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xticks(range(len(columns)), [v.label for v in columns])
@@ -53,13 +52,14 @@ def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
     for side in ax.spines.values():
         side.set_visible(False)
     if any(unranked(comparison.at(setting), measure) for setting in comparison.settings):
-        marks.below(fig, [PARTLY_LEGEND])
+        marks.write_below(fig, [PARTLY_LEGEND])
     return fig
 
 
 def _margin(best: Winner) -> str:
     if best.rivals:
-        return ("with every seed;\n" if best.some_seeds else "as far as known;\n") + _wrapped(overview.earlier(best))
+        qualification = "with every seed;" if best.some_seeds else "as far as known;"
+        return f"{qualification}\n{_wrapped(overview.rivals_text(best))}"
     return "" if best.margin is None else f"{best.margin:.3g}× ahead"
 
 

@@ -8,20 +8,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from . import shortfall, style
-from .accuracy import COARSE_LEGEND, PARTLY_LEGEND, Partly, interval, partly_text
+from .accuracy import COARSE_LEGEND, PARTLY_LEGEND, PartlyReached, interval, partly_text
 from .caveats import remarks
 from .column_unit import seconds_unit
 from .comparison import Comparison, Point
 from .measures import time_to
 
 
-def hollow(ax: Axes, styles: style.Styles, algorithm: str, places: list[tuple[float, float]]) -> None:
+def draw_hollow(ax: Axes, styles: style.Styles, algorithm: str, places: list[tuple[float, float]]) -> None:
     """Draws hollow marks over the points whose runs do not show what the algorithm costs."""
     for x, y in places:
         ax.plot(x, y, **styles.line(algorithm) | {"markerfacecolor": "white", "markersize": 9})
 
 
-def marked(comparison: Comparison, algorithm: str) -> str:
+def algorithm_with_mark(comparison: Comparison, algorithm: str) -> str:
     """The name of an algorithm, with a mark if some run does not show what the algorithm costs."""
     short = any(p.shortfall for p in comparison.points if p.algorithm == algorithm)
     return algorithm + f" {shortfall.MARK}" * short
@@ -31,12 +31,12 @@ def footnote(fig: Figure, comparison: Comparison) -> None:
     """Writes below the figure the meaning of the marks, and remarks on what the runs do not take into account."""
     short = dict.fromkeys(p.shortfall for p in comparison.points if p.shortfall)
     lines = [f"{shortfall.MARK} {'; '.join(short)}"] if short else []
-    if said := remarks(comparison.runs):
-        lines.append("; ".join(said))
-    below(fig, lines)
+    if warnings := remarks(comparison.runs):
+        lines.append("; ".join(warnings))
+    write_below(fig, lines)
 
 
-def below(fig: Figure, lines: list[str]) -> None:
+def write_below(fig: Figure, lines: list[str]) -> None:
     """Writes lines below the figure, wrapped to its width, after the lines written there before."""
     size, spacing, wide_in = 8, 1.2, 0.06  # points; line heights; mean inches per letter
     wrapped = [part for line in lines for part in textwrap.wrap(line, int(fig.get_figwidth() / wide_in))]
@@ -47,19 +47,19 @@ def below(fig: Figure, lines: list[str]) -> None:
 
 
 def interval_of(point: Point, target: float) -> str:
-    """The interval in which a point reached an accuracy, as tables show it. The point must have reached it."""
+    """The interval in which a point reached an accuracy, in the format of tables. The point must have reached it."""
     found = point.reached(target)
     unit = seconds_unit(found.time_s)
     return interval(found.after_s, found.time_s, unit.show, unit.name)
 
 
 def coarse(point: Point, target: float) -> str:
-    """The mark for times that are known from few evaluations only; else empty."""
+    """The mark of a time that is known from few evaluations only; else empty."""
     found = point.reached(target)
     return "~" if found and found.coarse else ""
 
 
-def some_seeds(ax: Axes, partly: Partly, place: float, colour: str, upright: bool) -> None:
+def draw_some_seeds(ax: Axes, partly: PartlyReached, place: float, colour: str, upright: bool) -> None:
     """Draws a dotted line over the values that only some seeds reach, with the number of these seeds."""
     along, across = [partly.least, partly.most], [place, place]
     ax.plot(*((across, along) if upright else (along, across)), color=colour, linestyle=":", linewidth=2.5,
@@ -76,5 +76,5 @@ def some_seeds(ax: Axes, partly: Partly, place: float, colour: str, upright: boo
 def footnotes_of_target(fig: Figure, comparison: Comparison, target: float) -> None:
     """Writes below the figure the meaning of the marks on times to an accuracy."""
     partly = time_to(target).partly
-    below(fig, [legend for legend, found in ((COARSE_LEGEND, lambda p: coarse(p, target)), (PARTLY_LEGEND, partly))
-                if any(map(found, comparison.points))])
+    marks = (COARSE_LEGEND, lambda p: coarse(p, target)), (PARTLY_LEGEND, partly)
+    write_below(fig, [legend for legend, is_marked in marks if any(map(is_marked, comparison.points))])

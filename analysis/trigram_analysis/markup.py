@@ -32,11 +32,11 @@ def table(titles: Iterable[str], rows: Iterable[Iterable[str]], classes: str = "
             f"<tbody>{body}</tbody></table></div>")
 
 
-def details(summary: str, body: str, opened: bool = False) -> str:
-    return (f"<details{' open' if opened else ''}><summary>{escape(summary)}</summary>"
+def details(summary: str, body: str, is_open: bool = False) -> str:
+    return (f"<details{' open' if is_open else ''}><summary>{escape(summary)}</summary>"
             f"{body}</details>")
 
 
-def copied(label: str, text: str) -> str:
-    """A button that copies `text`. Without scripts it is hidden; the text is also elsewhere on the page."""
+def copy_button(label: str, text: str) -> str:
+    """A button that copies `text`. Without JavaScript it is hidden; the text is also elsewhere on the page."""
     return f'<button type="button" class="copy" data-copy="{escape(text)}">{escape(label)}</button>'

@@ -1,4 +1,4 @@
-"""The measures that the report can draw: one list for the winner map, the charts and their CSV files."""
+"""The measures that the report can draw, in the winner map, the charts and their CSV files."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Callable, Iterator, Literal
 
 from . import units
-from .accuracy import Partly, reached
+from .accuracy import PartlyReached, reached
 from .comparison import Comparison, Point
 from .results import Run
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of each point that can be compared. `kind` says how to show it: "s", "B", "share" (0 to 1) or "" for a
-    plain number. If a value is only known to lie in an interval, `value` is the end of the interval and `least` its
+    """A number by which points can be compared. `kind` is its unit: "s", "B", "share" (0 to 1) or "" for a plain
+    number. If only an interval is known in which the number lies, `value` is the end of the interval and `least` its
     start."""
 
     key: str
@@ -24,38 +24,37 @@ class Measure:
     spread: Callable[[Point], float | None]
     better: Literal["low", "high"] | None = None
     least: Callable[[Point], float | None] = lambda point: None
-    partly: Callable[[Point], Partly | None] = lambda point: None  # replaces a value that only some seeds have
+    partly: Callable[[Point], PartlyReached | None] = lambda point: None  # if only some seeds reach it
     rate: bool = False  # true for a mean per step or second, for which a run may be too short
 
 
 def measures(comparison: Comparison) -> list[Measure]:
     """The measures for which the runs have values. The measure that decides between algorithms comes first."""
-    return [m for m in _all(comparison) if any(m.value(p) is not None for p in comparison.points)]
+    return [m for m in _candidates(comparison) if any(m.value(p) is not None for p in comparison.points)]
 
 
-def _all(comparison: Comparison) -> Iterator[Measure]:
+def _candidates(comparison: Comparison) -> Iterator[Measure]:
     target = comparison.target
     if target is not None:
         yield time_to(target)
     if comparison.declared_target is not None:
         yield epochs_to(comparison.declared_target)
-    yield _of("step_s", "time per step", "s", "step_s", "low", rate=True)
-    yield _of("exposed_s", "exposed communication per step", "s", "exposed_s", "low", rate=True)
-    yield _of("communication_s", "communication per step, hidden or not", "s", "communication_s")
-    yield _of("samples_per_s", "samples per second", "", "samples_per_s", "high", rate=True)
-    for where in ("inter", "intra"):
-        yield _of(f"bytes_{where}", f"bytes per step {'between' if where == 'inter' else 'inside'} nodes",
-                  "B", _per_step(f"bytes_{where}"), "low", rate=True)
-    # Runs that stop at a target train no longer than they have to.
+    yield _mean_measure("step_s", "time per step", "s", "step_s", "low", rate=True)
+    yield _mean_measure("exposed_s", "exposed communication per step", "s", "exposed_s", "low", rate=True)
+    yield _mean_measure("communication_s", "communication per step, hidden or not", "s", "communication_s")
+    yield _mean_measure("samples_per_s", "samples per second", "", "samples_per_s", "high", rate=True)
+    for key, where in (("bytes_inter", "between"), ("bytes_intra", "inside")):
+        yield _mean_measure(key, f"bytes per step {where} nodes", "B", lambda run, key=key: run.per_step(key), "low",
+                            rate=True)
+    # Runs that stop at a target accuracy train for different times, so their final losses and accuracies rank nothing.
     stopped = any(p.stopped for p in comparison.points)
     low, high = (None, None) if stopped else ("low", "high")
-    yield _of("staleness_mean", "staleness (steps)", "", "staleness_mean")
-    yield _of("loss", "training loss at the end", "", "loss", low)
-    yield _of("accuracy", "accuracy at the end", "share", "accuracy", high)
-    yield _of("worker_accuracy_min", "accuracy of the worst worker", "share", "worker_accuracy_min",
-              high)
-    yield _of("consensus_distance", "consensus distance at the end", "", "consensus_distance", low)
-    yield _of("time_s", "time of the whole run", "s", "time_s")
+    yield _mean_measure("staleness_mean", "staleness (steps)", "", "staleness_mean")
+    yield _mean_measure("loss", "training loss at the end", "", "loss", low)
+    yield _mean_measure("accuracy", "accuracy at the end", "share", "accuracy", high)
+    yield _mean_measure("worker_accuracy_min", "accuracy of the worst worker", "share", "worker_accuracy_min", high)
+    yield _mean_measure("consensus_distance", "consensus distance at the end", "", "consensus_distance", low)
+    yield _mean_measure("time_s", "time of the whole run", "s", "time_s")
 
 
 def time_to(target: float) -> Measure:
@@ -84,11 +83,7 @@ def epochs_to(target: float) -> Measure:
                    lambda p: None, "low", least, lambda p: p.partly(interval))
 
 
-def _of(key: str, title: str, kind: Literal["s", "B", "share", ""],
-        measure: str | Callable[[Run], float | None],
-        better: Literal["low", "high"] | None = None, rate: bool = False) -> Measure:
+def _mean_measure(key: str, title: str, kind: Literal["s", "B", "share", ""],
+                  measure: str | Callable[[Run], float | None], better: Literal["low", "high"] | None = None,
+                  rate: bool = False) -> Measure:
     return Measure(key, title, kind, lambda p: p.mean(measure), lambda p: p.spread(measure), better, rate=rate)
-
-
-def _per_step(key: str) -> Callable[[Run], float | None]:
-    return lambda run: run.per_step(key)

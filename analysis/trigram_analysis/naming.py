@@ -8,8 +8,8 @@ from .results import Run
 
 
 def algorithm_name(run: Run) -> str:
-    """The name of a run's algorithm. If the sweep names a file, such as that of a system, the algorithm gets the file's
-    name: "pytorch_ddp"."""
+    """The name of a run's algorithm. If the sweep names a file, such as a system's file, the algorithm gets the
+    file's name, such as "pytorch_ddp"."""
     swept = run.sweep.get("/algorithm")
     named = isinstance(swept, str) and swept.endswith(".json")
     return Path(swept).stem if named else own_name(run)
@@ -27,5 +27,5 @@ def own_name(run: Run) -> str:
 
 
 def algorithm_order(label: str) -> tuple[bool, str]:
-    """A sort key: the exact baseline first, the others by name."""
+    """A sort key: the exact baseline first, then the other algorithms by name."""
     return not label.startswith("gradient_allreduce"), label

@@ -1,4 +1,4 @@
-"""The winner map as a table, which needs no script, and a headline for each experiment."""
+"""The winner map as an HTML table, which needs no JavaScript, and a headline for each experiment."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ def winner_map(comparison: Comparison) -> str:
         return "<p>No finished run says anything here.</p>"
     x, y = map_axes(comparison)
     middle = comparison.middle_setting
-    others = {i: v for i, v in enumerate(middle) if i not in (x, y)}
-    here = {_place(s, x, y): s for s in comparison.settings
-            if all(s[i].key == v.key for i, v in others.items())}
-    columns, rows = _values(comparison, x), _values(comparison, y)
+    fixed = {i: v for i, v in enumerate(middle) if i not in (x, y)}
+    settings = {_place(s, x, y): s for s in comparison.settings
+                if all(s[i].key == v.key for i, v in fixed.items())}
+    columns, rows = axis_values(comparison, x), axis_values(comparison, y)
     appearances = Appearances(comparison.algorithms)
     head = "".join(f"<th>{escape(v.label)}</th>" for v in columns if v)
     body = []
     for row in rows:
         label = f"<th>{escape(row.label)}</th>" if row else ""
-        cells = "".join(_cell(comparison, measure, appearances, here.get((_key(c), _key(row))))
+        cells = "".join(_cell(comparison, measure, appearances, settings.get((_key(c), _key(row))))
                         for c in columns)
         body.append(f"<tr>{label}{cells}</tr>")
     corner = f"<th>{escape(_titles(comparison, x, y))}</th>" if y is not None else ""
     width = 7.6 * (len(columns) + (y is not None))
     return (f'<div class="wide"><table class="map" style="min-width:{width}rem"><caption>'
-            f'{escape(measure.title)}{_fixed(comparison, others)}'
+            f'{escape(measure.title)}{_fixed(comparison, fixed)}'
             f"</caption><thead><tr>{corner}{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>")
 
 
@@ -60,7 +60,7 @@ def headline(comparison: Comparison) -> str:
         return ""
     counts = Counter("not ranked" if w.rivals else w.leaders[0] if len(w.leaders) == 1 else "a tie" for w in won)
     if len(won) == 1:
-        return f"{', '.join(won[0].leaders)} first in {measure.title}{_reservation(won[0])}"
+        return f"{', '.join(won[0].leaders)} first in {measure.title}{_headline_qualification(won[0])}"
     parts = [f"{name} in {n} of {len(won)}" for name, n in counts.most_common(4)]
     return f"first in {measure.title}: {', '.join(parts)} settings"
 
@@ -69,20 +69,20 @@ def _cell(comparison: Comparison, measure: Measure, appearances: Appearances,
           setting: Setting | None) -> str:
     best = winner(comparison, setting, measure) if setting is not None else None
     if best is None:
-        return f'<td class="none">{missing(comparison, measure, setting)}</td>'
+        return f'<td class="none">{reason_without_winner(comparison, measure, setting)}</td>'
     colour = appearances.appearance(best.leaders[0])[0]
     kind = "tie" if undecided(best) else "won"
     return (f'<td class="{kind}" style="--c:var(--series-{colour})" title="{escape(", ".join(best.leaders))}">'
-            f"<b>{breakable(names(best))}</b><span>{escape(shown(best, measure))}</span>"
+            f"<b>{breakable(leaders_text(best))}</b><span>{escape(value_text(best, measure))}</span>"
             f"<small>{escape(margin(best))}</small></td>")
 
 
-def shown(best: Winner, measure: Measure) -> str:
-    """The winner's value, with a mark if evaluations are too rare to know it well."""
+def value_text(best: Winner, measure: Measure) -> str:
+    """The winner's value, with a mark if it is known from few evaluations only."""
     return ("~ " if best.coarse else "") + show(best.value, measure.kind)
 
 
-def names(best: Winner) -> str:
+def leaders_text(best: Winner) -> str:
     if len(best.leaders) == 1:
         return best.leaders[0]
     if len(best.leaders) == 2:
@@ -94,7 +94,7 @@ def undecided(best: Winner) -> bool:
     return len(best.leaders) > 1 or bool(best.rivals)
 
 
-def missing(comparison: Comparison, measure: Measure, setting: Setting | None) -> str:
+def reason_without_winner(comparison: Comparison, measure: Measure, setting: Setting | None) -> str:
     """The reason why no algorithm is first."""
     points = comparison.at(setting) if setting is not None else []
     if unranked(points, measure):
@@ -104,7 +104,7 @@ def missing(comparison: Comparison, measure: Measure, setting: Setting | None) -
 
 def margin(best: Winner) -> str:
     if best.rivals:
-        return f"{known(best)}; {earlier(best)}"
+        return f"{qualification(best)}; {rivals_text(best)}"
     if best.margin is None:
         return "tie of all" if len(best.leaders) > 1 else "alone"
     if best.margin == float("inf"):
@@ -112,24 +112,25 @@ def margin(best: Winner) -> str:
     return f"{units.significant(best.margin)}× ahead of {best.runner_up}"
 
 
-def _reservation(best: Winner) -> str:
+def _headline_qualification(best: Winner) -> str:
     if not best.rivals:
         return ""
     return " of those that get there with every seed" if best.some_seeds else " as far as evaluations tell"
 
 
-def known(best: Winner) -> str:
-    """A text that limits the statement that the leaders are first, if there are rivals."""
+def qualification(best: Winner) -> str:
+    """For a cell with rivals, the reason why the leaders may not be first."""
     return "of those with every seed" if best.some_seeds else "as far as known"
 
 
-def earlier(best: Winner) -> str:
+def rivals_text(best: Winner) -> str:
     """A text that names the algorithms that may be earlier than the leaders but are not ranked."""
-    who = best.rivals[0] if len(best.rivals) == 1 else f"{len(best.rivals)} others"
-    return f"{who} may be earlier"
+    rivals = best.rivals[0] if len(best.rivals) == 1 else f"{len(best.rivals)} others"
+    return f"{rivals} may be earlier"
 
 
-def _values(comparison: Comparison, swept: int | None) -> list[Value | None]:
+def axis_values(comparison: Comparison, swept: int | None) -> list[Value | None]:
+    """The sorted values on the axis with the index `swept`."""
     if swept is None:
         return [None]
     return sorted({s[swept] for s in comparison.settings}, key=lambda v: v.order)
@@ -148,7 +149,7 @@ def _titles(comparison: Comparison, x: int | None, y: int | None) -> str:
                      if i is not None)
 
 
-def _fixed(comparison: Comparison, others: dict[int, Value]) -> str:
-    varying = [i for i in others if len({s[i] for s in comparison.settings}) > 1]
-    text = ", ".join(f"{comparison.axes[i].title} {others[i].label}" for i in varying)
+def _fixed(comparison: Comparison, fixed: dict[int, Value]) -> str:
+    varying = [i for i in fixed if len({s[i] for s in comparison.settings}) > 1]
+    text = ", ".join(f"{comparison.axes[i].title} {fixed[i].label}" for i in varying)
     return f", at {escape(text)}" if text else ""

@@ -1,5 +1,5 @@
-"""Figures of several panels, one per setting: the settings that are shown, their titles, and the axes of the panels.
-`swept` is the index of an option that varies, as in Comparison.axes."""
+"""Figures of several panels: which settings are shown, and the titles and axes of the panels. `swept` is the index in
+Comparison.axes of the option on the horizontal axis."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from . import shortfall, units
 from .comparison import Comparison, Point, Setting
 
-_MOST = 6
+_MAX_PANELS = 6
 _MAX_TICKS = 8
-LETTERS_PER_INCH = 13  # the smallest number in a title
+CHARACTERS_PER_INCH = 13  # of a title or label: fewer than fit on average, so that wide letters fit, too
 
 
-def chosen(settings: list[Setting]) -> list[Setting]:
-    """All settings, or `_MOST` of them, evenly spread."""
-    if len(settings) <= _MOST:
+def evenly_spread(settings: list[Setting]) -> list[Setting]:
+    """All settings, or `_MAX_PANELS` of them that are evenly spread if there are more."""
+    if len(settings) <= _MAX_PANELS:
         return settings
     last = len(settings) - 1
-    return [settings[round(i * last / (_MOST - 1))] for i in range(_MOST)]
+    return [settings[round(i * last / (_MAX_PANELS - 1))] for i in range(_MAX_PANELS)]
 
 
-def without(setting: Setting, swept: int) -> Setting:
+def without_swept(setting: Setting, swept: int) -> Setting:
     return setting[:swept] + setting[swept + 1:]
 
 
-def join(comparison: Comparison, others: Setting, swept: int) -> str:
-    full = others[:swept] + (others + others)[:1] + others[swept:]  # with a filler in place of the swept setting
-    return comparison.label(full, skip=swept) if others else ""
+def panel_title(comparison: Comparison, other_values: Setting, swept: int) -> str:
+    setting = other_values[:swept] + other_values[:1] + other_values[swept:]  # any value on the skipped axis
+    return comparison.label(setting, skip=swept) if other_values else ""
 
 
 def set_title(ax: Axes, title: str) -> None:
     """Breaks the title into lines that end before the next panel begins."""
     columns = ax.get_subplotspec().get_gridspec().ncols
     inches = ax.figure.get_figwidth() / columns - 0.6
-    ax.set_title(textwrap.fill(title, max(int(inches * LETTERS_PER_INCH), 10)))
+    ax.set_title(textwrap.fill(title, max(int(inches * CHARACTERS_PER_INCH), 10)))
 
 
 def row_label(comparison: Comparison, point: Point) -> str:

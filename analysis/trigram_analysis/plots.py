@@ -13,20 +13,21 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from . import map_figure, marks, measures, panels, style, units
-from .accuracy import Partly, accuracy_curve
+from .accuracy import PartlyReached
 from .comparison import Comparison, Point, Setting
 
 Value = Callable[[Point], float | None]
 Text = Callable[[Point], str]
-PartlyReached = Callable[[Point], Partly | None]
+PartlyReachedOf = Callable[[Point], PartlyReached | None]
 Spread = Callable[[Point], tuple[float, float] | None]  # lengths of the error bar below and above the value
 
 _MAX_LABEL_LETTERS = 60
 
 
 def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
-    """Yields (file stem, caption, figure) for every figure that the results have data for. A figure of several panels
-    has at most six; of more settings, it shows some that are evenly spread. Each figure is closed after its use."""
+    """Yields (file stem, caption, figure) for every figure for which the results have data. A figure has at most six
+    panels; if there are more settings, it shows six that are evenly spread. A figure is closed when the next one is
+    requested."""
     styles = style.Styles(comparison.algorithms)
     drawings: list[tuple[str, str, Callable[[Comparison, style.Styles], Figure | None]]] = [
         ("winner_map", "The best algorithm at each setting, and its lead over the next.", map_figure.figure),
@@ -52,11 +53,11 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
 
 def _step_time(comparison: Comparison, styles: style.Styles) -> Figure | None:
     compute = [c for p in comparison.points if (c := p.mean("compute_s"))]
-    return _against_swept(comparison, styles, lambda p: p.mean("step_s"), _over_seeds("step_s"),
+    return _against_swept(comparison, styles, lambda p: p.mean("step_s"), _deviation_over_seeds("step_s"),
                          f"{_time(comparison)} per step", floor=min(compute, default=None))
 
 
-def _over_seeds(measure: str) -> Spread:
+def _deviation_over_seeds(measure: str) -> Spread:
     def spread(point: Point) -> tuple[float, float] | None:
         found = point.spread(measure)
         return None if found is None else (found, found)
@@ -90,10 +91,10 @@ def _time(comparison: Comparison) -> str:
 def _against_swept(comparison: Comparison, styles: style.Styles,
                   value: Value, spread: Spread, label: str, floor: float | None = None,
                   text: Text | None = None, mark: Text = lambda point: "",
-                  partly: PartlyReached = lambda point: None) -> Figure | None:
-    """Draws `value` against the numeric option of the sweep, with `mark` beside each point. There is one panel per
-    combination of the other swept options; `floor` is a dashed line in every panel. If no numeric option is swept,
-    draws bars with `text` beside them instead, without `floor`. Values that only some seeds have (`partly`) are dotted
+                  partly: PartlyReachedOf = lambda point: None) -> Figure | None:
+    """Draws `value` against the numeric option of the sweep, with `mark` beside each point. There is one panel for each
+    combination of the other swept options; `floor` is a dashed line in every panel. If no numeric option is swept, the
+    figure has bars with `text` beside them, and no `floor`. Values that only some seeds reach (`partly`) are dotted
     lines."""
     if all(value(p) is None and partly(p) is None for p in comparison.points):
         return None
@@ -101,7 +102,7 @@ def _against_swept(comparison: Comparison, styles: style.Styles,
     if swept is None or len({s[swept] for s in comparison.settings}) < 2:
         return _bars(comparison, styles, value, spread, label, text or (lambda p: units.seconds(value(p))),
                      partly)
-    shown = panels.chosen(sorted({panels.without(s, swept) for s in comparison.settings},
+    shown = panels.evenly_spread(sorted({panels.without_swept(s, swept) for s in comparison.settings},
                                  key=lambda s: [v.order for v in s]))
     fig, axes = style.figure(1, len(shown), width=max(6.4, 3.4 * len(shown)), height=3.8,
                              sharey=True)
@@ -109,7 +110,7 @@ def _against_swept(comparison: Comparison, styles: style.Styles,
         _lines(ax, comparison, styles, swept, other_values, value, spread, mark, partly)
         if floor:
             ax.axhline(floor, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
-        panels.set_title(ax, panels.join(comparison, other_values, swept))
+        panels.set_title(ax, panels.panel_title(comparison, other_values, swept))
         panels.label_axis(ax, comparison, swept)
         ax.set_yscale("log")
         panels.log_ticks(ax.yaxis, dense=True)
@@ -119,22 +120,22 @@ def _against_swept(comparison: Comparison, styles: style.Styles,
 
 
 def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, swept: int, other_values: Setting,
-           value: Value, spread: Spread, mark: Text, partly: PartlyReached) -> None:
+           value: Value, spread: Spread, mark: Text, partly: PartlyReachedOf) -> None:
     """Draws one panel: a line per algorithm through its points whose other options have `other_values`."""
     factor = units.AXIS[panels.dimension(comparison, swept)][0]
     for algorithm in comparison.algorithms:
         in_panel = [p for p in comparison.points
-                    if p.algorithm == algorithm and panels.without(p.setting, swept) == other_values]
+                    if p.algorithm == algorithm and panels.without_swept(p.setting, swept) == other_values]
         for found, p in ((found, p) for p in in_panel if (found := partly(p))):
-            marks.some_seeds(ax, found, p.setting[swept].number * factor, styles.colour(algorithm), upright=True)
+            marks.draw_some_seeds(ax, found, p.setting[swept].number * factor, styles.colour(algorithm), upright=True)
         points = sorted((p for p in in_panel if value(p) is not None), key=lambda p: p.setting[swept].order)
         x = [p.setting[swept].number * factor for p in points]
         y = [value(p) for p in points]
         short = [p for p in points if p.shortfall]
-        ax.plot(x, y, label=marks.marked(comparison, algorithm), **styles.line(algorithm))
-        marks.hollow(ax, styles, algorithm, [(p.setting[swept].number * factor, value(p)) for p in short])
-        for place in zip(x, y, map(mark, points)):
-            ax.annotate(place[2], place[:2], xytext=(5, 3), textcoords="offset points", color=style.INK)
+        ax.plot(x, y, label=marks.algorithm_with_mark(comparison, algorithm), **styles.line(algorithm))
+        marks.draw_hollow(ax, styles, algorithm, [(p.setting[swept].number * factor, value(p)) for p in short])
+        for *place, text in zip(x, y, map(mark, points)):
+            ax.annotate(text, place, xytext=(5, 3), textcoords="offset points", color=style.INK)
         errors = [spread(p) for p in points]
         if any(errors):
             ax.errorbar(x, y, yerr=list(zip(*(e or (0, 0) for e in errors))), fmt="none", capsize=3,
@@ -142,20 +143,21 @@ def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, swept: int, o
 
 
 def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Spread, label: str,
-          text: Text, partly: PartlyReached) -> Figure:
+          text: Text, partly: PartlyReachedOf) -> Figure:
     points = [p for s in comparison.settings for p in comparison.at(s)
               if value(p) is not None or partly(p) is not None]
     names = [textwrap.fill(panels.row_label(comparison, p), _MAX_LABEL_LETTERS) for p in points]
     lines = max((name.count("\n") for name in names), default=0) + 1
     longest = max((len(line) for name in names for line in name.split("\n")), default=0)
-    fig, (ax,) = style.figure(width=max(7.5, 3.5 + longest / panels.LETTERS_PER_INCH),
+    fig, (ax,) = style.figure(width=max(7.5, 3.5 + longest / panels.CHARACTERS_PER_INCH),
                               height=0.9 + (0.16 + 0.16 * lines) * len(points))
     for row, point in enumerate(points):
         if found := partly(point):
-            marks.some_seeds(ax, found, row, styles.colour(point.algorithm), upright=False)
+            marks.draw_some_seeds(ax, found, row, styles.colour(point.algorithm), upright=False)
             continue
+        error = spread(point)
         ax.barh(row, value(point), color=styles.colour(point.algorithm), height=0.7,
-                xerr=_error(spread(point)), ecolor=style.INK, hatch="//" if point.shortfall else None)
+                xerr=error and [[end] for end in error], ecolor=style.INK, hatch="//" if point.shortfall else None)
         ax.annotate(text(point), (value(point), row), xytext=(4, 0),
                     textcoords="offset points", va="center", color=style.INK)
     ax.set_yticks(range(len(points)), names)
@@ -167,14 +169,10 @@ def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Sp
     return fig
 
 
-def _error(spread: tuple[float, float] | None) -> list[list[float]] | None:
-    return spread and [[spread[0]], [spread[1]]]
-
-
 def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
     if all(p.mean("exposed_s") is None for p in comparison.points):
         return None
-    shown = panels.chosen(comparison.settings)
+    shown = panels.evenly_spread(comparison.settings)
     tallest = max(len(comparison.at(s)) for s in shown)
     fig, axes = style.figure(1, len(shown), width=max(6.4, 2.6 * len(shown) + 1.5),
                              height=1.3 + 0.36 * tallest, sharey=True)
@@ -194,7 +192,8 @@ def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
         panels.set_title(ax, comparison.label(setting))
         style.time_axis(ax.xaxis, "per step")
         ax.grid(False, axis="y")
-    axes[0].set_yticks(range(len(comparison.algorithms)), [marks.marked(comparison, a) for a in comparison.algorithms])
+    axes[0].set_yticks(range(len(comparison.algorithms)),
+                       [marks.algorithm_with_mark(comparison, a) for a in comparison.algorithms])
     axes[0].invert_yaxis()
     style.legend_above(fig, axes[0])
     return fig
@@ -210,24 +209,26 @@ def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
         if tables:
             mean = _smoothed(pd.concat(tables).groupby("step").mean())
             ax.plot(mean["time_s"], mean["loss"], linewidth=1.6, markersize=4, markevery=max(len(mean) // 8, 1),
-                    label=marks.marked(comparison, point.algorithm), **styles.line(point.algorithm))
+                    label=marks.algorithm_with_mark(comparison, point.algorithm), **styles.line(point.algorithm))
 
     return _against_time(comparison, draw, "training loss", column="loss")
 
 
 def _smoothed(table: pd.DataFrame) -> pd.DataFrame:
-    """Means over intervals of steps, eight per factor of two, so that they look equally long on a logarithmic axis."""
+    """Means over intervals of steps. Each doubling of the steps has eight intervals, so that they look equally long on
+    a logarithmic axis."""
     steps = np.arange(1, len(table) + 1)
     return table.groupby(np.floor(8 * np.log2(steps)).astype(int)).mean()
 
 
 def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
     def draw(ax: Axes, point: Point) -> None:
-        curves = [c for c in map(accuracy_curve, point.runs) if c[0]]
+        curves = [run.evaluations for run in point.runs if run.evaluations]
         if curves:
-            times = pd.DataFrame([c[0] for c in curves]).mean()
-            means = pd.DataFrame([c[1] for c in curves]).mean()
-            ax.plot(times, means, label=marks.marked(comparison, point.algorithm), **styles.line(point.algorithm))
+            times = pd.DataFrame([[time_s for _, time_s, _ in curve] for curve in curves]).mean()
+            means = pd.DataFrame([[accuracy for _, _, accuracy in curve] for curve in curves]).mean()
+            label = marks.algorithm_with_mark(comparison, point.algorithm)
+            ax.plot(times, means, label=label, **styles.line(point.algorithm))
 
     fig = _against_time(comparison, draw, "accuracy", column="accuracy")
     if fig is not None:
@@ -241,11 +242,11 @@ def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
 
 def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], label: str,
                   column: str) -> Figure | None:
-    """One panel per setting, which `draw` fills. The time axis is logarithmic, so equal distances are equal factors.
-    Returns None if no run has values in `column` of its metrics."""
+    """A figure of one panel per setting with a logarithmic time axis. `draw` draws a point into its panel. None if no
+    run has values in `column` of its metrics."""
     if not any(record.get(column) is not None for run in comparison.runs for record in run.records):
         return None
-    shown = panels.chosen(comparison.settings)
+    shown = panels.evenly_spread(comparison.settings)
     fig, axes = style.figure(1, len(shown), width=max(6.4, 3.2 * len(shown)), height=3.4,
                              sharey=True)
     for ax, setting in zip(axes, shown):

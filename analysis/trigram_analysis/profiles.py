@@ -1,4 +1,4 @@
-"""The assumptions of model profiles: numbers in results that nobody has measured."""
+"""The assumptions of model profiles: values behind the results that were not measured."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Profile:
     replaced: list[str] = field(default_factory=list)  # values that runs use in place of the profile's own
 
 
-def of(runs: list[Run]) -> list[Profile]:
-    """The profiles on which the runs' times are based, as far as they can be found."""
+def used_by(runs: list[Run]) -> list[Profile]:
+    """The profiles from which the runs take their computation times, as far as they can be found."""
     replaced: dict[str, dict[str, None]] = {}
     for run in runs:
         workload = run.experiment.get("workload")
@@ -37,7 +37,7 @@ def of(runs: list[Run]) -> list[Profile]:
 
 
 def read(name: str) -> Profile | None:
-    """Reads a profile by its name in configurations: bert_large, or profile:PATH. None if there is no such profile."""
+    """Reads a profile by its name in configurations, such as bert_large or profile:PATH; None if there is none."""
     given = name.removeprefix("profile:")
     for path in (Path(given), _PROFILES / f"{given}.csv", _PROFILES / f"{given}.json"):
         if path.suffix in (".csv", ".json"):
@@ -59,7 +59,7 @@ def _named(workload: Any) -> Iterator[str]:
 
 
 def _replacements(workload: Any) -> dict[str, None]:
-    """"step_time 25ms" and "batch 64", if the workload has them in place of the profile's values."""
+    """Texts such as "step_time 25ms", for the options that the workload has in place of the profile's values."""
     options = workload.get("priced_with", workload) if isinstance(workload, dict) else {}
     return {f"{key} {options[key]}": None for key in ("step_time", "batch")
             if isinstance(options, dict) and options.get(key) is not None}

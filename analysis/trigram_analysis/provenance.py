@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import Iterable
 
 from . import commands, links, profiles
-from .markup import copied, details, escape, plain, table
+from .markup import copy_button, details, escape, plain, table
 from .results import Run
 
 _MOST_VALUES = 20  # in a row of the section
 
 
 def line(name: str, runs: list[Run]) -> str:
-    """The line under a figure: the experiment, its number of runs, their seeds and the versions that made them."""
+    """The line under a figure: the experiment, the number of its runs, their seeds, and the versions of the program."""
     seeds = sorted({str(run.seed) for run in runs if run.seed is not None})
     versions = sorted({version(run) for run in runs})
     facts = [name, f"{len(runs)} runs",
@@ -41,7 +42,7 @@ def section(name: str, runs: list[Run]) -> str:
     config = json.dumps(runs[0].experiment, indent=2, ensure_ascii=False)
     shown = command if len(command) < 4000 else command[:4000] + "\n... (the button copies the whole command)"
     return "".join([
-        f'<div class="command"><pre>{escape(shown)}</pre>{copied("copy the command", command)}</div>',
+        f'<div class="command"><pre>{escape(shown)}</pre>{copy_button("copy the command", command)}</div>',
         table(("", ""), rows, "wrapped"),
         links.listing(runs),
         details("Runs", _runs(runs, command)),
@@ -50,7 +51,7 @@ def section(name: str, runs: list[Run]) -> str:
 
 
 def _runs(runs: list[Run], command: str) -> str:
-    """The table of runs. The page's script adds a button to each row, which copies the command of that run."""
+    """The table of runs. The page's script adds to each row a button that copies the command of that run."""
     titles = ("run", "seed", "swept options", "version", "SHA-256 of the final weights")
     rows = [(run.id, str(run.seed), plain(run.sweep), version(run),
              str(run.summary.get("weights_hash") or "–")) for run in runs]
@@ -59,11 +60,11 @@ def _runs(runs: list[Run], command: str) -> str:
 
 
 def assumptions(runs: list[Run]) -> str:
-    """The assumptions of the runs that nobody has measured, as HTML: first those of the model profiles, then those of
-    the options."""
+    """The values of the runs that are assumed and not measured, as HTML: first values of the model profiles, then
+    values of options."""
     parts = []
-    for profile in profiles.of(runs):
-        assumed = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in profile.assumed)
+    for profile in profiles.used_by(runs):
+        assumed = _assumed_items(profile.assumed)
         sources = "".join(f"<li>{escape(x)}</li>" for x in profile.sources)
         if profile.replaced:
             sources += (f"<li>these runs use {escape(', '.join(profile.replaced))} instead of the profile's values; "
@@ -72,6 +73,9 @@ def assumptions(runs: list[Run]) -> str:
         parts.append(f"<h4>{escape(title)}</h4><ul>{assumed}{sources}</ul>")
     of_options = dict.fromkeys(str(x) for run in runs for x in run.manifest.get("assumed") or [])
     if of_options:
-        items = "".join(f'<li class="assumed"><b>assumed:</b> {escape(x)}</li>' for x in of_options)
-        parts.append(f"<h4>Assumptions of these runs</h4><ul>{items}</ul>")
+        parts.append(f"<h4>Assumptions of these runs</h4><ul>{_assumed_items(of_options)}</ul>")
     return "".join(parts)
+
+
+def _assumed_items(texts: Iterable[str]) -> str:
+    return "".join(f'<li class="assumed"><b>assumed:</b> {escape(text)}</li>' for text in texts)

@@ -11,20 +11,20 @@ from .comparison import Comparison
 from .markup import breakable, details, escape
 from .results import Excluded, Results
 
-_LISTED = 5  # a fact with more values is left out
-_MANY = 12  # with more settings, the verdicts are folded away
+_MAX_LISTED = 5  # a fact with more values is left out
+_MAX_OPENED = 12  # verdicts on more settings are folded at first
 
 
 def write(results: Results, output: Path, title: str, claims: str = "") -> None:
-    """Writes the page to a file beside `output` and renames it, so that a reader never sees half of it. `claims`, the
-    section on published numbers, goes under the overview."""
-    comparisons, said = [], []
+    """Writes the page to a temporary file and renames it to `output`, so that readers never see a part of it. `claims`
+    is the section on published numbers, which follows the overview."""
+    comparisons, errors = [], []
     for name, runs in results.by_name().items():
         try:
             comparisons.append(Comparison(name, runs))
         except Exception as error:
-            said.append(_not_made(name, error))
-    parts = [guarded("Contents", lambda: _contents(comparisons, results)), claims, *said]
+            errors.append(_section_error(name, error))
+    parts = [guarded("Contents", lambda: _contents(comparisons, results)), claims, *errors]
     parts += [guarded(c.name, lambda i=i, c=c: _experiment(c, f"x{i}")) for i, c in enumerate(comparisons)]
     parts.append(_excluded("Failed runs", results.failed))
     parts.append(_excluded("Unfinished runs, not counted", results.unfinished))
@@ -36,31 +36,32 @@ def write(results: Results, output: Path, title: str, claims: str = "") -> None:
 
 def guarded(title: str, section: Callable[[], str]) -> str:
     """A section of the page, or a line that says why it could not be made. Unusable runs are excluded when they are
-    loaded. This guard is for errors that nobody foresaw: they must not prevent the other sections."""
+    loaded. This guard is for unforeseen errors, which must not prevent the other sections."""
     try:
         return section()
     except Exception as error:
-        return _not_made(title, error)
+        return _section_error(title, error)
 
 
-def _not_made(title: str, error: Exception) -> str:
+def _section_error(title: str, error: Exception) -> str:
     return (f'<section class="apart"><h2>{breakable(title)}</h2><p>This section could not be made: '
             f"{escape(type(error).__name__)}: {escape(error)}</p></section>")
 
 
 def _contents(comparisons: list[Comparison], results: Results) -> str:
-    apart = [f"{len(runs)} {word}" for word, runs in
+    excluded = [f"{len(runs)} {word}" for word, runs in
              (("failed", results.failed), ("unfinished", results.unfinished),
               ("not read", results.foreign)) if runs]
-    counts = f"{len(results.runs)} finished runs" + (f"; {', '.join(apart)}, listed at the end" if apart
+    counts = f"{len(results.runs)} finished runs" + (f"; {', '.join(excluded)}, listed at the end" if excluded
                                                      else "")
     rows = "".join(
         f'<tr><td class="key"><a href="#x{i}">{breakable(c.name)}</a></td><td>{len(c.runs)}</td>'
         f'<td class="key free">{breakable(overview.headline(c))}</td></tr>'
         for i, c in enumerate(comparisons))
+    summary = f'<p class="soft">{counts}</p>'
     if len(comparisons) == 1:
-        return f'<p class="soft">{counts}</p>'
-    return (f'<p class="soft">{counts}</p><nav id="experiments" class="wide"><table><thead><tr>'
+        return summary
+    return (f'{summary}<nav id="experiments" class="wide"><table><thead><tr>'
             f'<th class="key">experiment</th><th>runs</th><th class="key">first</th></tr></thead>'
             f"<tbody>{rows}</tbody></table></nav>")
 
@@ -95,14 +96,14 @@ def _facts(comparison: Comparison) -> str:
              _listed([str(e.get("steps", "")) for e in experiments], after=" steps")]
     facts += sorted({f"world {run.manifest.get('world', 'unknown')}" for run in comparison.runs})
     described = {e.get("description") for e in experiments}
-    text = "".join(f"<p>{escape(each)}</p>" for each in described if each) if len(described) == 1 else ""
+    text = "".join(f"<p>{escape(text)}</p>" for text in described if text) if len(described) == 1 else ""
     return f'{text}<p class="soft">{escape(" · ".join(filter(None, facts)))}</p>'
 
 
 def _listed(values: list[str], before: str = "", after: str = "") -> str:
     """The distinct values as a list; empty if some run has no value, or if there are too many values to read."""
     found = sorted(dict.fromkeys(values), key=lambda value: ([int(n) for n in re.findall(r"^\d+", value)], value))
-    return f"{before}{', '.join(found)}{after}" if all(found) and len(found) <= _LISTED else ""
+    return f"{before}{', '.join(found)}{after}" if all(found) and len(found) <= _MAX_LISTED else ""
 
 
 def _workers(cluster: Any) -> str:
@@ -121,7 +122,7 @@ def _workload(workload: Any) -> str:
 def _verdicts(comparison: Comparison) -> str:
     found = verdict.verdicts(comparison)
     items = "".join(f"<li><b>{escape(v.setting)}.</b> {breakable(v.text)}</li>" for v in found)
-    return details("In words", f"<ul>{items}</ul>", opened=len(found) <= _MANY)
+    return details("In words", f"<ul>{items}</ul>", is_open=len(found) <= _MAX_OPENED)
 
 
 def _table(t: table.Table) -> str:

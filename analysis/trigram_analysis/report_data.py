@@ -7,16 +7,16 @@ from typing import Any
 
 from . import trace, units
 from .comparison import Comparison, Point, Setting
-from .curves import Row, curve, short, thinned, varies
+from .curves import Row, curve, rounded, thinned, varies
 from .appearance import Appearances
 from .measures import measures
 from .winner_map import map_axes
 
-# Limits that keep a page of thousands of runs small. All curves of a page share the numbers.
-_CURVE_NUMBERS = 300_000
-_CURVE_POINTS = (24, 240)
-_TRACES = 48
-_BOXES = 60_000
+# Limits that keep a page of thousands of runs small:
+_MAX_CURVE_NUMBERS = 300_000  # of all curves together
+_CURVE_POINTS = (24, 240)  # the least and the most points of one curve
+_MAX_TRACES = 48
+_MAX_BOXES = 60_000  # of all timelines together, about
 _CURVES = {  # column of metrics.jsonl: (title, kind)
     "loss": ("training loss", ""),
     "accuracy": ("accuracy of the mean model", "share"),
@@ -53,14 +53,14 @@ def data(comparison: Comparison) -> dict[str, Any]:
         "points": [{
             "at": place(p.setting),
             "algorithm": comparison.algorithms.index(p.algorithm),
-            "values": [short(m.value(p)) for m in drawn],
-            "spreads": [short(m.spread(p)) for m in drawn] if len(p.runs) > 1 else None,
-            "least": {i: short(least) for i, m in enumerate(drawn) if (least := m.least(p)) is not None},
-            "partly": {i: {"said": str(partly), "least": short(partly.least)}
+            "values": [rounded(m.value(p)) for m in drawn],
+            "spreads": [rounded(m.spread(p)) for m in drawn] if len(p.runs) > 1 else None,
+            "least": {i: rounded(least) for i, m in enumerate(drawn) if (least := m.least(p)) is not None},
+            "partly": {i: {"text": str(partly), "least": rounded(partly.least)}
                        for i, m in enumerate(drawn) if (partly := m.partly(p)) is not None},
             "shortfall": p.shortfall,
-            "apart": [i for i, m in enumerate(drawn) if p.lack(m.rate)],
-            "computeS": short(p.mean("compute_s")),
+            "excluded": [i for i, m in enumerate(drawn) if p.exclusion(m.rate)],
+            "computeS": rounded(p.mean("compute_s")),
             "runs": [run.id for run in p.runs],
         } for p in comparison.points],
         "curves": _curves(comparison, place),
@@ -80,39 +80,39 @@ def _axis(title: str, values: list[Any]) -> dict[str, Any]:
     numeric = all(v.number is not None for v in values) and len(dimensions) == 1
     factor, unit = units.AXIS[values[0].dimension or "number"] if numeric else (1.0, "")
     return {"title": title, "unit": unit, "numeric": numeric,
-            "values": [{"label": v.label, "at": short(v.number * factor) if numeric else n}
+            "values": [{"label": v.label, "at": rounded(v.number * factor) if numeric else n}
                        for n, v in enumerate(values)]}
 
 
 def _curves(comparison: Comparison, place: Any) -> dict[str, Any]:
     found: dict[str, list[list[Row]]] = {}
     for key in _CURVES:
-        mine = [curve(p, key) for p in comparison.points]
-        if any(mine) and (key in _MAY_BE_FLAT or varies(mine)):
-            found[key] = mine
+        curves = [curve(p, key) for p in comparison.points]
+        if any(curves) and (key in _MAY_BE_FLAT or varies(curves)):
+            found[key] = curves
     numbers = max(3 * len(found) * len(comparison.points), 1)
     least, most = _CURVE_POINTS
-    points = int(min(max(_CURVE_NUMBERS / numbers, least), most))
+    points = int(min(max(_MAX_CURVE_NUMBERS / numbers, least), most))
     return {
         "series": [{"key": k, "title": _CURVES[k][0], "kind": _CURVES[k][1]} for k in found],
         "points": [{"at": place(p.setting), "algorithm": comparison.algorithms.index(p.algorithm),
-                    "columns": {k: _columns(thinned(mine[i], points))
-                                for k, mine in found.items() if mine[i]}}
+                    "columns": {k: _columns(thinned(curves[i], points))
+                                for k, curves in found.items() if curves[i]}}
                    for i, p in enumerate(comparison.points) if found],
     }
 
 
 def _columns(rows: list[Row]) -> list[list[float | None]]:
     """[steps, times, values]."""
-    return [[short(v) for v in column] for column in zip(*rows)]
+    return [[rounded(v) for v in column] for column in zip(*rows)]
 
 
 def _timelines(comparison: Comparison, place: Any) -> list[dict[str, Any]]:
-    """The timelines of all algorithms at each setting. If there are too many settings, the function uses the setting
-    that the page begins with, and some others that are evenly spread."""
+    """The timelines of all algorithms at each setting. If there are too many settings, only the setting that the page
+    shows first and some evenly spread settings have timelines."""
     timelines, boxes = [], 0
     for setting in _drawn_settings(comparison):
-        if boxes >= _BOXES:
+        if boxes >= _MAX_BOXES:
             break
         for point in comparison.at(setting):
             drawn = _timeline(point, comparison.run_label(point.drawn_run))
@@ -126,15 +126,16 @@ def _timelines(comparison: Comparison, place: Any) -> list[dict[str, Any]]:
 def _drawn_settings(comparison: Comparison) -> list[Setting]:
     settings = comparison.settings
     widest = max(len(comparison.at(s)) for s in settings)
-    count, last = max(min(len(settings), _TRACES // widest), 1), len(settings) - 1
+    count, last = max(min(len(settings), _MAX_TRACES // widest), 1), len(settings) - 1
     spread = [settings[round(i * last / (count - 1))] for i in range(count)] if count > 1 else []
     return list(dict.fromkeys([comparison.middle_setting, *spread]))
 
 
-def _timeline(point: Point, told: str) -> dict[str, Any] | None:
-    """The boxes as a flat list of row, kind, begin and length, in microseconds. `told` is a text that names the run."""
+def _timeline(point: Point, label: str) -> dict[str, Any] | None:
+    """The boxes as a flat list of row, kind, begin and length, in microseconds. `label` is a text that names the
+    run."""
     run = point.drawn_run
-    drawn = trace.shown(trace.boxes(run.path / "trace.json", run.workers_per_node),
+    drawn = trace.cropped(trace.boxes(run.path / "trace.json", run.workers_per_node),
                         run.workers_per_node)
     if not drawn:
         return None
@@ -142,8 +143,8 @@ def _timeline(point: Point, told: str) -> dict[str, Any] | None:
     tracks = trace.rows(drawn)
     flat: list[float] = []
     for row, track in enumerate(tracks):
-        mine = [b for b in drawn if (b.rank, b.stream) == track]
+        track_boxes = [b for b in drawn if (b.rank, b.stream) == track]
         for kind, name in enumerate(trace.KINDS):
-            for begin_s, length_s in trace.merged([b for b in mine if b.kind == name], longest / 1500):
+            for begin_s, length_s in trace.merged([b for b in track_boxes if b.kind == name], longest / 1500):
                 flat += [row, kind, round(1e6 * begin_s, 1), round(1e6 * length_s, 1)]
-    return {"run": run.id, "told": told, "rows": [f"worker {r}, {s}" for r, s in tracks], "boxes": flat}
+    return {"run": run.id, "label": label, "rows": [f"worker {r}, {s}" for r, s in tracks], "boxes": flat}

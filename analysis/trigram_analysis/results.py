@@ -68,33 +68,34 @@ class Run:
         time_s, step_s = self.number("time_s"), self.number("step_s")
         if time_s and step_s:
             return max(round(time_s / step_s), 1)
-        asked = self.experiment.get("steps")
-        return asked if isinstance(asked, int) and asked > 0 else None
+        configured = self.experiment.get("steps")
+        return configured if isinstance(configured, int) and configured > 0 else None
 
     def per_step(self, key: str) -> float | None:
-        """A total of the summary, such as bytes, divided by the number of steps. The method uses the total and the
-        steps that the run's means cover, if the summary has them. If workers make different numbers of steps, the mean
-        number counts."""
-        rates = _object(self.summary, "rates")
-        made = rates.get("steps_made", rates.get("steps"))
-        total, steps = (rates.get(key), made) if rates else (self.number(key), self.steps)
+        """A total of the summary, such as bytes, divided by the number of steps. If the summary has separate totals for
+        the steps that the run's means cover, these are used. If workers make different numbers of steps, the divisor is
+        their mean number."""
+        if rates := _object(self.summary, "rates"):
+            total, steps = rates.get(key), rates.get("steps_made", rates.get("steps"))
+        else:
+            total, steps = self.number(key), self.steps
         return total / steps if total is not None and steps else None
 
     @property
     def warm_up_steps(self) -> int:
-        """The number of steps before those that the run's means cover."""
+        """The number of steps before the first step that the run's means cover."""
         return _object(self.summary, "rates").get("from_step") or 0
 
     @property
-    def over(self) -> str:
+    def averaged_steps(self) -> str:
         """The steps that the run's means cover, in words; empty if they cover all steps."""
         return _object(self.summary, "rates").get("over") or ""
 
     @property
     def paces(self) -> tuple[float, float] | None:
-        """Samples per second of the slowest worker and of the fastest; None where they do not differ much."""
+        """Samples per second of the slowest and of the fastest worker; None if these do not differ much."""
         paces = _object(self.summary, "paces")
-        found = [_object(paces, who).get("samples_per_s") for who in ("slowest", "fastest")]
+        found = [_object(paces, worker).get("samples_per_s") for worker in ("slowest", "fastest")]
         return (found[0], found[1]) if None not in found else None
 
     @property
@@ -102,19 +103,19 @@ class Run:
         """The step that trace.json shows: the configured one, or the last step of a run that is shorter."""
         if isinstance(shown := self.summary.get("shown_step"), int):
             return shown
-        asked, steps = _object(self.experiment, "timeline").get("step"), self.experiment.get("steps")
-        step = asked if isinstance(asked, int) else 2
+        configured, steps = _object(self.experiment, "timeline").get("step"), self.experiment.get("steps")
+        step = configured if isinstance(configured, int) else 2
         return min(step, steps - 1) if isinstance(steps, int) and steps > 0 else step
 
     @property
     def workers_per_node(self) -> int:
-        return self._of_cluster("workers_per_node")
+        return self._cluster_number("workers_per_node")
 
     @property
     def workers(self) -> int:
-        return self._of_cluster("nodes") * self.workers_per_node
+        return self._cluster_number("nodes") * self.workers_per_node
 
-    def _of_cluster(self, key: str) -> int:
+    def _cluster_number(self, key: str) -> int:
         number = _object(self.experiment, "cluster").get(key)
         return number if isinstance(number, int) and number > 0 else 1
 
@@ -131,30 +132,30 @@ class Run:
     def step_times(self) -> list[float]:
         """The time of each step, in seconds. If the run ended early because its steps repeated a cycle, the steps that
         were left out are filled in with the last cycle before the run was found steady."""
-        made = [record["step_s"] for record in self.records]
+        times = [record["step_s"] for record in self.records]
         steady = _object(self.summary, "steady")
         if not steady:
-            return made
-        since = steady["step"] + 1
-        cycle = made[since - steady["cycle"]:since]
-        return made[:since] + steady["left_out"] // steady["cycle"] * cycle + made[since:]
+            return times
+        end = steady["step"] + 1
+        cycle = times[end - steady["cycle"]:end]
+        return times[:end] + steady["left_out"] // steady["cycle"] * cycle + times[end:]
 
     @cached_property
     def evaluations(self) -> list[tuple[float, float, float]]:
         """(steps made, seconds of training, accuracy) of each evaluation."""
-        records = _json_lines(self.path / "metrics.jsonl", naming="accuracy")
+        records = _json_lines(self.path / "metrics.jsonl", containing="accuracy")
         rows = [(record.get("step"), record.get("time_s"), record.get("accuracy")) for record in records]
         return [(step + 1, time_s, accuracy) for step, time_s, accuracy in rows if None not in (step, time_s, accuracy)]
 
     def number(self, key: str) -> float | None:
-        """A number of the summary; None where it is absent or does not apply."""
+        """A number of the summary; None if it is absent or does not apply."""
         value = self.summary.get(key)
         return float(value) if isinstance(value, (int, float)) else None
 
 
 @dataclass
 class Excluded:
-    """A run folder that does not count, and the reason."""
+    """The folder of a run that does not count, and the reason."""
 
     path: Path
     reason: str
@@ -205,30 +206,30 @@ def _load_run(path: Path, results: Results) -> None:
         results.unfinished.append(Excluded(path, "interrupted, or under way", experiment=path.parent.name))
         return
     try:
-        manifest = json.loads(readable.text_of(path / "manifest.json"))
+        manifest = json.loads(readable.read_text(path / "manifest.json"))
         if not isinstance(manifest, dict):
             raise ValueError("not an object")
     except (OSError, ValueError, RecursionError) as error:
         reason = f"no readable manifest.json ({error})"
         results.unfinished.append(Excluded(path, reason, experiment=path.parent.name))
         return
-    odd = readable.problem(manifest)
-    if odd:  # not even the sweep of this manifest can be shown
-        results.foreign.append(Excluded(path, odd, experiment=path.parent.name))
+    problem = readable.problem(manifest)
+    if problem:  # not even the sweep of this manifest can be shown
+        results.foreign.append(Excluded(path, problem, experiment=path.parent.name))
         return
     run = Run(path, manifest)
-    where, reason = _apart(run, results)
-    if where is None:
+    excluded, reason = _exclusion(run, results)
+    if excluded is None:
         results.runs.append(run)
     else:
-        where.append(Excluded(path, reason, sweep_label(run.sweep), run.name))
+        excluded.append(Excluded(path, reason, sweep_label(run.sweep), run.name))
 
 
-def _apart(run: Run, results: Results) -> tuple[list[Excluded] | None, str]:
-    """The list of excluded runs to which this run belongs, and the reason; None if the run counts."""
-    strange = _strange(run.manifest)
-    if strange:
-        return results.foreign, strange
+def _exclusion(run: Run, results: Results) -> tuple[list[Excluded] | None, str]:
+    """The list of excluded runs to which this run belongs, and the reason; (None, "") if the run counts."""
+    incompatibility = _incompatibility(run.manifest)
+    if incompatibility:
+        return results.foreign, incompatibility
     error = run.manifest.get("error")
     if run.manifest.get("status") == "failed" or error:
         return results.failed, str(error or "no message")
@@ -237,7 +238,7 @@ def _apart(run: Run, results: Results) -> tuple[list[Excluded] | None, str]:
     return None, ""
 
 
-def _strange(manifest: dict[str, Any]) -> str:
+def _incompatibility(manifest: dict[str, Any]) -> str:
     """The reason why this program does not read a manifest; empty if it reads it."""
     schema = manifest.get("schema_version")
     if not isinstance(schema, int):
@@ -251,10 +252,10 @@ def _strange(manifest: dict[str, Any]) -> str:
 
 
 def sweep_label(sweep: dict[str, Any]) -> str:
-    return ", ".join(f"{pointer} = {_text(value)}" for pointer, value in sweep.items())
+    return ", ".join(f"{pointer} = {_as_text(value)}" for pointer, value in sweep.items())
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -263,18 +264,19 @@ def _object(parent: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _json_lines(path: Path, naming: str = "") -> Iterator[dict[str, Any]]:
-    """The objects of those lines that contain `naming`. A run may have millions of steps and few evaluations."""
+def _json_lines(path: Path, containing: str = "") -> Iterator[dict[str, Any]]:
+    """The objects in those lines that contain the text `containing`. Other lines are not parsed, because a run may have
+    millions of steps and few evaluations."""
     try:
-        lines = readable.text_of(path, errors="replace").splitlines()
+        lines = readable.read_text(path, errors="replace").splitlines()
     except OSError:
         return
     for line in lines:
-        if naming not in line:
+        if containing not in line:
             continue
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(record, dict):  # a number that cannot be computed with counts as absent
-            yield {key: value if readable.number(value) else None for key, value in record.items()}
+        if isinstance(record, dict):  # an unusable number counts as absent
+            yield {key: value if readable.is_usable_number(value) else None for key, value in record.items()}

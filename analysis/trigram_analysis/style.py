@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter  # noqa: E402
 
 from . import appearance  # noqa: E402
 
-# Okabe and Ito's colour-blind-safe palette without black and yellow, which vanish on dark and on
+# Okabe and Ito's palette for colour-blind readers, without black and yellow: black vanishes on dark pages, yellow on
 # light pages.
 _COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9"]
 _MARKERS = ["o", "s", "^", "D", "v", "P"]
@@ -78,7 +78,7 @@ def figure(rows: int = 1, columns: int = 1, width: float = 8.0, height: float = 
 
 
 def legend_above(fig: Figure, axes: Axes, handles: list[Artist] | None = None) -> None:
-    """Draws one legend above all axes, where it covers no data. Its entries are those of `axes` by default."""
+    """Draws one legend above all axes, where it covers no data. By default, it has the entries of `axes`."""
     handles = handles or axes.get_legend_handles_labels()[0]
     if handles:
         fig.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0),

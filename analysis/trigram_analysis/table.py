@@ -17,8 +17,8 @@ from .printable import printable
 from .winner_map import contenders, leaders, order_unknown, rivals, unranked
 
 BASELINE = "gradient_allreduce"
-WIDEST = 150  # characters of a line in a terminal
-_LEFT_OUT_FIRST = ("consensus", "worst worker", "samples/s", "sent/step", "speed-up")  # of a table that is wider
+MAX_WIDTH = 150  # of a line in a terminal, in characters
+_LEFT_OUT_FIRST = ("consensus", "worst worker", "samples/s", "sent/step", "speed-up")  # in this order
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,16 @@ class Column:
     help: str
     better: Literal["low", "high"] | None = None
     spread: Callable[[Point], float | None] = lambda point: None
-    brief: bool = True  # shown in a terminal too, not only in the report
-    within: Measure | None = None  # whose values lie in intervals; the cells show the intervals
-    rate: bool = False  # a mean per step or second, as in Measure
-    to_the_end: bool = False  # not ranked if runs stop at a target accuracy
-    beside: Callable[[Point], str] = lambda point: ""  # a text that follows the value
+    brief: bool = True  # shown in terminals, too, and not only in reports
+    intervals: Measure | None = None  # the measure whose values are known as intervals, which the cells show
+    rate: bool = False  # true for a mean per step or second, as in Measure
+    whole_runs_only: bool = False  # true if a column is not ranked when runs stop at a target accuracy
+    suffix: Callable[[Point], str] = lambda point: ""  # a text after the value
 
 
 @dataclass(frozen=True)
 class Table:
-    """The first `keys` columns name the row; the others hold numbers."""
+    """The first `keys` columns identify a row; the other columns have numbers. `helps` explains the columns."""
 
     titles: list[str]
     helps: list[str]
@@ -62,13 +62,13 @@ def build(comparison: Comparison, brief: bool = False) -> Table:
             columns.append((column, column.unit(max(map(abs, values)))))
     rows = []
     for setting in comparison.settings:
-        contenders = comparison.at(setting)
-        marks = [_best(column, unit, contenders) for column, unit in columns]
-        for point in contenders:
+        points = comparison.at(setting)
+        winners = [_winners(column, unit, points) for column, unit in columns]
+        for point in points:
             row = [Cell(v.label, v.number if v.number is not None else v.label) for v in setting]
-            row.append(Cell(point.algorithm + _marks(point), point.algorithm))
+            row.append(Cell(point.algorithm + _point_marks(point), point.algorithm))
             row += [_cell(column, unit, point, point.algorithm in best)
-                    for (column, unit), best in zip(columns, marks)]
+                    for (column, unit), best in zip(columns, winners)]
             rows.append(row)
     keys = [axis.title for axis in comparison.axes] + ["algorithm"]
     titles = [f"{c.title} ({u.name})" if u.name else c.title for c, u in columns]
@@ -77,8 +77,8 @@ def build(comparison: Comparison, brief: bool = False) -> Table:
 
 
 def _shown(column: Column, point: Point) -> float | None:
-    """The value, or the latest value of those seeds that have one: the larger number in a cell."""
-    value, partly = column.value(point), column.within and column.within.partly(point)
+    """The largest number in a cell: the value, or the end of the interval if only some seeds reach the target."""
+    value, partly = column.value(point), column.intervals and column.intervals.partly(point)
     return partly.most if partly else value
 
 
@@ -98,13 +98,13 @@ def _columns(comparison: Comparison) -> list[Column]:
                   "communication that computation waits for, per step and worker"),
         Column("samples/s", lambda p: p.mean("samples_per_s"), plain_unit(),
                "of all workers together; under priced_as, samples of the model that times are of, unless a warning "
-               "says otherwise", beside=_paces),
+               "says otherwise", suffix=_paces),
         Column("sent/step", lambda p: p.mean(lambda run: run.per_step("bytes_inter")), bytes_unit,
                "bytes between nodes, all workers together"),
         Column("stale", _staleness, plain_unit(1), "mean age of an applied update, in steps"),
         _measured("loss", "loss", plain_unit(3), "of the training batches, at the end"),
         _measured("accuracy", "accuracy", percent_unit, "of the mean model on the test set, at the end",
-                  "high", to_the_end=True),
+                  "high", whole_runs_only=True),
         _measured("worst worker", "worker_accuracy_min", percent_unit,
                   "lowest accuracy of a worker's own model, at the end"),
         _measured("consensus", "consensus_distance", exponent_unit,
@@ -112,32 +112,32 @@ def _columns(comparison: Comparison) -> list[Column]:
     ]
     target = comparison.target
     if target is not None:
-        columns.append(_within(f"to {units.percent(target)}", measures.time_to(target), seconds_unit,
+        columns.append(_interval_column(f"to {units.percent(target)}", measures.time_to(target), seconds_unit,
                                f"time of the first evaluation at {units.percent(target)} or more, "
                                "from that of the one before"))
     if comparison.declared_target is not None:
-        columns.append(_within("epochs", measures.epochs_to(comparison.declared_target), plain_unit(2),
+        columns.append(_interval_column("epochs", measures.epochs_to(comparison.declared_target), plain_unit(2),
                                "passes over the training data until then"))
     return columns + [_measured("total", "time_s", seconds_unit, "time of the whole run", brief=False)]
 
 
 def _measured(title: str, key: str, unit: Callable[[float], Unit], help: str,
               better: Literal["low", "high"] | None = None, brief: bool = True, rate: bool = False,
-              to_the_end: bool = False) -> Column:
+              whole_runs_only: bool = False) -> Column:
     spread = (lambda p: None) if not brief else (lambda p: p.spread(key))
     return Column(title, lambda p: p.mean(key), unit, help, better, spread, brief, rate=rate,
-                  to_the_end=to_the_end)
+                  whole_runs_only=whole_runs_only)
 
 
 def _paces(point: Point) -> str:
     return " ({} to {})".format(*map(units.significant, point.paces)) if point.paces else ""
 
 
-def _within(title: str, measure: Measure, unit: Callable[[float], Unit], help: str) -> Column:
-    return Column(title, measure.value, unit, help, measure.better, within=measure)
+def _interval_column(title: str, measure: Measure, unit: Callable[[float], Unit], help: str) -> Column:
+    return Column(title, measure.value, unit, help, measure.better, intervals=measure)
 
 
-def _marks(point: Point) -> str:
+def _point_marks(point: Point) -> str:
     return (" †" if point.oversubscribed else "") + (f" {shortfall.MARK}" if point.shortfall else "")
 
 
@@ -152,16 +152,16 @@ def _staleness(point: Point) -> float | None:
     return point.mean("staleness_mean") or None  # 0: an algorithm without staleness shows no value
 
 
-def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
-    """The algorithms that win a column. Values that are equal as displayed share the win, and so do values that may be
-    lower than the smallest one. Empty if the winner cannot be told."""
-    if column.better is None or len(points) < 2 or (column.to_the_end and any(p.stopped for p in points)):
+def _winners(column: Column, unit: Unit, points: list[Point]) -> set[str]:
+    """The algorithms that are marked as best in a column. Several are marked if their values look equal in the table,
+    or if their intervals leave open which is first. Empty if rivals that cannot be ranked may be earlier."""
+    if column.better is None or len(points) < 2 or (column.whole_runs_only and any(p.stopped for p in points)):
         return set()
-    if column.within:
-        ranked, others = contenders(points, column.within), unranked(points, column.within)
-        undecided = order_unknown(ranked) or (ranked and rivals(ranked, others))
+    if column.intervals:
+        ranked, not_ranked = contenders(points, column.intervals), unranked(points, column.intervals)
+        undecided = order_unknown(ranked) or (ranked and rivals(ranked, not_ranked))
         return set() if undecided else {c.algorithm for c in leaders(ranked)}
-    values = {p.algorithm: v for p in points if not p.lack(column.rate) and (v := column.value(p)) is not None}
+    values = {p.algorithm: v for p in points if not p.exclusion(column.rate) and (v := column.value(p)) is not None}
     best = unit.show((min if column.better == "low" else max)(values.values())) if values else None
     return {name for name, value in values.items() if unit.show(value) == best}
 
@@ -169,12 +169,12 @@ def _best(column: Column, unit: Unit, points: list[Point]) -> set[str]:
 def _cell(column: Column, unit: Unit, point: Point, best: bool) -> Cell:
     value = column.value(point)
     if value is None:
-        partly = column.within and column.within.partly(point)
+        partly = column.intervals and column.intervals.partly(point)
         return Cell(partly_text(partly, unit.show) if partly else "–", math.inf)
     spread = column.spread(point)
     text = unit.show(value) + ("" if spread is None else unit.show_spread(spread, value))
-    least = column.within and column.within.least(point)
-    return Cell((text if least is None else interval(least, value, unit.show)) + column.beside(point), value, best)
+    least = column.intervals and column.intervals.least(point)
+    return Cell((text if least is None else interval(least, value, unit.show)) + column.suffix(point), value, best)
 
 
 def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
@@ -201,19 +201,19 @@ def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
 
 
 def _notes_of_lengths(points: list[Point]) -> list[str]:
-    """Notes on runs that are too short, steps that means leave out, and workers that do not wait for each other."""
-    said: dict[str, dict[str, None]] = {}
+    """Notes on runs that are too short, on means over some of the steps, and on workers with different paces."""
+    notes: dict[str, dict[str, None]] = {}
     for p in points:
         if p.shortfall:
-            never = "never best" if p.lack(rates=False) else "never best per step"
-            said.setdefault(f"{shortfall.MARK} {never}", {})[p.shortfall] = None
-        for over in filter(None, (run.over for run in p.runs)):
-            said.setdefault(f"means over {over}", {})[p.algorithm] = None
+            never = "never best" if p.exclusion(rates=False) else "never best per step"
+            notes.setdefault(f"{shortfall.MARK} {never}", {})[p.shortfall] = None
+        for steps in filter(None, (run.averaged_steps for run in p.runs)):
+            notes.setdefault(f"means over {steps}", {})[p.algorithm] = None
         if p.paces:
             slowest, fastest = map(units.significant, p.paces)
-            said.setdefault("samples/s add up workers that do not wait for each other", {})[
+            notes.setdefault("samples/s add up workers that do not wait for each other", {})[
                 f"{p.algorithm}, slowest {slowest}, fastest {fastest}"] = None
-    return [f"{title}: {'; '.join(each)}" for title, each in said.items()]
+    return [f"{title}: {'; '.join(details)}" for title, details in notes.items()]
 
 
 def _worlds(comparison: Comparison, simulated: bool) -> str:
@@ -227,36 +227,39 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
         return []
     measure = measures.time_to(target)
     partly = [p for p in comparison.points if measure.partly(p)]
-    found = [p.reached(target) for p in comparison.points if p not in partly]
+    times = [p.reached(target) for p in comparison.points if p not in partly]
+    reached = [time for time in times if time]
     notes = [PARTLY_LEGEND] if partly else []
-    if None in found:
+    if None in times:
         notes.append(f"– an accuracy of {units.percent(target)} is not reached at any evaluation")
-    if there := [each for each in found if each]:
-        when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in there)
+    if reached:
+        when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in reached)
                 else "between two evaluations, as shown")
         notes.append(f"{units.percent(target)} is reached {when}")
-    if any(each.coarse for each in found if each):
+    if any(r.coarse for r in reached):
         notes.append(COARSE_LEGEND)
     return notes
 
 
-def as_text(table: Table, widest: float = math.inf) -> str:
-    """Aligned columns, an empty line between settings, then a line for each note. If that is wider than `widest`, some
-    columns are left out, and the last line names them."""
+def as_text(table: Table, max_width: float = math.inf) -> str:
+    """Aligned columns, with an empty line between settings, and then one line for each note. If the table is wider than
+    `max_width`, some columns are left out, and the last line names them."""
     columns = [_padded(table, i) for i in range(len(table.titles))]
     shown, left_out = list(range(len(columns))), []
     for title in _LEFT_OUT_FIRST:
-        if sum(len(columns[i][0]) + 2 for i in shown) - 2 > widest:
+        if sum(len(columns[i][0]) + 2 for i in shown) - 2 > max_width:
             left_out += [i for i in shown if i >= table.keys and table.titles[i].startswith(title)]
             shown = [i for i in shown if i not in left_out]
     lines = ["  ".join(columns[i][line] for i in shown).rstrip() for line in range(len(table.rows) + 1)]
-    out = [lines[0], "  ".join("-" * len(columns[i][0]) for i in shown)]
+    printed = [lines[0], "  ".join("-" * len(columns[i][0]) for i in shown)]
     for i, line in enumerate(lines[1:]):
         new_setting = i and _setting(table, i) != _setting(table, i - 1)
-        out += ([""] if new_setting and table.keys > 1 else []) + [line]
+        printed += ([""] if new_setting and table.keys > 1 else []) + [line]
     dropped = ", ".join(table.titles[i] for i in sorted(left_out))
-    more = [f"left out, as the table is wide: {dropped}; the report and the CSV file have all columns"] if dropped else []
-    return "\n".join(map(printable, [*out, "", *table.notes, *more]))
+    printed += ["", *table.notes]
+    if dropped:
+        printed.append(f"left out, as the table is wide: {dropped}; the report and the CSV file have all columns")
+    return "\n".join(map(printable, printed))
 
 
 def _padded(table: Table, i: int) -> list[str]:
@@ -273,7 +276,7 @@ def _setting(table: Table, row: int) -> list[str]:
 
 
 def as_records(comparison: Comparison) -> list[dict[str, Any]]:
-    """The same rows as plain numbers in base units, for CSV."""
+    """One record for each algorithm and setting, with plain numbers in base units, for CSV."""
     records = []
     columns = _columns(comparison)
     for setting in comparison.settings:
@@ -283,9 +286,9 @@ def as_records(comparison: Comparison) -> list[dict[str, Any]]:
             }
             record |= {"algorithm": point.algorithm, "seeds": len(point.by_seed)}
             record |= {column.title: column.value(point) for column in columns}
-            within = {column.title: column.within for column in columns if column.within}
-            record |= {f"{title}, from": measure.least(point) for title, measure in within.items()}
-            record |= {f"{title}, not ranked": str(measure.partly(point) or "") for title, measure in within.items()}
+            intervals = {column.title: column.intervals for column in columns if column.intervals}
+            record |= {f"{title}, from": measure.least(point) for title, measure in intervals.items()}
+            record |= {f"{title}, not ranked": str(measure.partly(point) or "") for title, measure in intervals.items()}
             record["shortfall"] = point.shortfall
             record["best accuracy"] = point.mean(best_accuracy)
             records.append(record)

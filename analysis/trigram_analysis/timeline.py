@@ -8,9 +8,7 @@ from matplotlib.patches import Patch
 
 from . import marks, style
 from .comparison import Comparison, Setting
-from .trace import KINDS, NAMES, Box, boxes, merged, rows, shown
-
-__all__ = ["Box", "boxes", "figure"]
+from .trace import KINDS, NAMES, Box, boxes, merged, rows, cropped
 
 
 def figure(comparison: Comparison, setting: Setting) -> Figure | None:
@@ -20,10 +18,10 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
     for point in comparison.at(setting):
         run = point.drawn_run
         per_node = run.workers_per_node
-        drawn = shown(boxes(run.path / "trace.json", per_node), per_node)
+        drawn = cropped(boxes(run.path / "trace.json", per_node), per_node)
         if drawn:
-            told = comparison.run_label(run)
-            traces.append((point.algorithm + (f" ({told})" if told else ""), drawn))
+            label = comparison.run_label(run)
+            traces.append((point.algorithm + (f" ({label})" if label else ""), drawn))
     if not traces:
         return None
     tracks = [rows(drawn) for _, drawn in traces]
@@ -41,8 +39,8 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
     style.legend_above(fig, axes[0], [Patch(facecolor=style.KIND_COLOURS[k], label=NAMES[k],
                                             hatch=style.KIND_HATCHES[k], edgecolor="white",
                                             linewidth=0) for k in present])
-    if said := comparison.label(setting):
-        marks.below(fig, [f"at {said}"])
+    if label := comparison.label(setting):
+        marks.write_below(fig, [f"at {label}"])
     marks.footnote(fig, comparison)
     return fig
 

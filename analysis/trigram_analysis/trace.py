@@ -1,4 +1,4 @@
-"""Reads trace.json (Chrome's trace events), the activities of each stream of a worker in one step."""
+"""Reads trace.json (trace events in Chrome's format): the activities of each stream of each worker in one step."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ _Track = tuple[int, Any]
 
 @dataclass(frozen=True)
 class Box:
+    """An activity of a stream."""
+
     rank: int
     stream: str
     kind: str
@@ -39,7 +41,7 @@ class Box:
 
 @dataclass(frozen=True)
 class _Message:
-    at_us: float
+    time_us: float
     source: int
     destination: int
     sent: bool
@@ -47,11 +49,11 @@ class _Message:
 
 
 def boxes(path: Path, workers_per_node: int | None = None) -> list[Box]:
-    """The slices of a trace; empty if it cannot be read. Computation on other streams than the main one is encoding and
-    reducing. If `workers_per_node` is known and the trace has messages, transfers are told apart by the nodes that they
-    connect."""
+    """The boxes of a trace; empty if it cannot be read. Computation outside the main stream is encoding, decoding and
+    reducing. If `workers_per_node` is known and the trace has messages, transfers inside a node and between nodes have
+    different kinds."""
     try:
-        document = json.loads(readable.text_of(path))
+        document = json.loads(readable.read_text(path))
     except (OSError, ValueError, RecursionError):
         return []
     events = document.get("traceEvents", []) if isinstance(document, dict) else document
@@ -65,9 +67,9 @@ def boxes(path: Path, workers_per_node: int | None = None) -> list[Box]:
     return [box for e in events if (box := _box(e, names, nodes)) is not None]
 
 
-def shown(found: list[Box], workers_per_node: int) -> list[Box]:
-    """The boxes of two workers of the first node and the first worker of the next node. Times are counted from the
-    start of the step; a box that began earlier is cut there."""
+def cropped(found: list[Box], workers_per_node: int) -> list[Box]:
+    """The boxes of two workers of the first node and of the first worker of the next node. Times are counted from the
+    start of the step, where boxes that began earlier are cut."""
     drawn = [b for b in found if b.rank in {0, 1, workers_per_node} and b.length_s > 0]
     start_s = min((b.begin_s for b in drawn if b.stream == "main"), default=0.0)
     cut = [replace(b, begin_s=max(b.begin_s - start_s, 0.0),
@@ -82,8 +84,8 @@ def rows(drawn: list[Box]) -> list[tuple[int, str]]:
 
 
 def merged(bars: list[Box], resolution_s: float) -> list[tuple[float, float]]:
-    """(begin, length) of bars of one kind, in seconds. Bars with gaps below `resolution_s`, which no eye can see, are
-    joined."""
+    """(begin, length) of bars of one kind, in seconds. Bars are joined if the gap between them is shorter than
+    `resolution_s`, which nobody could see."""
     joined: list[tuple[float, float]] = []
     for bar in sorted(bars, key=lambda b: b.begin_s):
         if joined and bar.begin_s - sum(joined[-1]) < resolution_s:
@@ -95,9 +97,9 @@ def merged(bars: list[Box], resolution_s: float) -> list[tuple[float, float]]:
 
 
 class _Nodes:
-    """Finds the transfers that leave a node. A trace has only the messages between recorded ranks. If a transfer sends
-    more bytes than its recorded messages carry, or has no recorded message, then its peer was not recorded. That peer
-    is on another node if all ranks of the transfer's own node were recorded."""
+    """Finds the transfers that leave a node. A trace has only the messages between recorded ranks. If a transfer has no
+    recorded message, or sends more bytes than its recorded messages carry, then its peer was not recorded. That peer is
+    on another node if all ranks of the transfer's own node were recorded."""
 
     def __init__(self, events: list[dict[str, Any]], workers_per_node: int | None):
         self._per_node = workers_per_node or 0
@@ -108,19 +110,20 @@ class _Nodes:
             if message is not None:
                 self._messages[event.get("pid", 0), event.get("tid")].append(message)
         for messages in self._messages.values():
-            messages.sort(key=lambda m: m.at_us)
-        # In a ring, a stream that only sends, or only receives, has an unrecorded neighbour on its other side.
+            messages.sort(key=lambda m: m.time_us)
+        # In a ring, a stream with only sent or only received messages has another neighbour that was not recorded.
         self._one_way = {t for t, found in self._messages.items() if len({m.sent for m in found}) == 1}
 
     def kind_of(self, event: dict[str, Any], rank: int, begin_us: float, length_us: float) -> str:
         if not self._per_node or not self._messages:
             return "transfer"
-        mine = list(self._within((rank, event.get("tid")), begin_us, begin_us + length_us))
-        if any(m.source // self._per_node != m.destination // self._per_node for m in mine):
+        messages = list(self._within((rank, event.get("tid")), begin_us, begin_us + length_us))
+        if any(m.source // self._per_node != m.destination // self._per_node for m in messages):
             return "inter"
         sent = _arguments(event).get("bytes_sent")
-        sent = sent if readable.number(sent) else 0
-        outside = not mine or (rank, event.get("tid")) in self._one_way or sent > sum(m.nbytes for m in mine if m.sent)
+        sent = sent if readable.is_usable_number(sent) else 0
+        outside = (not messages or (rank, event.get("tid")) in self._one_way
+                   or sent > sum(m.nbytes for m in messages if m.sent))
         if not outside:
             return "intra"
         first = rank // self._per_node * self._per_node
@@ -128,8 +131,8 @@ class _Nodes:
 
     def _within(self, track: _Track, begin_us: float, end_us: float) -> Iterator[_Message]:
         messages = self._messages.get(track, [])
-        for i in range(bisect.bisect_left(messages, begin_us, key=lambda m: m.at_us), len(messages)):
-            if messages[i].at_us > end_us:
+        for i in range(bisect.bisect_left(messages, begin_us, key=lambda m: m.time_us), len(messages)):
+            if messages[i].time_us > end_us:
                 return
             yield messages[i]
 
@@ -138,7 +141,7 @@ def _is_event(event: Any) -> bool:
     """True for an event whose track is known and whose times are usable numbers."""
     return (isinstance(event, dict) and isinstance(event.get("pid"), int)
             and isinstance(event.get("tid"), (int, str, type(None)))
-            and all(readable.number(event[key]) for key in ("ts", "dur") if key in event))
+            and all(readable.is_usable_number(event[key]) for key in ("ts", "dur") if key in event))
 
 
 def _arguments(event: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,8 @@ _QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-zµ/]*)\
 
 
 def quantity(value: Any) -> tuple[str, float] | None:
-    """("bandwidth", bits per second), ("duration", seconds), ("bytes", bytes) or ("number", n)."""
+    """The dimension and the value in base units: ("bandwidth", bits per second), ("duration", seconds), ("bytes",
+    bytes), ("flop rate", FLOP/s) or ("number", n); None if `value` is no quantity."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
@@ -67,16 +68,16 @@ AXIS = {  # dimension: (factor from base units, unit shown on an axis)
 }
 
 
-def decimals(value: float, digits: int = 3) -> int:
-    """The number of decimal places that show `value` with `digits` significant digits."""
+def decimals(value: float) -> int:
+    """The number of decimal places that show `value` with three significant digits."""
     if value == 0 or not math.isfinite(value):
         return 0
-    return max(digits - 1 - math.floor(math.log10(abs(value))), 0)
+    return max(2 - math.floor(math.log10(abs(value))), 0)
 
 
-def significant(value: float, digits: int = 3) -> str:
-    """`value` with `digits` significant digits, without an exponent: 0.0123, 4.57, 123."""
-    return f"{value:,.{decimals(value, digits)}f}"
+def significant(value: float) -> str:
+    """`value` with three significant digits, without an exponent: 0.0123, 4.57, 123."""
+    return f"{value:,.{decimals(value)}f}"
 
 
 def percent(share: float) -> str:
@@ -84,19 +85,17 @@ def percent(share: float) -> str:
     return f"{100 * share:g}%"
 
 
+def _time_unit(value: float, rounding: float = 0.0) -> tuple[float, str]:
+    """The factor from seconds to the unit that suits a time, and the unit. `rounding` is a relative error."""
+    for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
+        if 0 < abs(value) < limit * (1 - rounding):
+            return scale, unit
+    return 1, "s"
+
+
 def seconds(value: float) -> str:
-    for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
-        if 0 < abs(value) < limit:
-            return f"{significant(value * scale)} {unit}"
-    return f"{significant(value)} s"
-
-
-def _round_seconds(value: float) -> str:
-    """A time as people write it: 50 µs, not 50.0 µs."""
-    for limit, scale, unit in ((1e-3, 1e6, "µs"), (1.0, 1e3, "ms")):
-        if 0 < abs(value) < limit * (1 - 1e-9):
-            return f"{value * scale:,.6g} {unit}"
-    return f"{value:,.6g} s"
+    scale, unit = _time_unit(value)
+    return f"{significant(value * scale)} {unit}"
 
 
 def nbytes(value: float) -> str:
@@ -119,18 +118,19 @@ def _quantities(value: Any) -> Iterator[tuple[float, str]]:
 
 
 def show(value: Any) -> str:
-    """A configured value for people: "25Gbps" and "3.125GB/s" both become "25 Gbps"; a long list or matrix becomes its
-    smallest and its largest value."""
+    """A configured value for people: "25Gbps" and "3.125GB/s" both become "25 Gbps". A long list or matrix of
+    quantities becomes the range of its values."""
     parsed = quantity(value)
     if parsed is None:
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-        within = sorted(_quantities(value))
-        if len(text) <= _LONGEST_LIST or not within:
+        quantities = sorted(_quantities(value))
+        if len(text) <= _LONGEST_LIST or not quantities:
             return text
-        return f"{show(within[0][1])} to {show(within[-1][1])}"
+        return f"{show(quantities[0][1])} to {show(quantities[-1][1])}"
     dimension, number = parsed
     if dimension == "duration":
-        return _round_seconds(number)
+        scale, unit = _time_unit(number, rounding=1e-9)
+        return f"{number * scale:,.6g} {unit}"
     if dimension == "bandwidth":
         return f"{number * 1e-9:,.6g} Gbps"
     if dimension == "bytes" and number % 2**20 == 0 and number:

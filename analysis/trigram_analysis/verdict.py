@@ -27,10 +27,10 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
 
 def _verdict(comparison: Comparison, setting: Setting) -> str:
     points = comparison.at(setting)
-    compared = [p for p in points if not p.lack(rates=False)]
+    compared = [p for p in points if not p.exclusion(rates=False)]
     sentences = [_fastest_step([p for p in points if not p.shortfall]), _first_to_target(comparison, compared),
                  _most_accurate(comparison, compared),
-                 *(f"Not compared{'' if p.lack(rates=False) else ' per step'}: {p.algorithm} {p.shortfall}."
+                 *(f"Not compared{'' if p.exclusion(rates=False) else ' per step'}: {p.algorithm} {p.shortfall}."
                    for p in points if p.shortfall)]
     return " ".join(s for s in sentences if s) or "No finished run says anything here."
 
@@ -46,10 +46,10 @@ def _fastest_step(contenders: list[Point]) -> str:
     if len(fastest) == len(ranked):
         return f"All steps take {units.seconds(best)}, within {TIE:.0%}."
     first = f"{_listed(fastest)} {'has' if len(fastest) == 1 else 'share'} the fastest step: "
-    if best == 0:  # no factor says how much faster than others this is
+    if best == 0:  # other steps are not a finite factor slower
         return f"{first}{units.seconds(best)}."
-    others = [ranked[len(fastest)]] + [ranked[-1]] * (len(ranked) - len(fastest) > 1)
-    factors = [f"{t / best:.2f}× faster than {other}" for t, other in others]
+    compared = [ranked[len(fastest)]] + [ranked[-1]] * (len(ranked) - len(fastest) > 1)
+    factors = [f"{t / best:.2f}× faster than {other}" for t, other in compared]
     return f"{first}{units.seconds(best)}, {', '.join(factors)}."
 
 
@@ -67,21 +67,21 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
     if target is None or len(points) < 2:
         return ""
     goal = f"{units.percent(target)} accuracy"
-    ranked, others = (find(points, time_to(target)) for find in (contenders, unranked))
-    there = {each.algorithm for each in [*ranked, *others]}
-    missed = [p.algorithm for p in points if p.algorithm not in there]
-    if not ranked and not others:
+    ranked, not_ranked = (find(points, time_to(target)) for find in (contenders, unranked))
+    reaching = {entry.algorithm for entry in [*ranked, *not_ranked]}
+    missed = [p.algorithm for p in points if p.algorithm not in reaching]
+    if not (ranked or not_ranked):
         return f"None reaches {goal}."
-    parts = [*(_first_of(ranked, goal, bool(others)) if ranked else [f"None reaches {goal} with every seed"]),
-             *_some_seeds(ranked, others)]
+    parts = [*(_first_of(ranked, goal, bool(not_ranked)) if ranked else [f"None reaches {goal} with every seed"]),
+             *_some_seeds(ranked, not_ranked)]
     if missed:
         parts.append(f"{_listed(missed)} never {'gets' if len(missed) == 1 else 'get'} there")
     return "; ".join(parts) + "."
 
 
 def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]:
-    """Says which algorithm is first among those that reach the goal with every seed. The text mentions this limit if
-    others reach the goal with only some seeds."""
+    """Clauses that name the first algorithm among those that reach the goal with every seed. They mention this limit if
+    `some_seeds`, that is, if other algorithms reach the goal with only some seeds."""
     begin = "Of those that get there with every seed, " if some_seeds else ""
     if order_unknown(ranked):
         return [f"{begin}{_listed([c.algorithm for c in ranked])} reach {goal} by their first evaluations, which do "
@@ -90,13 +90,15 @@ def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]
     late = cannot_be_ranked(ranked)
     if late:
         begin += "as far as evaluations tell, " if begin else "As far as evaluations tell, "
-    said = [f"{begin}{_listed([c.algorithm for c in first])} {_are(first)} first to {goal}, {_when(ranked[0])}"]
-    return said + ([f"{_listed([c.algorithm for c in late])} may be earlier, too few evaluations tell"] if late else [])
+    clauses = [f"{begin}{_listed([c.algorithm for c in first])} {_are(first)} first to {goal}, {_when(ranked[0])}"]
+    if late:
+        clauses.append(f"{_listed([c.algorithm for c in late])} may be earlier, too few evaluations tell")
+    return clauses
 
 
-def _some_seeds(ranked: list[Contender], others: list[Unranked]) -> list[str]:
-    early = early_with_some_seeds(ranked, others) if ranked else []
-    late = [other for other in others if other not in early]
+def _some_seeds(ranked: list[Contender], not_ranked: list[Unranked]) -> list[str]:
+    early = early_with_some_seeds(ranked, not_ranked) if ranked else []
+    late = [other for other in not_ranked if other not in early]
 
     def named(found: list[Unranked]) -> str:
         return _listed([f"{o.algorithm} ({o.partly}, {_between(o.partly.least, o.partly.most)})" for o in found])
@@ -105,8 +107,8 @@ def _some_seeds(ranked: list[Contender], others: list[Unranked]) -> list[str]:
         [f"{named(late)} {_are(late)} not ranked"] if late else [])
 
 
-def _are(those: Sequence[object]) -> str:
-    return "is" if len(those) == 1 else "are"
+def _are(items: Sequence[object]) -> str:
+    return "is" if len(items) == 1 else "are"
 
 
 def _when(best: Contender) -> str:

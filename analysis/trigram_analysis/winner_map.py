@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .accuracy import Partly, is_coarse
+from .accuracy import PartlyReached, is_coarse
 from .comparison import Comparison, Point, Setting
 from .measures import Measure
 
-TIE = 0.01  # values whose relative difference is at most this count as equal
+TIE = 0.01  # the largest relative difference of values that count as equal
 
 
 @dataclass(frozen=True)
 class Winner:
     """The winner at a setting. `leaders` has several algorithms if they tie. `margin` is the factor, at least 1,
-    between the best value and the first value behind it; None if no value is behind it. `coarse` is true if the best
-    value is known from few evaluations only. `rivals` are not ranked but may be earlier, so the leaders are first only
-    as far as evaluations tell or, if `some_seeds`, only among the algorithms that reach the target with every seed."""
+    between the best value and the value of the runner-up; None if there is no runner-up. `coarse` is true if the best
+    value is known from few evaluations only. `rivals` are algorithms that may be earlier than the leaders but cannot be
+    ranked. `some_seeds` is true if some rivals reach the target with only some of their seeds."""
 
     leaders: list[str]
     value: float
@@ -32,16 +32,16 @@ def winner(comparison: Comparison, setting: Setting, measure: Measure) -> Winner
     ranked = contenders(points, measure)
     if not ranked:
         return None
-    best = ranked[0]
+    best, not_ranked = ranked[0], unranked(points, measure)
     behind = [c for c in ranked if not c.may_be_first(best)]
     return Winner([c.algorithm for c in leaders(ranked)], best.value, behind[0].algorithm if behind else None,
-                  _factor(best.value, behind[0].value) if behind else None, best.coarse,
-                  rivals(ranked, unranked(points, measure)), bool(early_with_some_seeds(ranked, unranked(points, measure))))
+                  _factor(best.value, behind[0].value) if behind else None, best.coarse, rivals(ranked, not_ranked),
+                  bool(early_with_some_seeds(ranked, not_ranked)))
 
 
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm with its value, which may really be as low as `least`. The two are equal if the value is known
+    """An algorithm with its value. The true value lies between `least` and `value`, which are equal if it is known
     exactly."""
 
     algorithm: str
@@ -61,21 +61,21 @@ class Unranked:
     """An algorithm that reaches the target with only some of its seeds."""
 
     algorithm: str
-    partly: Partly
+    partly: PartlyReached
 
 
 def leaders(ranked: list[Contender]) -> list[Contender]:
-    """The first of the contenders, and those that may be first as well, without those that `cannot_be_ranked`."""
-    able = [c for c in ranked if c.may_be_first(ranked[0])]
-    return [c for c in able if c not in cannot_be_ranked(ranked)]
+    """The best contender and all contenders that may be first as well, except those that `cannot_be_ranked`."""
+    possibly_first = [c for c in ranked if c.may_be_first(ranked[0])]
+    return [c for c in possibly_first if c not in cannot_be_ranked(ranked)]
 
 
 def cannot_be_ranked(ranked: list[Contender]) -> list[Contender]:
-    """The coarse contenders that may be first and whose intervals end later than the interval of a contender that is not
-    coarse."""
-    able = [c for c in ranked if c.may_be_first(ranked[0])]
-    told = min((c.value for c in able if not c.coarse), default=float("inf"))
-    return [c for c in able if c.coarse and c.value > told * (1 + TIE)]
+    """The coarse contenders that may be first, but whose intervals end later than the interval of another possible
+    first that is not coarse."""
+    possibly_first = [c for c in ranked if c.may_be_first(ranked[0])]
+    earliest_known_end = min((c.value for c in possibly_first if not c.coarse), default=float("inf"))
+    return [c for c in possibly_first if c.coarse and c.value > earliest_known_end * (1 + TIE)]
 
 
 def order_unknown(ranked: list[Contender]) -> bool:
@@ -84,27 +84,27 @@ def order_unknown(ranked: list[Contender]) -> bool:
 
 
 def contenders(points: list[Point], measure: Measure) -> list[Contender]:
-    """The contenders, the best first, without the points whose runs are too short."""
+    """The points that have a value and whose runs are long enough, the best first."""
     found = [Contender(p.algorithm, value, _least(measure, p, value)) for p in points
-             if not p.lack(measure.rate) and (value := measure.value(p)) is not None]
+             if not p.exclusion(measure.rate) and (value := measure.value(p)) is not None]
     return sorted(found, key=lambda c: c.value, reverse=measure.better == "high")
 
 
 def unranked(points: list[Point], measure: Measure) -> list[Unranked]:
     return [Unranked(p.algorithm, found) for p in points
-            if not p.lack(measure.rate) and (found := measure.partly(p)) is not None]
+            if not p.exclusion(measure.rate) and (found := measure.partly(p)) is not None]
 
 
-def rivals(ranked: list[Contender], others: list[Unranked]) -> list[str]:
+def rivals(ranked: list[Contender], not_ranked: list[Unranked]) -> list[str]:
     """The algorithms that may be earlier than the leaders of `ranked` but are not ranked: their time is known from few
     evaluations only, or they reach the target with some seeds only. `ranked` must not be empty."""
-    return [each.algorithm for each in [*cannot_be_ranked(ranked), *early_with_some_seeds(ranked, others)]]
+    return [entry.algorithm for entry in [*cannot_be_ranked(ranked), *early_with_some_seeds(ranked, not_ranked)]]
 
 
-def early_with_some_seeds(ranked: list[Contender], others: list[Unranked]) -> list[Unranked]:
-    """The entries of `others` that may be earlier, with some seed, than the first of `ranked`, which must not be
+def early_with_some_seeds(ranked: list[Contender], not_ranked: list[Unranked]) -> list[Unranked]:
+    """The entries of `not_ranked` that may be earlier, with some seed, than the first of `ranked`, which must not be
     empty."""
-    return [other for other in others if other.partly.least < ranked[0].value]
+    return [other for other in not_ranked if other.partly.least < ranked[0].value]
 
 
 def _least(measure: Measure, point: Point, value: float) -> float:
@@ -121,8 +121,8 @@ def _factor(best: float, value: float) -> float:
 
 
 def map_axes(comparison: Comparison) -> tuple[int | None, int | None]:
-    """The indices of the two options of the map: the numeric option that figures use, and of the others the option with
-    the most values."""
+    """The indices of the columns' and the rows' axis. Columns have the numeric axis of figures, or else the axis with
+    the most values. Rows have the axis with the most values among the other axes."""
     sizes = [len({s[i] for s in comparison.settings}) for i in range(len(comparison.axes))]
     varying = [i for i, size in enumerate(sizes) if size > 1]
     x = comparison.numeric_axis()

@@ -76,7 +76,7 @@ class Simulator:
         return [self._known[key] for key in keys]
 
     def _by_column(self, algorithms: list[Any]) -> dict[str, Any]:
-        names = self._claim.described["cell"]["algorithm"]["names"]
+        names = self._claim.specification["cell"]["algorithm"]["names"]
         of = lambda a: a["name"] if isinstance(a, dict) else a  # noqa: E731
         return {names.get(of(a), of(a)): a for a in algorithms}
 
@@ -87,7 +87,7 @@ class Simulator:
 
     def _simulate(self, rows: list[dict[str, Any]]) -> None:
         experiment = {k: v for k, v in self._experiment.items() if k not in ("sweep", "$schema", "cluster")}
-        fewest = self._claim.described["measure"]["from_step"] + 2  # one step that counts, and the last step
+        fewest = self._claim.specification["measure"]["from_step"] + 2  # one step that counts, and the last step
         failed = run(self._trigram, self._folder, experiment | {"steps": fewest, "zip": rows}, self._runs, self._jobs)
         self._store_results()
         if missing := [row for row in rows if _key(row) not in self._known]:

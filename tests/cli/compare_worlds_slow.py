@@ -1,6 +1,6 @@
 """Compares simulated with measured times of six algorithms on four networks, which takes minutes of real time.
 
-It is the experiment of docs/validation-real-time.md, with the tolerances stated there.
+This is the experiment of docs/validation-real-time.md, with the tolerances stated there.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import re
 import shutil
 import unittest
 
-from harness import SOURCE, CommandTest, worlds
+from harness import SOURCE, CommandTest, needs_simulator
 
 MEDIAN, GREATEST = 10, 25  # per cent
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+@needs_simulator
 class Predictions(CommandTest):
     def compare(self, measured: str) -> None:
         printed = self.trigram("compare-worlds", SOURCE / "configs" / "emulation.json",
@@ -23,9 +23,9 @@ class Predictions(CommandTest):
         median, greatest = re.search(r"median error ([\d.]+) %, greatest ([-+][\d.]+) %", printed).groups()
         self.assertLessEqual(float(median), MEDIAN, printed)
         self.assertLessEqual(abs(float(greatest)), GREATEST, printed)
-        ordered, apart = re.search(r"order: (\d+) of (\d+) pairs", printed).groups()
-        self.assertEqual(ordered, apart, printed)
-        self.assertGreater(int(apart), 40)
+        ordered, pairs = re.search(r"order: (\d+) of (\d+) pairs", printed).groups()
+        self.assertEqual(ordered, pairs, printed)
+        self.assertGreater(int(pairs), 40)
 
     def test_threads(self) -> None:
         self.compare("threads")
@@ -34,7 +34,3 @@ class Predictions(CommandTest):
                          "needs root, tc and mpirun")
     def test_mpi_on_a_network_of_the_kernel(self) -> None:
         self.compare("mpi")
-
-
-if __name__ == "__main__":
-    unittest.main()

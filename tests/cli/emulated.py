@@ -1,15 +1,13 @@
-"""The parts that tests of `trigram emulate` share: whether this machine can run it, and the
-command."""
+"""Helpers of tests of `trigram emulate`: the reason why this machine cannot run it, and the command."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-import time
 import unittest
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 from harness import TRIGRAM, CommandTest, experiment
 
@@ -22,7 +20,7 @@ CLUSTER = {
 ENDLESS = 50_000_000
 
 
-def why_not() -> str:
+def missing_requirement() -> str:
     """The reason why this machine cannot emulate networks; empty if it can."""
     if os.geteuid() != 0:
         return "not root"
@@ -38,7 +36,7 @@ def why_not() -> str:
     return "this kernel has no tbf" if done.returncode else ""
 
 
-REASON = why_not()
+REASON = missing_requirement()
 
 
 def namespaces() -> list[str]:
@@ -51,7 +49,8 @@ class EmulateTest(CommandTest):
         return experiment(**{"cluster": CLUSTER, "runtime": "mpi", **changes})
 
     def traffic(self, numel: int, **changes: Any) -> dict[str, Any]:
-        """A model of one tensor, sent as filler, with almost no computation."""
+        """An experiment with a model of one tensor of `numel` elements, which has no values and takes almost no
+        computation."""
         head = "# name: made_up\n# accelerator: none\n# batch: 1\n# source: made up for this test\n"
         row = f"tensor,numel,forward_s,backward_s\nx,{numel},0.0001,0.0001\n"
         self.write(head + row, "model.csv")
@@ -72,17 +71,13 @@ class EmulateTest(CommandTest):
 
 @unittest.skipIf(REASON, REASON)
 class NamespaceTest(EmulateTest):
-    patience_s: float = 60
-
-    def wait_for(self, condition: Callable[[], Any]) -> Any:
-        deadline = time.monotonic() + self.patience_s
-        while not (value := condition()):
-            self.assertLess(time.monotonic(), deadline, "waited in vain")
-            time.sleep(0.05)
-        return value
-
-    def of(self, pid: int) -> list[str]:
+    def namespaces_of(self, pid: int) -> list[str]:
+        """The network namespaces of the command with the process id `pid`."""
         return [name for name in namespaces() if name.startswith(f"trigram-{pid}-")]
+
+    def processes(self) -> str:
+        """The ids of processes whose command lines contain the test's folder."""
+        return subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True).stdout
 
     def start(self, config: Any, **environment: str) -> subprocess.Popen[str]:
         self.temporary.mkdir(exist_ok=True)
@@ -102,20 +97,18 @@ class NamespaceTest(EmulateTest):
     def start_endless(self, **changes: Any) -> subprocess.Popen[str]:
         command = self.start(self.config(steps=ENDLESS, **changes))
         self.wait_for(lambda: list(self.results.glob("*.tmp.*/metrics.jsonl")))
-        self.assertEqual(len(self.of(command.pid)), 3)
+        self.assertEqual(len(self.namespaces_of(command.pid)), 3)
         return command
 
     def assert_cleans_up_when_killed(self, command: subprocess.Popen[str]) -> None:
         command.kill()
         command.wait()
-        self.wait_for(lambda: not self.of(command.pid))
-        self.wait_for(lambda: subprocess.run(["pgrep", "-f", str(self.folder)],
-                                             capture_output=True).returncode == 1)
+        self.wait_for(lambda: not self.namespaces_of(command.pid))
+        self.wait_for(lambda: not self.processes())
         self.assert_nothing_is_left(command.pid)
 
     def assert_nothing_is_left(self, pid: int) -> None:
-        self.assertEqual(self.of(pid), [])
-        ranks = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True)
-        self.assertEqual(ranks.stdout, "", "processes are left")
+        self.assertEqual(self.namespaces_of(pid), [])
+        self.assertEqual(self.processes(), "", "processes are left")
         if self.temporary.exists():
             self.assertEqual(list(self.temporary.iterdir()), [])

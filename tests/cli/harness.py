@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 TRIGRAM = os.environ["TRIGRAM"]
 SOURCE = Path(os.environ["SOURCE"])
@@ -21,14 +23,41 @@ CLUSTER = {
 }
 
 
+def listed(kind: str) -> list[dict[str, Any]]:
+    """The components of a kind, such as "algorithms", that this build has."""
+    done = subprocess.run([TRIGRAM, "list", kind, "--json"], capture_output=True, check=True)
+    return json.loads(done.stdout)[kind]
+
+
 def worlds() -> dict[str, bool]:
-    """World name -> whether this build has it."""
-    listed = subprocess.run([TRIGRAM, "list", "--json"], capture_output=True, check=True)
-    return {world["name"]: world["available"] for world in json.loads(listed.stdout)["worlds"]}
+    """By the name of a world: true if this build has it."""
+    return {world["name"]: world["available"] for world in listed("worlds")}
+
+
+needs_simulator = unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+
+
+def read_json(path: Path) -> Any:
+    """Reads a JSON file that may have comments."""
+    return json.loads(re.sub(r"(^|\s)//.*", "", path.read_text()))
+
+
+def children(pid: int) -> list[int]:
+    """The child processes of a process; empty if it has ended."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def one_tensor_profile(numel: int, forward_s: float, backward_s: float, **changes: Any) -> dict[str, Any]:
+    tensor = {"tensor": "w", "numel": numel, "forward_s": forward_s, "backward_s": backward_s}
+    return {"name": "one", "batch": 4, "tensors": [tensor]} | changes
 
 
 def experiment(**changes: Any) -> dict[str, Any]:
-    """A small experiment with real values, in a world that this build has."""
+    """A small experiment with real gradients, in a world that this build has."""
     config = {
         "runtime": "sim" if worlds()["sim"] else "threads",
         "cluster": CLUSTER,
@@ -43,6 +72,8 @@ def experiment(**changes: Any) -> dict[str, Any]:
 
 
 class CommandTest(unittest.TestCase):
+    wait_timeout_s: float = 60
+
     def setUp(self) -> None:
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
@@ -57,7 +88,8 @@ class CommandTest(unittest.TestCase):
     def trigram(
         self, *arguments: Any, code: int = 0, timeout_s: float = 100, table: bool = False
     ) -> subprocess.CompletedProcess[str]:
-        """`run` prints its table, for which it starts Python, only if `table` asks for it."""
+        """Runs the program, which must end with `code`. `run` prints its table only with `table`, because it starts
+        Python for it."""
         no_table = ["--no-table"] if arguments[:1] == ("run",) and not table else []
         done = subprocess.run(
             [TRIGRAM, *map(str, arguments), *no_table],
@@ -68,6 +100,13 @@ class CommandTest(unittest.TestCase):
         )
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done
+
+    def refusal(self, *arguments: Any, timeout_s: float = 100) -> str:
+        """The single line of error output of a command that ends with exit code 2."""
+        refused = self.trigram(*arguments, code=2, timeout_s=timeout_s)
+        self.assertEqual(refused.stdout, "")
+        self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
+        return refused.stderr
 
     def popen(self, command: list[Any], **options: Any) -> subprocess.Popen[str]:
         """Starts a command, which is killed at the end of the test if it is still running."""
@@ -82,13 +121,33 @@ class CommandTest(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def run_config(self, config: Any, *arguments: Any, code: int = 0) -> list[dict[str, Any]]:
-        """Runs a config and returns the manifests in the order of their folders."""
-        self.trigram("run", self.write(config), *arguments, code=code)
+    def wait_for(self, condition: Callable[[], Any], what: str = "a condition") -> Any:
+        """Polls until `condition` returns a true value, and returns this value."""
+        deadline = time.monotonic() + self.wait_timeout_s
+        while not (value := condition()):
+            self.assertLess(time.monotonic(), deadline, f"waited in vain for {what}")
+            time.sleep(0.05)
+        return value
+
+    def script(self, path: str, text: str) -> Path:
+        """Writes an executable file."""
+        file = self.folder / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755)
+        return file
+
+    def run_config(self, config: Any, *arguments: Any) -> list[dict[str, Any]]:
+        """Runs an experiment, and returns the manifests of all its runs in the order of their folders."""
+        self.trigram("run", self.write(config), *arguments)
         return self.manifests()
 
     def manifests(self) -> list[dict[str, Any]]:
         return [json.loads(p.read_text()) for p in sorted(self.results.glob("*/manifest.json"))]
 
+    def metrics(self, run_id: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.results / run_id / "metrics.jsonl").read_text().splitlines()]
+
     def done(self) -> set[str]:
+        """The ids of finished runs."""
         return {path.parent.name for path in self.results.glob("*/DONE")}

@@ -11,9 +11,9 @@ import sys
 import time
 import unittest
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
-from harness import SOURCE, TRIGRAM, CommandTest, experiment
+from harness import SOURCE, TRIGRAM, CommandTest, children, experiment
 
 sys.path.insert(0, str(SOURCE / "scripts"))
 import one_machine  # noqa: E402
@@ -21,10 +21,10 @@ import one_machine  # noqa: E402
 ENVIRONMENT = {
     **os.environ,
     **one_machine.ENVIRONMENT,
-    # Containers may forbid one process to read another's memory.
+    # Containers may forbid processes to read the memory of other processes.
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
-ENDLESS = 50_000_000  # steps: more than a test waits for
+ENDLESS = 50_000_000  # more steps than a job makes during a test
 WATCHDOG_S = 30  # a world's default watchdog timeout
 ALGORITHMS = [
     "gradient_allreduce",
@@ -49,86 +49,72 @@ class JobTest(CommandTest):
         self.assertEqual(job.returncode, code, out + err)
         return out, err
 
-    def uneven(
-        self, ranks: int, command: str, others: dict[int, str] = {}
-    ) -> subprocess.Popen[str]:
-        """Starts a job of `trigram` with the arguments `command`, except that ranks in `others` get the arguments given
-        there."""
-        cases = "".join(f"{rank}) exec {TRIGRAM} {line};;\n" for rank, line in others.items())
-        script = self.folder / "uneven.sh"
-        script.write_text(
-            f'case "$OMPI_COMM_WORLD_RANK" in\n{cases}*) exec {TRIGRAM} {command};;\nesac\n'
-        )
-        return self.popen(["mpirun", "-n", ranks, "sh", script], env=self.environment)
-
-    def refused(self, ranks: int, command: str, others: dict[int, str] = {}) -> str:
-        """The single line of error output of a job whose processes get different arguments."""
-        begun = time.monotonic()
-        job = self.uneven(ranks, command, others)
+    def refused(self, ranks: int, command: str, arguments_by_rank: dict[int, str] = {}) -> str:
+        """The single line of error output of a refused job. Its ranks run `trigram` with the arguments `command`, or
+        with those in `arguments_by_rank`."""
+        cases = "".join(f"{rank}) exec {TRIGRAM} {line};;\n" for rank, line in arguments_by_rank.items())
+        text = f'case "$OMPI_COMM_WORLD_RANK" in\n{cases}*) exec {TRIGRAM} {command};;\nesac\n'
+        started = time.monotonic()
+        job = self.popen(["mpirun", "-n", ranks, "sh", self.script("by_rank.sh", text)], env=self.environment)
         out, err = job.communicate(timeout=100)
         self.assertEqual(job.returncode, 2, out + err)
-        self.assertLess(time.monotonic() - begun, WATCHDOG_S, "a watchdog has ended it")
-        # Ranks that mpirun ends meanwhile may still print a last message.
-        said = [
-            line
-            for line in err.splitlines()
-            if line.startswith("trigram: ") and not re.search("rank \\d+ is ended by", line)
-        ]
-        self.assertEqual(len(said), 1, err)
-        return said[0]
+        self.assertLess(time.monotonic() - started, WATCHDOG_S, "a watchdog has ended it")
+        # mpirun ends the other ranks, which may print a last message, too.
+        lines = re.findall("^trigram: (?!.*rank \\d+ is ended by).*", err, re.MULTILINE)
+        self.assertEqual(len(lines), 1, err)
+        return lines[0]
+
+    def check_survivors_of_a_kill(self, job: subprocess.Popen[str]) -> None:
+        """Kills rank 1 of three. The other ranks say what they wait for."""
+        os.kill(self.processes_by_rank(job)[1], signal.SIGKILL)
+        _, err = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
+        for survivor in (0, 2):
+            self.assertRegex(
+                err, f"trigram: rank {survivor} is ended by SIGTERM\n" f"rank {survivor} (waits for|computes|prepares)"
+            )
+        self.assertNotIn("finished runs are kept", err)
 
     def log(self, rank: int) -> str:
         return (self.folder / "logs" / f"rank-{rank}.log").read_text()
 
-    def wait_for(self, condition: Callable[[], Any]) -> None:
-        deadline = time.monotonic() + 60
-        while not condition():
-            self.assertLess(time.monotonic(), deadline, "waited in vain")
-            time.sleep(0.05)
-
     def wait_for_second_run(self) -> None:
-        """Returns when one run is done and the next has begun."""
-        self.wait_for(
-            lambda: len(self.done()) == 1 and list(self.results.glob("*.tmp.*/metrics.jsonl"))
-        )
+        """Returns when the first run is done and the second run has started."""
+        self.wait_for(lambda: len(self.done()) == 1 and list(self.results.glob("*.tmp.*/metrics.jsonl")))
 
     def ranks_in_second_run(self, job: subprocess.Popen[str]) -> dict[int, int]:
         self.wait_for_second_run()
-        return {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
+        return self.processes_by_rank(job)
 
-    def children(self, pid: int) -> list[str]:
-        tasks = Path(f"/proc/{pid}/task").iterdir()
-        return [child for task in tasks for child in (task / "children").read_text().split()]
+    def processes_by_rank(self, job: subprocess.Popen[str]) -> dict[int, int]:
+        return {self.rank_of(pid): pid for pid in children(job.pid)}
 
     def rank_of(self, pid: int) -> int:
         environment = Path(f"/proc/{pid}/environ").read_text()
         return int(re.search(r"OMPI_COMM_WORLD_RANK=(\d+)", environment)[1])
 
     def check_that_a_stopped_process_is_named(self, runtime: dict[str, Any]) -> None:
-        """Stops rank 2 of four in their second run. The others name it, and the first run is
-        kept."""
-        path = self.write(
-            experiment(runtime={**runtime, "watchdog": "2s"}, sweep={"/steps": [3, ENDLESS]})
-        )
+        """Stops rank 2 of four during the second run. The other ranks name it, and the first run is kept."""
+        path = self.write(experiment(runtime={**runtime, "watchdog": "2s"}, sweep={"/steps": [3, ENDLESS]}))
         job = self.start(4, "run", path, "--quiet")
         ranks = self.ranks_in_second_run(job)
         os.kill(ranks[2], signal.SIGSTOP)
-        self.addCleanup(self.go_on, ranks[2])
+        self.addCleanup(self.continue_process, ranks[2])
         _, err = job.communicate(timeout=90)
         self.assertEqual(job.returncode, 124, err)
-                # The process may have been about to enter the run, or changing a queue that ranks share.
+        # The process may have been stopped before it entered the run, or while it changed a queue that ranks share.
         self.assertRegex(
             err,
             "rank 2 has not been heard of for 5 s|rank [013] timed out after [35] s waiting for ranks: 2"
             "|no call of MPI has returned on rank",
         )
-        if "waiting for ranks: 2" not in err:  # then the other ranks wait in the run, and say for what
+        if "waiting for ranks: 2" not in err:  # then the other ranks wait inside the run, and say what they wait for
             self.assertRegex(err, "rank [013] waits for ")
         # mpirun continues the stopped process before it ends it.
         self.assertNotRegex(err, "rank [013] has not been heard of|waiting for ranks: [013]")
         self.assertEqual(len(self.done()), 1)
 
-    def go_on(self, pid: int) -> None:
+    def continue_process(self, pid: int) -> None:
         try:
             os.kill(pid, signal.SIGCONT)
         except ProcessLookupError:

@@ -1,7 +1,7 @@
 """`trigram emulate` on a kernel with netem: packets are delayed and lost as configured.
 
-CTest runs it in a virtual machine, by scripts/in_vm. That machine's clock does not depend on how busy
-this machine is, so the tolerances for links are narrow. Its CPU is slow, so runs are few and short.
+CTest runs this file in a virtual machine, with scripts/in_vm. The clock of the virtual machine does not depend on the
+load of the host, so the tolerances for links are narrow. Its CPU is slow, so runs are few and short.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ QUADRATIC = {
 
 @unittest.skipUnless(KERNEL_HAS_NETEM, "this kernel has no netem; scripts/in_vm starts one with it")
 class RealNetem(NamespaceTest):
-    patience_s = 600  # files come from the host, whose clock is a different one
+    wait_timeout_s = 600  # long, because files come from the host, and its clock runs at another rate
 
     def test_links_are_as_described(self) -> None:
         profile = SOURCE / "configs" / "profiles" / "resnet20.csv"
         config = self.config(cluster=QUADRATIC["cluster"], workload=f"profile:{profile}", steps=4,
                              eval_every=0, runtime="sim")
         printed = self.trigram("compare-worlds", self.write(config), "--worlds", "sim,mpi",
-                               timeout_s=self.patience_s).stdout
+                               timeout_s=self.wait_timeout_s).stdout
         (manifest,) = [m for m in self.manifests() if m["world"] == "mpi"]
-        # Step times are only printed: it is not known why they exceed the simulated ones.
+        # Step times are only printed, because it is not known why they exceed the simulated times.
         print(printed, *manifest["links"], sep="\n", flush=True)
         self.assertEqual(manifest["experiment"]["runtime"]["emulated"], "bandwidth_and_latency")
         self.assertEqual(len(manifest["links"]), 2)
@@ -40,8 +40,8 @@ class RealNetem(NamespaceTest):
             self.assertLess(abs(link["achieved_Bps"] / link["bandwidth_Bps"] - 1), 0.05, link)
             self.assertLess(abs(link["achieved_latency_s"] / link["latency_s"] - 1), 0.05, link)
 
-    def counted(self, namespace: str) -> dict[str, int]:
-        """Counters of the queue that delays packets that leave a node; zeros if the queue no longer exists."""
+    def queue_counters(self, namespace: str) -> dict[str, int]:
+        """The counters of the netem queue of a node; zeros if the queue no longer exists."""
         shown = subprocess.run(["tc", "-s", "-j", "-n", namespace, "qdisc", "show"],
                                capture_output=True, text=True).stdout
         netem = [q for q in json.loads(shown or "[]") if q["kind"] == "netem"]
@@ -52,22 +52,18 @@ class RealNetem(NamespaceTest):
         command = self.start(self.config(**QUADRATIC, steps=40,
                                          runtime={"name": "mpi", "loss": loss}))
         dropped = self.wait_for(
-            lambda: self.counted(f"trigram-{command.pid}-10.77.0.1")["drops"])
+            lambda: self.queue_counters(f"trigram-{command.pid}-10.77.0.1")["drops"])
         print(f"{dropped} packets are lost", flush=True)
-        out, err = command.communicate(timeout=self.patience_s)
+        out, err = command.communicate(timeout=self.wait_timeout_s)
         self.assertEqual(command.returncode, 0, out + err)
         self.assert_nothing_is_left(command.pid)
         (with_loss,) = self.manifests()
         self.assertEqual(with_loss["experiment"]["runtime"]["loss"], loss)
         self.trigram("run", self.write(self.config(**QUADRATIC, steps=40, runtime="sim")),
-                     timeout_s=self.patience_s)
+                     timeout_s=self.wait_timeout_s)
         hashes = {m["world"]: m["summary"]["weights_hash"] for m in self.manifests()}
         self.assertEqual(set(hashes), {"sim", "mpi"})
         self.assertEqual(hashes["sim"], hashes["mpi"])
 
     def test_a_killed_run_leaves_no_namespaces(self) -> None:
         self.assert_cleans_up_when_killed(self.start_endless(**QUADRATIC))
-
-
-if __name__ == "__main__":
-    unittest.main()

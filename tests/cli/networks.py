@@ -38,6 +38,6 @@ def dragonfly(nodes: int, **changes: Any) -> dict[str, Any]:
 
 
 class NetworkTest(CommandTest):
-    def show(self, described: Any, *arguments: Any) -> dict[str, str]:
-        shown = self.trigram("show", "network", self.write(described), *arguments).stdout
+    def show(self, description: Any, *arguments: Any) -> dict[str, str]:
+        shown = self.trigram("show", "network", self.write(description), *arguments).stdout
         return dict(re.split(r"  +", line, maxsplit=1) for line in shown.splitlines())

@@ -1,14 +1,13 @@
-"""Layer times of an accelerator that the cluster does not have, in advice, runs and tables."""
+"""Layer times that were measured on another accelerator than the cluster's, in advice, runs and tables."""
 
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
-from harness import CommandTest, worlds
+from advice import AdviseTest
 
-# Layers that compute at the peak rate for half of their time.
+# A layer that computes at the peak rate for half of its time.
 PROFILE = {
     "name": "one",
     "accelerator": "P100",
@@ -44,8 +43,7 @@ SCALED_S = 0.03 / 10 + 0.03 / 2
 LEAST_S, MOST_S = COMPUTED_S / 10, COMPUTED_S / 2
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class TargetAccelerator(CommandTest):
+class TargetAccelerator(AdviseTest):
     def setUp(self) -> None:
         super().setUp()
         self.write(PROFILE, "one.json")
@@ -53,13 +51,10 @@ class TargetAccelerator(CommandTest):
 
     def arguments(self, accelerator: dict[str, Any], *more: str) -> list[str]:
         self.write(CLUSTER | {"accelerator": accelerator}, "eight.json")
-        return [
-            *("advise", "--cluster", "eight.json", "--profile", "profile:one.json"),
-            *("--candidates", "candidates.json", "--range", "2", *more),
-        ]
+        return self.command("eight", "--range", "2", *more)
 
     def advise(self, accelerator: dict[str, Any], *more: str) -> dict[str, Any]:
-        return json.loads(self.trigram(*self.arguments(accelerator, *more), "--json").stdout)
+        return self.answer(self.arguments(accelerator, *more))
 
     def computed_s(self, advice: dict[str, Any]) -> float:
         folder = self.folder / advice["results"] / advice["candidates"][0]["run"]
@@ -71,19 +66,19 @@ class TargetAccelerator(CommandTest):
         return {"cluster": cluster, "algorithm": "bytegrad", "workload": workload, "steps": 2}
 
     def test_layers_take_the_time_of_the_clusters_accelerator(self) -> None:
-        here = self.advise(CLUSTER["accelerator"])  # type: ignore[arg-type]
-        self.assertEqual((here["warnings"], here["assumed"]), ([], []))
-        self.assertNotIn("step_time", {flip["quantity"] for flip in here["flips"]})
-        there = self.advise(A100)
+        own = self.advise(CLUSTER["accelerator"])  # type: ignore[arg-type]
+        self.assertEqual((own["warnings"], own["assumed"]), ([], []))
+        self.assertNotIn("step_time", {flip["quantity"] for flip in own["flips"]})
+        other = self.advise(A100)
         self.assertAlmostEqual(
-            self.computed_s(here) - self.computed_s(there), COMPUTED_S - SCALED_S, delta=1e-3
+            self.computed_s(own) - self.computed_s(other), COMPUTED_S - SCALED_S, delta=1e-3
         )
-        self.assertEqual(there["warnings"], [])
-        (said,) = there["assumed"]
-        self.assertIn("measured on P100 (10 TFLOP/s, 500 GB/s); on A100", said)
-        self.assertIn("to last 18 ms instead of 60 ms", said)
-        self.assertIn("6 to 30 ms", said)
-        self.assertIn("give --step-time to say otherwise", said)
+        self.assertEqual(other["warnings"], [])
+        (assumption,) = other["assumed"]
+        self.assertIn("measured on P100 (10 TFLOP/s, 500 GB/s); on A100", assumption)
+        self.assertIn("to last 18 ms instead of 60 ms", assumption)
+        self.assertIn("6 to 30 ms", assumption)
+        self.assertIn("give --step-time to say otherwise", assumption)
 
     def test_the_order_is_searched_at_both_ends_of_the_uncertainty(self) -> None:
         flips = [f for f in self.advise(A100)["flips"] if f["quantity"] == "step_time"]
@@ -151,8 +146,8 @@ class TargetAccelerator(CommandTest):
         self.assertEqual(len(manifest["warnings"]), 1)
 
     def test_a_profile_without_an_accelerator_is_a_warning_if_the_cluster_names_one(self) -> None:
-        unsaid = {k: v for k, v in PROFILE.items() if k not in ("accelerator", "flops", "memory_bandwidth")}
-        self.write(unsaid, "one.json")
+        without_accelerator = {k: v for k, v in PROFILE.items() if k not in ("accelerator", "flops", "memory_bandwidth")}
+        self.write(without_accelerator, "one.json")
         warning = "the profile one does not say what it was measured on, and the cluster's accelerator is A100"
         path = self.write(self.experiment())
         self.assertIn(f"warning: {warning}", self.trigram("run", path, table=True).stdout)
@@ -160,7 +155,7 @@ class TargetAccelerator(CommandTest):
         self.assertEqual(self.advise(A100, "--step-time", "51ms")["warnings"], [])
         nameless = {k: v for k, v in CLUSTER.items() if k != "accelerator"}
         self.assertEqual(self.trigram("validate", self.write(self.experiment() | {"cluster": nameless})).stderr, "")
-        self.write(unsaid | {"accelerator": "none"}, "one.json")
+        self.write(without_accelerator | {"accelerator": "none"}, "one.json")
         self.assertEqual(self.trigram("validate", path).stderr, "")
 
     def test_validate_prints_the_warnings_of_runs(self) -> None:
@@ -169,8 +164,8 @@ class TargetAccelerator(CommandTest):
         self.assertIn("warning: layer times of one are those of P100", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
-    def test_forms_of_one_accelerator_are_not_the_same(self) -> None:
-        """P100s have 9.3 TFLOP/s with PCIe and 10.6 with SXM. A rounded rate does not make another form."""
+    def test_accelerators_of_one_name_may_have_different_rates(self) -> None:
+        """P100s have 9.3 TFLOP/s with PCIe and 10.6 with SXM. A small difference of rates does not count."""
         self.write(PROFILE | {"flops": "10.6TFLOP/s", "memory_bandwidth": "732GB/s"}, "one.json")
         for flops, bandwidth, warns in (("9.3TFLOP/s", "732GB/s", True), ("10.6TFLOP/s", "720GB/s", False)):
             pascal = {"name": "P100", "flops": flops, "memory_bandwidth": bandwidth}
@@ -179,20 +174,20 @@ class TargetAccelerator(CommandTest):
             self.assertEqual("layer times of one" in err, warns, err)
 
     def test_a_cluster_that_names_no_accelerator_has_an_assumed_one(self) -> None:
-        said = "assumed: accelerator V100 (15.7 TFLOP/s, 900 GB/s), as the cluster names none"
+        assumption = "assumed: accelerator V100 (15.7 TFLOP/s, 900 GB/s), as the cluster names none"
         cluster = {k: v for k, v in CLUSTER.items() if k != "accelerator"}
         for accelerator, expected in (
             (None, True), ({}, True), ({"launch_overhead": "1us"}, True), ({"name": "V100"}, False), (A100, False)
         ):
             with self.subTest(accelerator):
-                here = cluster if accelerator is None else cluster | {"accelerator": accelerator}
+                changed = cluster if accelerator is None else cluster | {"accelerator": accelerator}
                 workload = {"name": "vgg16", "step_time": "50ms"}
-                config = self.write(self.experiment() | {"cluster": here, "workload": workload})
-                self.assertEqual(said in self.trigram("run", config, table=True).stdout, expected)
+                config = self.write(self.experiment() | {"cluster": changed, "workload": workload})
+                self.assertEqual(assumption in self.trigram("run", config, table=True).stdout, expected)
         self.write(cluster, "eight.json")
         out = self.trigram("advise", "--cluster", "eight.json", "--profile", "vgg16", "--candidates",
                            "candidates.json", "--range", "2").stdout
-        self.assertIn(said, out)
+        self.assertIn(assumption, out)
 
     def test_rates_without_a_name_do_not_count_as_a_v100(self) -> None:
         rates = {"flops": "125TFLOP/s", "memory_bandwidth": "2000GB/s"}
@@ -207,31 +202,30 @@ class TargetAccelerator(CommandTest):
 
     def test_rates_that_are_not_given_are_assumed_to_be_a_v100s(self) -> None:
         """Codecs and optimizers use these rates even if the step's computation was measured."""
-        said = "assumed: accelerator H100: the cluster does not say {0} of it, so .* with {0} of a V100 \\({1}\\)"
-        both = said.format("flops and memory_bandwidth", "15.7 TFLOP/s, 900 GB/s")
+        pattern = "assumed: accelerator H100: the cluster does not say {0} of it, so .* with {0} of a V100 \\({1}\\)"
+        both_rates = pattern.format("flops and memory_bandwidth", "15.7 TFLOP/s, 900 GB/s")
         measured = {"name": "profile:one.json", "step_time": "50ms"}
         for accelerator, expected in (
-            ({"name": "H100"}, both),
-            ({"name": "H100", "flops": "67TFLOP/s"}, said.format("memory_bandwidth", "900 GB/s")),
+            ({"name": "H100"}, both_rates),
+            ({"name": "H100", "flops": "67TFLOP/s"}, pattern.format("memory_bandwidth", "900 GB/s")),
             ({"name": "H100", "flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s"}, None),
             ({"name": "V100-SXM2"}, None),
         ):
             with self.subTest(accelerator):
-                here = CLUSTER | {"accelerator": accelerator}
-                config = self.write(self.experiment() | {"cluster": here, "workload": measured})
+                cluster = CLUSTER | {"accelerator": accelerator}
+                config = self.write(self.experiment() | {"cluster": cluster, "workload": measured})
                 out = self.trigram("run", config, table=True).stdout
                 if expected:
                     self.assertRegex(out, expected)
                 else:
                     self.assertNotIn("assumed: accelerator", out)
         advised = self.trigram(*self.arguments({"name": "H100"}, "--step-time", "50ms"))
-        self.assertRegex(advised.stdout, both)
+        self.assertRegex(advised.stdout, both_rates)
         advice = self.advise({"name": "H100"}, "--step-time", "50ms")
-        self.assertRegex("assumed: " + advice["assumed"][0], both)
+        self.assertRegex("assumed: " + advice["assumed"][0], both_rates)
         self.assertNotIn("flops", advice["cluster"]["accelerator"])
 
     def test_given_rates_that_equal_a_v100s_count_as_given(self) -> None:
-        """Given rates are used as such, even if they equal a V100's."""
         like_v100 = {"name": "GV", "flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s"}
         config = self.experiment(accelerator="cluster") | {"cluster": CLUSTER | {"accelerator": like_v100}}
         out = self.trigram("run", self.write(config), table=True).stdout
@@ -239,19 +233,19 @@ class TargetAccelerator(CommandTest):
         self.assertNotIn("does not say", out)
 
     def test_scaling_that_is_not_possible_is_a_warning_for_unnamed_accelerators(self) -> None:
-        unsaid = {k: v for k, v in PROFILE.items() if k not in ("accelerator", "flops", "memory_bandwidth")}
+        without_accelerator = {k: v for k, v in PROFILE.items() if k not in ("accelerator", "flops", "memory_bandwidth")}
         for profile, accelerator, expected in (
-            (unsaid, {"flops": "60TFLOP/s", "memory_bandwidth": "3000GB/s"}, "accelerator is unnamed (60 TFLOP/s"),
-            (unsaid, {"launch_overhead": "6us"}, "accelerator is V100 (15.7 TFLOP/s, 900 GB/s), as the cluster"),
+            (without_accelerator, {"flops": "60TFLOP/s", "memory_bandwidth": "3000GB/s"}, "accelerator is unnamed (60 TFLOP/s"),
+            (without_accelerator, {"launch_overhead": "6us"}, "accelerator is V100 (15.7 TFLOP/s, 900 GB/s), as the cluster"),
             (PROFILE, {"flops": "10TFLOP/s"}, "the cluster does not say memory_bandwidth of unnamed"),
         ):
             with self.subTest(accelerator):
                 self.write(profile, "one.json")
-                for asked in (True, False):
-                    config = (self.experiment(accelerator="cluster") if asked else self.experiment())
+                for scaled in (True, False):
+                    config = self.experiment(accelerator="cluster") if scaled else self.experiment()
                     config |= {"cluster": CLUSTER | {"accelerator": accelerator}}
                     err = self.trigram("validate", self.write(config)).stderr
-                    self.assertEqual(expected in err, asked, err)
+                    self.assertEqual(expected in err, scaled, err)
 
     def test_a_run_is_scaled_if_its_workload_says_so(self) -> None:
         out = self.trigram("run", self.write(self.experiment(accelerator="cluster")), table=True).stdout
@@ -272,7 +266,3 @@ class TargetAccelerator(CommandTest):
         scaled, unscaled = (m["summary"]["compute_s"] for m in by_warnings)
         self.assertIn("/workload/priced_with/step_time", by_warnings[1]["warnings"][0])
         self.assertAlmostEqual(unscaled - scaled, COMPUTED_S - SCALED_S, places=6)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,20 +1,15 @@
-"""The candidates that are compared: one list for all questions. Runs that are too short are not compared."""
+"""The candidates of advice: one list for all questions. Candidates whose runs are too short are not compared."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import unittest
 from typing import Any
 
-from harness import SOURCE, TRIGRAM, CommandTest, worlds
+from advice import AdviseTest
+from harness import SOURCE, listed, one_tensor_profile
 
 CLUSTER = {"nodes": 2, "inter": {"bandwidth": "1Gbps", "latency": "50us"}}
-PROFILE = {
-    "name": "one",
-    "batch": 4,
-    "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
-}
+PROFILE = one_tensor_profile(1_000_000, 0.001, 0.002)
 NEVER = {"name": "diloco", "sync_every": 6000}  # more steps than any run of advice makes
 CANDIDATES = {
     "cluster": CLUSTER,
@@ -25,26 +20,18 @@ CANDIDATES = {
 }
 
 
-def algorithms() -> set[str]:
-    listed = subprocess.run([TRIGRAM, "list", "--json"], capture_output=True, check=True)
-    return {a["name"] for a in json.loads(listed.stdout)["algorithms"]}
-
-
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class Candidates(CommandTest):
+class Candidates(AdviseTest):
     def setUp(self) -> None:
         super().setUp()
         self.write(PROFILE, "one.json")
         self.write(CLUSTER, "two.json")
 
     def arguments(self, *more: str) -> list[str]:
-        return [
-            *("advise", "--cluster", "two.json", "--profile", "profile:one.json"),
-            *("--range", "1.1", *more),
-        ]
+        """The command without a list of candidates."""
+        return ["advise", "--cluster", "two.json", "--profile", "profile:one.json", "--range", "1.1", *more]
 
     def advise(self, *more: str) -> dict[str, Any]:
-        return json.loads(self.trigram(*self.arguments(*more), "--json").stdout)
+        return self.answer(self.arguments(*more))
 
     def candidates(self, *algorithms: Any, **changes: Any) -> tuple[str, str]:
         self.write(CANDIDATES | {"sweep": {"/algorithm": algorithms}} | changes, "candidates.json")
@@ -52,8 +39,9 @@ class Candidates(CommandTest):
 
     def test_every_algorithm_is_a_candidate(self) -> None:
         rows = json.loads((SOURCE / "configs" / "advise.json").read_text())["zip"]
-        named = [row["/algorithm"] for row in rows]
-        self.assertEqual(algorithms(), {a if isinstance(a, str) else a["name"] for a in named})
+        candidates = [row["/algorithm"] for row in rows]
+        names = {a if isinstance(a, str) else a["name"] for a in candidates}
+        self.assertEqual({a["name"] for a in listed("algorithms")}, names)
 
     def test_the_list_is_the_same_for_every_target(self) -> None:
         few = ("--algorithms", "powersgd,onebit_sgd,local_sgd,easgd")
@@ -67,7 +55,7 @@ class Candidates(CommandTest):
         self.assertEqual(*settings)
         self.assertEqual(len(settings[0]), 4)
 
-    def test_the_first_line_says_what_is_ignored(self) -> None:
+    def test_the_first_line_names_what_is_ignored(self) -> None:
         few = ("--algorithms", "gradient_allreduce,bytegrad")
         out = self.trigram(*self.arguments(*few)).stdout
         first = out.splitlines()[0]
@@ -105,8 +93,8 @@ class Candidates(CommandTest):
         self.assertIn("--cluster: has one worker, which has no peer to communicate with", err)
 
     def test_an_algorithm_that_never_communicates_never_wins(self) -> None:
-        chosen = self.candidates("gradient_allreduce", NEVER)
-        advice = self.advise(*chosen)
+        options = self.candidates("gradient_allreduce", NEVER)
+        advice = self.advise(*options)
         first, last = advice["candidates"]
         self.assertEqual(first["algorithm"], "gradient_allreduce")
         self.assertEqual(last["algorithm"], "diloco")
@@ -116,13 +104,13 @@ class Candidates(CommandTest):
             last["not_compared"], "made 20 of the 6000 steps from one exchange to the next"
         )
         self.assertEqual({flip["first"] for flip in advice["flips"]}, {None})
-        out = self.trigram(*self.arguments(*chosen)).stdout
+        out = self.trigram(*self.arguments(*options)).stdout
         self.assertIn("not compared: diloco sync_every=6000: made 20 of the 6000 steps", out)
         self.assertIn("; --set /steps=6000 makes runs long enough, or other options of the algorithm\n", out)
         self.assertIn("best: gradient_allreduce\n", out)
 
     def test_runs_have_several_cycles_of_their_algorithm(self) -> None:
-        """In the long run, a step of local SGD costs 1/H of an average."""
+        """In a long run, the mean step of local SGD contains 1/H of an average."""
         steps = {}
         for every in (1, 50):
             local = {"name": "diloco", "sync_every": every}
@@ -133,24 +121,24 @@ class Candidates(CommandTest):
         )
 
     def test_runs_whose_exchanges_take_time_become_longer(self) -> None:
-        """An average takes 330 ms, and 20 steps 60 ms."""
+        """An average takes 330 ms, and 20 steps take 60 ms."""
         self.write(CLUSTER | {"inter": {"bandwidth": "100Mbps", "latency": "50us"}}, "two.json")
-        chosen = self.candidates("gradient_allreduce", "async_model_average")
-        advice = self.advise(*chosen)
+        options = self.candidates("gradient_allreduce", "async_model_average")
+        advice = self.advise(*options)
         first = advice["candidates"][0]
         self.assertEqual(first["algorithm"], "async_model_average")
         self.assertIsNone(first["not_compared"])
         runs = list((self.folder / advice["results"]).glob("*/manifest.json"))
-        self.assertEqual(len(runs), 2, "those that were too short are not on the page")
-        self.assertEqual(self.trigram(*self.arguments(*chosen)).stderr, "", "nothing is left to run")
+        self.assertEqual(len(runs), 2, "runs that were too short are in another folder")
+        self.assertEqual(self.trigram(*self.arguments(*options)).stderr, "", "nothing is left to run")
 
-    def test_runs_that_stay_too_short_say_how_many_steps_they_need(self) -> None:
+    def test_candidates_whose_runs_stay_too_short_have_the_number_of_steps_they_need(self) -> None:
         self.write(CLUSTER | {"inter": {"bandwidth": "10kbps", "latency": "50us"}}, "two.json")
-        chosen = self.candidates("gradient_allreduce", "async_model_average")
-        last = self.advise(*chosen)["candidates"][-1]
+        options = self.candidates("gradient_allreduce", "async_model_average")
+        last = self.advise(*options)["candidates"][-1]
         self.assertIn("in 5000 steps", last["not_compared"])
         self.assertEqual(last["needs_steps"], 10000)
-        last = self.advise(*chosen, "--set", "/steps=20")["candidates"][-1]
+        last = self.advise(*options, "--set", "/steps=20")["candidates"][-1]
         self.assertEqual(last["needs_steps"], 40)
 
     def test_a_warm_up_that_is_too_long_is_named_with_the_steps_it_needs(self) -> None:
@@ -168,14 +156,14 @@ class Candidates(CommandTest):
         self.assertIn("all of its warm-up of 30", stopped["candidates"][0]["not_compared"])
 
     def test_a_target_reached_without_an_exchange_counts_at_the_first_exchange(self) -> None:
-        chosen = self.candidates(
+        options = self.candidates(
             "gradient_allreduce",
             {"name": "local_sgd", "sync_every": 10},
             workload="fashion_mnist",
             until_steady=False,
             eval_every=2,
         )
-        advice = self.advise(*chosen, "--target", "accuracy=0.1")
+        advice = self.advise(*options, "--target", "accuracy=0.1")
         by_name = {c["algorithm"]: c for c in advice["candidates"]}
         local = by_name["local_sgd"]
         self.assertIsNone(local["not_compared"])
@@ -191,7 +179,7 @@ class Candidates(CommandTest):
         self.assertIn("made 1 of the 30 steps", never["candidates"][1]["not_compared"])
         self.assertIsNone(never["candidates"][1]["time_to_accuracy_s"])
 
-    def test_runs_say_how_long_a_cycle_is_and_their_table_marks_them(self) -> None:
+    def test_runs_record_the_length_of_a_cycle_and_tables_mark_short_runs(self) -> None:
         config = {
             "cluster": CLUSTER,
             "workload": "profile:one.json",
@@ -205,7 +193,3 @@ class Candidates(CommandTest):
         self.assertRegex(out, r"gradient_allreduce +\d+\.\d+ \*")
         self.assertRegex(out, r"diloco ‡ +\d+\.\d+ ")
         self.assertIn("‡ never best: made 10 of the 500 steps", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

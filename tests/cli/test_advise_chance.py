@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
-from harness import CommandTest, worlds
+from advice import AdviseTest
+from harness import one_tensor_profile
 
-PROFILE = {
-    "name": "one",
-    "accelerator": "none",
-    "batch": 4,
-    "tensors": [{"tensor": "w", "numel": 100_000, "forward_s": 0.4e-3, "backward_s": 0.6e-3}],
-}
-RANDOM = {
-    "run_times": {"kind": "lognormal", "variation": 0.3},
-    "stragglers": {"count": 1, "delay": "20ms"},
-}
-BUSY = {"background": {"load": 0.5, "flow": "1MB"}}
+PROFILE = one_tensor_profile(100_000, 0.4e-3, 0.6e-3, accelerator="none")
+RANDOM_WORKERS = {"run_times": {"kind": "lognormal", "variation": 0.3}, "stragglers": {"count": 1, "delay": "20ms"}}
+BACKGROUND = {"background": {"load": 0.5, "flow": "1MB"}}
 UNEQUAL = {"slow_workers": [{"rank": 1, "factor": 3}]}
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class Chance(CommandTest):
+class Chance(AdviseTest):
     def advise(
         self, cluster: dict[str, Any], inter: dict[str, Any], *more: str, algorithm: str = "gradient_allreduce"
     ) -> str:
@@ -36,22 +27,19 @@ class Chance(CommandTest):
             "sweep": {"/algorithm": [algorithm]},
         }
         self.write(candidates, "candidates.json")
-        return self.trigram(
-            *("advise", "--cluster", "two.json", "--profile", "profile:one.json"),
-            *("--candidates", "candidates.json", "--range", "1.1", *more),
-        ).stdout
+        return self.trigram(*self.command("two", "--range", "1.1", *more)).stdout
 
     def test_random_draws_are_named(self) -> None:
         for cluster, inter, names in (
-            (RANDOM, {}, "/cluster/run_times, /cluster/stragglers are drawn at random"),
-            ({}, BUSY, "/cluster/inter/background is drawn at random"),
+            (RANDOM_WORKERS, {}, "/cluster/run_times, /cluster/stragglers are drawn at random"),
+            ({}, BACKGROUND, "/cluster/inter/background is drawn at random"),
         ):
             with self.subTest(names):
                 self.assertIn(f"warning: {names}: each row is the mean over", self.advise(cluster, inter))
 
     def test_there_is_no_remark_without_random_draws(self) -> None:
-        everybody_late = {"stragglers": {"count": 2, "delay": "20ms"}}
-        for cluster in ({}, UNEQUAL, everybody_late):
+        all_late = {"stragglers": {"count": 2, "delay": "20ms"}}
+        for cluster in ({}, UNEQUAL, all_late):
             with self.subTest(cluster):
                 self.assertNotIn("warning:", self.advise(cluster, {}))
 
@@ -60,7 +48,7 @@ class Chance(CommandTest):
         self.assertIn("warning: times to an accuracy are those of seed 7 only", self.advise({}, {}, *target))
 
     def test_runs_whose_fast_workers_end_early_are_made_longer(self) -> None:
-        """While the slow worker makes one step, the other worker could make a hundred, but a run has ten."""
+        """While the slow worker makes one step, the other worker could make a hundred, but a run has only ten."""
         slow = {"slow_workers": [{"rank": 1, "factor": 100}]}
         target = ("--target", "accuracy=0.1")
         out = self.advise(slow, {}, *target, algorithm="async_parameter_server")
@@ -70,7 +58,3 @@ class Chance(CommandTest):
         self.assertGreater(json.loads(answer.read_text())["experiment"]["steps"], 100)
         out = self.advise(slow, {}, *target, "--set", "/steps=10", algorithm="async_parameter_server")
         self.assertIn("had a worker that made all of its 10 steps before the accuracy was reached", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,42 +1,32 @@
-"""Advice compares networks that change with time in their final state. If the user sets the initial state, there is a
-warning."""
+"""Advice assumes that networks that change with time are in their final state. It warns if the user sets another
+state."""
 
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
-from harness import CommandTest, worlds
+from advice import AdviseTest
+from harness import one_tensor_profile
 
 NBYTES = 4_000_000
-PROFILE = {
-    "name": "one",
-    "accelerator": "none",
-    "batch": 4,
-    "tensors": [{"tensor": "w", "numel": NBYTES // 4, "forward_s": 0.4e-3, "backward_s": 0.6e-3}],
-}
+PROFILE = one_tensor_profile(NBYTES // 4, 0.4e-3, 0.6e-3, accelerator="none")
 FULL = {"name": "gradient_allreduce", "overlap": False, "allreduce": "recursive_doubling"}
 BURST = {"shaping": {"rate": "1Gbps", "depth": "10GB"}}
-LATER = {"profile": [{"at": "1s", "bandwidth": 0.1}]}
+CHANGE = {"profile": [{"at": "1s", "bandwidth": 0.1}]}
 SLOW_S = 1e-3 + 50e-6 + NBYTES / (1e9 / 8)  # at 1 Gbps, the bandwidth after the burst and after the change
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class ChangingNetworks(CommandTest):
+class ChangingNetworks(AdviseTest):
     def advise(self, inter: dict[str, Any], *more: str) -> tuple[str, float]:
-        """The output, and the time of the candidate's step."""
+        """The output, and the step time of the only candidate."""
         self.write(PROFILE, "one.json")
         cluster = {"nodes": 2, "inter": {"bandwidth": "10Gbps", "latency": "50us"} | inter}
         self.write(cluster, "two.json")
-        list_ = {"cluster": cluster, "workload": "bert_large", "steps": 10, "sweep": {"/algorithm": [FULL]}}
-        self.write(list_, "candidates.json")
-        words = [
-            *("advise", "--cluster", "two.json", "--profile", "profile:one.json"),
-            *("--candidates", "candidates.json", "--range", "1.1", *more),
-        ]
-        out = self.trigram(*words).stdout
-        return out, json.loads(self.trigram(*words, "--json").stdout)["candidates"][0]["step_s"]
+        candidates = {"cluster": cluster, "workload": "bert_large", "steps": 10, "sweep": {"/algorithm": [FULL]}}
+        self.write(candidates, "candidates.json")
+        command = self.command("two", "--range", "1.1", *more)
+        return self.trigram(*command).stdout, self.answer(command)["candidates"][0]["step_s"]
 
     def test_buckets_begin_without_saved_credit(self) -> None:
         out, step_s = self.advise(BURST)
@@ -52,14 +42,14 @@ class ChangingNetworks(CommandTest):
         self.assertNotIn("assumed: token", out)
 
     def test_links_are_as_after_their_last_change(self) -> None:
-        out, step_s = self.advise(LATER)
+        out, step_s = self.advise(CHANGE)
         self.assertAlmostEqual(step_s, SLOW_S, delta=0.01 * SLOW_S)
         self.assertIn("assumed: links between nodes have 0.1 x their bandwidth and 1 x their latency", out)
         self.assertIn("after their last change at 1s; ", out)
 
     def test_link_changes_that_are_set_are_a_warning(self) -> None:
-        profile = json.dumps(LATER["profile"])
-        out, step_s = self.advise(LATER, "--set", f"/cluster/inter/profile={profile}")
+        profile = json.dumps(CHANGE["profile"])
+        out, step_s = self.advise(CHANGE, "--set", f"/cluster/inter/profile={profile}")
         self.assertLess(step_s, 0.2 * SLOW_S)
         self.assertIn("warning: links between nodes change until 1s: each row covers the time until", out)
 
@@ -69,7 +59,3 @@ class ChangingNetworks(CommandTest):
                 out, _ = self.advise(inter)
                 self.assertNotIn("assumed: token", out)
                 self.assertNotIn("assumed: links", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
-from harness import CommandTest, worlds
+from advice import AdviseTest
+from harness import one_tensor_profile
 
 INSIDE = {"bandwidth": "10Gbps", "latency": "5us"}
 ONE = {"nodes": 1, "workers_per_node": 4, "intra": INSIDE}
 TWO = {"nodes": 2, "workers_per_node": 2, "inter": INSIDE}
-PROFILE = {
-    "name": "one",
-    "batch": 4,
-    "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
-}
+PROFILE = one_tensor_profile(1_000_000, 0.001, 0.002)
 BYTEGRAD = {"name": "bytegrad", "hierarchical": True}
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class OneNode(CommandTest):
+class OneNode(AdviseTest):
     def advise(self, cluster: Any, *algorithms: Any) -> tuple[str, dict[str, Any]]:
         self.write(PROFILE, "one.json")
         self.write(cluster, "mine.json")
-        list_ = {"cluster": cluster, "workload": "bert_large", "steps": 4, "sweep": {"/algorithm": algorithms}}
-        self.write(list_, "candidates.json")
-        words = [
-            *("advise", "--cluster", "mine.json", "--profile", "profile:one.json"),
-            *("--candidates", "candidates.json", "--range", "1.1"),
-        ]
-        out = self.trigram(*words).stdout
-        return out, json.loads(self.trigram(*words, "--json").stdout)
+        candidates = {"cluster": cluster, "workload": "bert_large", "steps": 4, "sweep": {"/algorithm": algorithms}}
+        self.write(candidates, "candidates.json")
+        command = self.command("mine", "--range", "1.1")
+        return self.trigram(*command).stdout, self.answer(command)
 
     def test_the_exchange_of_an_algorithm_happens(self) -> None:
         out, advice = self.advise(ONE, "gradient_allreduce", BYTEGRAD, {"name": "dpsgd", "hierarchical": True})
@@ -71,15 +62,11 @@ class OneNode(CommandTest):
         out = self.trigram("run", self.write(config), table=True).stdout
         self.assertEqual(out.count(" ‡ "), 1)
         self.assertIn("‡ never best: was hierarchical on one node", out)
-        lacks = {json.dumps(m["sweep"]["/algorithm"]): m["summary"]["shortfall"] for m in self.manifests()}
-        self.assertEqual(lacks.pop(json.dumps(BYTEGRAD, sort_keys=True))["of"], "run")
-        self.assertEqual(set(lacks.values()), {None})
+        shortfalls = {json.dumps(m["sweep"]["/algorithm"]): m["summary"]["shortfall"] for m in self.manifests()}
+        self.assertEqual(shortfalls.pop(json.dumps(BYTEGRAD, sort_keys=True))["of"], "run")
+        self.assertEqual(set(shortfalls.values()), {None})
 
     def test_on_several_nodes_both_candidates_remain(self) -> None:
         out, advice = self.advise(TWO, BYTEGRAD, BYTEGRAD | {"hierarchical": False})
         self.assertEqual(len(advice["candidates"]), 2)
         self.assertNotIn("one node", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,51 +1,37 @@
-"""Flips are found from runs that are long enough. A candidate that is unknown at a setting counts neither as ahead nor
-as behind.
+"""The search for flips uses runs that are long enough. A candidate that is unknown at a setting, because its runs there
+are too short, counts neither as ahead nor as behind.
 
-Two workers compute for 3 ms per step and average 4 MB in the background. An average takes 32 Mbit over the
-bandwidth, and no step waits for it. The first average is of equal models, so a run needs two. 5,000 steps, which no
-run exceeds, take 15 s.
+Two workers compute for 3 ms per step and average 4 MB in the background, where an average of 32 Mbit takes its time at
+the bandwidth, and no step waits for it. The first average is of equal models, so a run must complete two. Runs have at
+most 5,000 steps, which take 15 s.
 """
 
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
-from harness import CommandTest, worlds
+from advice import AdviseTest
+from harness import one_tensor_profile
 
-PROFILE = {
-    "name": "one",
-    "accelerator": "none",
-    "batch": 4,
-    "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
-}
-ASYNC, FULL, SIGNS = "async_model_average", "gradient_allreduce", "ef_signsgd"
+PROFILE = one_tensor_profile(1_000_000, 0.001, 0.002, accelerator="none")
+ASYNC, ALLREDUCE, SIGNS = "async_model_average", "gradient_allreduce", "ef_signsgd"
 AVERAGE = {"name": ASYNC, "interval": "1us"}
 NAME = f"{ASYNC} interval=1us"
 CANDIDATES = {"cluster": "two.json", "workload": "bert_large", "steps": 40, "until_steady": True}
-BOTH = {"sweep": {"/algorithm": [FULL, AVERAGE]}}
+BOTH = {"sweep": {"/algorithm": [ALLREDUCE, AVERAGE]}}
 NEVER_AVERAGED = "completed no average in 5000 steps except the one at the start of the run, of equal models"
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class Unknown(CommandTest):
+class Unknown(AdviseTest):
     def arguments(self, bandwidth: str, *more: str, candidates: dict[str, Any] = BOTH) -> list[str]:
         self.write({"nodes": 2, "inter": {"bandwidth": bandwidth, "latency": "50us"}}, "two.json")
         self.write(PROFILE, "one.json")
         self.write(CANDIDATES | candidates, "candidates.json")
-        return [
-            *("advise", "--cluster", "two.json", "--profile", "profile:one.json"),
-            *("--candidates", "candidates.json", *more),
-        ]
-
-    def advise(self, arguments: list[str]) -> dict[str, Any]:
-        return json.loads(self.trigram(*arguments, "--json").stdout)
+        return self.command("two", *more)
 
     def flip(self, advice: dict[str, Any], quantity: str, direction: str) -> dict[str, Any]:
-        (flip,) = (
-            f for f in advice["flips"] if (f["quantity"], f["direction"]) == (quantity, direction)
-        )
+        (flip,) = (f for f in advice["flips"] if (f["quantity"], f["direction"]) == (quantity, direction))
         return flip
 
     def steps(self, results: str) -> set[int]:
@@ -54,7 +40,7 @@ class Unknown(CommandTest):
 
     def test_runs_are_made_longer_at_every_setting_of_the_search(self) -> None:
         """Two averages take 22 of the 40 steps, and 86 steps at a fourth of the bandwidth."""
-        advice = self.advise(self.arguments("1Gbps", "--range", "4"))
+        advice = self.answer(self.arguments("1Gbps", "--range", "4"))
         self.assertEqual(advice["candidates"][0]["algorithm"], ASYNC)
         for flip in advice["flips"]:
             self.assertIsNone(flip["first"], flip)
@@ -65,7 +51,7 @@ class Unknown(CommandTest):
 
     def test_a_best_candidate_that_is_unknown_is_not_beaten(self) -> None:
         arguments = self.arguments("8Mbps", "--range", "4")
-        advice = self.advise(arguments)
+        advice = self.answer(arguments)
         self.assertEqual(advice["candidates"][0]["algorithm"], ASYNC)
         flip = self.flip(advice, "bandwidth", "down")
         self.assertIsNone(flip["first"])
@@ -90,7 +76,7 @@ class Unknown(CommandTest):
         ]
         options = ("--range", "128", "--target", "accuracy=0.5")
         arguments = self.arguments("20Gbps", *options, candidates={"zip": rows})
-        advice = self.advise(arguments)
+        advice = self.answer(arguments)
         self.assertEqual([c["algorithm"] for c in advice["candidates"]], [SIGNS, ASYNC])
         self.assertIsNone(advice["candidates"][1]["not_compared"])
         flip = self.flip(advice, "bandwidth", "down")
@@ -102,13 +88,13 @@ class Unknown(CommandTest):
     def test_runs_that_reach_their_target_early_do_not_become_longer(self) -> None:
         """A run that reaches its target before its first average would end at the same step if it were longer."""
         arguments = self.arguments("10kbps", "--range", "1.1", "--target", "accuracy=0.3")
-        last = self.advise(arguments)["candidates"][-1]
+        last = self.answer(arguments)["candidates"][-1]
         self.assertEqual(last["algorithm"], ASYNC)
         self.assertRegex(last["not_compared"], "in [0-9] steps")
 
     def test_candidates_that_are_unknown_where_nics_differ_are_named(self) -> None:
         arguments = self.arguments("4.25Mbps", "--range", "1.1")
-        advice = self.advise(arguments)
+        advice = self.answer(arguments)
         self.assertIsNone(advice["candidates"][0]["not_compared"])
         last = advice["where_nics_differ"][-1]
         self.assertEqual(last["settings"], {"/algorithm": AVERAGE})
@@ -117,7 +103,3 @@ class Unknown(CommandTest):
         out = self.trigram(*arguments).stdout
         self.assertIn("warning: where NICs differ by 1 %, it is not known who is first\n", out)
         self.assertIn(f"not compared where NICs differ by 1 %: {NAME}: {NEVER_AVERAGED}\n", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,17 +1,13 @@
-"""`trigram bench` as an MPI job: processes with different arguments, and processes that end
-early."""
+"""`trigram bench` as an MPI job: processes with different arguments, and processes that end early."""
 
 from __future__ import annotations
 
-import os
-import signal
-import unittest
 
-from harness import experiment
+from harness import children, experiment
 from jobs import JobTest
 
 
-def but_rank_0(arguments: str) -> str:
+def arguments_of_rank_0(arguments: str) -> str:
     return f'and rank 0 has "{arguments}"; expected the same on all ranks'
 
 
@@ -23,11 +19,11 @@ class BenchJobs(JobTest):
             ("bench", "bench --no-check"),
             ("bench --max-bytes 8B", "bench --max-bytes 0.008kB"),
         ]
-        for here, there in cases:
-            line = self.refused(2, here, {1: there})
-            self.assertEqual(line, f'trigram: rank 1: has the arguments "{there}", {but_rank_0(here)}')
+        for first, second in cases:
+            line = self.refused(2, first, {1: second})
+            self.assertEqual(line, f'trigram: rank 1: has the arguments "{second}", {arguments_of_rank_0(first)}')
 
-    def test_an_error_of_all_ranks_is_told_once(self) -> None:
+    def test_an_error_of_all_ranks_is_printed_once(self) -> None:
         self.write({"nodes": 3}, "my.json")
         missing = "bench allreduce --max-bytes 16B --cluster none.json"
         line = self.refused(3, missing)
@@ -50,7 +46,7 @@ class BenchJobs(JobTest):
                           "or run, replay, bench, calibrate", line)
         line = self.refused(3, "bench allreduce", {2: "report results"})
         self.assertEqual(line, 'trigram: rank 2: has the arguments "report results", '
-                         + but_rank_0("bench allreduce"))
+                         + arguments_of_rank_0("bench allreduce"))
 
     def test_a_command_line_that_cannot_be_parsed_is_reported_once(self) -> None:
         for command in ("bench --itres 3", "run --bogus", "bench --ranks 0", "advice"):
@@ -66,16 +62,5 @@ class BenchJobs(JobTest):
         job = self.start(3, "bench", "allreduce", "--algorithm", "ring", "--max-bytes", "16B",
                          "--iters", "1000000")
         self.assertIn("# world mpi", job.stdout.readline())
-        self.wait_for(lambda: len(self.children(job.pid)) == 3)
-        ranks = {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
-        os.kill(ranks[1], signal.SIGKILL)
-        _, err = job.communicate(timeout=60)
-        self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
-        for survivor in (0, 2):
-            self.assertRegex(err, f"trigram: rank {survivor} is ended by SIGTERM\n"
-                                  f"rank {survivor} (waits for|computes|prepares)")
-        self.assertNotIn("finished runs are kept", err)
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.wait_for(lambda: len(children(job.pid)) == 3)
+        self.check_survivors_of_a_kill(job)

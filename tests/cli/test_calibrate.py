@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import unittest
 from typing import Any
 
-from harness import SOURCE, CommandTest, experiment, worlds
+from harness import SOURCE, CommandTest, experiment, needs_simulator, worlds
 
 
 DEVICE = ("sgd", "axpby", "copy", "encode", "decode")
@@ -17,9 +16,7 @@ RATES = ("memory_bandwidth", "reduction_bandwidth", "copy_bandwidth", "codec_ban
 def rows(table: str) -> list[tuple[str, float, float, float]]:
     """(probe, size, measured time, fitted time) of each row; times in microseconds."""
     pattern = r"^ *(\w+) +(\d+) +(?:B|FLOP) +([\d.]+) +([\d.]+) +-?[\d.]+ %$"
-    return [
-        (m[1], float(m[2]), float(m[3]), float(m[4])) for m in re.finditer(pattern, table, re.M)
-    ]
+    return [(m[1], float(m[2]), float(m[3]), float(m[4])) for m in re.finditer(pattern, table, re.M)]
 
 
 def per_second(rate: str) -> float:
@@ -28,12 +25,13 @@ def per_second(rate: str) -> float:
     return float(number) * 1e3 ** " KMGT".index(prefix.upper() or " ") / (8 if unit == "bps" else 1)
 
 
+# Parts of the messages of a calibration whose times do not fit the model.
 NOISE = "the measured times do not grow with the size", "its memory traffic and overheads alone would take"
 
 
 class Calibrate(CommandTest):
     def calibrate(self, *arguments: str, longest: str = "256KiB") -> str:
-        """The output. On a busy machine the times may not fit; then the calibration is repeated."""
+        """The output. A calibration is repeated if its times do not fit the model, which happens on busy machines."""
         command = ("calibrate", "--max-bytes", longest, "--iters", "5", *arguments)
         for _ in range(9):
             try:
@@ -67,7 +65,7 @@ class Calibrate(CommandTest):
         self.assertEqual(manifest["experiment"]["cluster"]["inter"], cluster["inter"])
         self.assertEqual(manifest["experiment"]["cluster"]["accelerator"], cluster["accelerator"])
 
-    @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
+    @needs_simulator
     def test_its_prediction_of_a_ring_equals_the_simulators(self) -> None:
         table = self.calibrate("--ranks", "4", "-o", "cluster.json")
         simulated = json.loads(
@@ -80,9 +78,9 @@ class Calibrate(CommandTest):
             self.assertEqual(size, row["bytes"])
             self.assertAlmostEqual(fitted_us, 1e6 * row["time_s"], delta=0.01)
 
-    @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
+    @needs_simulator
     def test_the_simulator_charges_codecs_the_fitted_rates(self) -> None:
-        """It charges the launch overhead, and memory traffic at the fitted rate."""
+        """The simulator charges the launch overhead, and memory traffic at the fitted rate."""
         table = self.calibrate("--ranks", "2", "-o", "cluster.json")
         fitted_us = [row[3] for row in rows(table) if row[0] == "encode"]
 
@@ -105,7 +103,7 @@ class Calibrate(CommandTest):
         for once, half in zip(simulated_us("free_launches.json"), simulated_us("twice.json")):
             self.assertAlmostEqual(once / half, 2, places=6)
 
-    @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
+    @needs_simulator
     def test_every_rate_affects_a_simulated_step(self) -> None:
         """If a rate is doubled twice, the second doubling saves half as much time as the first."""
         self.calibrate("--ranks", "3", "-o", "cluster.json")
@@ -133,8 +131,7 @@ class Calibrate(CommandTest):
                               "--cluster", "network.json", "-o", "cluster.json", longest="16KiB")
 
     def test_it_finds_the_window_of_a_connection(self) -> None:
-        """The error is below 5 % if nobody else uses the cores, so the best of a few attempts
-        counts."""
+        """The error is below 5 % if no other process uses the cores, so the best of a few attempts counts."""
         window, best = 65536, 1e9
         for _ in range(4):
             table = self.emulated(3, {"window": "64KiB", "slow_start": False})
@@ -145,17 +142,17 @@ class Calibrate(CommandTest):
             if best < 0.05:
                 break
         self.assertLess(best, 0.05)
-        # Two connections move twice as much as one, because the link is wider than one connection.
+        # Two connections move twice as much as one, because one connection does not fill the link.
         self.assertGreater(per_second(cluster["inter"]["bandwidth"]), 1.5 * 65536 / 0.01)
 
-    def test_it_writes_no_window_that_does_not_bind(self) -> None:
+    def test_it_writes_no_window_that_limits_nothing(self) -> None:
         table = self.emulated(3, "none")
         self.assertRegex(table, r"(?m)^window +does not bind \(at least \d+ B\)")
         self.assertEqual(self.description()["transport"].get("tcp", "none"), "none")
         table = self.calibrate("--runtime", "threads", "--ranks", "3")
         self.assertRegex(table, r"(?m)^window +not measured: the round trip of [\d.e-]+ ms is too")
 
-    def test_a_lone_rank_has_no_network(self) -> None:
+    def test_a_single_rank_has_no_network(self) -> None:
         table = self.calibrate("--ranks", "1")
         self.assertEqual({row[0] for row in rows(table)}, {*DEVICE, "gemm"})
         self.assertNotIn("latency", table)
@@ -177,11 +174,5 @@ class Calibrate(CommandTest):
         if not worlds()["sim"]:
             cases = cases[1:]
         for arguments, text in cases:
-            err = self.trigram("calibrate", *arguments, code=2).stderr
-            self.assertEqual(len(err.splitlines()), 1, err)
-            self.assertIn(text, err)
+            self.assertIn(text, self.refusal("calibrate", *arguments))
         self.assertEqual(list(self.folder.iterdir()), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

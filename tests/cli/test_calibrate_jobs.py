@@ -1,13 +1,10 @@
-"""`trigram calibrate` as an MPI job: processes with different arguments, and processes that end
-early."""
+"""`trigram calibrate` as an MPI job: processes with different arguments, and processes that end early."""
 
 from __future__ import annotations
 
-import os
-import signal
 import time
-import unittest
 
+from harness import children
 from jobs import JobTest
 
 
@@ -18,7 +15,7 @@ class CalibrateJobs(JobTest):
         self.assertIn(f'trigram: rank 2: has the arguments "{command} --quantile 0.25", and ', line)
         self.assertEqual(list(self.folder.glob("mine.json")), [])
 
-    def test_the_description_may_go_to_a_pipe(self) -> None:
+    def test_the_description_may_be_written_to_a_pipe(self) -> None:
         command = ["calibrate", "--max-bytes", "64KiB", "--iters", 3, "-o", "/dev/stdout"]
         for _ in range(6):  # on a busy machine, short messages may take longer than long ones
             out, err = self.start(2, *command).communicate(timeout=100)
@@ -27,7 +24,7 @@ class CalibrateJobs(JobTest):
         self.assertIn('"memory_bandwidth"', out, err)
         self.assertEqual(list(self.folder.glob("*.part")), [])
 
-    def test_an_error_is_told_once(self) -> None:
+    def test_an_error_is_printed_once(self) -> None:
         line = self.refused(2, "calibrate --workload fashion")
         self.assertIn("trigram: --workload: unknown workload", line)
         line = self.refused(2, "calibrate -o no/such/folder")  # only rank 0 writes there
@@ -35,17 +32,6 @@ class CalibrateJobs(JobTest):
 
     def test_survivors_of_a_killed_process_say_what_they_wait_for(self) -> None:
         job = self.start(3, "calibrate", "--max-bytes", "64KiB", "--iters", "1000000")
-        self.wait_for(lambda: len(self.children(job.pid)) == 3)
-        time.sleep(3)  # until it measures
-        ranks = {self.rank_of(int(pid)): int(pid) for pid in self.children(job.pid)}
-        os.kill(ranks[1], signal.SIGKILL)
-        _, err = job.communicate(timeout=60)
-        self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
-        for survivor in (0, 2):
-            self.assertRegex(err, f"trigram: rank {survivor} is ended by SIGTERM\n"
-                                  f"rank {survivor} (waits for|computes|prepares)")
-        self.assertNotIn("finished runs are kept", err)
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.wait_for(lambda: len(children(job.pid)) == 3)
+        time.sleep(3)  # until the job measures
+        self.check_survivors_of_a_kill(job)

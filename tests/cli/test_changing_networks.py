@@ -1,25 +1,20 @@
-"""Runs during which the network changes, because credit of shaped links is used or links change at certain times, have
-a warning."""
+"""A run has a warning if the network changes during it, because shaped links use up credit or because links change at
+certain times."""
 
 from __future__ import annotations
 
 import shutil
-import unittest
 from typing import Any
 
-from harness import CommandTest, worlds
+from harness import CommandTest, needs_simulator, one_tensor_profile
 
-PROFILE = {
-    "name": "one",
-    "batch": 4,
-    "tensors": [{"tensor": "w", "numel": 25_000_000, "forward_s": 0.05, "backward_s": 0.1}],
-}
+PROFILE = one_tensor_profile(25_000_000, 0.05, 0.1)
 NOT_THE_SAME = "network not the same in all steps: "
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+@needs_simulator
 class ChangingNetworks(CommandTest):
-    def said(self, steps: int, algorithm: Any = "gradient_allreduce", **inter: Any) -> list[str]:
+    def warnings_of_run(self, steps: int, algorithm: Any = "gradient_allreduce", **inter: Any) -> list[str]:
         """The warnings of a run. A step of an allreduce sends 150 MB out of each of four nodes, which takes 120 ms at
         10 Gbps."""
         self.write(PROFILE, "one.json")
@@ -36,30 +31,26 @@ class ChangingNetworks(CommandTest):
             self.assertIn(warning, self.trigram("table", self.results).stdout)
         return found
 
-    def test_saved_credit_that_is_left_is_a_warning(self) -> None:
+    def test_saved_credit_that_remains_is_a_warning(self) -> None:
         shaping = {"rate": "1Gbps", "depth": "10GB"}
-        (warning,) = self.said(12, shaping=shaping)
+        (warning,) = self.warnings_of_run(12, shaping=shaping)
         self.assertRegex(warning, "began with 10 GB of saved credit, of which 8\\.\\d+ GB was left after the last of 12 "
                                   "steps; steps are slower once it is used up, as a longer run shows")
 
     def test_saved_credit_that_is_used_up_is_a_warning(self) -> None:
-        (warning,) = self.said(40, shaping={"rate": "1Gbps", "depth": "1GB"})
+        (warning,) = self.warnings_of_run(40, shaping={"rate": "1Gbps", "depth": "1GB"})
         self.assertRegex(warning, "began with 1 GB of saved credit, which was used up in step \\d of 40; later steps")
 
     def test_credit_that_accumulates_as_fast_as_it_is_used_is_no_warning(self) -> None:
         for shaping in ({"rate": "9Gbps", "depth": "1GB"}, {"rate": "1Gbps"},
                         {"rate": "1Gbps", "depth": "1GB", "initial": "0B"}):
-            self.assertEqual(self.said(12, shaping=shaping), [], shaping)
+            self.assertEqual(self.warnings_of_run(12, shaping=shaping), [], shaping)
         local = {"name": "local_sgd", "sync_every": 4}
-        self.assertEqual(self.said(12, local, shaping={"rate": "5Gbps", "depth": "2GB"}), [])
+        self.assertEqual(self.warnings_of_run(12, local, shaping={"rate": "5Gbps", "depth": "2GB"}), [])
 
     def test_changes_at_certain_times_are_a_warning(self) -> None:
         changes = [{"at": "0s", "bandwidth": 1}, {"at": "1s", "bandwidth": 0.5}, {"at": "100s", "bandwidth": 0.1}]
-        (warning,) = self.said(12, profile=changes)
+        (warning,) = self.warnings_of_run(12, profile=changes)
         self.assertIn("1 of the changes of /cluster/inter/profile came during the run, the last at 1 s of ", warning)
         self.assertIn("the next change of /cluster/inter/profile, at 100 s, comes after the end", warning)
-        self.assertEqual(self.said(13, profile=changes[:1]), [])
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.assertEqual(self.warnings_of_run(13, profile=changes[:1]), [])

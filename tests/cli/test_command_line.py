@@ -1,24 +1,17 @@
-"""The output of mistyped commands, and the behaviour of a command whose output nobody reads."""
+"""The output of mistyped commands, and commands whose output is not read."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
-import unittest
 from typing import Any
 
 from harness import TRIGRAM, CommandTest, experiment
 
 
 class CommandLine(CommandTest):
-    def refusal(self, *arguments: str) -> str:
-        refused = self.trigram(*arguments, code=2)
-        self.assertEqual(refused.stdout, "")
-        self.assertEqual(len(refused.stderr.splitlines()), 1, refused.stderr)
-        return refused.stderr
-
-    def test_without_a_command_all_are_named(self) -> None:
+    def test_without_a_command_all_commands_are_named(self) -> None:
         for command in ("run", "validate", "table"):
             self.assertRegex(self.refusal(), rf"expected a command, one of .*\b{command}\b")
         self.assertIn("one of network", self.refusal("show"))
@@ -37,21 +30,19 @@ class CommandLine(CommandTest):
         self.assertIn('--jsn: no such option of trigram list; did you mean "--json"?', self.refusal("list", "--jsn"))
 
     def test_a_profile_by_its_path(self) -> None:
-        said = self.refusal("advise", "--cluster", "ethernet_10g", "--profile", "mymodel.csv")
-        self.assertIn('did you mean "profile:mymodel.csv"?', said)
+        refusal = self.refusal("advise", "--cluster", "ethernet_10g", "--profile", "mymodel.csv")
+        self.assertIn('did you mean "profile:mymodel.csv"?', refusal)
 
 
-class Listeners(CommandTest):
-    """Readers of stdout and stderr."""
-
-    def ended(self, *arguments: Any, **streams: Any) -> subprocess.CompletedProcess[bytes]:
+class OutputWithoutReader(CommandTest):
+    def run_program(self, *arguments: Any, **streams: Any) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([TRIGRAM, *map(str, arguments)], cwd=self.folder, timeout=100, **streams)
 
-    def test_errors_need_no_reader(self) -> None:
+    def test_errors_that_cannot_be_printed_do_not_change_the_exit_code(self) -> None:
         bad = self.write(experiment(steps=0))
         with open("/dev/full", "w") as full:
             for arguments in (("run", bad), ("rnu",), ("run", bad, "--nothing")):
-                self.assertEqual(self.ended(*arguments, stderr=full).returncode, 2)
+                self.assertEqual(self.run_program(*arguments, stderr=full).returncode, 2)
         closed = ["sh", "-c", f"exec {TRIGRAM} run {bad} 2>&-"]
         self.assertEqual(subprocess.run(closed, cwd=self.folder, timeout=100).returncode, 2)
 
@@ -67,7 +58,3 @@ class Listeners(CommandTest):
                     os.close(writer)
                     self.assertEqual(done.stderr, b"")
                     self.assertIn(done.returncode, (0, -signal.SIGPIPE))
-
-
-if __name__ == "__main__":
-    unittest.main()

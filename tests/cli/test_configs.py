@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import subprocess
-import unittest
 from pathlib import Path
 from typing import Any
 
 import jsonschema
-from harness import SOURCE, TRIGRAM, CommandTest, experiment, worlds
+from harness import SOURCE, TRIGRAM, CommandTest, experiment, listed, needs_simulator, read_json
 
 CONFIGS = SOURCE / "configs"
-
-
-def without_comments(text: str) -> Any:
-    return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
 
 
 class Configs(CommandTest):
@@ -53,10 +47,9 @@ class Configs(CommandTest):
         self.assertTrue(paths)
         for path in paths:
             with self.subTest(path.name):
-                cluster = without_comments(path.read_text())
-                self.assertEqual([], list(validator.iter_errors(cluster)))
+                self.assertEqual([], list(validator.iter_errors(read_json(path))))
 
-    def test_schema_refuses_the_mistakes_that_the_program_refuses(self) -> None:
+    def test_the_schema_refuses_mistakes_that_the_program_refuses(self) -> None:
         validator = jsonschema.Draft7Validator(self.schema())
         self.assertTrue(validator.is_valid(experiment()))
         no_steps = {key: value for key, value in experiment().items() if key != "steps"}
@@ -71,26 +64,25 @@ class Configs(CommandTest):
             self.assertFalse(validator.is_valid(bad), bad)
         self.assertTrue(validator.is_valid({**no_steps, "sweep": {"/steps": [1, 2]}}))
 
-    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    @needs_simulator
     def test_program_accepts_every_committed_config(self) -> None:
         self.trigram("validate", *self.committed())
 
-    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    @needs_simulator
     def test_starting_config_is_valid(self) -> None:
         self.trigram("init", "start.json")
         self.trigram("validate", "start.json")
-        text = (self.folder / "start.json").read_text()
-        jsonschema.Draft7Validator(self.schema()).validate(without_comments(text))
+        jsonschema.Draft7Validator(self.schema()).validate(read_json(self.folder / "start.json"))
         self.trigram("init", "start.json", code=2)  # it does not overwrite
 
     def test_list(self) -> None:
-        listed = json.loads(self.trigram("list", "--json").stdout)
-        trigrams = {a["name"]: a["trigram"] for a in listed["algorithms"]}
+        components = json.loads(self.trigram("list", "--json").stdout)
+        trigrams = {a["name"]: a["trigram"] for a in components["algorithms"]}
         self.assertEqual(trigrams["gradient_allreduce"], "sync, full, centralised")
         self.assertEqual(trigrams["bytegrad"], "sync, low, centralised")
         self.assertEqual(trigrams["decentralized"], "sync, full, decentralised")
         self.assertEqual(trigrams["async_model_average"], "async, full, centralised")
-        for a in listed["algorithms"]:
+        for a in components["algorithms"]:
             coded = a["name"] in ("wagma", "adpsgd", "async_parameter_server", "ssp")
             low = a["trigram"].replace("full", "low") if coded else None
             self.assertEqual(a.get("trigram_with_codec"), low)
@@ -100,15 +92,15 @@ class Configs(CommandTest):
             "algorithms", "codecs", "graphs", "networks", "workloads", "optimizers", "worlds"
         ):
             self.assertIn(kind, text)
-            for entry in listed[kind]:
+            for entry in components[kind]:
                 self.assertIn(entry["name"], text)
-        for world in listed["worlds"]:
+        for world in components["worlds"]:
             self.assertEqual(world["available"], world["reason"] is None)
 
     def test_list_of_one_kind(self) -> None:
-        listed = json.loads(self.trigram("list", "graphs", "--json").stdout)
-        self.assertEqual(list(listed), ["graphs"])
-        gaps = {graph["name"]: graph["spectral_gap"] for graph in listed["graphs"]}
+        components = json.loads(self.trigram("list", "graphs", "--json").stdout)
+        self.assertEqual(list(components), ["graphs"])
+        gaps = {graph["name"]: graph["spectral_gap"] for graph in components["graphs"]}
         ring = 1 - (1 + 2 * math.cos(2 * math.pi / 16)) / 3
         self.assertAlmostEqual(gaps["ring"], ring, places=6)
         text = self.trigram("list", "graphs").stdout
@@ -120,9 +112,8 @@ class Configs(CommandTest):
         rows = json.loads((CONFIGS / "convergence.json").read_text())["zip"]
         shown = [row["/algorithm"] for row in rows]
         names = {a if isinstance(a, str) else a["name"] for a in shown}
-        listed = json.loads(self.trigram("list", "algorithms", "--json").stdout)["algorithms"]
         self.assertEqual(
-            {a["name"] for a in listed} - names, set(),
+            {a["name"] for a in listed("algorithms")} - names, set(),
             "give each a row in configs/convergence.json, then: make convergence",
         )
 
@@ -131,14 +122,9 @@ class Configs(CommandTest):
         for part in ("trigram ", "worlds:", "threads", "SimGrid", "Eigen", "Highway", "compiler"):
             self.assertIn(part, text)
 
-    def test_version_names_worlds_that_the_build_lacks_only(self) -> None:
+    def test_version_marks_exactly_the_worlds_that_the_build_lacks(self) -> None:
         cache = (Path(os.environ["BUILD"]) / "CMakeCache.txt").read_text()
-        worlds = next(line for line in self.trigram("--version").stdout.splitlines()
-                      if line.startswith("worlds:"))
+        line = next(line for line in self.trigram("--version").stdout.splitlines() if line.startswith("worlds:"))
         for option, world in (("MPI", "mpi"), ("SIM", "sim")):
             built = f"TRIGRAM_WITH_{option}:BOOL=ON" in cache
-            self.assertEqual(f" {world} (absent)" in worlds, not built, worlds)
-
-
-if __name__ == "__main__":
-    unittest.main()
+            self.assertEqual(f" {world} (absent)" in line, not built, line)

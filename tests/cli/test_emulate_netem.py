@@ -1,10 +1,9 @@
 """`trigram emulate` on a kernel with netem, or with a substitute for netem if the kernel has none.
 
-`tc` on the path is a script. It records every command and passes it to the real tc, which parses it and asks the
-kernel. If the kernel has no netem, and rejects the command for no other reason, a plain queue takes netem's place in
-the tree of queues. So the test shows that tc understands the commands, that the kernel accepts a queue at this place in
-the tree, and that ranks start, end and are cleaned up. It does not show that packets are delayed or lost, nor how MPI
-behaves when they are: netem_slow.py does.
+In these tests, `tc` is a script that records every command and passes it to the real tc. If the kernel rejects a
+command only because it has no netem, the script adds a plain queue instead. The tests thus show that tc understands the
+commands, that the kernel accepts a queue at this place in the tree of queues, and that ranks start, end and are cleaned
+up. They do not show that packets are delayed or lost, nor how MPI behaves then; netem_slow.py does.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ def real(command):
     return subprocess.run(["{tc}", "-n", namespace, *command], capture_output=True, text=True)
 
 for command in commands:
-    with open("{noted}", "a") as noted:
-        print(json.dumps([namespace, command]), file=noted)
+    with open("{log}", "a") as log:
+        print(json.dumps([namespace, command]), file=log)
     words = command.split()
     done = real(words)
     if "netem" in words and done.stderr.strip() == "Error: Specified qdisc kind is unknown.":
@@ -57,22 +56,18 @@ KERNEL_HAS_NETEM = kernel_has_netem()
 class Netem(NamespaceTest):
     def setUp(self) -> None:
         super().setUp()
-        folder = self.folder / "bin"
-        folder.mkdir()
-        self.noted = self.folder / "noted"
-        tc = folder / "tc"
-        tc.write_text(STAND_IN.format(python=sys.executable, tc=shutil.which("tc"), noted=self.noted))
-        tc.chmod(0o755)
-        self.path = f"{folder}:{os.environ['PATH']}"
+        self.log = self.folder / "log"
+        tc = STAND_IN.format(python=sys.executable, tc=shutil.which("tc"), log=self.log)
+        self.path = f"{self.script('bin/tc', tc).parent}:{os.environ['PATH']}"
 
     def commands(self) -> list[list[str]]:
-        """Namespace and words of each command, in order."""
-        return [json.loads(line) for line in self.noted.read_text().splitlines()]
+        """The namespace and the text of each command, in order."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
 
     def start(self, config: Any, **environment: str) -> subprocess.Popen[str]:
         return super().start(config, **{"PATH": self.path, **environment})
 
-    def run_to_its_end(self, config: Any) -> tuple[int, str]:
+    def run_until_end(self, config: Any) -> tuple[int, str]:
         """The process id of the command, and its error output."""
         command = self.start(config)
         out, err = command.communicate(timeout=100)
@@ -81,17 +76,17 @@ class Netem(NamespaceTest):
         return command.pid, err
 
     def delays(self, pid: int) -> dict[str, list[str]]:
-        """Namespace of a node or the switch -> the words after "netem" of its queue."""
+        """By the namespace of a node or of the switch: the words after "netem" in the command for its queue."""
         return {name.removeprefix(f"trigram-{pid}-"): command.split("netem ")[1].split()
                 for name, command in self.commands()
                 if "netem" in command and not name.endswith("-probe")}
 
     def test_the_kernel_adds_the_latency(self) -> None:
-        pid, err = self.run_to_its_end(self.traffic(250_000))
+        pid, err = self.run_until_end(self.traffic(250_000))
         self.assertNotIn("no netem", err)
         probe, *others = [command for command in self.commands() if "netem" in command[1]]
         self.assertEqual(probe, [f"trigram-{pid}-probe", "qdisc add dev lo root netem delay 1ms"])
-        # 20 ms where packets leave a node, and none where they leave the switch: that would double it.
+        # Packets are delayed by 20 ms when they leave a node, and not again when they leave the switch.
         self.assertEqual(len(others), CLUSTER["nodes"])
         for options in self.delays(pid).values():
             self.assertEqual(dict(zip(options[::2], options[1::2])),
@@ -106,8 +101,8 @@ class Netem(NamespaceTest):
             self.assertRegex(command, r"^qdisc add dev (eth0|p\d) root handle 1: tbf rate ")
         (manifest,) = self.manifests()
         self.assertEqual(manifest["experiment"]["runtime"]["emulated"], "bandwidth_and_latency")
-        # Ranks delay no message, so the check of the links warns where a plain queue stands for netem.
-        # But a send ends when its message should have arrived, so a round trip takes one latency.
+        # Ranks delay no message, so with a plain queue in place of netem, the check of links warns. But a send ends
+        # when its message should have arrived, so a round trip takes one latency.
         for link in manifest["links"]:
             self.assertEqual(link["warning"], abs(link["off"]) > 0.05)
             if not KERNEL_HAS_NETEM:
@@ -116,20 +111,20 @@ class Netem(NamespaceTest):
 
     def test_the_kernel_drops_packets(self) -> None:
         runtime = {"name": "mpi", "loss": 0.0125}
-        pid, _ = self.run_to_its_end(self.traffic(1000, runtime=runtime))
+        pid, _ = self.run_until_end(self.traffic(1000, runtime=runtime))
         for options in self.delays(pid).values():
             self.assertEqual(options[-2:], ["loss", "1.250000%"])
 
     def test_mpis_own_collectives_are_not_refused(self) -> None:
         algorithm = {"name": "gradient_allreduce", "allreduce": "native"}
-        self.run_to_its_end(self.traffic(1000, algorithm=algorithm))
+        self.run_until_end(self.traffic(1000, algorithm=algorithm))
         (manifest,) = self.manifests()
         self.assertEqual(manifest["experiment"]["algorithm"]["allreduce"], "native")
 
     @unittest.skipIf(KERNEL_HAS_NETEM, "this kernel has netem")
     def test_loss_without_netem_is_refused(self) -> None:
-        told = self.error(self.config(runtime={"name": "mpi", "loss": 0.0125}))
-        self.assertIn("trigram: /runtime/loss: this kernel has no netem", told)
+        error = self.error(self.config(runtime={"name": "mpi", "loss": 0.0125}))
+        self.assertIn("trigram: /runtime/loss: this kernel has no netem", error)
         self.assertEqual([name for name in namespaces() if "probe" in name], [])
 
     def test_a_killed_run_cleans_up(self) -> None:
@@ -146,7 +141,3 @@ class Netem(NamespaceTest):
         self.assertEqual(command.returncode, 1, err)
         self.assertRegex(err, r"trigram: tc -n trigram-\d+-10\.77\.0\.1 -batch - failed: ")
         self.assert_nothing_is_left(command.pid)
-
-
-if __name__ == "__main__":
-    unittest.main()

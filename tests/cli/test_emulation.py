@@ -1,13 +1,11 @@
-"""Networks that threads emulate, and how their measurements compare with the simulator's
-predictions."""
+"""Networks that threads emulate, and the comparison of their times with the simulator's predictions."""
 
 from __future__ import annotations
 
 import re
-import unittest
 from typing import Any
 
-from harness import CommandTest, experiment, worlds
+from harness import CommandTest, experiment, needs_simulator
 
 SHAPED = {"name": "threads", "shaping": "cluster"}
 NETWORK = {"nodes": 2, "inter": {"bandwidth": "200Mbps", "latency": "4ms"}}
@@ -16,7 +14,7 @@ MODEL = "tensor,numel,forward_s,backward_s\nweights,200000,0.005,0.01\n"
 
 
 def shaped(**changes: Any) -> dict[str, Any]:
-    """A few steps with tensors of 800 kB without values: about 50 ms each on this network."""
+    """A few steps with a tensor of 800 kB without values. Each takes about 50 ms on this network."""
     config = experiment(
         runtime=SHAPED,
         cluster=NETWORK,
@@ -39,7 +37,7 @@ class Emulation(CommandTest):
         self.assertEqual(link["link"], "between nodes, 0 > 1")
         self.assertEqual(link["bandwidth_Bps"], 25e6)
         self.assertEqual(link["latency_s"], 4e-3)
-        # Nothing arrives early. The bandwidth follows from the large message's time minus the latency.
+        # No message arrives early. The bandwidth is computed from the time of a large message minus the latency.
         self.assertGreaterEqual(5e6 / link["achieved_Bps"] + link["achieved_latency_s"], 0.2 + 0.0039)
         self.assertGreaterEqual(link["achieved_latency_s"], 4e-3)
         self.assertEqual(link["warning"], abs(link["off"]) > 0.05)
@@ -91,7 +89,7 @@ class Emulation(CommandTest):
         ran = self.trigram("run", self.write(shaped(runtime="threads", sweep=sweep)), "--dry-run")
         self.assertIn("has no effect", ran.stderr)
 
-    def test_a_run_says_if_its_network_is_not_emulated(self) -> None:
+    def test_a_run_warns_if_its_network_is_not_emulated(self) -> None:
         warning = "network not emulated: the world threads .* --set /runtime/shaping=cluster"
         config = self.write(experiment(runtime="threads"))
         self.assertRegex(self.trigram("run", config, "--no-table").stderr, warning)
@@ -99,30 +97,30 @@ class Emulation(CommandTest):
         (manifest,) = self.manifests()
         self.assertRegex(manifest["warnings"][0], warning)
         self.assertRegex(self.trigram("table", self.results).stdout, f"warning: {warning}")
-        alone = self.write(experiment(runtime="threads", cluster={**NETWORK, "nodes": 1}), "alone.json")
-        self.assertNotIn("not emulated", self.trigram("run", alone, "--dry-run").stderr)
-        felt = self.trigram("run", self.write(shaped(), "felt.json"), "--set", "/name=felt", table=True)
-        self.assertNotIn("not emulated", felt.stdout + felt.stderr)
+        one_node = self.write(experiment(runtime="threads", cluster={**NETWORK, "nodes": 1}), "alone.json")
+        self.assertNotIn("not emulated", self.trigram("run", one_node, "--dry-run").stderr)
+        emulated = self.trigram("run", self.write(shaped(), "emulated.json"), "--set", "/name=emulated", table=True)
+        self.assertNotIn("not emulated", emulated.stdout + emulated.stderr)
 
     def test_bad_options(self) -> None:
-        for runtime, told in (
+        for runtime, message in (
             ({"name": "threads", "shaping": "clutser"}, "/runtime/shaping: .*cluster"),
             ({"name": "threads", "bucket_depth": "1kB"}, "/runtime/bucket_depth: .*shaping"),
             ({**SHAPED, "bucket_depth": 1500}, "/runtime/bucket_depth: .*1500"),
         ):
             refused = self.trigram("run", self.write(shaped(runtime=runtime)), code=2)
-            self.assertRegex(refused.stderr, told)
+            self.assertRegex(refused.stderr, message)
 
     def test_options_of_the_simulator_only_are_refused(self) -> None:
         patterns = ("leaders", "all_to_all", "point_to_point", "server")
         for transport in ({"channels": 2}, *({"efficiency": {p: 0.5}} for p in patterns)):
             config = self.write(shaped(cluster={**NETWORK, "transport": transport}))
             refused = self.trigram("run", config, code=2)
-            (term,) = transport
-            self.assertIn(f"/cluster/transport/{term}: applies only to the simulated world", refused.stderr)
+            (option,) = transport
+            self.assertIn(f"/cluster/transport/{option}: applies only to the simulated world", refused.stderr)
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+@needs_simulator
 class CompareWorlds(CommandTest):
     SWEEP = {"/algorithm": ["gradient_allreduce", "bytegrad"]}
 
@@ -153,8 +151,8 @@ class CompareWorlds(CommandTest):
             self.assertEqual(cells.split()[-1], "1.000", "the same bytes")
         self.assertRegex(compared, r"step time: median error \d+\.\d %, greatest [+-]\d+\.\d %")
         self.assertRegex(compared, "order: [01] of 1 pairs")  # a busy machine may swap them
-        # Threads were shaped although the configuration does not ask for it; unshaped, they take no
-        # time.
+        # The command shapes the messages of threads although the configuration does not ask for it. Without shaping,
+        # they would take no time.
         self.assertTrue(all(m["links"] for m in self.manifests() if m["world"] == "threads"))
 
     def test_finished_runs_are_kept(self) -> None:
@@ -176,10 +174,7 @@ class CompareWorlds(CommandTest):
     def refused(self, *arguments: Any, **changes: Any) -> str:
         """The single line of a refusal."""
         config = self.write(shaped(**{"sweep": self.SWEEP, "runtime": "sim", **changes}))
-        done = self.trigram("compare-worlds", config, *arguments, code=2)
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        return done.stderr
+        return self.refusal("compare-worlds", config, *arguments)
 
     def test_variants_of_a_world_have_separate_rows(self) -> None:
         models = ["alpha_beta", "tcp"]
@@ -197,7 +192,7 @@ class CompareWorlds(CommandTest):
         # Threads have no such option, so one run is measured and compared with both.
         self.assertEqual(len({row.split()[3] for row in rows}), 1)
         self.assertEqual([m["world"] for m in self.manifests()].count("threads"), 1)
-        self.assertNotIn("order:", compared)  # there is one algorithm
+        self.assertNotIn("order:", compared)  # one algorithm has no order
 
     def test_worlds_of_a_sweep_keep_their_options(self) -> None:
         sweep = {"/runtime": ["sim", {**SHAPED, "bucket_depth": "3kB"}, "mpi"]}
@@ -206,7 +201,7 @@ class CompareWorlds(CommandTest):
         depths = [m["experiment"]["runtime"].get("bucket_depth") for m in self.manifests()]
         self.assertEqual(sorted(map(str, depths)), ["3kB", "None"])
 
-    def test_a_file_for_processes_is_compared_in_other_worlds(self) -> None:
+    def test_a_configuration_for_mpi_is_compared_in_other_worlds(self) -> None:
         config = shaped(runtime={"name": "mpi", "padded": True},
                         sweep={"/runtime/padded": [True, False]})
         self.trigram("compare-worlds", self.write(config))
@@ -232,8 +227,8 @@ class CompareWorlds(CommandTest):
         self.trigram("run", config, "--output", "predicted")
         self.trigram("run", config, "--output", "other", "--set", "/steps=2", "--world", "threads")
         for folder in ("none", "predicted", "other", "", "nowhere"):
-            told = self.refused("--against", folder, sweep={})
-            self.assertTrue(told.startswith("trigram: --against: "), told)
+            refusal = self.refused("--against", folder, sweep={})
+            self.assertTrue(refusal.startswith("trigram: --against: "), refusal)
         self.assertEqual(self.manifests(), [])
 
     def test_several_results_of_one_run_are_refused(self) -> None:
@@ -250,7 +245,3 @@ class CompareWorlds(CommandTest):
         self.assertIn("threads", self.refused("--worlds", "sim,thraeds"))
         for worlds_given in ("sim", "sim,sim", "sim,threads,sim"):
             self.assertIn("--worlds: ", self.refused("--worlds", worlds_given))
-
-
-if __name__ == "__main__":
-    unittest.main()

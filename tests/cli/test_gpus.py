@@ -1,5 +1,5 @@
-"""The command as a job of four ranks that share a GPU. It is the program TRIGRAM_ON_EMULATED_GPUS,
-linked with an emulation of CUDA and NCCL, or, if that is not set, TRIGRAM on a real GPU."""
+"""The program as a job of four ranks that share a GPU. If TRIGRAM_ON_EMULATED_GPUS is set, it names a program that is
+linked with an emulation of CUDA and NCCL. Otherwise, TRIGRAM runs on a real GPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jobs import ALGORITHMS, ENDLESS, ENVIRONMENT, WATCHDOG_S, JobTest
 
 EMULATED = os.environ.get("TRIGRAM_ON_EMULATED_GPUS")
 RUNTIME = {"name": "nccl", "ranks_per_gpu": 4, "memory": "256MiB"}
-emulated_only = unittest.skipUnless(EMULATED, "only the emulation can be told to be otherwise")
+emulated_only = unittest.skipUnless(EMULATED, "only the emulation can be configured")
 
 
 class Gpus(JobTest):
@@ -29,7 +29,7 @@ class Gpus(JobTest):
         out, err = self.job(ranks, *arguments, code=code)
         return out + err
 
-    def test_runs_end_near_those_of_other_worlds(self) -> None:
+    def test_runs_end_with_nearly_the_results_of_other_worlds(self) -> None:
         path = self.write(experiment(runtime=RUNTIME, sweep={"/algorithm": ALGORITHMS}))
         self.on_gpus(4, "run", path)
         on_gpus = {m["experiment"]["algorithm"]["name"]: m["summary"] for m in self.manifests()}
@@ -41,17 +41,17 @@ class Gpus(JobTest):
         self.check_overlap(len(ALGORITHMS))
         shutil.rmtree(self.results)
         self.trigram("run", path, "--set", '/runtime="threads"')
-        for there in self.manifests():
-            name = there["experiment"]["algorithm"]["name"]
+        for manifest in self.manifests():
+            name = manifest["experiment"]["algorithm"]["name"]
             if name == "wagma":  # its groups depend on which ranks are late
                 continue
-            here, elsewhere = on_gpus[name], there["summary"]
-            self.assertAlmostEqual(here["eval_loss"], elsewhere["eval_loss"], places=4)
+            gpus, threads = on_gpus[name], manifest["summary"]
+            self.assertAlmostEqual(gpus["eval_loss"], threads["eval_loss"], places=4)
             # Between threads, each of the four servers may count its last message just after the receiver has
             # ended the run.
             last_messages = 4 * 120 if name == "parameter_server" else 0
             for link in ("bytes_intra", "bytes_inter"):
-                self.assertAlmostEqual(here[link], elsewhere[link], delta=last_messages, msg=name)
+                self.assertAlmostEqual(gpus[link], threads[link], delta=last_messages, msg=name)
 
     def check_overlap(self, runs: int) -> None:
         script = [sys.executable, "-B", SOURCE / "scripts" / "overlap.py", self.results]
@@ -59,8 +59,7 @@ class Gpus(JobTest):
         rows = [line.split() for line in table.splitlines()[1:]]
         self.assertEqual(len(rows), runs, table)
         for row in rows:
-                        # The longer of the two times is part of the step; clocks of different streams may differ
-                        # slightly.
+            # A step contains at least the longer of the two times; clocks of different streams may differ slightly.
             self.assertGreater(float(row[-2]), 0.95, table)
 
     @emulated_only
@@ -84,7 +83,7 @@ class Gpus(JobTest):
         self.assertLess(time.monotonic() - killed, WATCHDOG_S)
         self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
         self.assertRegex(err, "rank [013] is ended by SIGTERM")
-        # NCCL on a GPU tells the other ranks that a process is gone, perhaps before mpirun does.
+        # NCCL on a GPU may tell the other ranks that a process has ended before mpirun does.
         # A rank that was computing has not yet waited for anybody.
         self.assertRegex(err, "rank [013] (computes|waits for |has stopped, as the job has failed, and waits)")
         self.assertEqual(len(self.done()), 1)
@@ -112,8 +111,8 @@ class Gpus(JobTest):
             self.assertEqual(row[-1], "0", row)  # the number of elements that differ from the host's
 
     def test_the_machine_is_calibrated(self) -> None:
-        # Longer messages show above the latency, because the ranks of a GPU take turns of
-        # milliseconds.
+        # Messages must be long enough that their times exceed the latency. Ranks that share a GPU take turns, each of
+        # which lasts milliseconds.
         runtime = {**RUNTIME, "memory": "512MiB"}  # operands that do not fit in caches
         longest = "1MiB" if EMULATED else "16MiB"
         arguments = ["calibrate", "--runtime", json.dumps(runtime), "--max-bytes", longest,
@@ -126,7 +125,3 @@ class Gpus(JobTest):
         self.assertEqual(job.returncode, 0, out + err)
         self.assertIn("world nccl, 2 ranks", out)
         self.run_config(experiment(cluster="cluster.json"))
-
-
-if __name__ == "__main__":
-    unittest.main()

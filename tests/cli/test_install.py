@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import unittest
 
 import harness
 from harness import CommandTest, experiment
@@ -28,7 +27,7 @@ class Install(CommandTest):
         self.run_config(experiment(seed=[1, 2]))
         self.assertIn("gradient_allreduce", self.report(harness.TRIGRAM))
 
-    def test_report_of_nothing(self) -> None:
+    def test_report_of_a_missing_folder(self) -> None:
         self.assertIn("nowhere", self.trigram("report", "nowhere", code=2).stderr)
 
     def test_installed(self) -> None:
@@ -43,7 +42,3 @@ class Install(CommandTest):
         self.assertTrue((share / "configs" / "quickstart.json").exists())
         self.run_config(experiment())
         self.assertIn("gradient_allreduce", self.report(str(prefix / "bin" / "trigram")))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,5 +1,4 @@
-"""Processes of an MPI job that stop where the whole job waits for them: at its start and its
-exit."""
+"""Processes of an MPI job that stop while the whole job waits for them: at its start, between runs and at its exit."""
 
 from __future__ import annotations
 
@@ -7,7 +6,6 @@ import os
 import shlex
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 from harness import TRIGRAM, experiment
@@ -42,19 +40,19 @@ extern "C" int open(const char* path, int flags, ...) {
 
 
 class JobEnds(JobTest):
-        # This is the shortest possible timeout for processes that wait for others to start or to
-        # exit.
+    # The shortest possible timeout of processes that wait for other processes to start or to exit.
     config = {"runtime": {"name": "mpi", "watchdog": "2s"}}
 
     def check_that_it_ends(self, command: str, call: str, **environment: str) -> None:
-        """Runs a shell command as each of four processes."""
-        begun = time.monotonic()
+        """Runs a shell command in each of four processes, one of which stops. The job ends with a message about
+        `call`."""
+        started = time.monotonic()
         job = self.popen(["mpirun", "-n", 4, "sh", "-c", command],
                          env={**ENVIRONMENT, **environment})
         _, err = job.communicate(timeout=60)
         self.assertEqual(job.returncode, 124, err)
         self.assertRegex(err, f"{call} has not returned on rank [0123] for 15 s")
-        self.assertGreater(time.monotonic() - begun, 15)
+        self.assertGreater(time.monotonic() - started, 15)
 
     def preloaded(self, text: str) -> Path:
         source, binary = self.folder / "stop.cpp", self.folder / "stop.so"
@@ -64,7 +62,7 @@ class JobEnds(JobTest):
         return binary
 
     def test_a_process_that_stops_between_runs_is_named(self) -> None:
-        """Rank 0 reads which runs are missing, and the other ranks wait for its list."""
+        """While rank 0 finds out which runs are missing, the other ranks wait for its list."""
         path = self.write(experiment(**self.config))
         self.job(4, "run", path, "--quiet")
         run = f"LD_PRELOAD={self.preloaded(STOPS_AT_A_MANIFEST)} exec {TRIGRAM} run {path}"
@@ -89,14 +87,10 @@ class JobEnds(JobTest):
         config = {"algorithm": "bytegrad", "steps": 3000, "sweep": {"/seed": [1, 2]}}
         job = self.start(4, "run", self.write(experiment(runtime="mpi", **config)))
         self.wait_for(lambda: list(self.results.glob("*.tmp.*")))
-        (under_way,) = self.results.glob("*.tmp.*")
-        begun = time.monotonic()
-        under_way.parent.rename(self.folder / "elsewhere")
+        (unfinished,) = self.results.glob("*.tmp.*")
+        started = time.monotonic()
+        unfinished.parent.rename(self.folder / "elsewhere")
         _, err = job.communicate(timeout=60)
         self.assertEqual(job.returncode, 1, err)
-        self.assertRegex(err, f"trigram: .*: No such file or directory .*{under_way.name}")
-        self.assertLess(time.monotonic() - begun, WATCHDOG_S / 2, "the watchdog has ended it")
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.assertRegex(err, f"trigram: .*: No such file or directory .*{unfinished.name}")
+        self.assertLess(time.monotonic() - started, WATCHDOG_S / 2, "the watchdog has ended it")

@@ -1,4 +1,4 @@
-"""The command as an MPI job: all processes make every run together, and only rank 0 prints."""
+"""The program as an MPI job: all processes take part in every run, and only rank 0 prints."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
-from harness import CLUSTER, SOURCE, TRIGRAM, experiment, worlds
+from harness import CLUSTER, SOURCE, TRIGRAM, experiment, needs_simulator
 from jobs import ALGORITHMS, ENDLESS, ENVIRONMENT, WATCHDOG_S, JobTest
 
 
@@ -29,7 +28,7 @@ class Jobs(JobTest):
         self.assertEqual(len(re.findall(r"\[5/5\]", err)), 1, err)
         self.assertRegex(err, r"\n5 runs in \d+ ")
         self.assertEqual(len(self.done()), len(ALGORITHMS))
-        there = self.hashes()
+        in_mpi = self.hashes()
         for run in self.results.iterdir():
             self.assertEqual(len((run / "metrics.jsonl").read_text().splitlines()), 6)
             self.assertIn("traceEvents", (run / "trace.json").read_text())
@@ -39,13 +38,13 @@ class Jobs(JobTest):
 
         shutil.rmtree(self.results)
         self.trigram("run", path, "--set", "/runtime=threads")
-        here = self.hashes()
-        self.assertEqual(set(here), set(there))
+        in_threads = self.hashes()
+        self.assertEqual(set(in_threads), set(in_mpi))
         for name in ("gradient_allreduce", "bytegrad", "decentralized", "parameter_server"):
-            self.assertEqual(here[name], there[name], name)
+            self.assertEqual(in_threads[name], in_mpi[name], name)
 
     def test_control_messages_of_a_run_do_not_reach_the_next_run(self) -> None:
-        """With this short watchdog, ranks often send their status, even after other ranks have ended."""
+        """With this short watchdog, ranks often send their status, even when other ranks have already ended the run."""
         runtime = {"name": "mpi", "watchdog": "40ms"}
         path = self.write(experiment(runtime=runtime, steps=2, sweep={"/seed": list(range(150))}))
         self.job(4, "run", path, "--quiet", "--no-table")
@@ -76,14 +75,14 @@ class Jobs(JobTest):
         self.job(2, "bench", "--ranks", "3", code=2)
 
     def test_ranks_that_share_no_core_are_not_called_oversubscribed(self) -> None:
-        """This holds however mpirun binds them: the cores of all ranks of a machine count."""
+        """The cores of all ranks of a machine count, no matter how mpirun binds ranks to cores."""
         cores = sorted(os.sched_getaffinity(0))
         if len(cores) < 2:
             self.skipTest("one core")
         path = self.write(experiment(runtime="mpi", cluster={**CLUSTER, "nodes": 1}))
-        for apart in (True, False):
+        for separate in (True, False):
             script = self.folder / "bound.sh"
-            other = cores[1] if apart else cores[0]
+            other = cores[1] if separate else cores[0]
             script.write_text(
                 f'test "$OMPI_COMM_WORLD_RANK" = 0 && core={cores[0]} || core={other}\n'
                 f'exec taskset --cpu-list $core {TRIGRAM} "$@"\n'
@@ -93,12 +92,12 @@ class Jobs(JobTest):
             _, err = run.communicate(timeout=100)
             self.assertEqual(run.returncode, 0, err)
             (manifest,) = self.manifests()
-            self.assertEqual(manifest["machine"]["cores"], 1 + apart)
-            self.assertEqual(manifest["oversubscribed"], not apart)
+            self.assertEqual(manifest["machine"]["cores"], 1 + separate)
+            self.assertEqual(manifest["oversubscribed"], not separate)
             bench = self.popen([*command, "bench", "allreduce", "--json", "--max-bytes", "8B",
                                 "--iters", "1"], env=ENVIRONMENT)
             out, err = bench.communicate(timeout=100)
-            self.assertEqual(json.loads(out)["machine"]["cores"], 1 + apart, err)
+            self.assertEqual(json.loads(out)["machine"]["cores"], 1 + separate, err)
 
     def test_a_job_that_does_not_fit_its_cluster_is_reported_once(self) -> None:
         path = self.write(experiment(runtime="mpi"))
@@ -109,19 +108,14 @@ class Jobs(JobTest):
         ]
         for ranks, arguments, message in cases:
             _, err = self.job(ranks, *arguments, code=2)
-            # Ranks that mpirun ends meanwhile may still print a last message.
-            words = ("trigram: rank", "trigram: ")
-            said = [
-                line
-                for line in err.splitlines()
-                if line.startswith(words[1]) and not line.startswith(words[0])
-            ]
-            self.assertEqual(len(said), 1, err)
-            self.assertIn(message, said[0])
+            # mpirun ends the other ranks, which may print a last message, too.
+            lines = re.findall("^trigram: (?!rank).*", err, re.MULTILINE)
+            self.assertEqual(len(lines), 1, err)
+            self.assertIn(message, lines[0])
         self.assertFalse(self.results.exists())
 
     def test_a_calibration_that_fails_is_reported_once(self) -> None:
-        """Times of two and of four elements grow only by chance, so sooner or later a fit fails."""
+        """Whether four elements take longer than two depends on chance, so one of the attempts probably fails."""
         command = ["calibrate", "--min-bytes", "4B", "--max-bytes", "16B", "--iters", "1"]
         for _ in range(20):
             job = self.start(2, *command)
@@ -132,14 +126,14 @@ class Jobs(JobTest):
         self.assertEqual(re.findall("^trigram: .*", err, re.M),
                          ["trigram: the measured times do not grow with the size"])
 
-    def test_without_a_launcher_it_says_what_to_do(self) -> None:
+    def test_without_a_launcher_the_error_names_mpirun(self) -> None:
         err = self.trigram("run", self.write(experiment(runtime="mpi")), code=2).stderr
         self.assertIn("mpirun", err)
 
-    @unittest.skipUnless(worlds()["sim"], "needs the simulated world")
+    @needs_simulator
     def test_a_single_process_simulates_in_any_shell(self) -> None:
-        """srun exports its variables to a shell in an allocation, and to all programs that the shell starts, even to
-        another job."""
+        """A shell in an allocation has the variables of srun, and so have all programs that it starts, even if they
+        belong to no job."""
         path = self.write(experiment(runtime="sim"))
         for rank, tasks in ((0, 1), (2, 1)):
             shell = {**ENVIRONMENT, "PMIX_RANK": str(rank), "SLURM_NTASKS": str(tasks)}
@@ -154,7 +148,7 @@ class Jobs(JobTest):
         self.check_that_a_stopped_process_is_named({"name": "mpi"})
 
     def test_a_job_that_was_stopped_as_a_whole_continues(self) -> None:
-        """Ranks that were all stopped do not count that time as silence of the others."""
+        """Ranks that were all stopped do not count this time as silence of other ranks."""
         path = self.write(experiment(runtime={"name": "mpi", "watchdog": "2s"},
                                      sweep={"/steps": [3, ENDLESS]}))
         job = self.start(4, "run", path, "--quiet", "--rank-logs", "logs")
@@ -162,11 +156,11 @@ class Jobs(JobTest):
         for number in (signal.SIGSTOP, signal.SIGCONT):
             for pid in ranks.values():
                 os.kill(pid, number)
-                self.addCleanup(self.go_on, pid)
-            time.sleep(7)  # longer than the allowed silence of 5 s, so that a verdict is due
+                self.addCleanup(self.continue_process, pid)
+            time.sleep(7)  # longer than the allowed silence of 5 s
         self.assertIsNone(job.poll())
-        said = self.log(2).count(" ended at ")
-        self.wait_for(lambda: self.log(2).count(" ended at ") > said)
+        steps = self.log(2).count(" ended at ")
+        self.wait_for(lambda: self.log(2).count(" ended at ") > steps)
         job.send_signal(signal.SIGINT)
         _, err = job.communicate(timeout=60)
         self.assertNotRegex(err, "has not been heard of|no call of MPI")
@@ -177,7 +171,7 @@ class Jobs(JobTest):
         ranks = self.ranks_in_second_run(job)
         self.wait_for(lambda: "step 1 of 3000 ended" in self.log(2))
         os.kill(ranks[2], signal.SIGSTOP)
-        time.sleep(1)  # until its neighbours wait for it, so that the end comes right after the kill
+        time.sleep(1)  # until its neighbours wait for it
         os.kill(ranks[2], signal.SIGKILL)
         killed = time.monotonic()
         _, err = job.communicate(timeout=60)
@@ -209,7 +203,7 @@ class Jobs(JobTest):
         self.assertIn("1 of 2 runs are done already", err)
         self.assertEqual(len(self.done()), 2)
 
-    def test_a_process_that_gets_a_signal_to_end_ends_with_130(self) -> None:
+    def test_a_process_that_gets_a_terminating_signal_ends_with_130(self) -> None:
         cluster = {**CLUSTER, "nodes": 1, "workers_per_node": 1}
         path = self.write(experiment(runtime="mpi", cluster=cluster, steps=ENDLESS))
         environment = {**ENVIRONMENT, "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}
@@ -223,7 +217,7 @@ class Jobs(JobTest):
             )
             self.addCleanup(process.kill)
             self.wait_for(lambda: list(self.results.glob(f"*.tmp.*.{process.pid}/metrics.jsonl")))
-            # The file exists before the world does.
+            # The run writes this file before its world has started.
             self.wait_for(lambda: "a world begins" in self.log(0).rsplit("process ", 1)[-1])
             process.send_signal(number)
             _, err = process.communicate(timeout=60)
@@ -271,7 +265,7 @@ class Jobs(JobTest):
         self.assertEqual(sent, 6 * 2 * 3 * 4 * 65536)
 
     def test_mpirun_refuses_more_ranks_than_slots(self) -> None:
-        """The guide says what to do in this case."""
+        """docs/clusters.md says what to do in this case."""
         path = self.write(experiment(runtime="mpi"))
         environment = {**ENVIRONMENT, "OMPI_MCA_rmaps_base_oversubscribe": "0"}
         command = ["mpirun", "--host", "localhost:2", "-n", "4", TRIGRAM, "run", str(path)]
@@ -281,7 +275,3 @@ class Jobs(JobTest):
         self.assertEqual(job.returncode, 1)
         self.assertIn("not enough slots", job.stderr)
         self.assertIn("not enough slots", (SOURCE / "docs" / "clusters.md").read_text())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,10 +1,9 @@
-"""A cluster's machines affect the step time in the same way in every world."""
+"""Delays of a cluster's machines are the same in every world."""
 
 from __future__ import annotations
 
 import json
 import statistics
-import unittest
 from typing import Any
 
 from harness import CommandTest, experiment, worlds
@@ -30,29 +29,21 @@ class Draws(CommandTest):
     def steps_s(self, world: str, cluster: Any) -> list[float]:
         """The time of the slowest worker in each step, in seconds."""
         (self.folder / "even.csv").write_text(PROFILE)
-        config = experiment(
-            runtime=world,
-            cluster=cluster,
-            workload="profile:even.csv",
-            steps=25,
-            eval_every=25,
-        )
+        config = experiment(runtime=world, cluster=cluster, workload="profile:even.csv", steps=25, eval_every=25)
         name = f"{world}{len(list(self.folder.glob('*.json')))}"
         self.trigram("run", self.write({**config, "name": name}, name + ".json"))
         (metrics,) = (self.folder / "results" / name).glob("*/metrics.jsonl")
         return [json.loads(line)["step_s"] for line in metrics.read_text().splitlines()]
 
     def test_delays_are_the_same_in_real_time(self) -> None:
-        having = worlds()
-        if not having["sim"]:
+        if not worlds()["sim"]:
             self.skipTest("there is no simulator to compare with")
         simulated = self.steps_s("sim", CLUSTER)
         self.assertGreater(max(simulated), 2 * min(simulated))
         real = self.steps_s("threads", CLUSTER)
         self.assertEqual(len(real), len(simulated))
-        # A sleep is never shorter than requested. But after a worker has noticed the end of a step
-        # late, the next step looks shorter. If the world drew its own times, half of the steps
-        # would be below.
+        # A sleep is never shorter than requested. But if a worker notices the end of a step late, its next step looks
+        # shorter. If the world drew other times, half of the steps would be shorter.
         short = [step for step, (r, s) in enumerate(zip(real, simulated)) if r < 0.9 * s]
         self.assertLess(len(short), 5, short)
         self.assertLess(statistics.median(r / s for r, s in zip(real, simulated)), 1.4)
@@ -65,7 +56,3 @@ class Draws(CommandTest):
         for option in ("stragglers", "run_times"):
             other = {**CLUSTER, option: {**CLUSTER[option], "seed": 77}}
             self.assertNotEqual(self.steps_s("sim", other), before, option)
-
-
-if __name__ == "__main__":
-    unittest.main()

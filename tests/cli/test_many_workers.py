@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import resource
-import unittest
 
-from harness import CommandTest, experiment, worlds
+from harness import CommandTest, experiment, needs_simulator
 
 WORKERS = 65_536
 MOST_MEMORY_KIB = 16 << 20
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+@needs_simulator
 class ManyWorkers(CommandTest):
     def test_stacks_of_all_workers_fit(self) -> None:
-        """The workers need more stacks than the number of mappings that the kernel allows a process. Their messages
-        form one chain, from the first worker to the last, in which each message shares links with the next."""
+        """The kernel allows a process fewer mappings than there are stacks of workers. The messages form a single chain
+        from the first worker to the last, in which each message shares links with the next one."""
         config = experiment(
             cluster={"nodes": WORKERS},
             algorithm={"name": "decentralized", "mode": "ring"},
@@ -28,7 +27,3 @@ class ManyWorkers(CommandTest):
         self.assertEqual(manifest["summary"]["messages_inter"], 2 * WORKERS)
         used_KiB = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         self.assertLess(used_KiB, MOST_MEMORY_KIB)
-
-
-if __name__ == "__main__":
-    unittest.main()

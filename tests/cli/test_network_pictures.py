@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-import unittest
 import xml.etree.ElementTree as ElementTree
 from typing import Any
 
+from harness import listed
 from networks import TORUS, WAN, NetworkTest, cluster, dragonfly
 
 DRAWN = (
@@ -23,10 +22,14 @@ DRAWN = (
 
 
 class NetworkPictures(NetworkTest):
-    def texts(self, described: Any) -> list[str]:
-        self.show(described, "-o", "picture.svg")
+    def elements(self, description: Any, tag: str) -> list[ElementTree.Element]:
+        """The elements `tag` of the picture of a network."""
+        self.show(description, "-o", "picture.svg")
         picture = ElementTree.parse(self.folder / "picture.svg").getroot()
-        return [text.text or "" for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+        return list(picture.iter("{http://www.w3.org/2000/svg}" + tag))
+
+    def texts(self, description: Any) -> list[str]:
+        return [text.text or "" for text in self.elements(description, "text")]
 
     def test_picture_of_all_parts(self) -> None:
         texts = self.texts(cluster(12, TORUS))
@@ -34,20 +37,14 @@ class NetworkPictures(NetworkTest):
         for rank in range(12):
             self.assertIn(str(rank), texts)
         self.assertIn("1.25 GB/s each way", texts)
-        self.show(cluster(12, TORUS), "-o", "picture.svg")
-        picture = ElementTree.parse(self.folder / "picture.svg").getroot()
-        lines = list(picture.iter("{http://www.w3.org/2000/svg}path"))
-        # One line stands for both directions: 12 NICs, 12 x 2 between routers, and one in the
-        # legend.
-        self.assertEqual(len(lines), 12 + 24 + 1)
+        # One line stands for both directions: 12 lines for NICs, 12 x 2 between routers, and one in the legend.
+        self.assertEqual(len(self.elements(cluster(12, TORUS), "path")), 12 + 24 + 1)
 
     def test_texts_do_not_overlap(self) -> None:
-        for described in DRAWN:
-            with self.subTest(described["topology"]):
-                self.show(described, "-o", "picture.svg")
-                picture = ElementTree.parse(self.folder / "picture.svg").getroot()
+        for description in DRAWN:
+            with self.subTest(description["topology"]):
                 boxes = []
-                for text in picture.iter("{http://www.w3.org/2000/svg}text"):
+                for text in self.elements(description, "text"):
                     size = float(text.get("font-size", 0))
                     width = 0.55 * size * len(text.text or "")
                     left = float(text.get("x", 0))
@@ -60,18 +57,13 @@ class NetworkPictures(NetworkTest):
                         apart = a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
                         self.assertTrue(apart, (a, b))
 
-    def test_every_kind_of_topology_is_drawn_here(self) -> None:
-        networks = json.loads(self.trigram("list", "networks", "--json").stdout)["networks"]
-        kinds = {network["name"] for network in networks if network["kind"] == "topology"}
-        self.assertEqual(kinds, {described["topology"]["kind"] for described in DRAWN})
+    def test_pictures_cover_every_kind_of_topology(self) -> None:
+        kinds = {network["name"] for network in listed("networks") if network["kind"] == "topology"}
+        self.assertEqual(kinds, {description["topology"]["kind"] for description in DRAWN})
 
-    def test_picture_of_tiers_when_there_are_many(self) -> None:
+    def test_a_large_network_is_drawn_by_tiers(self) -> None:
         texts = self.texts(cluster(1024, {"kind": "fat_tree", "k": 16}))
         self.assertLess(len(texts), 20)
         for part in ("1024 workers", "128 edge switches", "128 aggregation switches",
                      "64 core switches"):
             self.assertIn(part, texts)
-
-
-if __name__ == "__main__":
-    unittest.main()

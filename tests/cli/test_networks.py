@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import unittest
 
-from harness import CLUSTER, SOURCE, experiment, worlds
+from harness import CLUSTER, SOURCE, experiment, needs_simulator, worlds
 from networks import TORUS, WAN, NetworkTest, cluster, dragonfly, wan
 
-# description: (cluster, pointer, expected text)
+# mistake: (cluster, pointer, part of the message)
 CASES = {
     "unknown topology": (cluster(4, {"kind": "torous"}), "/topology/kind", 'did you mean "torus"?'),
     "unknown topology by name": (cluster(4, "flatt"), "/topology", 'did you mean "flat"?'),
@@ -18,139 +17,97 @@ CASES = {
     "neither a kind nor an object": (cluster(4, 7), "/topology", 'object with "kind"'),
     "option of another topology": (
         cluster(4, {"kind": "torus", "dimensions": [4], "taper": 2}),
-        "/topology/taper",
-        "unknown key",
+        "/topology/taper", "unknown key",
     ),
-    "torus of another size": (
-        cluster(4, TORUS),
-        "/topology/dimensions",
-        "4 x 3 does not have the cluster's 4 nodes",
-    ),
+    "torus of another size": (cluster(4, TORUS), "/topology/dimensions", "4 x 3 does not have the cluster's 4 nodes"),
     "torus without dimensions": (cluster(4, {**TORUS, "dimensions": []}), "/topology/dimensions", "1 to 16"),
     "torus with an empty dimension": (
         cluster(4, {**TORUS, "dimensions": [4, 0]}),
-        "/topology/dimensions/1",
-        "an integer from 1",
+        "/topology/dimensions/1", "an integer from 1",
     ),
     "torus that overflows": (
         cluster(4, {**TORUS, "dimensions": [1 << 20] * 8}),
-        "/topology/dimensions",
-        "does not have the cluster's 4 nodes",
+        "/topology/dimensions", "does not have the cluster's 4 nodes",
     ),
-    "link that carries nothing": (
-        cluster(12, {**TORUS, "bandwidth": "0Gbps"}),
-        "/topology/bandwidth",
-        "above zero",
-    ),
-    "NIC that carries nothing": (
+    "link without bandwidth": (cluster(12, {**TORUS, "bandwidth": "0Gbps"}), "/topology/bandwidth", "above zero"),
+    "NIC without bandwidth": (
         cluster(4, "flat", inter={"bandwidth": "0Gbps", "latency": "5us"}),
-        "/inter/bandwidth",
-        "above zero",
+        "/inter/bandwidth", "above zero",
     ),
     "region without bandwidth to it": (
         wan(bandwidth=[[None, "0Gbps"], ["2Gbps", None]]),
-        "/topology/bandwidth/0/1",
-        "above zero",
+        "/topology/bandwidth/0/1", "above zero",
     ),
     "dragonfly without routers": (
         dragonfly(8, routers_per_group=0),
-        "/topology/routers_per_group",
-        "an integer from 1",
+        "/topology/routers_per_group", "an integer from 1",
     ),
-    "too many groups": (
-        dragonfly(80, groups=10),
-        "/topology/groups",
-        "at most a h + 1 = 4 x 2 + 1 = 9, not 10",
-    ),
+    "too many groups": (dragonfly(80, groups=10), "/topology/groups", "at most a h + 1 = 4 x 2 + 1 = 9, not 10"),
     "dragonfly of another size": (dragonfly(73), "/topology", "do not have the cluster's 73 nodes"),
     "dragonfly of too many links": (
         dragonfly(1 << 20, groups=1, routers_per_group=1 << 20, nodes_per_router=1),
-        "/topology/routers_per_group",
-        "at most 67108864 links",
+        "/topology/routers_per_group", "at most 67108864 links",
     ),
-    "odd number of ports": (
-        cluster(31, {"kind": "fat_tree", "k": 5}),
-        "/topology/k",
-        "expected an even number, not 5",
-    ),
+    "odd number of ports": (cluster(31, {"kind": "fat_tree", "k": 5}), "/topology/k", "expected an even number, not 5"),
     "fat tree of another size": (
         cluster(8, {"kind": "fat_tree", "k": 4}),
-        "/topology/k",
-        "k^3/4 = 16 nodes; expected a k for the cluster's 8",
+        "/topology/k", "k^3/4 = 16 nodes; expected a k for the cluster's 8",
     ),
     "fat tree without a size": (cluster(8, {"kind": "fat_tree"}), "/topology/nodes_per_leaf", "missing"),
     "fat tree with the options of two kinds": (
         cluster(16, {"kind": "fat_tree", "k": 4, "nodes_per_leaf": 4}),
-        "/topology/nodes_per_leaf",
-        "expected one of them",
+        "/topology/nodes_per_leaf", "expected one of them",
     ),
-    "leaf that is not full": (
+    "nodes that do not fill their leaves": (
         cluster(10, {"kind": "fat_tree", "nodes_per_leaf": 4}),
-        "/topology/nodes_per_leaf",
-        "a divisor of the number of nodes, 10, not 4",
+        "/topology/nodes_per_leaf", "a divisor of the number of nodes, 10, not 4",
     ),
-    "part of a link": (
+    "taper that is no divisor": (
         cluster(8, {"kind": "fat_tree", "nodes_per_leaf": 4, "taper": 3}),
-        "/topology/taper",
-        "a divisor of nodes_per_leaf, 4, not 3",
+        "/topology/taper", "a divisor of nodes_per_leaf, 4, not 3",
     ),
     "boards of another size": (
         cluster(8, {"kind": "hammingmesh", "board": [2, 2], "boards": [3, 3]}),
-        "/topology/boards",
-        "3 x 3 boards of 2 x 2 do not have the cluster's 8 nodes",
+        "/topology/boards", "3 x 3 boards of 2 x 2 do not have the cluster's 8 nodes",
     ),
     "board with one number": (
         cluster(8, {"kind": "hammingmesh", "board": [2], "boards": [2, 2]}),
-        "/topology/board",
-        "rows and columns",
+        "/topology/board", "rows and columns",
     ),
     "wan of another size": (
         wan(regions=[{"name": "here", "nodes": 1}, {"name": "there", "nodes": 1}]),
-        "/topology/regions",
-        "have 2 nodes; expected the cluster's 4",
+        "/topology/regions", "have 2 nodes; expected the cluster's 4",
     ),
     "too few rows": (wan(delay=[[None, "1ms"]]), "/topology/delay", "square matrix with 2 rows"),
     "too many columns": (
         wan(bandwidth=[[None, "1Gbps"], ["1Gbps", None, "1Gbps"]]),
-        "/topology/bandwidth/1",
-        "square matrix with 2 columns",
+        "/topology/bandwidth/1", "square matrix with 2 columns",
     ),
-    "round trip that depends on its end": (
+    "round trip that differs by direction": (
         wan(delay=[[None, "30ms"], ["31ms", None]]),
-        "/topology/delay/1/0",
-        "expected 30ms",
-    ),
-    "no bandwidth": (
-        wan(bandwidth=[[None, "0Gbps"], ["1Gbps", None]]),
-        "/topology/bandwidth/0/1",
-        "above zero",
+        "/topology/delay/1/0", "expected 30ms",
     ),
     "region that cannot be reached": (
         wan(bandwidth=[[None, "1Gbps"], [None, None]]),
-        "/topology/bandwidth/1/0",
-        "here cannot be reached from there",
+        "/topology/bandwidth/1/0", "here cannot be reached from there",
     ),
     "bandwidth inside a region": (
         wan(bandwidth=[["1Gbps", "1Gbps"], ["1Gbps", None]]),
-        "/topology/bandwidth/0/0",
-        "expected null",
+        "/topology/bandwidth/0/0", "expected null",
     ),
     "delay without its direction": (
         cluster(4, {key: value for key, value in WAN.items() if key != "delay_is"}),
-        "/topology/delay_is",
-        "missing",
+        "/topology/delay_is", "missing",
     ),
-    "bridge of a fabric without one": (
+    "bridge bandwidth of a fabric without bridges": (
         cluster(4, "flat", intra={**CLUSTER["intra"], "bridge_bandwidth": "1GB/s"}),
-        "/intra/bridge_bandwidth",
-        '"kind": "pcie"',
+        "/intra/bridge_bandwidth", '"kind": "pcie"',
     ),
     "unknown fabric": (
         cluster(4, "flat", intra={**CLUSTER["intra"], "kind": "nvlnk"}),
-        "/intra/kind",
-        'did you mean "nvlink"?',
+        "/intra/kind", 'did you mean "nvlink"?',
     ),
-    "traffic of others that the spines cannot carry": (
+    "background traffic that exceeds the spines' bandwidth": (
         cluster(
             8,
             {"kind": "fat_tree", "nodes_per_leaf": 4, "taper": 4},
@@ -165,15 +122,15 @@ CASES = {
 
 class Networks(NetworkTest):
     def test_impossible_networks_are_refused(self) -> None:
-        for what, (described, pointer, expectation) in CASES.items():
-            with self.subTest(what):
-                path = self.write(described)
+        for mistake, (description, pointer, expectation) in CASES.items():
+            with self.subTest(mistake):
+                path = self.write(description)
                 shown = self.trigram("show", "network", path, code=2)
-                ran = self.trigram("run", self.write(experiment(cluster=described)), code=2)
-                for refused, at in ((shown, f"{path}: {pointer}"), (ran, f"{path}: /cluster{pointer}")):
+                ran = self.trigram("run", self.write(experiment(cluster=description)), code=2)
+                for refused, place in ((shown, f"{path}: {pointer}"), (ran, f"{path}: /cluster{pointer}")):
                     lines = refused.stderr.splitlines()
                     self.assertEqual(len(lines), 1, refused.stderr)
-                    self.assertTrue(lines[0].startswith(f"trigram: {at}: "), lines[0])
+                    self.assertTrue(lines[0].startswith(f"trigram: {place}: "), lines[0])
                     self.assertIn(expectation, lines[0])
                     self.assertEqual(refused.stdout, "")
 
@@ -203,14 +160,14 @@ class Networks(NetworkTest):
             self.skipTest("there is no simulator")
         changing = {**CLUSTER["inter"], "profile": [{"at": "1s", "bandwidth": 0.5}]}
 
-        def counted(fluid: int, by_messages: int) -> dict[str, int]:
+        def counts(fluid: int, by_messages: int) -> dict[str, int]:
             return {"collectives_fluid": fluid, "collectives_by_messages": by_messages,
                     "collectives_sharing_links": 0}
 
         for fidelity, change, expected in (  # six steps with a ring in each; evaluations do not count
-            ("auto", {"nodes": 4, "workers_per_node": 1}, counted(6, 0)),
-            ("auto", {}, counted(6, 0)),  # a ring that crosses each NIC once
-            ("fluid", {}, counted(6, 0)),
+            ("auto", {"nodes": 4, "workers_per_node": 1}, counts(6, 0)),
+            ("auto", {}, counts(6, 0)),  # a ring that crosses each NIC once
+            ("fluid", {}, counts(6, 0)),
             ("auto", {"inter": changing}, {"collectives_fluid": 0}),
             ("message", {}, {}),
         ):
@@ -235,23 +192,23 @@ class Networks(NetworkTest):
         self.assertEqual(shown["largest latency"], "56 us")
 
     def test_limits_of_connections_are_shown(self) -> None:
-        """A connection moves its window per round trip, and no more than the narrowest link carries."""
-        described = {
+        """The rate of a connection is its window per round trip, but at most the bandwidth of the narrowest link."""
+        description = {
             **cluster(4, "flat", workers_per_node=2),
             "inter": {"bandwidth": "10Gbps", "latency": "5ms"},
             "intra": {"bandwidth": "50GB/s", "latency": "5us"},
         }
-        shown = self.show(described)
+        shown = self.show(description)
         self.assertEqual(shown["inside a node"], "50 GB/s by links, latency 5 us")
         self.assertEqual(shown["between nodes"], "1.25 GB/s by links, latency 5 ms")
         windows = {"tcp": {"window": "1MB", "slow_start": False}, "channels": 2}
-        shown = self.show({**described, "transport": windows})
+        shown = self.show({**description, "transport": windows})
         self.assertEqual(shown["between nodes"], "0.1 GB/s by TCP's window, latency 5 ms")
         self.assertEqual(shown["on 2 channels"], "0.2 GB/s by TCP's window, latency 5 ms")
-        shown = self.show({**described, "transport": {**windows, "stream_cap": "50MB/s"}})
+        shown = self.show({**description, "transport": {**windows, "stream_cap": "50MB/s"}})
         self.assertEqual(shown["between nodes"], "0.05 GB/s by the streams' cap, latency 5 ms")
 
-    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    @needs_simulator
     def test_a_sweep_of_topologies(self) -> None:
         narrow = {"bandwidth": "1Gbps"}
         config = experiment(
@@ -279,7 +236,7 @@ class Networks(NetworkTest):
         self.assertLess(steps["flat"], steps["torus"])
         self.assertLess(steps["flat"], steps["fat_tree"])
 
-    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    @needs_simulator
     def test_small_dragonflies_are_simulated(self) -> None:
         """A dragonfly may have only one group, one router per group or one node per router."""
         shapes = [(g, a, p, h) for g in (1, 2, 3, 5) for a in (1, 2) for p in (1, 2)
@@ -320,7 +277,3 @@ class Networks(NetworkTest):
         )
         self.assertIn("ends in .svg", bitmap.stderr)
         self.assertFalse((self.folder / "network.png").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,5 +1,4 @@
-"""Uses examples/out_of_tree as a reader of its README would: install, find_package, build, list,
-run."""
+"""Installs, builds and runs examples/out_of_tree as its README says."""
 
 from __future__ import annotations
 
@@ -7,12 +6,11 @@ import json
 import os
 import shutil
 import subprocess
-import unittest
 from pathlib import Path
 from typing import Any
 
 import harness
-from harness import SOURCE, CommandTest, experiment, worlds
+from harness import SOURCE, CommandTest, experiment, listed, worlds
 
 EXAMPLE = SOURCE / "examples" / "out_of_tree"
 CMAKE = os.environ.get("CMAKE", "cmake")
@@ -50,12 +48,12 @@ class OutOfTree(CommandTest):
         harness.TRIGRAM = self.program
 
     def test_it_is_listed_with_the_built_in_algorithms(self) -> None:
-        mine = json.loads(self.trigram("list", "algorithms", "--json").stdout)["algorithms"]
+        extended = listed("algorithms")
         harness.TRIGRAM = os.environ["TRIGRAM"]
-        built_in = json.loads(self.trigram("list", "algorithms", "--json").stdout)["algorithms"]
-        self.assertEqual(mine[:-1], built_in)
-        self.assertEqual(mine[-1]["name"], "proximal_sgd")
-        self.assertEqual(mine[-1]["trigram"], "sync, full, centralised")
+        built_in = listed("algorithms")
+        self.assertEqual(extended[:-1], built_in)
+        self.assertEqual(extended[-1]["name"], "proximal_sgd")
+        self.assertEqual(extended[-1]["trigram"], "sync, full, centralised")
 
     def test_schema_and_suggestions_know_it(self) -> None:
         self.assertIn('"proximal_sgd"', self.trigram("schema").stdout)
@@ -66,8 +64,7 @@ class OutOfTree(CommandTest):
 
     def test_it_finds_the_data_files_of_the_installed_trigram(self) -> None:
         self.assertTrue((self.prefix / "share" / "trigram" / "configs" / "profiles").is_dir())
-        listed = json.loads(self.trigram("list", "networks", "--json").stdout)["networks"]
-        clusters = [n["doc"] for n in listed if n["kind"] == "cluster"]
+        clusters = [n["doc"] for n in listed("networks") if n["kind"] == "cluster"]
         self.assertTrue(clusters and all(str(self.prefix) in doc for doc in clusters), clusters)
 
     def test_it_trains_in_every_world_with_the_same_weights(self) -> None:
@@ -84,16 +81,11 @@ class OutOfTree(CommandTest):
         self.assertEqual(len(set.union(*hashes.values())), 3, "three algorithms, three results")
 
     def test_another_program_makes_results_stale(self) -> None:
-        """The commit of Trigram does not distinguish two states of an algorithm outside its
-        tree."""
+        """The commit of Trigram does not tell when an algorithm outside its tree has changed."""
         (manifest,) = self.run_config(experiment(algorithm="proximal_sgd"))
         self.assertRegex(manifest["git"], r"\+[0-9a-f]{8}$")
-        other = self.folder / "my_trigram"
-        other.write_bytes(Path(self.program).read_bytes() + b"changed")
-        other.chmod(0o755)
-        harness.TRIGRAM = str(other)
+        changed_program = self.folder / "my_trigram"
+        changed_program.write_bytes(Path(self.program).read_bytes() + b"changed")
+        changed_program.chmod(0o755)
+        harness.TRIGRAM = str(changed_program)
         self.assertIn("stale", self.trigram("status", "results").stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

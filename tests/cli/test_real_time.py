@@ -1,11 +1,11 @@
-"""Runs in real time use a profile and parts of the cluster's accelerator, and name the parts that they do not use."""
+"""Runs in real time use a profile and some properties of the cluster's accelerator. They name the properties that they
+do not use."""
 
 from __future__ import annotations
 
-import unittest
 from typing import Any
 
-from harness import CommandTest, experiment, worlds
+from harness import CommandTest, experiment, needs_simulator
 
 SHAPED = {"name": "threads", "shaping": "cluster"}
 CLUSTER = {
@@ -13,7 +13,7 @@ CLUSTER = {
     "inter": {"bandwidth": "1Gbps", "latency": "1ms"},
     "accelerator": {"name": "P100", "flops": "9.3TFLOP/s", "memory_bandwidth": "732GB/s"},
 }
-# Two layers of 60 and 120 ms for a batch of 32; the small model has 16 samples.
+# Two layers of 60 and 120 ms for a batch of 32. The small model has a batch of 16.
 PROFILE = """# accelerator: P100
 # flops: 9.3TFLOP/s
 # memory_bandwidth: 732GB/s
@@ -43,7 +43,7 @@ class PricedInThreads(CommandTest):
         self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 2 * 32, delta=4)
         self.assertIsInstance(summary["loss"], float)  # real gradients
 
-    @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+    @needs_simulator
     def test_both_worlds_learn_the_same_in_about_the_same_time(self) -> None:
         sweep = {"/runtime": ["sim", SHAPED]}
         by_world = {m["world"]: m["summary"] for m in self.run_config(priced(sweep=sweep))}
@@ -68,10 +68,10 @@ class PricedInThreads(CommandTest):
 
     def test_layer_times_that_are_not_used_cause_no_warning(self) -> None:
         other = CLUSTER | {"accelerator": {"name": "A100", "flops": "312TFLOP/s", "memory_bandwidth": "1555GB/s"}}
-        for modelled, said in (("slept", True), ("skipped", False)):
+        for modelled, warns in (("slept", True), ("skipped", False)):
             config = self.write(priced(cluster=other, runtime=SHAPED | {"modelled_compute": modelled}))
             err = self.trigram("validate", config).stderr
-            self.assertEqual("layer times of model are those of P100" in err, said, err)
+            self.assertEqual("layer times of model are those of P100" in err, warns, err)
 
     def test_a_skipped_profile_is_named_too(self) -> None:
         skipped = SHAPED | {"modelled_compute": "skipped"}
@@ -81,24 +81,20 @@ class PricedInThreads(CommandTest):
 
 
 class Rates(CommandTest):
-    def said(self, accelerator: dict[str, Any], runtime: Any = SHAPED) -> str:
+    def errors(self, accelerator: dict[str, Any], runtime: Any = SHAPED) -> str:
         cluster = {k: v for k, v in CLUSTER.items() if k != "accelerator"} | {"accelerator": accelerator}
         return self.trigram("validate", self.write(experiment(runtime=runtime, cluster=cluster))).stderr
 
     def test_rates_that_real_time_does_not_emulate_are_named(self) -> None:
         given = {"codec_bandwidth": "10MB/s", "launch_overhead": "1ms", "memory_bandwidth": "1GB/s"}
         for runtime in (SHAPED, "threads"):
-            self.assertRegex(self.said(given, runtime), "accelerator not emulated: in the world threads .* does not "
+            self.assertRegex(self.errors(given, runtime), "accelerator not emulated: in the world threads .* does not "
                              "depend on codec_bandwidth, launch_overhead, memory_bandwidth in /cluster/accelerator")
 
     def test_rates_that_are_not_given_are_not_named(self) -> None:
         for accelerator in ({}, {"name": "V100"}, {"launch_overhead": "5us"}):
-            self.assertNotIn("accelerator not emulated", self.said(accelerator))
+            self.assertNotIn("accelerator not emulated", self.errors(accelerator))
 
-    @unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+    @needs_simulator
     def test_the_simulator_uses_all_rates(self) -> None:
-        self.assertEqual(self.said({"codec_bandwidth": "10MB/s"}, "sim"), "")
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.assertEqual(self.errors({"codec_bandwidth": "10MB/s"}, "sim"), "")

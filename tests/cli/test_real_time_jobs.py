@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unittest
 
 from jobs import JobTest
 from test_real_time import COMPUTED_S, PROFILE, priced
@@ -30,7 +29,3 @@ class PricedInMpi(JobTest):
                     self.assertAlmostEqual(batch, 32, delta=2)
                 else:
                     self.assertLess(batch, 16)
-
-
-if __name__ == "__main__":
-    unittest.main()

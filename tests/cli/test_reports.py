@@ -1,4 +1,4 @@
-"""Reports, figures and tables of results that the program makes."""
+"""The commands report, plot and table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import subprocess
 import unittest
 import unittest.mock
 
-from harness import SOURCE, CommandTest, experiment, worlds
+from harness import SOURCE, CommandTest, experiment, needs_simulator
 
 
 class Reports(CommandTest):
@@ -22,7 +22,7 @@ class Reports(CommandTest):
         super().setUp()
         self.run_config(experiment(sweep=self.SWEEP))
 
-    def test_a_report_says_which_command_makes_its_runs_again(self) -> None:
+    def test_the_command_of_a_report_makes_its_runs_again(self) -> None:
         self.trigram("report", self.results, "-o", self.folder / "page.html")
         page = (self.folder / "page.html").read_text()
         data = re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
@@ -50,13 +50,13 @@ class Reports(CommandTest):
                          ["gradient_allreduce", "bytegrad"] * 2)
         self.assertIn("speed-up", self.trigram("table", self.results).stdout)
 
-    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
-    def test_published_values_are_beside_simulated_ones(self) -> None:
+    @needs_simulator
+    def test_published_values_are_compared_with_simulated_values(self) -> None:
         config = SOURCE / "configs" / "papers" / "bert_large_bandwidth.json"
-        listed = self.trigram("run", config, "--dry-run").stdout.splitlines()
-        wanted = [line.split()[0] for line in listed if re.search(r"rate=1Gbps$", line)
+        planned = self.trigram("run", config, "--dry-run").stdout.splitlines()
+        wanted = [line.split()[0] for line in planned if re.search(r"rate=1Gbps$", line)
                   and re.search(r"pytorch_ddp|decentralized_shift_one", line)]
-        self.assertEqual(len(wanted), 2, listed)
+        self.assertEqual(len(wanted), 2, planned)
         self.trigram("run", config, "-o", "papers", "--no-table", "--only", wanted[0],
                      "--only", wanted[1])
         checked = self.trigram("report", "papers", "--check", code=3).stdout
@@ -69,7 +69,7 @@ class Reports(CommandTest):
         self.assertIn("no run here of an experiment",
                       self.trigram("report", self.results, "--check", code=2).stderr)
 
-    def test_runs_before_and_after_an_edit_of_a_profile_are_kept_apart(self) -> None:
+    def test_runs_before_and_after_an_edit_of_a_profile_are_distinguished(self) -> None:
         """The experiment names the file only by its path."""
         profile = "# name: mine\n# accelerator: V100\n# batch: 8\ntensor,numel,forward_s,backward_s\na,1000000,{0},{0}\n"
         path = self.write(experiment(workload="profile:mine.csv", eval_every=0, steps=3,
@@ -77,7 +77,7 @@ class Reports(CommandTest):
         for seconds in (0.1, 0.01):
             self.write(profile.format(seconds), "mine.csv")
             own = self.trigram("run", path, table=True).stdout
-        self.assertRegex(own, r"step \(ms\)[^\0]*\ngradient_allreduce +2\d\.\d+ ")  # of the present content only
+        self.assertRegex(own, r"step \(ms\)[^\0]*\ngradient_allreduce +2\d\.\d+ ")  # only runs with the present content
         manifests = [json.loads(p.read_text()) for p in (self.folder / "results" / "edited").glob("*/manifest.json")]
         digests = {digest for manifest in manifests for digest in manifest["inputs"].values()}
         self.assertEqual({file for m in manifests for file in m["inputs"]}, {str(self.folder.resolve() / "mine.csv")})
@@ -88,7 +88,7 @@ class Reports(CommandTest):
         self.assertNotIn("seeds", table)
 
     def test_modules_of_the_current_folder_are_not_run(self) -> None:
-        """Results from other people may contain modules, and so may a folder that anyone can write to."""
+        """Somebody else may have put modules into a folder of results, or into a folder that anyone can write to."""
         touch = f"open({str(self.folder / 'PWNED')!r}, 'w')\n"
         (self.folder / "trigram_analysis").mkdir()
         for name in ("statistics", "pandas", "sitecustomize", "trigram_analysis/__init__", "trigram_analysis/__main__"):
@@ -104,7 +104,3 @@ class Reports(CommandTest):
         for command in ("report", "plot", "table"):
             self.assertIn("no finished run", self.trigram(command, "empty", code=2).stderr)
             self.assertIn("folder of results", self.trigram(command, "absent", code=2).stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

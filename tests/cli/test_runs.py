@@ -1,14 +1,13 @@
-"""The files that runs write, and the choice of the runs that are made."""
+"""The files that runs write, and which runs of a sweep the program makes."""
 
 from __future__ import annotations
 
 import json
 import resource
 import re
-import unittest
 from typing import Any
 
-from harness import CLUSTER, TRIGRAM, CommandTest, experiment, worlds
+from harness import CLUSTER, TRIGRAM, CommandTest, experiment, needs_simulator, worlds
 
 SUMMARY = {
     "time_s",
@@ -35,10 +34,6 @@ SUMMARY = {
 
 
 class Runs(CommandTest):
-    def metrics(self, identity: str) -> list[dict[str, Any]]:
-        text = (self.results / identity / "metrics.jsonl").read_text()
-        return [json.loads(line) for line in text.splitlines()]
-
     def times(self) -> dict[str, int]:
         return {p.parent.name: p.stat().st_mtime_ns for p in self.results.glob("*/manifest.json")}
 
@@ -60,22 +55,20 @@ class Runs(CommandTest):
         self.assertEqual(manifest["experiment"]["algorithm"]["name"], "gradient_allreduce")
         self.assertEqual(manifest["experiment"]["seed"], 1)  # defaults are written out
 
-    def test_shards_of_a_sweep_are_made_side_by_side(self) -> None:
+    def test_shards_of_a_sweep_may_run_in_parallel(self) -> None:
         path = self.write(experiment(seed=[1, 2, 3, 4, 5]))
-        shards = [
-            self.popen([TRIGRAM, "run", path, "--shard", f"{i}/3", "--jobs", 1]) for i in (1, 2, 3)
-        ]
-        for shard, made in zip(shards, (2, 2, 1)):
+        shards = [self.popen([TRIGRAM, "run", path, "--shard", f"{i}/3", "--jobs", 1]) for i in (1, 2, 3)]
+        for shard, count in zip(shards, (2, 2, 1)):
             _, err = shard.communicate(timeout=100)
             self.assertEqual(shard.returncode, 0, err)
-            self.assertEqual(bool(re.search(rf"\n{made} runs in \d+ ", err)), made > 1, err)
+            self.assertEqual(bool(re.search(rf"\n{count} runs in \d+ ", err)), count > 1, err)
         self.assertEqual([m["experiment"]["seed"] for m in self.sorted_by_seed()], [1, 2, 3, 4, 5])
         times = self.times()
         done = self.trigram("run", path)
         self.assertIn("5 of 5 runs are done already", done.stderr)
         self.assertEqual(self.times(), times)
-        listed = self.trigram("run", path, "--dry-run", "--shard", "2/3").stdout
-        self.assertEqual([line.split()[-1] for line in listed.splitlines()], ["seed=2", "seed=5"])
+        planned = self.trigram("run", path, "--dry-run", "--shard", "2/3").stdout
+        self.assertEqual([line.split()[-1] for line in planned.splitlines()], ["seed=2", "seed=5"])
 
     def test_a_shard_may_have_no_runs(self) -> None:
         path = self.write(experiment(seed=[1, 2]))
@@ -92,9 +85,7 @@ class Runs(CommandTest):
         steps = self.metrics(manifest["id"])
         summary = manifest["summary"]
         self.assertEqual([s["step"] for s in steps], list(range(6)))
-        self.assertEqual(
-            [s["step"] for s in steps if "consensus_distance" in s], [2, 5], "eval_every is 3"
-        )
+        self.assertEqual([s["step"] for s in steps if "consensus_distance" in s], [2, 5], "eval_every is 3")
         for key in ("bytes_intra", "bytes_inter", "messages_intra", "messages_inter"):
             self.assertEqual(sum(s[key] for s in steps), summary[key])
         self.assertAlmostEqual(sum(s["step_s"] for s in steps), summary["time_s"])
@@ -112,7 +103,7 @@ class Runs(CommandTest):
             self.assertEqual(manifest["algorithm_trigram"], trigram)
 
     def test_servers_beside_the_workers_do_not_change_the_weights(self) -> None:
-        """Six ranks of which two are servers learn what four workers learn; servers' samples do not count."""
+        """Six ranks, two of which are servers, learn the same as four workers. The samples of servers do not count."""
         for world in [name for name in ("sim", "threads") if worlds()[name]]:
             manifests = self.run_config(
                 experiment(
@@ -120,26 +111,22 @@ class Runs(CommandTest):
                     workload={"name": "quadratic", "heterogeneity": 1, "noise": 0.5},
                     algorithm={"name": "parameter_server", "servers": 2},
                     optimizer={"name": "sgd", "lr": 0.01, "lr_scaling": "linear"},
-                    zip={
-                        "/algorithm/placement": ["among", "beside"],
-                        "/cluster/workers_per_node": [2, 3],
-                    },
+                    zip={"/algorithm/placement": ["among", "beside"], "/cluster/workers_per_node": [2, 3]},
                 )
             )
             among, beside = sorted(
-                (m for m in manifests if m["world"] == world),
-                key=lambda m: m["experiment"]["algorithm"]["placement"],
+                (m for m in manifests if m["world"] == world), key=lambda m: m["experiment"]["algorithm"]["placement"]
             )
             for key in ("weights_hash", "loss", "eval_loss", "consensus_distance"):
                 self.assertEqual(among["summary"][key], beside["summary"][key], key)
-            for m in (among, beside) if world == "sim" else ():  # real workers do not end together
+            for m in (among, beside) if world == "sim" else ():  # in real time, workers end at different times
                 batch = m["summary"]["samples_per_s"] * m["summary"]["time_s"] / (6 * 4)
                 self.assertAlmostEqual(batch / round(batch), 1, delta=0.05)
             losses = [s["loss"] for s in self.metrics(among["id"])]
             self.assertEqual(losses, [s["loss"] for s in self.metrics(beside["id"])])
 
     def test_samples_per_second_count_samples_of_the_timed_model(self) -> None:
-        """With the timing of BERT-Large, a step has six samples per worker, whichever model is trained."""
+        """A step that is timed as BERT-Large has six samples per worker, no matter which model is trained."""
         workloads = [
             "bert_large",
             {"name": "quadratic", "priced_as": "bert_large"},
@@ -147,11 +134,11 @@ class Runs(CommandTest):
         ]
         for manifest in self.run_config(experiment(runtime="sim", sweep={"/workload": workloads})):
             summary = manifest["summary"]
-            # Workers end one after the other, so some are a little faster than the slowest one.
+            # Workers end at different times, so some are a little faster than the slowest worker.
             self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 4 * 6, delta=0.1)
 
     def test_all_micro_batches_of_a_step_count(self) -> None:
-        """A step of DropCompute has several mini-batches; those that were computed in time count."""
+        """A step of DropCompute has several mini-batches. The mini-batches that a worker computes in time count."""
         whole = {"name": "dropcompute", "micro_batches": 4, "profile_steps": 0}
         # After a warm-up of three steps without drops, workers stop after their second mini-batch.
         dropping = {"name": "dropcompute", "micro_batches": 4, "threshold": "600ms"}
@@ -161,20 +148,15 @@ class Runs(CommandTest):
             drops = "threshold" in manifest["sweep"]["/algorithm"]
             batches = 2 if drops else 4
             summary = manifest["summary"]
-            self.assertAlmostEqual(
-                summary["samples_per_s"] * summary["step_s"], 4 * 6 * batches, delta=0.5
-            )
+            self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 4 * 6 * batches, delta=0.5)
 
     def test_the_last_evaluation_of_an_asynchronous_server_sees_the_final_weights(self) -> None:
         (manifest,) = self.run_config(
-            experiment(
-                algorithm="async_parameter_server",
-                workload={"name": "quadratic", "heterogeneity": 1},
-            )
+            experiment(algorithm="async_parameter_server", workload={"name": "quadratic", "heterogeneity": 1})
         )
         self.assertEqual(manifest["summary"]["consensus_distance"], 0)
 
-    def test_sweep_is_a_product_and_zip_advances_together(self) -> None:
+    def test_a_sweep_is_a_product_and_a_zip_advances_its_lists_together(self) -> None:
         manifests = self.run_config(
             experiment(
                 sweep={"/steps": [2, 3], "/algorithm/overlap": [True, False]},
@@ -191,10 +173,7 @@ class Runs(CommandTest):
             for m in manifests
         }
         expected = {
-            (steps, overlap, seed, seed / 10)
-            for steps in (2, 3)
-            for overlap in (True, False)
-            for seed in (1, 2, 3)
+            (steps, overlap, seed, seed / 10) for steps in (2, 3) for overlap in (True, False) for seed in (1, 2, 3)
         }
         self.assertEqual(len(manifests), 12)
         self.assertEqual(points, expected)
@@ -236,12 +215,9 @@ class Runs(CommandTest):
         config = experiment()
         for field in ("runtime", "optimizer"):
             config.pop(field, None)
-        (manifest,) = self.run_config(
-            config, "--set", "/runtime/fidelity=fluid", "--set", "/optimizer/lr=0.5"
-        )
+        (manifest,) = self.run_config(config, "--set", "/runtime/fidelity=fluid", "--set", "/optimizer/lr=0.5")
         self.assertEqual(
-            manifest["experiment"]["runtime"] | {"name": "sim", "fidelity": "fluid"},
-            manifest["experiment"]["runtime"],
+            manifest["experiment"]["runtime"] | {"name": "sim", "fidelity": "fluid"}, manifest["experiment"]["runtime"]
         )
         self.assertEqual(manifest["experiment"]["optimizer"]["lr"], 0.5)
 
@@ -277,7 +253,7 @@ class Runs(CommandTest):
         manifests = self.run_config(experiment(sweep={"/seed": [1, 2]}, steps=3))
         for m in manifests:
             self.assertEqual(m["sweep"], {"/seed": m["experiment"]["seed"]})
-        self.assertEqual({m["id"]: m["finished"] for m in manifests}, before, "not made again")
+        self.assertEqual({m["id"]: m["finished"] for m in manifests}, before, "the runs are not repeated")
 
     def test_ten_thousand_runs_are_planned_in_seconds(self) -> None:
         sweep = {"/seed": list(range(1000)), "/cluster/nodes": list(range(1, 11))}
@@ -287,21 +263,21 @@ class Runs(CommandTest):
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 5)
 
     def test_dry_run_makes_nothing(self) -> None:
-        listed = self.trigram("run", self.write(experiment(seed=[1, 2])), "--dry-run").stdout
-        self.assertEqual(len(listed.splitlines()), 2)
+        planned = self.trigram("run", self.write(experiment(seed=[1, 2])), "--dry-run").stdout
+        self.assertEqual(len(planned.splitlines()), 2)
         self.assertFalse(self.results.exists())
 
     def test_stale_runs_are_reported(self) -> None:
         (manifest,) = self.run_config(experiment())
         path = self.results / manifest["id"] / "manifest.json"
-        for changed, said in (
+        for changed, reason in (
             ({"git": "another"}, "was made by version another, this is "),
             ({"git": 7}, "was made by version , this is "),
             ({"schema_version": 0}, "is of schema 0, this program's is 1"),
         ):
             path.write_text(json.dumps({**manifest, **changed}))
             again = self.trigram("run", self.write(experiment()), code=1)
-            self.assertRegex(again.stderr, f"stale: .* {re.escape(said)}")
+            self.assertRegex(again.stderr, f"stale: .* {re.escape(reason)}")
             self.assertIn("stale", self.trigram("status", "results").stdout)
             self.assertEqual(json.loads(path.read_text()), {**manifest, **changed}, "kept")
         self.trigram("run", self.write(experiment()), "--force")
@@ -318,27 +294,25 @@ class Runs(CommandTest):
         status = self.trigram("status", self.results).stdout
         self.assertIn("1 failed", status)
         self.assertIn("2 done", status)
-        self.trigram("run", self.write(config), code=1)  # it is tried again
+        self.trigram("run", self.write(config), code=1)  # a failed run is repeated
 
-    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    @needs_simulator
     def test_parallel_jobs_change_nothing(self) -> None:
         config = experiment(sweep={"/algorithm": ["bytegrad", "async_model_average"]})
         self.run_config(config, "--jobs", 1)
-        alone = {m["id"]: self.comparable(m) for m in self.manifests()}
+        one_job = {m["id"]: self.comparable(m) for m in self.manifests()}
         self.run_config(config, "--jobs", 4, "--force")
-        self.assertEqual(alone, {m["id"]: self.comparable(m) for m in self.manifests()})
+        self.assertEqual(one_job, {m["id"]: self.comparable(m) for m in self.manifests()})
 
     def comparable(self, manifest: dict[str, Any]) -> dict[str, Any]:
         summary = dict(manifest["summary"])
         del summary["messages_simulated_per_wall_s"]
         return summary | {"steps": self.metrics(manifest["id"])}
 
-    @unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+    @needs_simulator
     def test_worlds_end_with_the_same_weights(self) -> None:
         algorithms = ["gradient_allreduce", "bytegrad", {"name": "decentralized", "mode": "ring"}]
-        manifests = self.run_config(
-            experiment(sweep={"/runtime": ["sim", "threads"], "/algorithm": algorithms})
-        )
+        manifests = self.run_config(experiment(sweep={"/runtime": ["sim", "threads"], "/algorithm": algorithms}))
         hashes: dict[str, set[str]] = {}
         for m in manifests:
             name = m["experiment"]["algorithm"]["name"]
@@ -371,7 +345,3 @@ class Runs(CommandTest):
         starts = {e["id"] for e in events if e["ph"] == "s"}
         self.assertGreater(len(starts), 0)
         self.assertEqual(starts, {e["id"] for e in events if e["ph"] == "f"})
-
-
-if __name__ == "__main__":
-    unittest.main()

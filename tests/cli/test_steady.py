@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import unittest
 from typing import Any
 
-from harness import CommandTest, worlds
+from harness import CommandTest, listed, needs_simulator
 
 STEPS = 60
 PROFILE = {
@@ -61,8 +60,8 @@ REPEATING = [
     {"name": "parameter_server", "partition": "500kB"},
     {"name": "parameter_server", "priority": "need", "hierarchical": True},
 ]
-# Time or chance determines who sends to whom and when, or how messages share links.
-FREE = [
+# The steps of these algorithms never repeat: time or chance determines their messages, or how messages share links.
+NEVER_REPEATING = [
     # The exchanges of a node's workers share its NIC, so the workers drift apart.
     {"name": "decentralized", "mode": "shift_one", "hierarchical": False},
     {"name": "dpsgd", "graph": "shift_one"},
@@ -83,10 +82,10 @@ FREE = [
 ]
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+@needs_simulator
 class UntilSteady(CommandTest):
-    def both(self, **changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Two manifests of each experiment: with all steps, and until the steps repeat."""
+    def run_both(self, **changes: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Runs each experiment with all steps and until its steps repeat. Returns the two manifests of each."""
         self.write(PROFILE, "small.json")
         config: dict[str, Any] = {
             "runtime": "sim",
@@ -102,101 +101,91 @@ class UntilSteady(CommandTest):
             resolved = dict(manifest["experiment"])
             until = resolved.pop("until_steady")
             groups.setdefault(json.dumps(resolved), {})[until] = manifest
-        self.assertEqual(len(manifests), 2 * len(groups), "the option makes another experiment")
+        self.assertEqual(len(manifests), 2 * len(groups), "runs with and without the option are different experiments")
         return [(pair[False], pair[True]) for pair in groups.values()]
 
-    def made(self, manifest: dict[str, Any]) -> int:
+    def simulated_steps(self, manifest: dict[str, Any]) -> int:
         """The number of steps that were simulated."""
-        lines = (self.results / manifest["id"] / "metrics.jsonl").read_text().splitlines()
-        self.assertEqual([json.loads(line)["step"] for line in lines], list(range(len(lines))))
+        steps = [record["step"] for record in self.metrics(manifest["id"])]
+        self.assertEqual(steps, list(range(len(steps))))
         steady = manifest["summary"]["steady"]
-        self.assertEqual(len(lines) + (steady["left_out"] if steady else 0), STEPS)
-        return len(lines)
+        self.assertEqual(len(steps) + (steady["left_out"] if steady else 0), STEPS)
+        return len(steps)
 
     def check_same(self, whole: dict[str, Any], short: dict[str, Any]) -> None:
-        what = whole["experiment"]["algorithm"]
+        algorithm = whole["experiment"]["algorithm"]
         for key, value in whole["summary"].items():
-            other = short["summary"][key]
+            short_value = short["summary"][key]
             if key in ("steady", "world", "messages_simulated_per_wall_s"):
                 continue
             if key.startswith(("bytes", "messages")) or not isinstance(value, float):
-                self.assertEqual(other, value, f"{key} of {what}")
+                self.assertEqual(short_value, value, f"{key} of {algorithm}")
             else:
-                self.assertLessEqual(abs(other - value), 1e-9 * abs(value), f"{key} of {what}")
+                self.assertLessEqual(abs(short_value - value), 1e-9 * abs(value), f"{key} of {algorithm}")
         self.assertIsNone(whole["summary"]["steady"])
-        self.assertEqual(self.made(whole), STEPS)
+        self.assertEqual(self.simulated_steps(whole), STEPS)
 
     def test_steps_that_are_left_out_change_nothing(self) -> None:
-        pairs = self.both(
-            sweep={"/runtime/fidelity": ["message", "auto"], "/algorithm": REPEATING}
-        )
+        pairs = self.run_both(sweep={"/runtime/fidelity": ["message", "auto"], "/algorithm": REPEATING})
         self.assertEqual(len(pairs), 2 * len(REPEATING))
         for whole, short in pairs:
             with self.subTest(short["experiment"]["algorithm"]):
                 self.check_same(whole, short)
-                self.assertLess(self.made(short), STEPS)
+                self.assertLess(self.simulated_steps(short), STEPS)
 
-    def test_all_algorithms_are_here(self) -> None:
-        listed = json.loads(self.trigram("list", "--json").stdout)["algorithms"]
-        self.assertEqual({a["name"] for a in listed}, {a["name"] for a in REPEATING + FREE})
+    def test_the_lists_have_all_algorithms(self) -> None:
+        self.assertEqual({a["name"] for a in listed("algorithms")}, {a["name"] for a in REPEATING + NEVER_REPEATING})
 
     def test_runs_that_never_repeat_make_all_steps(self) -> None:
-        for whole, short in self.both(sweep={"/algorithm": FREE}):
+        for whole, short in self.run_both(sweep={"/algorithm": NEVER_REPEATING}):
             self.check_same(whole, short)
-            self.assertEqual(self.made(short), STEPS)
+            self.assertEqual(self.simulated_steps(short), STEPS)
             self.assertIsNone(short["summary"]["steady"])
 
     def test_random_runs_make_all_steps(self) -> None:
-        drawn = [
+        clusters = [
             CLUSTER | {"run_times": {"kind": "lognormal", "variation": 0.1}},
             CLUSTER | {"stragglers": {"count": 1, "delay": "10ms"}},
             CLUSTER | {"inter": CLUSTER["inter"] | {"background": {"load": 0.3}}},
         ]
-        pairs = self.both(algorithm="gradient_allreduce", sweep={"/cluster": drawn})
-        self.assertEqual(len(pairs), len(drawn))
+        pairs = self.run_both(algorithm="gradient_allreduce", sweep={"/cluster": clusters})
+        self.assertEqual(len(pairs), len(clusters))
         for whole, short in pairs:
             self.check_same(whole, short)
-            self.assertEqual(self.made(short), STEPS)
+            self.assertEqual(self.simulated_steps(short), STEPS)
 
-    def test_credit_that_is_used_up_is_waited_for(self) -> None:
-        """A step sends some 9 MB out of each node. 200 MB of credit last for many equally long steps, and
-        then run out."""
+    def test_a_run_does_not_end_before_saved_credit_is_used_up(self) -> None:
+        """A step sends about 9 MB out of each node. The saved credit lasts for many steps of equal length, and then
+        runs out."""
         shaping = {"rate": "0.5Gbps", "depth": "100MB"}
         inter = {"bandwidth": "10Gbps", "latency": "50us", "shaping": shaping}
-        ((whole, short),) = self.both(
-            algorithm={"name": "gradient_allreduce", "hierarchical": True},
-            cluster=CLUSTER | {"inter": inter},
+        ((whole, short),) = self.run_both(
+            algorithm={"name": "gradient_allreduce", "hierarchical": True}, cluster=CLUSTER | {"inter": inter}
         )
-        lines = (self.results / whole["id"] / "metrics.jsonl").read_text().splitlines()
-        seconds = [json.loads(line)["step_s"] for line in lines]
-        bursts = next(i for i, s in enumerate(seconds) if s > 1.01 * seconds[0])
-        self.assertGreater(bursts, 8, "the first steps agree")
-        self.assertGreater(self.made(short), bursts)
+        seconds = [record["step_s"] for record in self.metrics(whole["id"])]
+        burst_steps = next(i for i, s in enumerate(seconds) if s > 1.01 * seconds[0])
+        self.assertGreater(burst_steps, 8, "the first steps agree")
+        self.assertGreater(self.simulated_steps(short), burst_steps)
         self.check_same(whole, short)
 
-    def test_changes_of_links_are_waited_for(self) -> None:
+    def test_a_run_does_not_end_before_links_change(self) -> None:
         inter = CLUSTER["inter"] | {"profile": [{"at": "500ms", "bandwidth": 0.2}]}
-        ((whole, short),) = self.both(
-            algorithm="gradient_allreduce", cluster=CLUSTER | {"inter": inter}
-        )
+        ((whole, short),) = self.run_both(algorithm="gradient_allreduce", cluster=CLUSTER | {"inter": inter})
         self.check_same(whole, short)
-        lines = (self.results / short["id"] / "metrics.jsonl").read_text().splitlines()
-        self.assertGreater(json.loads(lines[-1])["time_s"], 0.5)
-        self.assertLess(self.made(short), STEPS)
+        self.assertGreater(self.metrics(short["id"])[-1]["time_s"], 0.5)
+        self.assertLess(self.simulated_steps(short), STEPS)
 
-    def test_skews_that_rotate_repeat_themselves_after_all_workers(self) -> None:
+    def test_the_cycle_of_a_rotating_skew_covers_all_workers(self) -> None:
         skew = {"smallest": "1ms", "largest": "20ms", "rotates": True}
-        ((whole, short),) = self.both(
+        ((whole, short),) = self.run_both(
             algorithm={"name": "local_sgd", "sync_every": 4}, cluster=CLUSTER | {"skew": skew}
         )
         self.check_same(whole, short)
         self.assertEqual(short["summary"]["steady"]["cycle"], 8)
 
-    def test_the_timeline_is_made(self) -> None:
-        ((_, short),) = self.both(
-            algorithm="gradient_allreduce", timeline={"step": 20, "ranks": 2}
-        )
-        self.assertGreater(self.made(short), 20)
+    def test_the_recorded_step_is_simulated(self) -> None:
+        ((_, short),) = self.run_both(algorithm="gradient_allreduce", timeline={"step": 20, "ranks": 2})
+        self.assertGreater(self.simulated_steps(short), 20)
         events = json.loads((self.results / short["id"] / "trace.json").read_text())
         self.assertTrue(events["traceEvents"])
 
@@ -216,7 +205,3 @@ class UntilSteady(CommandTest):
         self.assertIn("/until_steady: a workload that learns must make all its steps", err)
         err = self.trigram("run", path, "--set", "/until_steady=3", code=2).stderr
         self.assertIn("/until_steady: expected true or false", err)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,11 +1,11 @@
-"""The table at the end of `trigram run`: the comparison that `trigram table` prints, or a plain table without Python."""
+"""The table at the end of `trigram run`: the comparison that `trigram table` prints, or a plain table without
+Python."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import unittest
 
 from harness import TRIGRAM, CommandTest, experiment
 
@@ -40,24 +40,21 @@ class Tables(CommandTest):
         return line.split()[0]
 
     def test_many_runs_are_compared(self) -> None:
-        """The table gets the ids of all runs, and may be longer than a pipe holds."""
+        """The program sends the ids of all runs to Python, whose table may exceed the capacity of a pipe."""
         self.trigram("run", self.config, "--only", self.id_of("bytegrad"))
-        (made,) = self.results.iterdir()
-        script = self.folder / "python"
-        script.write_text(f"#!/bin/sh\ncat > {self.folder}/ids; yes 'a line' | head -n 100000\n")
-        script.chmod(0o755)
+        (finished,) = self.results.iterdir()
+        script = self.script("python", f"#!/bin/sh\ncat > {self.folder}/ids; yes 'a line' | head -n 100000\n")
         self.config = self.write(experiment(sweep={"/seed": list(range(300))}))
         ran = self.with_python(script, "--quiet")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertEqual(ran.stdout.count("a line\n"), 100_000)
         ids = (self.folder / "ids").read_text().split()
-        self.assertEqual(set(ids), {path.name for path in self.results.iterdir()} - {made.name})
+        self.assertEqual(set(ids), {path.name for path in self.results.iterdir()} - {finished.name})
         self.assertEqual(len(ids), 300)
 
     def test_without_python_there_is_a_plain_table(self) -> None:
-        failing = self.folder / "python"
-        failing.write_text("#!/bin/sh\necho 'Traceback (most recent call last):\n  File\nImportError: no json' >&2; exit 1\n")
-        failing.chmod(0o755)
+        failing = self.script(
+            "python", "#!/bin/sh\necho 'Traceback (most recent call last):\n  File\nImportError: no json' >&2; exit 1\n")
         self.config = self.write(experiment(runtime="threads", sweep={"/algorithm": ["gradient_allreduce", "bytegrad"]}))
         for python, why in (("/nonexistent/python3", "cannot run /nonexistent/python3: No such file or directory"),
                             (failing, f"{failing} failed: ImportError: no json")):
@@ -84,7 +81,3 @@ class Tables(CommandTest):
         self.assertIn("stale", ran.stderr)
         self.assertNotIn("bytegrad", ran.stdout)
         self.assertIn("gradient_allreduce", ran.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

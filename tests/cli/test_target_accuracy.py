@@ -7,11 +7,10 @@ import math
 import random
 import re
 import struct
-import unittest
 from pathlib import Path
 from typing import Any
 
-from harness import CLUSTER, CommandTest, experiment, worlds
+from harness import CLUSTER, CommandTest, experiment, listed, needs_simulator
 from jobs import JobTest
 
 STEPS, EVAL_EVERY, TARGET = 60, 3, 0.8
@@ -59,41 +58,39 @@ class TargetTest(CommandTest):
         write_images(self.folder / "images")
 
     def config(self, **changes: Any) -> dict[str, Any]:
-        return experiment(
-            workload={
-                "name": "fashion_mnist",
-                "data": str(self.folder / "images"),
-                "hidden": 16,
-                "batch": 8,
-            },
-            optimizer={"name": "sgd", "lr": 0.02, "momentum": 0.5},
-            steps=STEPS,
-            eval_every=EVAL_EVERY,
-        ) | changes
+        return (
+            experiment(
+                workload={"name": "fashion_mnist", "data": str(self.folder / "images"), "hidden": 16, "batch": 8},
+                optimizer={"name": "sgd", "lr": 0.02, "momentum": 0.5},
+                steps=STEPS,
+                eval_every=EVAL_EVERY,
+            )
+            | changes
+        )
 
-    def lines(self, manifest: dict[str, Any]) -> list[str]:
+    def metrics_lines(self, manifest: dict[str, Any]) -> list[str]:
         return (self.results / manifest["id"] / "metrics.jsonl").read_text().splitlines()
 
     def check_ends(self, manifest: dict[str, Any]) -> None:
         """Checks that the run ends with its first evaluation at the target, according to its metrics."""
         name = manifest["experiment"]["algorithm"]
-        records = [json.loads(line) for line in self.lines(manifest)]
+        records = [json.loads(line) for line in self.metrics_lines(manifest)]
         evaluated = [r["accuracy"] for r in records if "accuracy" in r]
         self.assertGreaterEqual(evaluated[-1], TARGET, name)
         self.assertLess(max(evaluated[:-1], default=0), TARGET, name)
         self.assertLess(len(records), STEPS, name)
         summary, last = manifest["summary"], records[-1]
-        # The first evaluation has no earlier one; its interval begins with the first common model, one step or average
-        # after the start.
-        averages = manifest["summary"].get("cycle_steps", 1)
-        first = records[averages - 1 if averages <= len(records) else 0]["time_s"]
+        # Before the first evaluation, the interval begins with the first common model: after the first step, or after
+        # the first average.
+        cycle = manifest["summary"].get("cycle_steps", 1)
+        first = records[cycle - 1 if cycle <= len(records) else 0]["time_s"]
         target = dict(summary["target"])
         epochs = name.get("micro_batches", 1) * len(records) / STEPS_PER_EPOCH
         if manifest["algorithm_trigram"].startswith("async"):
-            self.assertGreaterEqual(target["epochs"], epochs, "what fast workers took until then counts, too")
+            self.assertGreaterEqual(target["epochs"], epochs, "mini-batches of faster workers count, too")
             epochs = target["epochs"]
         if manifest["algorithm_trigram"].startswith("async") and len(evaluated) == 1:
-            self.assertLessEqual(target["after_s"], first, "then, since workers do not wait, the first of them had it")
+            self.assertLessEqual(target["after_s"], first, "a faster worker may have had a common model earlier")
             first = target["after_s"]
         self.assertEqual(
             target,
@@ -111,21 +108,20 @@ class TargetTest(CommandTest):
             self.assertEqual(summary[key], sum(r[key] for r in records), (name, key))
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+@needs_simulator
 class InTheSimulator(TargetTest):
     def all_algorithms(self) -> list[dict[str, Any]]:
-        listed = json.loads(self.trigram("list", "--json").stdout)["algorithms"]
-        return [{"name": a["name"]} | OPTIONS.get(a["name"], {}) for a in listed]
+        return [{"name": a["name"]} | OPTIONS.get(a["name"], {}) for a in listed("algorithms")]
 
-    def test_fast_workers_that_wait_for_nobody_learn_for_themselves(self) -> None:
-        """While the slow worker makes its first steps, the others make a hundred times as many, or all of their
-        steps."""
+    def test_fast_workers_do_not_wait_for_a_slow_worker(self) -> None:
+        """While the slow worker makes its first steps, the other workers make all of theirs or, in the longer run, a
+        hundred times as many."""
         slow = {"slow_workers": [{"rank": 3, "factor": 10_000}]}
         for steps, done in ((STEPS, True), (100 * STEPS, False)):
-            self.results = self.folder / "results" / f"of_{steps}"
+            self.results = self.folder / "results" / f"steps_{steps}"
             (manifest,) = self.run_config(
                 self.config(
-                    name=f"of_{steps}",
+                    name=f"steps_{steps}",
                     algorithm="adpsgd",
                     cluster=CLUSTER | slow,
                     target_accuracy=TARGET,
@@ -137,8 +133,8 @@ class InTheSimulator(TargetTest):
             with self.subTest(steps=steps):
                 self.assertLess(summary["target"]["steps"], 6, "of the slow worker")
                 self.assertEqual(summary["worker_done"], done, summary["target"])
-                said = [w for w in manifest["warnings"] if "stopped learning" in w]
-                self.assertEqual(bool(said), done)
+                warnings = [w for w in manifest["warnings"] if "stopped learning" in w]
+                self.assertEqual(bool(warnings), done)
 
     def test_steps_up_to_the_target_equal_those_of_a_run_without_target(self) -> None:
         """The steps are equal to the last bit for all algorithms, though some workers are ahead when the target is
@@ -147,10 +143,7 @@ class InTheSimulator(TargetTest):
         algorithms = self.all_algorithms()
         whole, short = {}, {}
         for manifest in self.run_config(
-            self.config(
-                cluster=machine,
-                sweep={"/algorithm": algorithms, "/target_accuracy": [None, TARGET]},
-            )
+            self.config(cluster=machine, sweep={"/algorithm": algorithms, "/target_accuracy": [None, TARGET]})
         ):
             target = manifest["experiment"].pop("target_accuracy", None)
             group = short if target else whole
@@ -160,12 +153,12 @@ class InTheSimulator(TargetTest):
         for key, manifest in short.items():
             self.check_ends(manifest)
             self.assertIsNone(whole[key]["summary"]["target"])
-            self.assertEqual(len(self.lines(whole[key])), STEPS)
-            until = self.lines(manifest)
-            self.assertEqual(until, self.lines(whole[key])[: len(until)], key)
+            self.assertEqual(len(self.metrics_lines(whole[key])), STEPS)
+            until = self.metrics_lines(manifest)
+            self.assertEqual(until, self.metrics_lines(whole[key])[: len(until)], key)
 
-    def test_a_run_of_as_many_steps_ends_with_the_same_results(self) -> None:
-        """The weights of all workers are equal, too, if no step waits to learn whether it is the last."""
+    def test_a_run_configured_to_end_at_this_step_has_the_same_results(self) -> None:
+        """The weights are equal, too, except for an algorithm whose steps wait to learn whether they are the last."""
         for algorithm in DETERMINISTIC[:-1]:
             config = self.config(algorithm=algorithm)
             (short,) = self.run_config(config | {"target_accuracy": TARGET, "name": "test"})
@@ -183,7 +176,7 @@ class InTheSimulator(TargetTest):
     def test_a_run_that_never_reaches_its_target_makes_all_steps(self) -> None:
         table = self.trigram("run", self.write(self.config(target_accuracy=1)), table=True).stdout
         (manifest,) = self.manifests()
-        self.assertEqual(len(self.lines(manifest)), STEPS)
+        self.assertEqual(len(self.metrics_lines(manifest)), STEPS)
         self.assertEqual(
             manifest["summary"]["target"],
             {"accuracy": 1, "steps": None, "epochs": None, "time_s": None, "after_s": None},
@@ -195,10 +188,10 @@ class InTheSimulator(TargetTest):
         value = seconds * (1e3 if re.search(r"to \d+% \(ms\)", table) else 1)
         return f"{value:,.{max(0, 2 - math.floor(math.log10(value)))}f}"
 
-    def test_tables_say_how_many_seeds_reach_the_target(self) -> None:
+    def test_tables_show_how_many_seeds_reach_the_target(self) -> None:
         config = self.config(seed=[1, 2, 3], eval_every=1)
         best = sorted(
-            max(json.loads(line).get("accuracy", 0) for line in self.lines(manifest))
+            max(json.loads(line).get("accuracy", 0) for line in self.metrics_lines(manifest))
             for manifest in self.run_config(config)
         )
         self.assertLess(best[0], best[1], "a target lies between the best accuracies of two seeds")
@@ -245,29 +238,24 @@ class InTheSimulator(TargetTest):
 
 
 class InRealTime(TargetTest, JobTest):
-    def reached(self, manifests: list[dict[str, Any]]) -> dict[str, tuple[int, str]]:
+    def ends(self, manifests: list[dict[str, Any]]) -> dict[str, tuple[int, str]]:
         """The number of steps and the hash of the weights, by algorithm."""
         for manifest in manifests:
             self.check_ends(manifest)
         return {
-            json.dumps(m["experiment"]["algorithm"]): (
-                m["summary"]["target"]["steps"],
-                m["summary"]["weights_hash"],
-            )
+            json.dumps(m["experiment"]["algorithm"]): (m["summary"]["target"]["steps"], m["summary"]["weights_hash"])
             for m in manifests
         }
 
     def test_deterministic_algorithms_end_with_the_same_results_in_all_worlds(self) -> None:
-        path = self.write(
-            self.config(target_accuracy=TARGET, sweep={"/algorithm": DETERMINISTIC})
-        )
+        path = self.write(self.config(target_accuracy=TARGET, sweep={"/algorithm": DETERMINISTIC}))
         self.trigram("run", path, "--set", "/name=sim", "--quiet")
         self.trigram("run", path, "--set", "/name=threads", "--set", "/runtime=threads", "--quiet")
         self.job(4, "run", path, "--set", "/name=mpi", "--set", "/runtime=mpi", "--quiet")
         ends = {}
         for world in ("sim", "threads", "mpi"):
             self.results = self.folder / "results" / world
-            ends[world] = self.reached(self.manifests())
+            ends[world] = self.ends(self.manifests())
             self.assertEqual(len(ends[world]), len(DETERMINISTIC))
         self.assertEqual(ends["threads"], ends["sim"])
         self.assertEqual(ends["mpi"], ends["sim"])
@@ -278,7 +266,7 @@ class InRealTime(TargetTest, JobTest):
         self.job(4, "run", path, "--set", "/name=mpi", "--set", "/runtime=mpi", "--quiet")
         for world in ("threads", "mpi"):
             self.results = self.folder / "results" / world
-            self.assertEqual(len(self.reached(self.manifests())), len(ASYNCHRONOUS))
+            self.assertEqual(len(self.ends(self.manifests())), len(ASYNCHRONOUS))
 
     def test_algorithms_whose_workers_wait_for_later_steps_are_refused_between_processes(self) -> None:
         path = self.write(self.config(target_accuracy=TARGET, algorithm="dsgd_aau"))
@@ -287,7 +275,3 @@ class InRealTime(TargetTest, JobTest):
         self.check_ends(manifest)
         _, error = self.job(4, "run", path, "--set", "/runtime=mpi", code=2)
         self.assertIn("may wait for each other's later steps", error)
-
-
-if __name__ == "__main__":
-    unittest.main()

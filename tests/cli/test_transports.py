@@ -1,16 +1,15 @@
-"""Transports of other libraries: predictions from their messages, and the comparison with measured
-times (scripts/compare_transports.py)."""
+"""Transports of other libraries: predictions from their messages, and the comparison with measured times by
+scripts/compare_transports.py."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-import unittest
 from typing import Any
 
 from emulated import NamespaceTest
-from harness import SOURCE, TRIGRAM, CommandTest, worlds
+from harness import SOURCE, TRIGRAM, CommandTest, needs_simulator
 
 COMPARE = SOURCE / "scripts" / "compare_transports.py"
 RANKS, BPS, LATENCY_S = 4, 50e6 / 8, 0.005
@@ -22,8 +21,9 @@ CLUSTER: dict[str, Any] = {
 
 
 def gloo_s(nbytes: int) -> float:
-    """The time of gloo's ring. Two segments of a chunk are in flight. Each leaves one latency after its receive was
-    posted, once the segment before it has left, and arrives one latency after it has left. All ranks are alike."""
+    """The time of gloo's ring. Two segments of a chunk are in flight. A segment leaves one latency after its receive
+    was posted, but not before the previous segment has left. It arrives one latency after it has left. All ranks do the
+    same."""
     segment_s = nbytes / (2 * RANKS) / BPS
     now = 0.0
     for _phase in range(2):
@@ -38,7 +38,7 @@ def gloo_s(nbytes: int) -> float:
     return now
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+@needs_simulator
 class Predictions(CommandTest):
     def seconds(self, operation: str, algorithm: str, nbytes: int, protocol: str = "eager",
                 chain: str = "0B") -> float:
@@ -56,19 +56,19 @@ class Predictions(CommandTest):
 
     def test_open_mpi_requests_messages_above_its_eager_limit(self) -> None:
         for nbytes, latencies in ((128 << 10, 1), (2 << 20, 3)):
-            each = nbytes / RANKS / BPS + latencies * LATENCY_S
+            stage_s = nbytes / RANKS / BPS + latencies * LATENCY_S
             self.assert_takes(self.seconds("allreduce", "open_mpi_ring", nbytes, "open_mpi"),
-                              2 * (RANKS - 1) * each)
+                              2 * (RANKS - 1) * stage_s)
         n = 2 << 20
         self.assert_takes(
             self.seconds("allreduce", "open_mpi_recursive_doubling", n, "open_mpi"),
             2 * (n / BPS + 3 * LATENCY_S))
-        together_s = 3 * n / RANKS / BPS + 3 * LATENCY_S
-        self.assert_takes(self.seconds("all_to_all", "open_mpi_linear", n, "open_mpi"), together_s)
-        self.assert_takes(self.seconds("all_to_all", "open_mpi_linear_send", n), together_s)
+        concurrent_s = 3 * n / RANKS / BPS + 3 * LATENCY_S
+        self.assert_takes(self.seconds("all_to_all", "open_mpi_linear", n, "open_mpi"), concurrent_s)
+        self.assert_takes(self.seconds("all_to_all", "open_mpi_linear_send", n), concurrent_s)
 
     def test_directions_take_turns_if_ranks_begin_a_latency_apart(self) -> None:
-        # Rank 0 hears from rank 3 last, and their exchange alone takes as long as twice the bytes.
+        # Rank 0 exchanges with rank 3 last, and their exchange takes as long as twice its bytes.
         n = 2 << 20
         seconds = self.seconds("all_to_all", "open_mpi_linear", n, "open_mpi", "16B")
         self.assertGreater(seconds, 1.5 * 3 * n / RANKS / BPS)
@@ -77,10 +77,8 @@ class Predictions(CommandTest):
         for option, value in (("buffer", "4MiB"), ("slots", 8), ("streams", 2), ("channels", 2)):
             transport = {"protocol": "open_mpi", option: value}
             cluster = self.write({**CLUSTER, "transport": transport}, "cluster.json")
-            refused = self.trigram("bench", "allreduce", "--runtime", "sim", "--cluster", cluster,
-                                   code=2).stderr
-            self.assertEqual(len(refused.splitlines()), 1, refused)
-            self.assertIn(f"/transport/{option}: ", refused)
+            refusal = self.refusal("bench", "allreduce", "--runtime", "sim", "--cluster", cluster)
+            self.assertIn(f"/transport/{option}: ", refusal)
 
     def test_gloo_has_two_segments_in_flight(self) -> None:
         for nbytes in (64 << 10, 512 << 10, 2 << 20):
@@ -88,11 +86,11 @@ class Predictions(CommandTest):
             self.assertLess(abs(found / gloo_s(nbytes) - 1), 5e-3, nbytes)
 
     def test_library_collectives_exist_in_the_simulated_world_only(self) -> None:
-        asked = ["bench", "allreduce", "--algorithm", "gloo_ring", "--ranks", "4"]
-        self.assertIn("gloo_ring", self.trigram(*asked, "--runtime", "threads", code=2).stderr)
+        command = ["bench", "allreduce", "--algorithm", "gloo_ring", "--ranks", "4"]
+        self.assertIn("gloo_ring", self.trigram(*command, "--runtime", "threads", code=2).stderr)
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulated world")
+@needs_simulator
 class Comparison(CommandTest):
     def compare(self, entries: list[dict[str, Any]], *options: str, code: int = 0) -> str:
         measured = self.folder / "measured.jsonl"
@@ -110,8 +108,8 @@ class Comparison(CommandTest):
                 "rows": [{"bytes": n, "seconds": s} for n, s in zip(sizes, seconds)]}
 
     def test_errors_and_orders(self) -> None:
-        # Without latency a ring takes 1.5 n / B in any library: 31.5, 125.8 and 503.3 ms. An all-to-all
-        # takes half of that, so it does not come second.
+        # Without latency, a ring takes 1.5 n / B in any library: 31.5, 125.8 and 503.3 ms. An all-to-all takes half of
+        # that, so it should be first.
         printed = self.compare([
             self.entry("gloo/allreduce/ring/4x1/50Mbps/0ms/linux", 0.0315, 0.1398, 0.5033),
             self.entry("trigram/all_to_all/pairwise/4x1/50Mbps/0ms/linux", 0.01573, 0.1664, 0.2517),
@@ -150,10 +148,6 @@ class Programs(NamespaceTest):
                           for rank in range(4)])
         self.assertEqual(self.done(), set())
 
-    def test_the_failure_of_a_program_is_that_of_the_command(self) -> None:
+    def test_a_program_that_fails_makes_the_command_fail(self) -> None:
         cluster = {"nodes": 2, "inter": {"bandwidth": "40Mbps", "latency": "0ms"}}
         self.trigram("emulate", self.write(self.config(cluster=cluster)), "--program", "exit 3", code=1)
-
-
-if __name__ == "__main__":
-    unittest.main()

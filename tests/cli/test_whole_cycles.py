@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-import unittest
 from typing import Any
 
-from harness import CommandTest, worlds
+from harness import CommandTest, needs_simulator, one_tensor_profile
 
-CLUSTER = {
-    "nodes": 4,
-    "workers_per_node": 2,
-    "inter": {"bandwidth": "1Gbps", "latency": "50us"},
-}
-PROFILE = {
-    "name": "one",
-    "batch": 4,
-    "tensors": [{"tensor": "w", "numel": 1_000_000, "forward_s": 0.001, "backward_s": 0.002}],
-}
-TOLD_APART = ("until_steady", "eval_every")
+CLUSTER = {"nodes": 4, "workers_per_node": 2, "inter": {"bandwidth": "1Gbps", "latency": "50us"}}
+PROFILE = one_tensor_profile(1_000_000, 0.001, 0.002)
+DISTINGUISHING = ("until_steady", "eval_every")
 SWARM = {"name": "swarm_sgd", "interval": "geometric"}
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+@needs_simulator
 class WholeCycles(CommandTest):
     def setUp(self) -> None:
         super().setUp()
         self.write(PROFILE, "one.json")
 
     def run_all(self, *algorithms: Any, steps: int, table: bool = True, **changes: Any) -> str:
-        """Runs the algorithms; returns the printed table, if one is asked for."""
+        """Runs the algorithms, and returns the output: a table, if `table`."""
         config = {
             "cluster": CLUSTER,
             "workload": "profile:one.json",
@@ -47,12 +38,13 @@ class WholeCycles(CommandTest):
             for m in self.manifests()
             if m["experiment"]["steps"] == steps
             and all(m["experiment"]["algorithm"][k] == v for k, v in algorithm.items())
-            and all(m["experiment"][k] == v for k, v in changes.items() if k in TOLD_APART)
+            and all(m["experiment"][k] == v for k, v in changes.items() if k in DISTINGUISHING)
         )
         return found
 
     def lines(self, *algorithms: Any, steps: int, **changes: Any) -> dict[str, list[str]]:
-        """By algorithm: its step time in the table, and its mark: * for the shortest, ‡ if not compared."""
+        """By algorithm: its step time in the table, and its mark, which is * for the shortest time and ‡ for short
+        runs."""
         table = self.run_all(*algorithms, steps=steps, **changes)
         rows = re.findall(r"^(\w+)\S*(?: \(.*?\))?( ‡)? +([\d.]+)( \*)? ", table, re.MULTILINE)
         return {name: [step, (short + best).strip()] for name, short, step, best in rows}
@@ -71,12 +63,11 @@ class WholeCycles(CommandTest):
             self.assertGreater(cut["time_s"], whole["time_s"])
 
     def test_a_run_that_ends_within_a_cycle_never_wins(self) -> None:
-        """One average in seven steps is less than the long-run rate of one average in four steps."""
+        """In seven steps there is one average, which is less than the long-run rate of one average in four steps."""
         rivals = ({"name": "dpsgd", "graph": "ring"}, {"name": "local_sgd", "sync_every": 4})
         inter = {"bandwidth": "1Gbps", "latency": "50us"}
         stars = [
-            [name for name, (_, mark) in self.lines(*rivals, steps=s).items() if mark == "*"]
-            for s in (4, 5, 6, 7, 400)
+            [name for name, (_, mark) in self.lines(*rivals, steps=s).items() if mark == "*"] for s in (4, 5, 6, 7, 400)
         ]
         self.assertEqual(len({tuple(s) for s in stars}), 1, stars)
         table = self.run_all(*rivals, steps=7, cluster=CLUSTER | {"inter": inter})
@@ -89,9 +80,7 @@ class WholeCycles(CommandTest):
         local = self.summary({"name": "local_sgd", "sync_every": 4}, 40)
         for steady in (False, True):
             late = self.summary(post, 73, until_steady=steady)
-            self.assertEqual(
-                late["rates"]["over"], "40 of 73 steps: whole cycles of 4 after a warm-up of 30"
-            )
+            self.assertEqual(late["rates"]["over"], "40 of 73 steps: whole cycles of 4 after a warm-up of 30")
             self.assertEqual(late["steady"] is not None, steady)
             self.assertAlmostEqual(late["step_s"] / local["step_s"], 1, delta=0.01)
 
@@ -113,9 +102,7 @@ class WholeCycles(CommandTest):
         }
         found = {}
         for every in (5, 7, 10):
-            summary = self.summary(
-                {"name": "local_sgd", "sync_every": 4}, 40, eval_every=every, **training
-            )
+            summary = self.summary({"name": "local_sgd", "sync_every": 4}, 40, eval_every=every, **training)
             self.assertEqual(summary["steps"], every)
             found[every] = summary["step_s"]
         self.assertAlmostEqual(found[5] / found[7], 1, delta=1e-9)
@@ -153,15 +140,15 @@ class WholeCycles(CommandTest):
                 self.assertRegex(table, r"(?m)^async_model_average\S* +[\d.]+ \*")
                 self.assertEqual(re.search(warning, table) is not None, few)
 
-    def test_the_average_that_begins_with_the_run_does_not_count(self) -> None:
-        """It averages equal models, so until the next one no worker has received anything from another one."""
+    def test_the_average_at_the_start_of_the_run_does_not_count(self) -> None:
+        """It averages equal models. Until the next average, no worker receives anything new from another worker."""
         average = {"name": "async_model_average", "interval": "60s"}
         found = self.summary(average, 20)["shortfall"]
         self.assertEqual(found["of"], "run")
         self.assertIn("completed no average in 20 steps except the one at the start of the run", found["why"])
 
     def test_few_averages_that_slow_computation_down_are_too_few(self) -> None:
-        """A few averages can be up to one more than their share of a long run, and their traffic slows steps down."""
+        """A short run may have one average more than its share, whose traffic slows steps down."""
         accelerator = {"name": "V100", "overlap_slowdown": 1.5}
         slowed = CLUSTER | {"accelerator": accelerator}
         average = {"name": "async_model_average", "interval": "50ms"}
@@ -211,8 +198,7 @@ class WholeCycles(CommandTest):
                 self.assertEqual(self.summary(algorithm, steps)["shortfall"]["of"], "run")
 
     def test_long_runs_are_not_marked(self) -> None:
-        """These are runs with the smallest number of steps that is enough, and a run of one worker, which has no
-        peer."""
+        """Runs with the smallest number of steps that is enough, and a run of one worker, which has no peer."""
         for algorithm, steps in (
             (SWARM | {"local_steps": 2}, 20),
             ({"name": "async_model_average", "interval": "1us"}, 400),
@@ -223,47 +209,39 @@ class WholeCycles(CommandTest):
             ({"name": "adpsgd"}, 10),
         ):
             self.assertIsNone(self.summary(algorithm, steps)["shortfall"], algorithm)
-        alone = {"nodes": 1, "workers_per_node": 1}
+        one_worker = {"nodes": 1, "workers_per_node": 1}
         local = {"name": "local_sgd", "sync_every": 9}
-        self.assertIsNone(self.summary(local, 8, cluster=alone)["shortfall"])
+        self.assertIsNone(self.summary(local, 8, cluster=one_worker)["shortfall"])
 
-    def test_bytes_inside_nodes_only_are_no_exchange(self) -> None:
+    def test_bytes_that_stay_inside_nodes_are_no_exchange(self) -> None:
         """The first axis of the grid is the workers of a node."""
         inside = {"name": "moshpit", "grid": [2, 4], "sync_every": 1}
         summaries = [self.summary(inside, 1), self.summary(inside, 2)]
-        said = [(s["shortfall"] or {}).get("why") for s in summaries]
-        self.assertEqual(said, ["sent nothing between its nodes in 1 steps", None])
+        reasons = [(s["shortfall"] or {}).get("why") for s in summaries]
+        self.assertEqual(reasons, ["sent nothing between its nodes in 1 steps", None])
 
     def test_uneven_paces_are_shown_beside_the_sum(self) -> None:
-        slow = {
-            "nodes": 4,
-            "workers_per_node": 1,
-            "inter": {"bandwidth": "100Mbps", "latency": "1ms"},
-        }
+        slow = {"nodes": 4, "workers_per_node": 1, "inter": {"bandwidth": "100Mbps", "latency": "1ms"}}
         summary = self.summary({"name": "adpsgd"}, 40, cluster=slow)
-        slowest, fastest = (summary["paces"][who] for who in ("slowest", "fastest"))
+        slowest, fastest = (summary["paces"][worker] for worker in ("slowest", "fastest"))
         self.assertGreater(slowest["step_s"], 1.5 * fastest["step_s"])
         self.assertAlmostEqual(slowest["samples_per_s"] * slowest["step_s"], PROFILE["batch"])
         table = self.run_all({"name": "adpsgd"}, "gradient_allreduce", steps=40, cluster=slow)
-        both = rf"\({slowest['samples_per_s']:.3g} to {fastest['samples_per_s']:,.0f}\)"
-        self.assertRegex(table, rf"(?m)^adpsgd .* {both}")
+        range_pattern = rf"\({slowest['samples_per_s']:.3g} to {fastest['samples_per_s']:,.0f}\)"
+        self.assertRegex(table, rf"(?m)^adpsgd .* {range_pattern}")
         self.assertRegex(table, r"(?m)^gradient_allreduce [^(]*$")
         self.assertIn("samples/s add up workers that do not wait for each other: adpsgd, slowest", table)
 
     def test_advice_names_the_pace_of_the_slowest_worker(self) -> None:
         slow = {"nodes": 4, "inter": {"bandwidth": "100Mbps", "latency": "1ms"}}
         self.write(slow, "slow.json")
-        asked = ("advise", "--cluster", "slow.json", "--profile", "profile:one.json")
+        command = ("advise", "--cluster", "slow.json", "--profile", "profile:one.json")
         few = ("--range", "1.1", "--algorithms", "adpsgd,swarm_sgd,gradient_allreduce")
-        out = self.trigram(*asked, *few).stdout
+        out = self.trigram(*command, *few).stdout
         self.assertRegex(out, r"(?m)^1 +adpsgd .* \d+ \([\d.]+ to \d+\) +-$")
         self.assertRegex(out, r"(?m)^warning: adpsgd .*: its slowest worker makes [\d.]+ samples/s")
         self.assertRegex(out, r"(?m)^at the pace of each one's slowest worker, swarm_sgd is first")
-        advice = json.loads(self.trigram(*asked, *few, "--json").stdout)
+        advice = json.loads(self.trigram(*command, *few, "--json").stdout)
         paces = {c["algorithm"]: c["paces"] for c in advice["candidates"]}
         self.assertIsNone(paces["gradient_allreduce"])
         self.assertIn("slowest", paces["adpsgd"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,8 +7,8 @@ from typing import Any
 
 Json = dict[str, Any]
 
-# Every worker sends the same messages in the same order in every step. All workers wait for all,
-# and all messages of an exchange travel at once or one after another.
+# Bulk-synchronous algorithms: every worker sends the same messages in the same order in every step, and all workers
+# wait for all others. The messages of an exchange travel at the same time, or one after another.
 BULK: list[Json] = [
     {"name": "gradient_allreduce"},
     {"name": "gradient_allreduce", "allreduce": "recursive_doubling"},
@@ -40,8 +40,8 @@ BULK: list[Json] = [
     {"name": "parameter_server", "servers": 1},
     {"name": "decentralized", "mode": "all"},
 ]
-# The messages are the same in every step, but a worker waits only for some of the others, so
-# workers may be in different steps.
+# The messages are the same in every step, but a worker waits only for some of the other workers, so workers may be in
+# different steps.
 PEERS: list[Json] = [
     {"name": "decentralized", "mode": "ring"},
     {"name": "decentralized", "mode": "shift_one"},
@@ -57,8 +57,8 @@ PEERS: list[Json] = [
     {"name": "deepsqueeze", "codec": "sign"},
     {"name": "parameter_server", "partition": "500kB"},
 ]
-# Timing decides which workers exchange what.
-FREE: list[Json] = [
+# Timing decides which workers exchange messages, and when.
+TIMING_DEPENDENT: list[Json] = [
     {"name": "osgp"},
     {"name": "async_model_average", "interval_steps": 2},
     {"name": "eager_sgd", "mode": "solo", "sync_every": 3},
@@ -75,13 +75,12 @@ BUCKETED = {
     "gradient_allreduce", "half_precision_allreduce", "bytegrad", "qsgd", "onebit_sgd", "topk",
     "local_sgd", "powersgd", "decentralized", "dpsgd", "sgp", "parameter_server", "dgc",
 }
-NAMES_OF_BULK = {a["name"] for a in BULK}
 PAIRED = {"random_matching", "shift_one"}
 
 
 def fits(algorithm: Json, nodes: int, workers_per_node: int) -> bool:
-    """True if the algorithm can run on this number of workers. The program refuses other combinations that do not
-    fit."""
+    """False if the algorithm is known not to run on this number of workers. The program refuses further
+    combinations."""
     workers = nodes * workers_per_node
     exchanging = nodes if algorithm.get("hierarchical") else workers
     if algorithm.get("allreduce") == "double_tree" or algorithm["name"] == "gtopk":
@@ -95,9 +94,9 @@ def fits(algorithm: Json, nodes: int, workers_per_node: int) -> bool:
     return algorithm["name"] not in ("adpsgd", "swarm_sgd") or workers % 2 == 0
 
 
-def draw(rng: random.Random, among: list[Json], nodes: int, workers_per_node: int) -> Json:
+def draw(rng: random.Random, candidates: list[Json], nodes: int, workers_per_node: int) -> Json:
     while True:
-        algorithm = dict(rng.choice(among))
+        algorithm = dict(rng.choice(candidates))
         if algorithm["name"] in HIERARCHICAL:
             algorithm["hierarchical"] = workers_per_node > 1 and rng.random() < 0.5
         if algorithm["name"] in BUCKETED:

@@ -1,4 +1,4 @@
-"""Draws checks of relations, and makes the runs of many checks together."""
+"""Draws the cases of relations, and runs the experiments of many checks together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass, field
 
 from base import SEED, draws_of
-from relations import Json, Later, Relation, Variant
+from relations import Json, VariantOrFunction, Relation, Variant
 from sweeps import Result, Sweeps
 
 ATTEMPTS = 40  # a draw to which the relation does not apply is repeated at most this many times
@@ -18,8 +18,8 @@ class Check:
     relation: Relation
     number: int
     rng: random.Random
-    variants: list[Later] = field(default_factory=list)
-    made: list[Variant] = field(default_factory=list)
+    variants: list[VariantOrFunction] = field(default_factory=list)
+    variants_run: list[Variant] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     problem: str = ""
 
@@ -33,13 +33,13 @@ class Check:
         self.variants = self.relation.variants(config, self.rng)
 
     def next_variant(self) -> Variant | None:
-        if self.problem or len(self.made) == len(self.variants):
+        if self.problem or len(self.variants_run) == len(self.variants):
             return None
-        variant = self.variants[len(self.made)]
+        variant = self.variants[len(self.variants_run)]
         return variant if isinstance(variant, Variant) else variant(self.results)
 
-    def take(self, result: Result | None) -> None:
-        """Takes the result of the variant that was made last; None if there is no run."""
+    def add_result(self, result: Result | None) -> None:
+        """Adds the result of the last variant; None if it has no run."""
         if result is None:
             self.problem = "a run is missing"
         elif result.error:
@@ -47,23 +47,24 @@ class Check:
         else:
             self.results.append(result)
 
-    def judge(self) -> None:
+    def compare(self) -> None:
         if not self.problem:
             self.problem = self.relation.check(self.results, self.relation.tolerance)
 
     def message(self) -> str:
-        """Everything that is needed to make the check again."""
+        """The problem, and everything that is needed to repeat the check."""
         lines = [
             f"{self.relation.name}: {self.problem}",
-            f"  {self.relation.holds}",
+            f"  {self.relation.statement}",
             f"  HOSTILE_SEED={SEED} HOSTILE_CHECK='{self.relation.name}/{self.number}'",
         ]
-        lines += [f"  {v.how}: {json.dumps(v.config)}" for v in self.made]
+        lines += [f"  {v.method}: {json.dumps(v.config)}" for v in self.variants_run]
         return "\n".join(lines)
 
 
 def draw_checks(relation: Relation, numbers: range, sweeps: Sweeps) -> list[Check]:
-    """Checks whose first experiments the program accepts. Those that it refuses are drawn again."""
+    """One check for each of `numbers`. If the program refuses the first experiment of a check, the check is drawn
+    again."""
     checks = [Check(relation, n, draws_of(relation.name, n)) for n in numbers]
     waiting = checks
     for _ in range(ATTEMPTS):
@@ -77,24 +78,23 @@ def draw_checks(relation: Relation, numbers: range, sweeps: Sweeps) -> list[Chec
     raise AssertionError(f"{relation.name}: the program refuses {list(refused.values())[0]}")
 
 
-def make(checks: list[Check], sweeps: Sweeps) -> None:
-    """Makes the runs of all checks: first the first variants of all checks, then the second, and so
-    on."""
+def run_checks(checks: list[Check], sweeps: Sweeps) -> None:
+    """Runs the first variants of all checks, then the second variants, and so on, and compares their results."""
     while True:
-        by_how: dict[str, dict[int, Json]] = {}
+        rows_by_method: dict[str, dict[int, Json]] = {}
         for i, check in enumerate(checks):
             if variant := check.next_variant():
-                check.made.append(variant)
-                by_how.setdefault(variant.how, {})[i] = variant.config
-        if not by_how:
+                check.variants_run.append(variant)
+                rows_by_method.setdefault(variant.method, {})[i] = variant.config
+        if not rows_by_method:
             break
-        for how, rows in by_how.items():
-            refused = sweeps.refused(rows) if how != "set" else {}
+        for method, rows in rows_by_method.items():
+            refused = sweeps.refused(rows) if method != "set" else {}
             for i, why in refused.items():
                 checks[i].problem = f"a variant is refused: {why}"
             rows = {i: row for i, row in rows.items() if i not in refused}
-            results = sweeps.run(rows, how) if rows else {}
+            results = sweeps.run(rows, method) if rows else {}
             for i in rows:
-                checks[i].take(results.get(i))
+                checks[i].add_result(results.get(i))
     for check in checks:
-        check.judge()
+        check.compare()

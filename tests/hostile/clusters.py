@@ -1,4 +1,4 @@
-"""Random clusters: machines, networks of every topology, transports, and workers that differ."""
+"""Random clusters: machines, networks of every topology, transports, and unequal workers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 Json = dict[str, Any]
 
 
-def between(rng: random.Random, least: float, most: float) -> float:
-    """A number whose logarithm is uniformly distributed, with three digits."""
+def log_uniform(rng: random.Random, least: float, most: float) -> float:
+    """A number with three digits whose logarithm is uniformly distributed."""
     return float(f"{math.exp(rng.uniform(math.log(least), math.log(most))):.3g}")
 
 
 def bandwidth(rng: random.Random, least_Mbps: float, most_Mbps: float) -> str:
-    return f"{between(rng, least_Mbps, most_Mbps)}Mbps"
+    return f"{log_uniform(rng, least_Mbps, most_Mbps)}Mbps"
 
 
 def duration(rng: random.Random, least_us: float, most_us: float) -> str:
-    return f"{between(rng, least_us, most_us)}us"
+    return f"{log_uniform(rng, least_us, most_us)}us"
 
 
 def fat_tree(rng: random.Random) -> tuple[int, Json]:
@@ -27,11 +27,7 @@ def fat_tree(rng: random.Random) -> tuple[int, Json]:
         return rng.choice([4, 8]), {"kind": "fat_tree", "k": 4}
     leaf = rng.choice([2, 3, 4])
     taper = rng.choice([t for t in (1, 2, 3, 4) if leaf % t == 0])
-    return leaf * rng.choice([2, 3] if leaf < 4 else [2]), {
-        "kind": "fat_tree",
-        "nodes_per_leaf": leaf,
-        "taper": taper,
-    }
+    return leaf * rng.choice([2, 3] if leaf < 4 else [2]), {"kind": "fat_tree", "nodes_per_leaf": leaf, "taper": taper}
 
 
 def dragonfly(rng: random.Random) -> tuple[int, Json]:
@@ -110,11 +106,7 @@ def network(rng: random.Random) -> Json:
         "intra": intra,
         "nics": rng.choice(["shared", "shared", "per_worker"]),
         "topology": topology,
-        "accelerator": {
-            "flops": "15.7TFLOP/s",
-            "memory_bandwidth": "900GB/s",
-            "launch_overhead": "5us",
-        },
+        "accelerator": {"flops": "15.7TFLOP/s", "memory_bandwidth": "900GB/s", "launch_overhead": "5us"},
     }
 
 
@@ -134,7 +126,7 @@ def transport(rng: random.Random) -> Json:
     return options
 
 
-def unlike_workers(rng: random.Random, workers: int) -> Json:
+def unequal_workers(rng: random.Random, workers: int) -> Json:
     choices: Json = {
         "slow_workers": [{"rank": rng.randrange(workers), "factor": round(rng.uniform(1, 3), 2)}],
         "stragglers": {"count": 1, "delay": duration(rng, 100, 5000), "seed": rng.randrange(99)},
@@ -147,10 +139,10 @@ def unlike_workers(rng: random.Random, workers: int) -> Json:
 
 
 def cluster(rng: random.Random) -> Json:
-    """A cluster with any features, except that nothing changes with time."""
+    """A cluster with all features except changes with time."""
     drawn = network(rng)
     if rng.random() < 0.3:
         drawn["transport"] = transport(rng)
     if rng.random() < 0.4:
-        drawn |= unlike_workers(rng, drawn["nodes"] * drawn["workers_per_node"])
+        drawn |= unequal_workers(rng, drawn["nodes"] * drawn["workers_per_node"])
     return drawn

@@ -10,7 +10,7 @@ from typing import Any
 
 from base import TRIGRAM
 
-MEMORY = 8 << 30  # bytes: more than any small experiment takes, less than the machine has
+MEMORY = 8 << 30  # bytes: more than small experiments need, but less than the machine has
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 NOT_FINITE = re.compile(r"(?i)(?<![\w.+-])[+-]?(?:nan|inf|infinity)(?![\w.])")
 
@@ -41,7 +41,7 @@ def call(folder: Path, *arguments: Any, timeout_s: float = 60) -> tuple[int, str
 
 
 def wrong_end(code: int, out: str, err: str, expected: tuple[int, ...]) -> str:
-    """The way in which the end of a command is wrong; empty if it is right."""
+    """The problem with the end of a command; empty if it ends as documented."""
     if code == -1000:
         return "hangs"
     if code < 0:
@@ -54,7 +54,7 @@ def wrong_end(code: int, out: str, err: str, expected: tuple[int, ...]) -> str:
 
 
 def wrong_refusal(out: str, err: str) -> str:
-    """The way in which a refusal is wrong; empty if it is one line per mistake that says where the mistake is."""
+    """The problem with a refusal; empty if it has one line for each mistake, with the place of the mistake."""
     *lines, rest = err.split("\n")
     if out:
         return f"prints something although it refuses: {out[:200]}"

@@ -1,4 +1,4 @@
-"""Ways to interrupt a sweep, and the runs that the sweep has finished by then."""
+"""Ways to interrupt a sweep, and the runs that it has finished."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Any, Callable
 SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
 
 
-def children(pid: int) -> list[int]:
-    """All processes below `pid`."""
+def descendants(pid: int) -> list[int]:
+    """The children of a process, their children, and so on."""
     found = []
     for task in Path("/proc").glob(f"{pid}/task/*/children"):
         try:
             found += [int(child) for child in task.read_text().split()]
         except OSError:
             continue
-    return found + [below for child in found for below in children(child)]
+    return found + [process for child in found for process in descendants(child)]
 
 
 def alive(pid: int) -> bool:
@@ -32,7 +32,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def send(pid: int, number: signal.Signals) -> None:
+def send_signal(pid: int, number: signal.Signals) -> None:
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -40,18 +40,18 @@ def send(pid: int, number: signal.Signals) -> None:
 
 
 def with_small_files(rng: random.Random) -> Callable[[], None]:
-    """Imitates a full disk: writing beyond some length of a file fails."""
-    most = rng.choice([0, 100, 1000, 4096, 10_000, 50_000])
+    """Imitates a full disk: files cannot become longer than some length."""
+    limit_bytes = rng.choice([0, 100, 1000, 4096, 10_000, 50_000])
 
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
 
     return limit
 
 
 class SmallDisk:
-    """A file system of a few kilobytes at `folder`; needs root."""
+    """A file system of a few kilobytes at `folder`. It needs root; `mounted` is false without."""
 
     def __init__(self, folder: Path, kilobytes: int) -> None:
         folder.mkdir(parents=True)
@@ -69,56 +69,52 @@ class SmallDisk:
             subprocess.run(["umount", "--lazy", str(self.folder)], capture_output=True)
 
 
-def signal_at(
-    rng: random.Random, command: subprocess.Popen[str], after_s: float, whom: str
-) -> str:
-    """Waits, then ends or stops the command or one of its children. Returns what it did, in
-    words."""
+def signal_at(rng: random.Random, command: subprocess.Popen[str], after_s: float, target: str) -> str:
+    """Waits, and then ends or stops the command or, if `target` is "child", one of its descendants. Returns a
+    description."""
     deadline = time.monotonic() + after_s
     while command.poll() is None and time.monotonic() < deadline:
         time.sleep(0.002)
-    below = children(command.pid)
-    pid = rng.choice(below) if whom == "child" and below else command.pid
-    who = "the command" if pid == command.pid else "a child"
+    processes = descendants(command.pid)
+    pid = rng.choice(processes) if target == "child" and processes else command.pid
+    name = "the command" if pid == command.pid else "a child"
     if rng.random() < 0.3:
         pause_s = rng.uniform(0.05, 1.5)
-        send(pid, signal.SIGSTOP)
+        send_signal(pid, signal.SIGSTOP)
         time.sleep(pause_s)
-        send(pid, signal.SIGCONT)
-        return f"stopped {who} after {after_s:.2f} s for {pause_s:.2f} s"
-    number = signal.SIGKILL if who == "a child" else rng.choice(SIGNALS)
-    send(pid, number)
-    return f"sent {number.name} to {who} after {after_s:.2f} s"
+        send_signal(pid, signal.SIGCONT)
+        return f"stopped {name} after {after_s:.2f} s for {pause_s:.2f} s"
+    number = signal.SIGKILL if name == "a child" else rng.choice(SIGNALS)
+    send_signal(pid, number)
+    return f"sent {number.name} to {name} after {after_s:.2f} s"
 
 
 def finish(command: subprocess.Popen[str]) -> tuple[int, str]:
-    """Waits for the command and for everything that it had started."""
-    below = children(command.pid)
+    """Waits for the command and all its descendants."""
+    processes = descendants(command.pid)
     _, err = command.communicate(timeout=120)
     deadline = time.monotonic() + 60
-    while any(map(alive, below)) and time.monotonic() < deadline:
+    while any(map(alive, processes)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    for pid in filter(alive, below):
-        send(pid, signal.SIGKILL)
+    for pid in filter(alive, processes):
+        send_signal(pid, signal.SIGKILL)
         err += f"\nprocess {pid} outlived the command by a minute"
     return command.returncode, err
 
 
-def finished(results: Path) -> dict[str, dict[str, tuple[int, bytes]]]:
-    """Every finished run, as its files with their times and contents."""
+def finished_runs(results: Path) -> dict[str, dict[str, tuple[int, bytes]]]:
+    """By run: the files of the run with their times and contents."""
     return {
-        done.parent.name: {
-            f.name: (f.stat().st_mtime_ns, f.read_bytes()) for f in done.parent.iterdir()
-        }
+        done.parent.name: {f.name: (f.stat().st_mtime_ns, f.read_bytes()) for f in done.parent.iterdir()}
         for done in results.glob("*/DONE")
     }
 
 
 def outcome(manifest: dict[str, Any], simulated: bool) -> dict[str, Any]:
-    """The part of a manifest that must not depend on what happened to the sweep."""
-    of_the_machine = {"messages_simulated_per_wall_s"}
+    """The part of a manifest that must not depend on interruptions of the sweep."""
+    machine_dependent = {"messages_simulated_per_wall_s"}
     summary = manifest["summary"]
     if simulated:
-        return {k: v for k, v in summary.items() if k not in of_the_machine}
+        return {k: v for k, v in summary.items() if k not in machine_dependent}
     kept = ("weights_hash", "loss", "eval_loss", "consensus_distance", "bytes_intra", "bytes_inter")
     return {key: summary[key] for key in (*kept, "messages_intra", "messages_inter")}

@@ -22,8 +22,7 @@ def profile_name(index: int, time: float = 1, size: float = 1) -> str:
 
 
 def profile(index: int, time: float, size: float) -> Json:
-    """A profile whose sizes divide evenly among up to 16 workers, so that all chunks are equally
-    long."""
+    """A profile whose tensors divide evenly among up to 16 workers, so that all chunks are equally long."""
     rng = random.Random(f"profile {index}")
     tensors = []
     for i in range(rng.randint(3, 6)):
@@ -53,14 +52,14 @@ def other_profile(experiment: Json, time: float = 1, size: float = 1) -> str:
     return f"profile:{profile_name(index, time, size)}"
 
 
-def experiment(rng: random.Random, among: list[Json], make_cluster: Any = clusters.cluster) -> Json:
-    """An experiment that only takes time: its tensors have sizes but no values."""
+def experiment(rng: random.Random, candidates: list[Json], make_cluster: Any = clusters.cluster) -> Json:
+    """An experiment without values: its tensors only have sizes."""
     cluster = make_cluster(rng)
     shape = cluster["nodes"], cluster["workers_per_node"]
     return {
         "runtime": {"name": "sim"},
         "cluster": cluster,
-        "algorithm": algorithms.draw(rng, among, *shape),
+        "algorithm": algorithms.draw(rng, candidates, *shape),
         "workload": f"profile:{profile_name(rng.randrange(PROFILES))}",
         "optimizer": {"name": "adam", "lr": 0.01},
         "steps": rng.randint(3, 6),
@@ -68,9 +67,9 @@ def experiment(rng: random.Random, among: list[Json], make_cluster: Any = cluste
     }
 
 
-def training(rng: random.Random, among: list[Json], make_cluster: Any = clusters.cluster) -> Json:
-    """An experiment that also computes values: it minimises a quadratic function."""
-    drawn = experiment(rng, among, make_cluster)
+def training(rng: random.Random, candidates: list[Json], make_cluster: Any = clusters.cluster) -> Json:
+    """An experiment with values: it minimises a quadratic function."""
+    drawn = experiment(rng, candidates, make_cluster)
     drawn["workload"] = {
         "name": "quadratic",
         "dimension": rng.choice([32, 64, 97]),

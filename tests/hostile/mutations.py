@@ -83,11 +83,11 @@ def damage(rng: random.Random, text: bytes) -> bytes:
     return text[:at] + rng.choice(ODD_WORDS).encode() + text[at + 1 :]
 
 
-def mutated(rng: random.Random, config: Json, text_too: bool = True) -> bytes:
+def mutated(rng: random.Random, config: Json, damage_text: bool = True) -> bytes:
     tree = json.loads(json.dumps(config))
-    for _ in range(rng.choice([0, 1, 1, 1, 2, 4]) if text_too else rng.choice([1, 1, 2, 3])):
+    for _ in range(rng.choice([0, 1, 1, 1, 2, 4]) if damage_text else rng.choice([1, 1, 2, 3])):
         mutate(rng, tree)
     text = json.dumps(tree, indent=rng.choice([None, 2]), ensure_ascii=rng.random() < 0.5).encode(
         "utf-8", "surrogatepass"
     )
-    return damage(rng, text) if text_too and rng.random() < 0.25 else text
+    return damage(rng, text) if damage_text and rng.random() < 0.25 else text

@@ -17,19 +17,13 @@ BASE: Json = {
         "accelerator": {"flops": "3GFLOP/s", "memory_bandwidth": "1GB/s"},
     },
     "algorithm": "gradient_allreduce",
-    "workload": {
-        "name": "quadratic",
-        "dimension": 512,
-        "tensors": 4,
-        "noise": 0.1,
-        "heterogeneity": 0.5,
-    },
+    "workload": {"name": "quadratic", "dimension": 512, "tensors": 4, "noise": 0.1, "heterogeneity": 0.5},
     "optimizer": {"name": "sgd", "lr": 0.01, "momentum": 0.9},
     "steps": 12,
     "eval_every": 4,
 }
 
-# Files that the experiments below read: a profile that names the accelerator of its measurements.
+# Files that the experiments below read.
 FILES = {
     "mine.csv": """# name: mine
 # accelerator: P100
@@ -50,8 +44,8 @@ only,700,0.001,0.002,50000,90000
 """,
 }
 
-# The settings that an option needs, by parts of its label (regular expressions). All settings whose
-# part matches the label are applied, in this order.
+# By a pattern (a regular expression): the settings that options need whose label contains the pattern. If several
+# patterns fit an option, all their settings are applied, in this order.
 CONTEXTS: dict[str, Json] = {
     # Tensors that are exchanged one by one, as soon as their gradients are ready.
     "/overlap|/early|/servers of p|/assignment": {"/algorithm/bucket": "0B"},
@@ -67,8 +61,7 @@ CONTEXTS: dict[str, Json] = {
         "/workload/values": False,
     },
     "/phase2": {"/algorithm/hierarchical": False},
-        # Vectors that are longer than segments and slices; they have no values, to save time and
-        # memory.
+    # Vectors that are longer than segments and slices. They have no values, which saves time and memory.
     "allreduce/(segment|slice)": {"/workload/dimension": 4096, "/workload/values": False},
     "allreduce/segment of powersgd": {"/workload": {"name": "ddppo"}, "/steps": 2},
     # A setting in which a tree and a ring take about as long.
@@ -92,7 +85,7 @@ CONTEXTS: dict[str, Json] = {
     "of zeroone_adam": {"/algorithm/freeze_step": 2},
     "/max_local_steps": {"/algorithm/local_doubling": 1, "/steps": 40},
     "/divisor": {"/algorithm/threshold": "2ms"},
-        # Only codes whose error is smaller than their input can have feedback.
+    # Only codecs whose error is smaller than their input can have error feedback.
     "/codec/levels of .* of qsgd": {"/algorithm/codec/bucket": 16, "/algorithm/codec/levels": 127},
     "/codec/density of .* of randk": {"/algorithm/codec/unbiased": False},
     # Other kinds of traffic.
@@ -100,9 +93,7 @@ CONTEXTS: dict[str, Json] = {
     "/efficiency/leaders": {"/algorithm": {"name": "gradient_allreduce", "hierarchical": True}},
     "/efficiency/point_to_point": {"/algorithm": "dpsgd"},
     "/efficiency/server": {"/algorithm": "parameter_server"},
-    "/cluster/nics": {
-        "/algorithm": {"name": "gradient_allreduce", "allreduce": "recursive_doubling"}
-    },
+    "/cluster/nics": {"/algorithm": {"name": "gradient_allreduce", "allreduce": "recursive_doubling"}},
     "/intra/kind": {
         "/algorithm": "bytegrad",
         "/workload/dimension": 4096,
@@ -114,11 +105,7 @@ CONTEXTS: dict[str, Json] = {
     "/host_bandwidth": {"/algorithm": {"name": "wagma", "through_host": True}},
     "/synchronize_overhead": {"/algorithm": {"name": "gradient_allreduce", "synchronize": True}},
     "/cluster/accelerator/name": {"/workload": "resnet50", "/steps": 2},
-    "/background": {
-        "/cluster/inter/background/load": 0.5,
-        "/cluster/inter/background/flow": "16KiB",
-        "/steps": 40,
-    },
+    "/background": {"/cluster/inter/background/load": 0.5, "/cluster/inter/background/flow": "16KiB", "/steps": 40},
     "/shaping": {"/cluster/inter/shaping": {"rate": "10Mbps", "depth": "1KiB"}},
     "/(bridge_bandwidth|gpudirect)": {"/cluster/intra/kind": "pcie"},
     "/gpudirect": {"/cluster/intra/bridge_bandwidth": "1Mbps"},
@@ -150,19 +137,9 @@ CONTEXTS: dict[str, Json] = {
     "/skew/": {"/cluster/skew/largest": "5ms"},
     "/slow_workers/": {"/cluster/slow_workers": [{"rank": 1, "factor": 2}]},
     "/stragglers/": {"/cluster/stragglers": {"count": 1, "delay": "5ms"}},
-    "/topology/": {
-        "/algorithm": "bytegrad",
-        "/workload/dimension": 4096,
-        "/workload/values": False,
-    },
-    "/topology/.* of fat_tree": {
-        "/cluster/topology/nodes_per_leaf": 2,
-        "/cluster/topology/latency": "50us",
-    },
-    "/topology/k of fat_tree": {
-        "/cluster/topology": {"kind": "fat_tree", "k": 4},
-        "/cluster/nodes": 16,
-    },
+    "/topology/": {"/algorithm": "bytegrad", "/workload/dimension": 4096, "/workload/values": False},
+    "/topology/.* of fat_tree": {"/cluster/topology/nodes_per_leaf": 2, "/cluster/topology/latency": "50us"},
+    "/topology/k of fat_tree": {"/cluster/topology": {"kind": "fat_tree", "k": 4}, "/cluster/nodes": 16},
     "/topology/.* of dragonfly": {
         "/cluster/topology": {
             "kind": "dragonfly",
@@ -174,10 +151,7 @@ CONTEXTS: dict[str, Json] = {
             "global_latency": "90us",
         }
     },
-    "/topology/.* of torus": {
-        "/cluster/topology/dimensions": [2, 2],
-        "/cluster/topology/latency": "50us",
-    },
+    "/topology/.* of torus": {"/cluster/topology/dimensions": [2, 2], "/cluster/topology/latency": "50us"},
     "/topology/.* of hammingmesh": {
         "/cluster/topology/board": [1, 2],
         "/cluster/topology/boards": [2, 1],
@@ -192,21 +166,13 @@ CONTEXTS: dict[str, Json] = {
             "bandwidth": [[None, "50Mbps"], ["50Mbps", None]],
         }
     },
-    "/transport/": {
-        "/cluster/inter/bandwidth": "10Gbps",
-        "/workload": {"name": "ddppo"},
-        "/steps": 2,
-    },
+    "/transport/": {"/cluster/inter/bandwidth": "10Gbps", "/workload": {"name": "ddppo"}, "/steps": 2},
     "/transport/(loss_constant|segment)": {"/cluster/transport/loss": 0.1},
     "/transport/(slice|stream_overhead)": {"/cluster/transport/streams": 4},
     "/transport/(streams|slice)": {"/cluster/transport/stream_cap": "100Mbps"},
     "/transport/channels": {"/cluster/transport/stream_cap": "100Mbps"},
     "/transport/variation": {"/cluster/transport/connection_cap": "100Mbps"},
-    "/transport/tcp": {
-        "/cluster/transport/tcp": {},
-        "/cluster/inter/latency": "5ms",
-        "/cluster/workers_per_node": 1,
-    },
+    "/transport/tcp": {"/cluster/transport/tcp": {}, "/cluster/inter/latency": "5ms", "/cluster/workers_per_node": 1},
     "/restart_after_idle": {"/cluster/stragglers": {"count": 1, "delay": "5s"}},
     "/decay_": {"/optimizer/decay": "step"},
     "/decay_factor": {"/optimizer/decay_every": 2},
@@ -220,16 +186,10 @@ CONTEXTS: dict[str, Json] = {
     "of profile": {"/workload/path": "mine.csv"},
     "/priced_with": {"/workload/priced_as": "resnet50"},
     "/priced_with/accelerator": {
-        "/workload/priced_with": {
-            "accelerator": {"name": "mine", "flops": "10TFLOP/s", "memory_bandwidth": "1000GB/s"}
-        }
+        "/workload/priced_with": {"accelerator": {"name": "mine", "flops": "10TFLOP/s", "memory_bandwidth": "1000GB/s"}}
     },
     "/workload/accelerator": {
-        "/workload/accelerator": {
-            "name": "mine",
-            "flops": "10TFLOP/s",
-            "memory_bandwidth": "1000GB/s",
-        }
+        "/workload/accelerator": {"name": "mine", "flops": "10TFLOP/s", "memory_bandwidth": "1000GB/s"}
     },
     "of replay": {"/workload/profile": "profile:mine.csv"},
     "/rate of replay": {"/workload/profile": "profile:no_flops.csv", "/workload/rate": "1GFLOP/s"},
@@ -239,23 +199,23 @@ CONTEXTS: dict[str, Json] = {
 def experiment_of(option: Option) -> Json:
     """An experiment in which changing `option` has an effect."""
     config = copy.deepcopy(BASE)
-    for pointer, name in option.chosen:
+    for pointer, name in option.components:
         component, _, key = pointer.rpartition("/")
-        put(config, component, {key: name})
-    for part, beside in CONTEXTS.items():
-        if re.search(part, option.label):
-            for pointer, value in beside.items():
-                put(config, pointer, value)
+        set_at(config, component, {key: name})
+    for pattern, settings in CONTEXTS.items():
+        if re.search(pattern, option.label):
+            for pointer, value in settings.items():
+                set_at(config, pointer, value)
     return config
 
 
-def put(config: Json, pointer: str, value: Any) -> None:
-    """Sets what `pointer` points to. A component that is only a name becomes an object."""
+def set_at(config: Json, pointer: str, value: Any) -> None:
+    """Sets the value at `pointer`. A component that is only a name becomes an object."""
     *parents, last = pointer.split("/")[1:]
-    place: Any = config
+    component: Any = config
     for key in parents:
-        inside = place.setdefault(key, {})
+        inside = component.setdefault(key, {})
         if isinstance(inside, str):
-            inside = place[key] = {"name": inside}
-        place = inside
-    place[last] = copy.deepcopy(value)
+            inside = component[key] = {"name": inside}
+        component = inside
+    component[last] = copy.deepcopy(value)

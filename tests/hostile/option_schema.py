@@ -1,4 +1,4 @@
-"""All options that the schema of experiments documents, one by one."""
+"""The options that the schema of experiments documents."""
 
 from __future__ import annotations
 
@@ -13,38 +13,25 @@ Json = dict[str, Any]
 class Option:
     pointer: str
     schema: Json = field(hash=False)
-    chosen: tuple[
-        tuple[str, str], ...
-    ] = ()  # pointer of a component, and which one has this option
+    components: tuple[tuple[str, str], ...] = ()  # (pointer, name) of the components to which the option belongs
 
     @property
     def label(self) -> str:
-        return " ".join([self.pointer, *(f"of {name}" for _, name in self.chosen)])
+        return " ".join([self.pointer, *(f"of {name}" for _, name in self.components)])
 
 
-def options(
-    schema: Json, pointer: str = "", chosen: tuple[tuple[str, str], ...] = ()
-) -> Iterator[Option]:
-    """The options below `schema`: every value that is not an object, and the names of
-    components."""
+def options(schema: Json, pointer: str = "", components: tuple[tuple[str, str], ...] = ()) -> Iterator[Option]:
+    """The options below `schema`: every value that is not an object, and the names of components."""
     for key, value in schema.get("properties", {}).items():
-        here = f"{pointer}/{key}"
+        option_pointer = f"{pointer}/{key}"
         if "const" in value:
             continue
         inner = list(_objects(value))
         if not inner or any("const" in p for form in inner for p in form["properties"].values()):
-            yield Option(here, value, chosen)
+            yield Option(option_pointer, value, components)
         for form in inner:
-            yield from options(
-                form,
-                here,
-                chosen
-                + tuple(
-                    (f"{here}/{k}", p["const"])
-                    for k, p in form["properties"].items()
-                    if "const" in p
-                ),
-            )
+            names = tuple((f"{option_pointer}/{k}", p["const"]) for k, p in form["properties"].items() if "const" in p)
+            yield from options(form, option_pointer, components + names)
 
 
 def _objects(schema: Json) -> Iterator[Json]:
@@ -71,14 +58,11 @@ def other_values(schema: Json) -> list[Any]:
     if schema.get("type") == "integer":
         default = default if isinstance(default, int) else None
         found += [
-            n
-            for n in ((default or 0) + 1, 2, 3, 1, 5, 0)
-            if schema.get("minimum", 0) <= n <= schema.get("maximum", n)
+            n for n in ((default or 0) + 1, 2, 3, 1, 5, 0) if schema.get("minimum", 0) <= n <= schema.get("maximum", n)
         ]
     if schema.get("type") == "number":
-        low, high = schema.get("minimum", schema.get("exclusiveMinimum", 0)), min(
-            schema.get("maximum", 10), 10
-        )
+        low = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+        high = min(schema.get("maximum", 10), 10)
         found += [low + share * (high - low) for share in (0.5, 0.05, 0.9)]
     if schema.get("type") == "string" and "pattern" in schema:
         found += _quantities(schema["pattern"])

@@ -52,10 +52,7 @@ VALUES: dict[str, list[Any]] = {
     "/workload/path": ["other.csv"],
     "/workload/profile of replay": ["profile:other.csv"],
     "/workload/buckets of profile": [[["second"], ["first"]]],
-    **{
-        f"/workload/buckets of {model}": [[{"first": 0, "last": tensors - 1}]]
-        for model, tensors in MODELS.items()
-    },
+    **{f"/workload/buckets of {model}": [[{"first": 0, "last": tensors - 1}]] for model, tensors in MODELS.items()},
 }
 
 

@@ -11,7 +11,7 @@ QUANTITY = re.compile(
 )
 
 
-def times(text: str, factor: float) -> str:
+def multiplied(text: str, factor: float) -> str:
     """The quantity `text`, multiplied by `factor`, in the same unit."""
     found = QUANTITY.match(text)
     assert found, text
@@ -20,8 +20,7 @@ def times(text: str, factor: float) -> str:
 
 
 def scaled(config: Any, time: float = 1, size: float = 1) -> Any:
-    """`config` with all times multiplied by `time`, all sizes by `size`, and all rates
-    by `size / time`."""
+    """`config` with all times multiplied by `time`, all sizes by `size`, and all rates by `size / time`."""
     if isinstance(config, dict):
         return {key: scaled(value, time, size) for key, value in config.items()}
     if isinstance(config, list):
@@ -30,4 +29,4 @@ def scaled(config: Any, time: float = 1, size: float = 1) -> Any:
     if not found:
         return config
     factor = size / time if found[2] else size if found[3] else time
-    return config if factor == 1 else times(config, factor)
+    return config if factor == 1 else multiplied(config, factor)

@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 import clusters
 import draws
-from algorithms import BULK, FREE, PEERS
+from algorithms import BULK, PEERS, TIMING_DEPENDENT
 from sweeps import Result
 
 Json = dict[str, Any]
@@ -17,39 +17,40 @@ Json = dict[str, Any]
 SECONDS = ["time_s", "step_s", "compute_s", "communication_s", "exposed_s"]
 TRAFFIC = ["bytes_intra", "bytes_inter", "messages_intra", "messages_inter"]
 VALUES = ["loss", "eval_loss", "weights_hash", "consensus_distance", "staleness_mean"]
-EVERY = BULK + PEERS + FREE
+ALL_ALGORITHMS = BULK + PEERS + TIMING_DEPENDENT
 
 
 @dataclass(frozen=True)
 class Variant:
     config: Json
-    how: str = "sweep"  # a key of sweeps.HOW
+    method: str = "sweep"  # a key of sweeps.HOW
 
 
-# The second and later variants may depend on the results of the variants before them.
-Later = Variant | Callable[[list[Result]], Variant]
+# A variant, or a function that makes it from the results of the variants before it.
+VariantOrFunction = Variant | Callable[[list[Result]], Variant]
 
 
 @dataclass(frozen=True)
 class Relation:
     name: str
-    holds: str  # the statement that must hold, with the reason
-    variants: Callable[[Json, random.Random], list[Later]]
-    check: Callable[[list[Result], float], str]  # returns the difference found; empty if the relation holds
+    statement: str  # the relation in words, with the reason why it holds
+    variants: Callable[[Json, random.Random], list[VariantOrFunction]]
+    check: Callable[[list[Result], float], str]  # returns the difference; empty if the relation holds
     tolerance: float = 0.0
-    because: str = "the same arithmetic in the same order"
-    where: str = "everywhere"
+    tolerance_reason: str = "the same arithmetic in the same order"
+    scope: str = "everywhere"
     applies: Callable[[Json], bool] = lambda config: True
-    draw: Callable[[random.Random], Json] = lambda rng: draws.experiment(rng, EVERY)
-    missed: str = ""  # the reason why the program is known to violate it; then failures are only printed
+    draw: Callable[[random.Random], Json] = lambda rng: draws.experiment(rng, ALL_ALGORITHMS)
+    known_failure: str = ""  # the reason why failures are expected; they are then printed and do not count
 
 
-def drawn_from(among: list[Json], make: Any = draws.experiment, **options: Any) -> Any:
-    return lambda rng: make(rng, among, **options)
+def drawn_from(candidates: list[Json], make: Any = draws.experiment, **options: Any) -> Any:
+    return lambda rng: make(rng, candidates, **options)
 
 
-def flat_and_alike(rng: random.Random) -> Json:
-    """At least two nodes, and numbers of workers that divide every tensor evenly."""
+def flat_equal_nodes(rng: random.Random) -> Json:
+    """A flat cluster of at least two equal nodes. Its number of workers divides every tensor of draws.profile
+    evenly."""
     drawn = clusters.network(rng)
     return drawn | {
         "topology": {"kind": "flat"},
@@ -59,26 +60,26 @@ def flat_and_alike(rng: random.Random) -> Json:
 
 
 def changed(config: Json, changes: dict[str, Any]) -> Json:
-    """A copy with `changes` by JSON pointer. A change that is a function maps the old value to the
-    new."""
+    """A copy of `config` with `changes` by JSON pointer. A change that is a function gets the old value and returns the
+    new value."""
     result = copy.deepcopy(config)
     for pointer, change in changes.items():
         *parents, last = pointer.removeprefix("/").split("/")
-        place = result
+        component = result
         for key in parents:
-            place = place.setdefault(key, {})
-        place[last] = change(place.get(last)) if callable(change) else copy.deepcopy(change)
+            component = component.setdefault(key, {})
+        component[last] = change(component.get(last)) if callable(change) else copy.deepcopy(change)
     return result
 
 
-def against(changes: dict[str, Any], how: str = "sweep") -> Any:
-    """Two variants: the experiment as drawn, and the experiment with `changes`."""
-    return lambda config, rng: [Variant(config), Variant(changed(config, changes), how)]
+def with_changes(changes: dict[str, Any], method: str = "sweep") -> Any:
+    """Two variants: the drawn experiment, and the same experiment with `changes`."""
+    return lambda config, rng: [Variant(config), Variant(changed(config, changes), method)]
 
 
-def made(how: str) -> Any:
-    """Two variants: the same experiment, made in another way."""
-    return lambda config, rng: [Variant(config), Variant(config, how)]
+def repeated(method: str) -> Any:
+    """Two variants: the same experiment, run by two methods."""
+    return lambda config, rng: [Variant(config), Variant(config, method)]
 
 
 def never_faster(results: list[Result], tolerance: float) -> str:
@@ -88,7 +89,7 @@ def never_faster(results: list[Result], tolerance: float) -> str:
     return f"the change makes {before} s to {after} s, a share of {1 - after / before:.3g} less"
 
 
-def far(a: Any, b: Any, tolerance: float) -> bool:
+def differs(a: Any, b: Any, tolerance: float) -> bool:
     if isinstance(a, float) and isinstance(b, float):
         return abs(a - b) > tolerance * max(abs(a), abs(b))
     return a != b
@@ -96,9 +97,7 @@ def far(a: Any, b: Any, tolerance: float) -> bool:
 
 def differences(a: Json, b: Json, keys: list[str], tolerance: float, what: str = "") -> list[str]:
     return [
-        f"{what}{key}: {a[key]} and {b[key]}"
-        for key in keys
-        if key in a and far(a[key], b.get(key), tolerance)
+        f"{what}{key}: {a[key]} and {b[key]}" for key in keys if key in a and differs(a[key], b.get(key), tolerance)
     ]
 
 

@@ -7,28 +7,15 @@ from typing import Any
 
 import clusters
 import draws
-from algorithms import BULK, FREE, PEERS
-from quantities import scaled, times
-from relations import (
-    SECONDS,
-    TRAFFIC,
-    Json,
-    Relation,
-    Variant,
-    against,
-    changed,
-    drawn_from,
-    far,
-    flat_and_alike,
-    same,
-    same_in_all,
-    same_times,
-)
+from algorithms import BULK, PEERS, TIMING_DEPENDENT
+from quantities import multiplied, scaled
+from relations import (SECONDS, TRAFFIC, Json, Relation, Variant, changed, differs, drawn_from, flat_equal_nodes, same,
+                       same_in_all, same_times, with_changes)
 from sweeps import Result
 
 ROUNDING = 1e-9
-ROUNDED = "decimal numbers of other units are rounded to other binary ones, and sums of them differ"
-SETTLED = BULK + PEERS
+ROUNDING_REASON = "the same quantity in another unit is rounded to another binary number, and so are sums"
+DETERMINISTIC = BULK + PEERS
 
 
 def rewritten(config: Any, write: Any) -> Any:
@@ -51,7 +38,7 @@ def other_units(config: Json, rng: random.Random) -> list[Any]:
     return [Variant(config), Variant(rewritten(config, in_other_units))]
 
 
-def longer(factor: float) -> Any:
+def with_longer_times(factor: float) -> Any:
     def variants(config: Json, rng: random.Random) -> list[Any]:
         slow = scaled(config, time=factor)
         return [Variant(config), Variant(slow | {"workload": draws.other_profile(config, time=factor)})]
@@ -59,8 +46,8 @@ def longer(factor: float) -> Any:
     return variants
 
 
-def larger(config: Json, rng: random.Random) -> list[Any]:
-    config = changed(config, {"/cluster/transport/buffer": "4MiB"})  # explicit, so that it is scaled
+def with_larger_sizes(config: Json, rng: random.Random) -> list[Any]:
+    config = changed(config, {"/cluster/transport/buffer": "4MiB"})  # not the default, which would not be scaled
     large = scaled(config, size=2)
     return [Variant(config), Variant(large | {"workload": draws.other_profile(config, size=2)})]
 
@@ -71,7 +58,7 @@ def times_factor(factor: float) -> Any:
         wrong = [
             f"{key}: {short[key]} and {long[key]}, not {factor} times as long"
             for key in SECONDS
-            if far(short[key] * factor, long[key], tolerance)
+            if differs(short[key] * factor, long[key], tolerance)
         ]
         wrong += [f"{k}: {short[k]} and {long[k]}" for k in TRAFFIC if short[k] != long[k]]
         return "; ".join(wrong)
@@ -102,12 +89,12 @@ NEUTRAL: Json = {
 }
 
 
-def turned(config: Json, rng: random.Random) -> list[Any]:
-    """Moves a slow worker to another node, to the same place in it."""
+def slow_worker_moved(config: Json, rng: random.Random) -> list[Any]:
+    """Moves a slow worker to the same place in another node."""
     cluster = config["cluster"]
-    each = cluster["workers_per_node"]
-    rank = rng.randrange(each)
-    moved = rank + each * rng.randrange(1, cluster["nodes"])
+    workers_per_node = cluster["workers_per_node"]
+    rank = rng.randrange(workers_per_node)
+    moved = rank + workers_per_node * rng.randrange(1, cluster["nodes"])
     return [
         Variant(changed(config, {"/cluster/slow_workers": [{"rank": place, "factor": 2.5}]}))
         for place in (rank, moved)
@@ -132,7 +119,7 @@ def hierarchical(flag: bool) -> Any:
     return {"/algorithm/hierarchical": flag}
 
 
-def both(first: Json, second: Json) -> Any:
+def two_variants(first: Json, second: Json) -> Any:
     return lambda config, rng: [Variant(changed(config, first)), Variant(changed(config, second))]
 
 
@@ -143,89 +130,90 @@ RELATIONS = [
         other_units,
         same_times,
         ROUNDING,
-        ROUNDED,
-        where="algorithms whose messages have an order that no rounding decides",
+        ROUNDING_REASON,
+        scope="algorithms whose order of messages does not depend on rounding",
         draw=drawn_from(BULK),
     ),
     Relation(
         "half of all times",
         "Halving all times and doubling all rates halves the result, since nothing else has a unit.",
-        longer(0.5),
+        with_longer_times(0.5),
         times_factor(0.5),
         ROUNDING,
-        ROUNDED,
-        where="algorithms whose messages have an order that no rounding decides",
+        ROUNDING_REASON,
+        scope="algorithms whose order of messages does not depend on rounding",
         draw=drawn_from(BULK),
     ),
     Relation(
         "twice all times",
         "Doubling all times and halving all rates doubles the result, since nothing else has a unit.",
-        longer(2),
+        with_longer_times(2),
         times_factor(2),
         ROUNDING,
-        ROUNDED,
-        where="algorithms whose messages have an order that no rounding decides",
+        ROUNDING_REASON,
+        scope="algorithms whose order of messages does not depend on rounding",
         draw=drawn_from(BULK),
     ),
     Relation(
         "twice all sizes and rates",
         "With twice the bytes at twice the rates, all times stay the same.",
-        larger,
+        with_larger_sizes,
         same(*SECONDS, "messages_intra", "messages_inter"),
         ROUNDING,
-        ROUNDED,
-        where="rings of full precision, whose messages have sizes in proportion to the model",
+        ROUNDING_REASON,
+        scope="rings of full precision, whose messages have sizes in proportion to the model",
         draw=drawn_from([{"name": "gradient_allreduce"}, {"name": "local_sgd", "sync_every": 2}]),
     ),
     Relation(
         "options that change nothing",
         "An option whose value has no effect costs no time: a factor of 1, no delay, a timeline.",
-        against(NEUTRAL),
+        with_changes(NEUTRAL),
         same_in_all,
-        where="clusters whose workers are alike and whose transport costs nothing",
-        draw=lambda rng: draws.experiment(rng, SETTLED + FREE, clusters.network),
+        scope="clusters of equal workers whose transport costs nothing",
+        draw=lambda rng: draws.experiment(rng, DETERMINISTIC + TIMING_DEPENDENT, clusters.network),
     ),
     Relation(
         "a hair more bandwidth",
-        "A ten-millionth more bandwidth changes times as little, and does not change the order of messages.",
-        against({f"/cluster/{place}/bandwidth": lambda text: times(text, 1 + 1e-7) for place in ("inter", "intra")}),
+        "A bandwidth that is larger by 1e-7 changes times equally little, and does not change the order of messages.",
+        with_changes({f"/cluster/{link}/bandwidth": lambda text: multiplied(text, 1 + 1e-7)
+                      for link in ("inter", "intra")}),
         same("time_s", "step_s", *TRAFFIC, steps=False),
         1e-5,
         "a hundred times the change, for steps that wait on several messages",
-        where="algorithms in which all workers wait for all",
+        scope="algorithms in which all workers wait for all",
         draw=drawn_from(BULK),
     ),
     Relation(
         "limits that nobody reaches",
         "A limit above the bandwidth of the links has no effect.",
-        against({"/cluster/transport": {"node_cap": "90Tbps", "connection_cap": "90Tbps"}}),
+        with_changes({"/cluster/transport": {"node_cap": "90Tbps", "connection_cap": "90Tbps"}}),
         same_times,
         ROUNDING,
         "limits are separate links, so shares are added in another order",
-        where="algorithms whose messages have an order that no rounding decides",
+        scope="algorithms whose order of messages does not depend on rounding",
         draw=drawn_from(BULK, make_cluster=clusters.network),
     ),
     Relation(
         "a slow worker on another node",
-        "Nodes on a switch without a bottleneck are alike, and a ring looks the same from each of them.",
-        turned,
+        "Nodes on a switch without a bottleneck are equal, and a ring looks the same from each of them.",
+        slow_worker_moved,
         same("time_s", "step_s", *TRAFFIC, steps=False),
         ROUNDING,
         "the same times are added in another order",
-        where="rings on flat networks, in which all chunks are alike",
+        scope="rings on flat networks, in which all chunks are equally long",
         draw=drawn_from(
             [{"name": "gradient_allreduce"}, {"name": "half_precision_allreduce"}],
-            make_cluster=flat_and_alike,
+            make_cluster=flat_equal_nodes,
         ),
     ),
     Relation(
         "a hierarchy of nodes of one worker",
         "Every worker is the leader of its node, so there is nothing to do inside nodes.",
-        both(hierarchical(False), hierarchical(True)),
+        two_variants(hierarchical(False), hierarchical(True)),
         same_times,
         ROUNDING,
-        "the leaders' ring may be priced as another pattern, of the same share",
-        where="algorithms that can be hierarchical, on nodes of one worker",
+        "the leaders' ring may have another traffic pattern, which gets the same share of the bandwidth",
+        scope="algorithms that can be hierarchical, on nodes of one worker",
         draw=drawn_from(
             [a for a in BULK if a["name"] != "parameter_server"],
             make_cluster=lambda rng: {
@@ -236,11 +224,11 @@ RELATIONS = [
     Relation(
         "a fabric that nobody uses",
         "Nodes of one worker send nothing inside nodes.",
-        against({"/cluster/intra": {"bandwidth": "1Gbps", "latency": "3ms"}}),
+        with_changes({"/cluster/intra": {"bandwidth": "1Gbps", "latency": "3ms"}}),
         same_times,
-        where="nodes of one worker, whose messages do not pass the hosts",
+        scope="nodes of one worker, whose messages do not pass the hosts",
         draw=drawn_from(
-            [a for a in SETTLED + FREE if a.get("allreduce") != "nccl"],
+            [a for a in DETERMINISTIC + TIMING_DEPENDENT if a.get("allreduce") != "nccl"],
             make_cluster=lambda rng: single_workers(rng)
             | {"intra": {"bandwidth": "500Gbps", "latency": "5us"}},
         ),
@@ -249,10 +237,10 @@ RELATIONS = [
     Relation(
         "a network that nobody uses",
         "Workers of one node send nothing between nodes.",
-        against({"/cluster/inter": {"bandwidth": "1Gbps", "latency": "3ms"}}),
+        with_changes({"/cluster/inter": {"bandwidth": "1Gbps", "latency": "3ms"}}),
         same_times,
-        where="one node",
-        draw=drawn_from(SETTLED + FREE, make_cluster=one_node),
+        scope="one node",
+        draw=drawn_from(DETERMINISTIC + TIMING_DEPENDENT, make_cluster=one_node),
     ),
     Relation(
         "another learning rate",
@@ -261,7 +249,7 @@ RELATIONS = [
             Variant(changed(config, {"/optimizer/lr": lr})) for lr in (0.01, 0.02)
         ],
         same_times,
-        where="experiments whose tensors have sizes but no values",
-        draw=drawn_from(SETTLED + FREE),
+        scope="experiments whose tensors have sizes but no values",
+        draw=drawn_from(DETERMINISTIC + TIMING_DEPENDENT),
     ),
 ]

@@ -1,5 +1,4 @@
-"""Relations between runs of different lengths, fidelities and worlds, and between values and
-times."""
+"""Relations between runs of different lengths, fidelities and worlds, and between values and times."""
 
 from __future__ import annotations
 
@@ -8,30 +7,16 @@ from typing import Any
 
 import clusters
 import draws
-from algorithms import BULK, FREE, PEERS
-from relations import (
-    SECONDS,
-    TRAFFIC,
-    Json,
-    Relation,
-    Variant,
-    against,
-    changed,
-    differences,
-    drawn_from,
-    far,
-    made,
-    same,
-    same_in_all,
-    same_times,
-)
+from algorithms import BULK, PEERS, TIMING_DEPENDENT
+from relations import (SECONDS, TRAFFIC, Json, Relation, Variant, changed, differences, differs, drawn_from, repeated,
+                       same, same_in_all, same_times, with_changes)
 from sweeps import Result
 
-SETTLED = BULK + PEERS
-# Algorithms that draw their peers, or that depend on time, make all steps and say so.
-REPEATING = [a for a in SETTLED if a.get("graph") != "random_matching" and a["name"] != "gossipgrad"]
+DETERMINISTIC = BULK + PEERS
+# The other algorithms draw their peers, so their steps never repeat.
+REPEATING = [a for a in DETERMINISTIC if a.get("graph") != "random_matching" and a["name"] != "gossipgrad"]
 # These algorithms exchange models as a whole.
-UNCUT = {"slowmo", "bmuf", "diloco", "easgd", "moshpit", "ecd_psgd", "choco_sgd", "deepsqueeze"}
+WHOLE_MODEL = {"slowmo", "bmuf", "diloco", "easgd", "moshpit", "ecd_psgd", "choco_sgd", "deepsqueeze"}
 BACKGROUND = {"osgp", "adpsgd", "swarm_sgd", "async_model_average"}
 WEIGHTS = ["weights_hash", "loss", "eval_loss", "consensus_distance"]
 
@@ -42,8 +27,8 @@ def longer_run(config: Json, rng: random.Random) -> list[Any]:
 
 
 def is_prefix(results: list[Result], tolerance: float) -> str:
-    """Compares all steps except the last of the shorter run, which may end with work that the
-    longer run does in the next step."""
+    """Compares all steps except the last step of the shorter run, which may contain work that the longer run does in
+    the next step."""
     short, long = (r.steps for r in results)
     wrong = []
     for a, b in zip(short[:-1], long):
@@ -52,7 +37,7 @@ def is_prefix(results: list[Result], tolerance: float) -> str:
 
 
 def same_weights(results: list[Result], tolerance: float) -> str:
-    """Compares weights and totals of traffic. Time decides in which step a message arrives."""
+    """Compares weights, and totals of traffic, because the step in which a message arrives depends on time."""
     checks = same(*WEIGHTS), same(*TRAFFIC, steps=False)
     return "; ".join(filter(None, (check(results, tolerance) for check in checks)))
 
@@ -68,9 +53,9 @@ def sums_of_steps(results: list[Result], tolerance: float) -> str:
     rated = steps[rates["from_step"] : rates["from_step"] + rates["own_steps"]]
     for key in ("compute_s", "communication_s", "exposed_s"):
         mean = sum(step[key] for step in rated) / len(rated)
-        if far(float(mean), float(summary[key]), tolerance):
+        if differs(float(mean), float(summary[key]), tolerance):
             wrong.append(f"{key}: {summary[key]}, but the mean of the steps is {mean}")
-    if far(steps[-1]["time_s"], summary["time_s"], tolerance):
+    if differs(steps[-1]["time_s"], summary["time_s"], tolerance):
         wrong.append(f"time_s: {summary['time_s']}, the last step ends at {steps[-1]['time_s']}")
     if not 0 <= summary["lower_bound_s"] <= summary["time_s"] * (1 + tolerance):
         wrong.append(f"time_s {summary['time_s']}, lower_bound_s {summary['lower_bound_s']}")
@@ -85,7 +70,7 @@ def until_steady(config: Json, rng: random.Random) -> list[Any]:
 
 
 def other_network(config: Json, rng: random.Random) -> list[Any]:
-    """Another network between as many workers on as many nodes."""
+    """Another network between the same number of workers and nodes."""
     cluster = config["cluster"]
     other = clusters.network(rng) | {
         key: cluster[key] for key in ("nodes", "workers_per_node", "topology")
@@ -93,11 +78,11 @@ def other_network(config: Json, rng: random.Random) -> list[Any]:
     return [Variant(config), Variant(config | {"cluster": other})]
 
 
-def priced(config: Json, rng: random.Random) -> list[Any]:
+def priced_as_resnet50(config: Json, rng: random.Random) -> list[Any]:
     return [Variant(config), Variant(changed(config, {"/workload/priced_as": "resnet50"}))]
 
 
-def valued(config: Json, rng: random.Random) -> list[Any]:
+def with_and_without_values(config: Json, rng: random.Random) -> list[Any]:
     return [Variant(changed(config, {"/workload/values": v})) for v in (True, False)]
 
 
@@ -105,12 +90,12 @@ def in_threads(config: Json, rng: random.Random) -> list[Any]:
     return [Variant(config), Variant(config | {"runtime": "threads"})]
 
 
-def trained(among: list[Json], make_cluster: Any = clusters.cluster) -> Any:
-    return drawn_from(among, draws.training, make_cluster=make_cluster)
+def draw_training(candidates: list[Json], make_cluster: Any = clusters.cluster) -> Any:
+    return drawn_from(candidates, draws.training, make_cluster=make_cluster)
 
 
 def few_workers(rng: random.Random) -> Json:
-    """A cluster without delays, because the real world would sleep for them."""
+    """A cluster without delays, because threads would sleep during delays."""
     drawn = clusters.network(rng)
     shape = {"nodes": rng.choice([2, 4]), "workers_per_node": rng.choice([1, 2])}
     return drawn | {"topology": {"kind": "flat"}} | shape
@@ -119,12 +104,12 @@ def few_workers(rng: random.Random) -> Json:
 RELATIONS = [
     Relation(
         "the first steps of a longer run",
-        "Later steps do not change earlier ones.",
+        "Later steps do not change earlier steps.",
         longer_run,
         is_prefix,
-        where="all steps but the last of the shorter run, in which workers may skip work that only "
+        scope="all steps but the last of the shorter run, in which workers may skip work that only "
         "the next step needs",
-        draw=drawn_from(SETTLED),
+        draw=drawn_from(DETERMINISTIC),
     ),
     Relation(
         "a summary and its steps",
@@ -141,39 +126,39 @@ RELATIONS = [
         sums_of_steps,
         1e-9,
         "sums in another order",
-        where="algorithms that exchange in the background",
-        draw=drawn_from([a for a in FREE if a["name"] in BACKGROUND]),
+        scope="algorithms that exchange in the background",
+        draw=drawn_from([a for a in TIMING_DEPENDENT if a["name"] in BACKGROUND]),
     ),
     Relation(
         "until steady and in full",
-        "Steps that repeat themselves count like the last of them.",
+        "Steps that are left out because steps repeat count like the steps of the last cycle.",
         until_steady,
         same(*SECONDS, *TRAFFIC, "samples_per_s", "lower_bound_s", steps=False),
         2e-9,
-        "steps count as alike if they differ by less than 1e-9 of a cycle",
-        where="algorithms whose messages do not depend on chance",
+        "steps count as equal if they differ by less than 1e-9 of a cycle",
+        scope="algorithms whose messages do not depend on chance",
         draw=drawn_from(REPEATING),
     ),
     Relation(
         "flows where they agree with messages",
         "The fidelity auto uses flows only if these take the same time as their messages.",
-        against({"/runtime": {"name": "sim", "fidelity": "auto"}}),
+        with_changes({"/runtime": {"name": "sim", "fidelity": "auto"}}),
         same("time_s", "step_s", *TRAFFIC, steps=False),
         0.01,
-        "messages that take equally long within a thousandth count as alike; tests of the "
+        "messages whose times differ by less than a thousandth count as equal; tests of the "
         "simulator hold flows to 1 %",
-        where="algorithms in which all wait for all, on networks of links that are alike: between regions "
-        "with very unlike delays, flows of hierarchical rings were up to 3.6 % off",
+        scope="algorithms in which all workers wait for all, on networks of equal links: between regions "
+        "with very different delays, flows of hierarchical rings were up to 3.6 % off",
         draw=drawn_from(BULK),
         applies=lambda c: c["cluster"]["topology"]["kind"] != "wan",
     ),
     Relation(
         "weights at every fidelity",
         "Flows carry the values of the messages that they stand for, in the same order.",
-        against({"/runtime": {"name": "sim", "fidelity": "fluid"}}),
+        with_changes({"/runtime": {"name": "sim", "fidelity": "fluid"}}),
         same_weights,
-        where="algorithms that do not go by time",
-        draw=trained(SETTLED),
+        scope="algorithms whose exchanges do not depend on timing",
+        draw=draw_training(DETERMINISTIC),
         applies=lambda c: c["cluster"].get("transport", {}).get("protocol") != "rendezvous",
     ),
     Relation(
@@ -181,57 +166,57 @@ RELATIONS = [
         "The same source computes the same sums in the same order in every world.",
         in_threads,
         same(*WEIGHTS, *TRAFFIC, steps=False),
-        where="algorithms that do not go by time",
-        draw=trained(SETTLED, few_workers),
+        scope="algorithms whose exchanges do not depend on timing",
+        draw=draw_training(DETERMINISTIC, few_workers),
     ),
     Relation(
         "weights on another network",
-        "Networks decide when values arrive, not which.",
+        "Networks affect when values arrive, and not which values arrive.",
         other_network,
         same_weights,
-        where="algorithms that do not go by time",
-        draw=trained(SETTLED),
+        scope="algorithms whose exchanges do not depend on timing",
+        draw=draw_training(DETERMINISTIC),
     ),
     Relation(
         "weights of a model that is priced as another",
         "A price changes times and bytes, not values.",
-        priced,
+        priced_as_resnet50,
         same(*WEIGHTS),
-        where="algorithms whose sums and codes do not depend on how tensors are cut into buckets",
-        draw=trained([a for a in SETTLED if a["name"] in UNCUT]),
+        scope="algorithms whose sums and codes do not depend on how tensors are cut into buckets",
+        draw=draw_training([a for a in DETERMINISTIC if a["name"] in WHOLE_MODEL]),
     ),
     Relation(
         "tensors without values",
         "A phantom has the sizes of the tensor, and therefore the same times.",
-        valued,
+        with_and_without_values,
         same_times,
-        where="codes whose length does not depend on values",
-        draw=trained(SETTLED),
+        scope="codes whose length does not depend on values",
+        draw=draw_training(DETERMINISTIC),
     ),
     Relation(
         "evaluations in between",
         "Evaluations are excluded from times and change no weights.",
-        against({"/eval_every": 1}),
+        with_changes({"/eval_every": 1}),
         same(*SECONDS, *TRAFFIC, *WEIGHTS, steps=False),
         1e-12,
         "sums of times with and without pauses",
-        where="algorithms whose workers wait for all others",
-        draw=trained(BULK),
+        scope="algorithms whose workers wait for all others",
+        draw=draw_training(BULK),
     ),
     Relation(
         "training made twice",
         "Draws depend only on the seed: values and times are the same to the last bit.",
-        made("one job"),
+        repeated("one job"),
         same_in_all,
-        draw=trained(SETTLED + FREE),
+        draw=draw_training(DETERMINISTIC + TIMING_DEPENDENT),
     ),
     Relation(
         "weights with more noise",
         "Different gradients lead to different weights, so the hash does depend on the weights.",
-        against({"/workload/noise": 0.2}),
+        with_changes({"/workload/noise": 0.2}),
         lambda results, tolerance: ""
         if results[0].summary["weights_hash"] != results[1].summary["weights_hash"]
         else "twice the noise leaves the weights as they are",
-        draw=trained(SETTLED),
+        draw=draw_training(DETERMINISTIC),
     ),
 ]

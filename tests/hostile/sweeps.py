@@ -1,4 +1,4 @@
-"""Makes many experiments as one sweep in one process, and reads the results."""
+"""Runs many experiments as one sweep in one process, and reads the results."""
 
 from __future__ import annotations
 
@@ -40,25 +40,18 @@ class Sweeps:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.made = 0
+        self.count = 0
 
     def command(self, *arguments: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [TRIGRAM, *map(str, arguments)],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=600,
+            [TRIGRAM, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, timeout=600
         )
 
     def write(self, rows: dict[int, Json]) -> Path:
         """Writes a sweep in which the run with seed n is the experiment rows[n]."""
-        self.made += 1
-        path = self.folder / f"sweep{self.made}.json"
-        zipped = [
-            {f"/{key}": value for key, value in row.items()} | {"/seed": number}
-            for number, row in rows.items()
-        ]
+        self.count += 1
+        path = self.folder / f"sweep{self.count}.json"
+        zipped = [{f"/{key}": value for key, value in row.items()} | {"/seed": number} for number, row in rows.items()]
         path.write_text(json.dumps({"zip": zipped}))
         return path
 
@@ -75,14 +68,14 @@ class Sweeps:
         half = len(items) // 2
         return self.refused(dict(items[:half])) | self.refused(dict(items[half:]))
 
-    def run(self, rows: dict[int, Json], how: str) -> dict[int, Result]:
+    def run(self, rows: dict[int, Json], method: str) -> dict[int, Result]:
         """The results by row number. `how` is a key of HOW."""
-        if how == "set":
+        if method == "set":
             return {number: self.run_by_settings(number, row) for number, row in rows.items()}
-        if how == "reversed":
+        if method == "reversed":
             rows = dict(reversed(rows.items()))
         path = self.write(rows)
-        for options in HOW[how]:
+        for options in METHODS[method]:
             done = self.command("run", path, "--no-table", "--quiet", *options)
             if done.returncode not in (0, 1):
                 raise AssertionError(f"{path}: exit code {done.returncode}: {done.stderr}")
@@ -93,9 +86,9 @@ class Sweeps:
         return found
 
     def run_by_settings(self, number: int, row: Json) -> Result:
-        """Sets every field of the row by --set; the file has other values."""
-        self.made += 1
-        path = self.folder / f"sweep{self.made}.json"
+        """Runs an experiment whose fields are all set by --set. The file has other values."""
+        self.count += 1
+        path = self.folder / f"sweep{self.count}.json"
         path.write_text(json.dumps({"cluster": {"nodes": 7}, "steps": 1, "workload": "vgg16"}))
         settings = []
         for key, value in (row | {"seed": number}).items():
@@ -107,8 +100,8 @@ class Sweeps:
         return read_result(manifest.parent)
 
 
-# For each way to make a sweep, the options of its commands.
-HOW: dict[str, list[list[str]]] = {
+# For each method of running a sweep, the options of its commands.
+METHODS: dict[str, list[list[str]]] = {
     "sweep": [["--jobs", "2"]],
     "one job": [["--jobs", "1"]],
     "reversed": [["--jobs", "2"]],

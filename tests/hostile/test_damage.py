@@ -1,4 +1,4 @@
-"""Damaged results on disk: commands that read them end as documented and print no nonsense."""
+"""Commands that read damaged results end as documented, and print only finite numbers."""
 
 from __future__ import annotations
 
@@ -6,33 +6,23 @@ import json
 import random
 import re
 import shutil
-import unittest
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from base import SEED, CommandTest, amount, draws_of, worlds
+from base import CLUSTER, HostileTest, amount, draws_of, needs_simulator
 from commands import NOT_FINITE, call, files_in, wrong_end
 from mutations import damage, mutate
 
 EXPERIMENT: dict[str, Any] = {
-    "cluster": {
-        "nodes": 2,
-        "workers_per_node": 2,
-        "inter": {"bandwidth": "10Gbps", "latency": "50us"},
-        "intra": {"bandwidth": "100Gbps", "latency": "5us"},
-    },
+    "cluster": CLUSTER,
     "workload": "quadratic",
     "steps": 4,
     "eval_every": 2,
     "timeline": {"step": 1, "ranks": 2},
-    "sweep": {
-        "/algorithm": ["gradient_allreduce", "bytegrad"],
-        "/cluster/inter/bandwidth": ["1Gbps", "10Gbps"],
-    },
+    "sweep": {"/algorithm": ["gradient_allreduce", "bytegrad"], "/cluster/inter/bandwidth": ["1Gbps", "10Gbps"]},
 }
 # Commands that read results, with the files that they may write.
-READING = [
+READERS = [
     (["status", "results"], set()),
     (["table", "results/test"], set()),
     (["table", "results", "--csv"], set()),
@@ -40,8 +30,8 @@ READING = [
     (["report", "results", "--check", "-o", "page.html"], {"page.html"}),
     (["plot", "results/test", "-o", "plots"], {"plots"}),
 ]
-CHEAP = READING[:3]
-# Notes that a command that reads results may print about some of them before its output.
+FAST_READERS = READERS[:3]
+# Notes about some of the results that a command may print before its output.
 NOTE = re.compile(r"^(?:\d+ unfinished runs are not counted|not read: .*)\n", re.MULTILINE)
 
 
@@ -53,7 +43,7 @@ def damage_json(rng: random.Random, text: str) -> str:
 
 
 def damage_file(rng: random.Random, path: Path) -> str:
-    """Damages one file; returns how, in words."""
+    """Damages one file, and returns a description of the damage."""
     kind = rng.choice(["tree", "tree", "tree", "text", "text", "gone", "empty", "folder", "link"])
     if kind == "tree" and path.suffix in (".json", ".jsonl") and path.stat().st_size:
         lines = path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]
@@ -73,19 +63,19 @@ def damage_file(rng: random.Random, path: Path) -> str:
     return f"{kind} of {path.name}"
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class Damage(CommandTest):
+@needs_simulator
+class Damage(HostileTest):
     def setUp(self) -> None:
         super().setUp()
-        self.whole = self.folder / "whole"
-        self.whole.mkdir()
-        (self.whole / "test.json").write_text(json.dumps(EXPERIMENT))
-        ended = call(self.whole, "run", "test.json", "--quiet", "--no-table", timeout_s=100)
+        self.intact = self.folder / "intact"
+        self.intact.mkdir()
+        (self.intact / "test.json").write_text(json.dumps(EXPERIMENT))
+        ended = call(self.intact, "run", "test.json", "--quiet", "--no-table", timeout_s=100)
         self.assertEqual(ended[0], 0, ended)
 
     def damaged(self, number: int, rng: random.Random) -> tuple[Path, str]:
         folder = self.folder / f"damaged{number}"
-        shutil.copytree(self.whole, folder)
+        shutil.copytree(self.intact, folder)
         files = sorted(path for path in folder.glob("results/test/*/*") if path.name != "log.txt")
         done = [damage_file(rng, path) for path in rng.sample(files, rng.choice([1, 1, 2, 4]))]
         return folder, ", ".join(done)
@@ -97,15 +87,13 @@ class Damage(CommandTest):
         expected = (0, 1, 2, 3) if "--check" in command else (0, 1, 2)
         if problem := wrong_end(code, out, err, expected):
             return problem
-        if strange := {
-            f for f in files_in(folder) - before if not any(f.startswith(w) for w in writes)
-        }:
-            return f"writes {strange}"
+        if unexpected := {f for f in files_in(folder) - before if not any(f.startswith(w) for w in writes)}:
+            return f"writes {unexpected}"
         found = NOT_FINITE.search(out) if command[0] in ("table", "report") else None
         return f"prints {found[0]}: {out[:600]}" if found else ""
 
     def check_run(self, folder: Path) -> str:
-        """Checks that a run makes the missing runs and leaves no file that `status` does not understand."""
+        """Checks that `run` makes the missing runs, and that `status` can read the results afterwards."""
         code, out, err = call(folder, "run", "test.json", "--quiet", "--no-table", timeout_s=100)
         if problem := wrong_end(code, out, err, (0, 1)):
             return problem
@@ -113,10 +101,10 @@ class Damage(CommandTest):
         problem = wrong_end(code, out, err, (0,))
         return problem or ("" if " done\n" in out else f"nothing is done: {out}")
 
-    def one(self, number: int) -> str:
+    def check_case(self, number: int) -> str:
         rng = draws_of("damage", number)
         folder, how = self.damaged(number, rng)
-        commands = [*CHEAP[:1], rng.choice(CHEAP[1:])] + [READING[3 + number % 3]] * (number % 2)
+        commands = [*FAST_READERS[:1], rng.choice(FAST_READERS[1:])] + [READERS[3 + number % 3]] * (number % 2)
         for command, writes in commands:
             if problem := self.check_reading(folder, command, writes):
                 return f"damage {number} ({how}): {' '.join(command)}: {problem}"
@@ -124,13 +112,5 @@ class Damage(CommandTest):
         shutil.rmtree(folder)
         return problem and f"damage {number} ({how}): run: {problem}"
 
-    def test_damaged_results_are_listed_and_stop_nothing(self) -> None:
-        count = amount(6, 150)
-        with ThreadPoolExecutor(2) as pool:
-            wrong = [problem for problem in pool.map(self.one, range(count)) if problem]
-        if wrong:
-            self.fail(f"HOSTILE_SEED={SEED}: {len(wrong)} of {count}:\n" + "\n".join(wrong))
-
-
-if __name__ == "__main__":
-    unittest.main()
+    def test_commands_that_read_damaged_results_end_as_documented(self) -> None:
+        self.check_all(self.check_case, range(amount(6, 150)))

@@ -1,5 +1,5 @@
-"""Every documented option has an effect: changing it alone changes the output of a simulation. The
-options without an effect are listed with the reason (silent_options.py), and the list has no others.
+"""Every documented option has an effect: if it alone is changed, the output of a simulation changes. silent_options.py
+lists exactly the options without an effect, with the reasons.
 
 EFFECTS_OF='TEXT' tests only the options whose label contains TEXT."""
 
@@ -11,32 +11,30 @@ import os
 import re
 import shutil
 import subprocess
-import unittest
 from typing import Any
 
-from base import SEED, TRIGRAM, CommandTest, amount, worlds
-from option_contexts import FILES, experiment_of, put
+from base import SEED, TRIGRAM, CommandTest, amount, needs_simulator
+from option_contexts import FILES, experiment_of, set_at
 from option_schema import Option, options
 from option_values import values_of
 from silent_options import SILENT, is_silent
 
 ONLY = os.environ.get("EFFECTS_OF", "")
-EVERY = amount(fast=24, slow=1)  # one in this many options is tested
+EVERY = amount(fast=24, slow=1)  # one of this many options is tested
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+@needs_simulator
 class Effects(CommandTest):
     def setUp(self) -> None:
         super().setUp()
-        self.known: dict[str, Any] = {}
+        self.outcomes: dict[str, Any] = {}
         for name, text in FILES.items():
             (self.folder / name).write_text(text)
 
     def outcome(self, config: dict[str, Any]) -> Any:
-        """The output of a run without its identity and its real time, or the text of its
-        refusal."""
+        """The output of a run, without its id and its wall-clock times, or the text of its refusal."""
         text = json.dumps(config, sort_keys=True)
-        if text not in self.known:
+        if text not in self.outcomes:
             shutil.rmtree(self.folder / "results", ignore_errors=True)
             done = subprocess.run(
                 [TRIGRAM, "run", str(self.write(config)), "--no-table", "--quiet"],
@@ -45,8 +43,8 @@ class Effects(CommandTest):
                 text=True,
                 timeout=30,
             )
-            self.known[text] = done.stderr if done.returncode else self.output()
-        return self.known[text]
+            self.outcomes[text] = done.stderr if done.returncode else self.output()
+        return self.outcomes[text]
 
     def output(self) -> Any:
         (folder,) = (path.parent for path in self.folder.glob("results/*/*/DONE"))
@@ -56,7 +54,7 @@ class Effects(CommandTest):
         return [manifest[key] for key in ("summary", "warnings", "assumed", "links")] + files
 
     def verdict(self, option: Option) -> str:
-        """ "changed", "silent", or the reason why neither can be determined."""
+        """Either "changed" or "silent", or the reason why neither can be determined."""
         base = experiment_of(option)
         before = self.outcome(base)
         if isinstance(before, str):
@@ -64,7 +62,7 @@ class Effects(CommandTest):
         silent, refusal = False, "there is no other value"
         for value in values_of(option):
             changed = copy.deepcopy(base)
-            put(changed, option.pointer, value)
+            set_at(changed, option.pointer, value)
             if changed == base:
                 continue
             after = self.outcome(changed)
@@ -78,15 +76,14 @@ class Effects(CommandTest):
 
     def test_every_option_changes_something(self) -> None:
         schema = json.loads(self.trigram("schema").stdout)
-        known = list(options(schema))
-        self.assertGreater(len(known), 800)
+        documented = list(options(schema))
+        self.assertGreater(len(documented), 800)
         for pattern in SILENT:
             self.assertTrue(
-                [o for o in known if re.fullmatch(pattern, o.label)],
-                f"{pattern}: listed, and no option",
+                [o for o in documented if re.fullmatch(pattern, o.label)], f"{pattern}: listed, and no option"
             )
-        named = [option for option in known if ONLY in option.label]
-        tested = named if ONLY else known[SEED % EVERY :: EVERY]
+        named = [option for option in documented if ONLY in option.label]
+        tested = named if ONLY else documented[SEED % EVERY :: EVERY]
         for option in tested:
             with self.subTest(option.label):
                 verdict = self.verdict(option)
@@ -94,7 +91,3 @@ class Effects(CommandTest):
                     self.assertNotEqual(verdict, "changed", "listed as silent")
                 else:
                     self.assertEqual(verdict, "changed", f"EFFECTS_OF='{option.label}'")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,15 +1,12 @@
-"""Every option of every command is given values that it cannot take. The command then prints one line and exits with
-2."""
+"""For invalid values of their options, all commands print one line and exit with code 2."""
 
 from __future__ import annotations
 
 import json
 import re
 import subprocess
-import unittest
-from concurrent.futures import ThreadPoolExecutor
 
-from base import SOURCE, TRIGRAM, CommandTest, amount, draws_of, worlds
+from base import SOURCE, TRIGRAM, HostileTest, amount, draws_of, needs_simulator
 from commands import call, files_in, wrong_end
 from test_damage import EXPERIMENT
 
@@ -33,9 +30,9 @@ REQUIRED: dict[str, list[str]] = {
     "calibrate": [],
 }
 OPTION = re.compile(r"^ +(?:-\w,)?(--[\w-]+)(?: ([A-Z]+))?", re.MULTILINE)
-NO_NUMBERS = ["", "x", "-1x", "1e999", "nan", "99999999999999999999", "0x", "\x1b[31m", "1 2"]
-NO_TEXTS = ["", "\x07", "a" * 3000, "/dev/null/x", "{", "[]", "=", "é", "nowhere/at/all.json"]
-NO_POSITIONS = ["", "nowhere", "/dev/null", "a" * 300, "\x07.json", "/proc/self/mem", "."]
+BAD_NUMBERS = ["", "x", "-1x", "1e999", "nan", "99999999999999999999", "0x", "\x1b[31m", "1 2"]
+BAD_TEXTS = ["", "\x07", "a" * 3000, "/dev/null/x", "{", "[]", "=", "é", "nowhere/at/all.json"]
+BAD_ARGUMENTS = ["", "nowhere", "/dev/null", "a" * 300, "\x07.json", "/proc/self/mem", "."]
 
 
 def help_of(*command: str) -> str:
@@ -46,31 +43,31 @@ def commands() -> list[str]:
     return re.findall(r"^  ([a-z-]+) +[A-Z]", help_of().split("Subcommands:")[-1], re.MULTILINE)
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
-class Options(CommandTest):
+@needs_simulator
+class Options(HostileTest):
     def setUp(self) -> None:
         super().setUp()
         config = EXPERIMENT | {"steps": 2, "sweep": {"/seed": [1, 2]}, "algorithm": "bytegrad"}
         (self.folder / "test.json").write_text(json.dumps(config))
 
-    def test_all_commands_are_here(self) -> None:
+    def test_the_list_has_all_commands(self) -> None:
         self.assertEqual(set(commands()), set(REQUIRED))
 
     def wrong_lines(self) -> list[tuple[list[str], tuple[int, ...]]]:
         """Command lines, with the exit codes that each may have."""
         lines: list[tuple[list[str], tuple[int, ...]]] = []
-        for command, needed in REQUIRED.items():
-            lines.append(([command, *needed, "--no-such-option"], (2,)))
-            for position in NO_POSITIONS if needed and not needed[0].startswith("--") else ():
-                if command != "init" and not (position == "." and command in ("report", "plot", "table")):
-                    words = ["network", position] if command == "show" else [position]
+        for command, arguments in REQUIRED.items():
+            lines.append(([command, *arguments, "--no-such-option"], (2,)))
+            for argument in BAD_ARGUMENTS if arguments and not arguments[0].startswith("--") else ():
+                if command != "init" and not (argument == "." and command in ("report", "plot", "table")):
+                    words = ["network", argument] if command == "show" else [argument]
                     lines.append(([command, *words], (1, 2)))
             for option, kind in OPTION.findall(help_of(command)):
                 if kind in ("INT", "UINT", "FLOAT"):
-                    lines += [([command, *needed, option, value], (2,)) for value in NO_NUMBERS]
-                    lines.append(([command, *needed, option], (2,)))
+                    lines += [([command, *arguments, option, value], (2,)) for value in BAD_NUMBERS]
+                    lines.append(([command, *arguments, option], (2,)))
                 elif kind and command in ("run", "validate", "show", "list", "schema"):
-                    lines += [([command, *needed, option, v], (0, 1, 2)) for v in NO_TEXTS]
+                    lines += [([command, *arguments, option, v], (0, 1, 2)) for v in BAD_TEXTS]
         return lines
 
     def test_wrong_values_are_refused(self) -> None:
@@ -78,17 +75,10 @@ class Options(CommandTest):
         self.assertGreater(len(lines), 200)
         lines = draws_of("options").sample(lines, min(len(lines), amount(50, 10_000)))
 
-        def one(line: tuple[list[str], tuple[int, ...]]) -> str:
+        def check(line: tuple[list[str], tuple[int, ...]]) -> str:
             words, expected = line
             problem = wrong_end(*call(self.folder, *words), expected=expected)
             return problem and f"trigram {words!r}: {problem}"
 
-        with ThreadPoolExecutor(2) as pool:
-            wrong = [problem for problem in pool.map(one, lines) if problem]
-        if wrong:
-            self.fail(f"{len(wrong)} of {len(lines)} command lines:\n" + "\n".join(wrong))
+        self.check_all(check, lines)
         self.assertFalse({f for f in files_in(SOURCE / "tests" / "hostile") if "results" in f})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import unittest
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -13,15 +12,15 @@ import commands
 import draws
 import sweeps
 import test_effects
-from base import TRIGRAM, CommandTest, worlds
-from checks import Check, draw_checks, make
-from disturbances import finished, outcome
+from base import TRIGRAM, CommandTest, needs_simulator
+from checks import Check, draw_checks, run_checks
+from disturbances import finished_runs, outcome
 from option_schema import options
 from relations import Relation
 from test_relations import RELATIONS
 
-# Runs the program, then changes the results of one sweep. Sweeps are numbered; before each sweep
-# that is run, one is only validated.
+# Runs the program, and then changes the results of the sweep with a certain number. Before each sweep that is run,
+# there is a sweep that is only validated.
 PERTURBING = """#!/usr/bin/env python3
 import json, pathlib, subprocess, sys
 code = subprocess.run([{trigram!r}, *sys.argv[1:]]).returncode
@@ -34,7 +33,7 @@ if sys.argv[1] == "run":
             path.write_text(json.dumps(manifest))
 sys.exit(code)
 """
-# Runs the program without the weight decay that an experiment asks for.
+# Runs the program without the weight decay of the experiment.
 IGNORING = """#!/usr/bin/env python3
 import json, pathlib, subprocess, sys
 path = pathlib.Path(sys.argv[2])
@@ -46,47 +45,47 @@ sys.exit(subprocess.run([{trigram!r}, *sys.argv[1:]]).returncode)
 FIRST, SECOND = 0, 1
 
 
-@unittest.skipUnless(worlds()["sim"], "this build has no simulator")
+@needs_simulator
 class SuitesCanFail(CommandTest):
     def perturbed(self, relation: Relation, change: str, sweep: int = SECOND) -> list[Check]:
         """Checks of the relation with a program that changes the results of one variant."""
         folder = self.folder / relation.name.replace(" ", "_")
         folder.mkdir()
         draws.write_profiles(folder)
-        made = sweeps.Sweeps(folder)
-        checks = draw_checks(relation, range(1), made)
-        number = made.made + 2 + 2 * sweep
-        script = folder / "perturbing"
-        script.write_text(PERTURBING.format(trigram=TRIGRAM, change=change, number=number))
-        script.chmod(0o755)
+        runner = sweeps.Sweeps(folder)
+        checks = draw_checks(relation, range(1), runner)
+        number = runner.count + 2 + 2 * sweep
+        script = self.script(
+            f"{folder.name}/perturbing", PERTURBING.format(trigram=TRIGRAM, change=change, number=number)
+        )
         with mock.patch.object(sweeps, "TRIGRAM", str(script)):
-            make(checks, made)
+            run_checks(checks, runner)
         return checks
 
     def relation(self, name: str) -> Relation:
         (found,) = [r for r in RELATIONS if r.name == name]
         return found
 
-    def check_seen(self, name: str, change: str, said: str) -> None:
+    def check_detected(self, name: str, change: str, problem: str) -> None:
         for check in self.perturbed(self.relation(name), change):
-            self.assertIn(said, check.problem, check.message())
+            self.assertIn(problem, check.problem, check.message())
             self.assertIn(f"HOSTILE_CHECK='{name}/", check.message())
 
     def test_a_change_that_makes_a_run_faster(self) -> None:
         change = 'manifest["summary"]["time_s"] *= 0.1'
-        self.check_seen("half the bandwidth between nodes", change, "a share of 0.")
+        self.check_detected("half the bandwidth between nodes", change, "a share of 0.")
 
     def test_a_time_in_the_last_bit(self) -> None:
         change = 'manifest["summary"]["time_s"] *= 1 + 1e-15'
-        self.check_seen("one job at a time", change, "time_s: ")
+        self.check_detected("one job at a time", change, "time_s: ")
 
     def test_other_weights(self) -> None:
         change = 'manifest["summary"]["weights_hash"] = "0"'
-        self.check_seen("weights in the simulator and between threads", change, "weights_hash: ")
+        self.check_detected("weights in the simulator and between threads", change, "weights_hash: ")
 
     def test_a_run_that_failed_or_is_missing(self) -> None:
         change = 'manifest.update(status="failed", error="on purpose")'
-        self.check_seen("made twice", change, "a run failed: on purpose")
+        self.check_detected("made twice", change, "a run failed: on purpose")
         relation = dataclasses.replace(self.relation("made twice"), name="made  twice")
         change = "path.unlink(); continue"
         for check in self.perturbed(relation, change):
@@ -98,9 +97,7 @@ class SuitesCanFail(CommandTest):
             self.assertIn("lower_bound_s", check.problem)
 
     def test_an_option_that_is_ignored(self) -> None:
-        ignoring = self.folder / "ignoring"
-        ignoring.write_text(IGNORING.format(trigram=TRIGRAM))
-        ignoring.chmod(0o755)
+        ignoring = self.script("ignoring", IGNORING.format(trigram=TRIGRAM))
         schema = json.loads(self.trigram("schema").stdout)
         decay, lr = (
             option
@@ -136,18 +133,14 @@ class SuitesCanFail(CommandTest):
         config = {"cluster": {"nodes": 2}, "algorithm": "bytegrad", "workload": "quadratic"}
         path = self.write(config | {"steps": 2})
         self.trigram("run", path, "--quiet", "--no-table")
-        before = finished(self.results)
-        self.assertEqual(finished(self.results), before)
+        before = finished_runs(self.results)
+        self.assertEqual(finished_runs(self.results), before)
         (manifest,) = self.manifests()
         other: dict[str, Any] = json.loads(json.dumps(manifest))
         other["summary"]["time_s"] *= 1 + 1e-15
         self.assertNotEqual(outcome(manifest, True), outcome(other, True))
         self.assertEqual(outcome(manifest, False), outcome(other, False))
         self.trigram("run", path, "--quiet", "--no-table", "--force")
-        self.assertNotEqual(finished(self.results), before, "a run that was made again is seen")
+        self.assertNotEqual(finished_runs(self.results), before, "a repeated run is detected")
         Path(self.results, manifest["id"], "DONE").unlink()
-        self.assertEqual(finished(self.results), {})
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.assertEqual(finished_runs(self.results), {})

@@ -1,4 +1,4 @@
-"""Headless Chromium, driven by the DevTools protocol over a pipe. It needs nothing but the browser."""
+"""Headless Chromium, controlled by the DevTools protocol over a pipe, without any further library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 
 
 def find() -> str | None:
@@ -22,7 +22,7 @@ def find() -> str | None:
 
 
 class Chromium:
-    """One browser, as a context manager. It removes the folder of its profile."""
+    """One browser, as a context manager, which removes the browser's profile folder at the end."""
 
     def __init__(self, program: str):
         self._profile = tempfile.mkdtemp(prefix="trigram-browser-")
@@ -69,7 +69,7 @@ class Chromium:
         if session:
             message["sessionId"] = session
         os.write(self._write, json.dumps(message).encode() + b"\0")
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while True:
             answer = self._next(deadline)
             if answer.get("id") == self._count:
@@ -82,7 +82,7 @@ class Chromium:
         while b"\0" not in self._buffer:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self._read], [], [], left)[0]:
-                raise RuntimeError(f"the browser has not answered for {PATIENCE_S:.0f} s")
+                raise RuntimeError(f"the browser has not answered for {TIMEOUT_S:.0f} s")
             part = os.read(self._read, 1 << 20)
             if not part:
                 raise RuntimeError("the browser has ended")
@@ -117,26 +117,26 @@ class Page:
 
     def open(self, path: Path) -> None:
         self._call("Page.navigate", url=path.resolve().as_uri())
-        deadline = time.monotonic() + PATIENCE_S
-        while not any(e["method"] == "Page.loadEventFired" for e in self.mine()):
+        deadline = time.monotonic() + TIMEOUT_S
+        while not any(e["method"] == "Page.loadEventFired" for e in self.own_events()):
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{path} has not loaded in {PATIENCE_S:.0f} s")
+                raise RuntimeError(f"{path} has not loaded in {TIMEOUT_S:.0f} s")
             self._call("Page.getFrameTree")  # collects events
             time.sleep(0.02)
 
-    def mine(self) -> list[dict[str, Any]]:
+    def own_events(self) -> list[dict[str, Any]]:
         return [e for e in self._browser.events[self._first_event:]
                 if e.get("sessionId") == self._session]
 
     def problems(self) -> list[str]:
         """Exceptions, and errors that the page logged."""
         found = [e["params"]["exceptionDetails"].get("exception", {}).get("description", "exception")
-                 for e in self.mine() if e["method"] == "Runtime.exceptionThrown"]
-        return found + [e["params"]["entry"]["text"] for e in self.mine()
+                 for e in self.own_events() if e["method"] == "Runtime.exceptionThrown"]
+        return found + [e["params"]["entry"]["text"] for e in self.own_events()
                         if e["method"] == "Log.entryAdded" and e["params"]["entry"]["level"] == "error"]
 
     def requests(self) -> list[str]:
-        urls = (e["params"]["request"]["url"] for e in self.mine()
+        urls = (e["params"]["request"]["url"] for e in self.own_events()
                 if e["method"] == "Network.requestWillBeSent")
         return [url for url in urls if not url.startswith("data:")]
 

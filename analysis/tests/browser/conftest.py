@@ -2,8 +2,8 @@ import itertools
 
 import chromium
 import pytest
+import report_page
 import sample
-import shown
 import synthetic
 from trigram_analysis.__main__ import main
 
@@ -28,7 +28,7 @@ def report(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, report):
-    opened = chromium.Page(browser, before=shown.RECORD_TEXT)
+    opened = chromium.Page(browser, before=report_page.RECORD_TEXT)
     opened.open(report)
     yield opened
     assert opened.problems() == []

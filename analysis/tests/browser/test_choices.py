@@ -7,7 +7,7 @@ import chromium
 import pytest
 import sample
 import synthetic
-from shown import DRAW_ALL, NEEDS
+from report_page import DRAW_ALL, NEEDS
 from trigram_analysis import report_data
 from trigram_analysis.__main__ import main
 
@@ -29,7 +29,7 @@ def opened(browser, folder):
 @pytest.fixture
 def grid(browser, tmp_path, monkeypatch):
     """Six settings of three algorithms. Two of the settings and the middle one have timelines."""
-    monkeypatch.setattr(report_data, "_TRACES", 6)
+    monkeypatch.setattr(report_data, "_MAX_TRACES", 6)
     for a, gbps, latency in itertools.product(range(3), (1, 10, 100), (10, 1000)):
         synthetic.write_timing(tmp_path / "grid", a, gbps, latency)
     page = opened(browser, tmp_path / "grid")
@@ -38,28 +38,27 @@ def grid(browser, tmp_path, monkeypatch):
     page.close()
 
 
-def cell(page, text):
+def click_cell(page, bandwidth, latency):
     """Clicks the cell of the winner map at a bandwidth and a latency."""
-    bandwidth, latency = text
     page.run(f"""(() => {{ const map = document.querySelector('[data-part=map] table');
       const column = [...map.tHead.rows[0].cells].findIndex(c => c.textContent === '{bandwidth}');
       [...map.tBodies[0].rows].find(r => r.cells[0].textContent === '{latency}').cells[column].click(); }})()""")
 
 
-def test_a_timeline_is_of_the_setting_that_is_chosen_or_not_there(grid):
+def test_only_timelines_of_the_chosen_setting_are_shown(grid):
     offered = grid.run(OFFERED)
     assert len(offered) == 3 and not any("not recorded" in text for text in offered)
     assert len(grid.run(NAMES)) == 3
     recorded = set(offered)
     for bandwidth, latency in itertools.product(("1 Gbps", "10 Gbps", "100 Gbps"), ("10 µs", "1 ms")):
-        cell(grid, (bandwidth, latency))
+        click_cell(grid, bandwidth, latency)
         label = f"inter-node bandwidth {bandwidth}, inter-node latency {latency}"
         caption = grid.run(CAPTION)
         assert f"at {label}" in caption
-        there = label in recorded
-        assert len(grid.run(NAMES)) == (3 if there else 0)
-        assert ("no timeline of this setting" in caption) == (not there)
-        assert grid.run(OFFERED) == ([] if there else ["not recorded"]) + offered
+        is_recorded = label in recorded
+        assert len(grid.run(NAMES)) == (3 if is_recorded else 0)
+        assert ("no timeline of this setting" in caption) == (not is_recorded)
+        assert grid.run(OFFERED) == ([] if is_recorded else ["not recorded"]) + offered
     grid.run(f"""(() => {{ const choice = {PART}.querySelector('select');
       choice.selectedIndex = choice.options.length - 1; choice.dispatchEvent(new Event('change')); }})()""")
     assert f"at {offered[-1]}" in grid.run(CAPTION) and len(grid.run(NAMES)) == 3

@@ -2,8 +2,8 @@
 
 import chromium
 import pytest
-from evaluations import NEVER, aim, over_seeds, some_seeds_early
-from shown import DRAW_ALL, NEEDS
+from evaluations import NEVER, declare_target, over_seeds, some_seeds_early
+from report_page import DRAW_ALL, NEEDS
 from trigram_analysis.__main__ import main
 
 pytestmark = NEEDS
@@ -15,12 +15,12 @@ CELLS = """[...document.querySelectorAll('.map td')].map(td =>
 def early(tmp_path):
     some_seeds_early(tmp_path / "early")
     over_seeds(tmp_path / "early", "bytegrad", 0.2, (105, NEVER, 125), 5)
-    aim(tmp_path / "early", 0.82)
+    declare_target(tmp_path / "early", 0.82)
     assert main(["report", str(tmp_path / "early")]) == 0
     return tmp_path / "early" / "report.html"
 
 
-def test_who_may_be_earlier_is_said_with_and_without_script(browser, early):
+def test_rivals_are_named_with_and_without_scripts(browser, early):
     page, plain = chromium.Page(browser), chromium.Page(browser, scripts=False)
     for opened in (page, plain):
         opened.open(early)

@@ -1,4 +1,5 @@
-// The appearance of algorithms: colour, marker and dashes, so that they also differ without colour.
+// The appearance of algorithms. They differ in marker and dashes, too, and not only in colour. `look` is the list of the
+// numbers of an algorithm's colour, marker and dashes.
 import {svg} from "./dom.js";
 
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
@@ -7,6 +8,7 @@ export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
+/** The appearance of a series of uPlot. */
 export function appearance([series, marker, dashes]) {
   return {colour: colour(`series-${series}`), marker, dash: DASHES[dashes]};
 }
@@ -36,21 +38,21 @@ export function drawMarker(context, marker, x, y, r) {
   context.fill();
 }
 
+function markerShape([series, marker], x, y, r) {
+  const points = corners(marker, x, y, r), style = `fill:var(--series-${series})`;
+  return points ? svg("polygon", {points: points.map(p => p.join(",")).join(" "), style}) : svg("circle", {cx: x, cy: y, r, style});
+}
+
 /** A short line with its marker, for legends. */
-export function swatch([series, marker, dashes]) {
-  const paint = `var(--series-${series})`;
-  const points = corners(marker, 14, 7, 4.2);
+export function swatch(look) {
+  const [series, , dashes] = look;
   return svg("svg", {width: 28, height: 14, "aria-hidden": "true"},
-    svg("line", {x1: 0, x2: 28, y1: 7, y2: 7, style: `stroke:${paint}`, "stroke-width": 2, "stroke-dasharray": DASHES[dashes].join(" ") || "none"}),
-    points ? svg("polygon", {points: points.map(p => p.join(",")).join(" "), style: `fill:${paint}`})
-      : svg("circle", {cx: 14, cy: 7, r: 4.2, style: `fill:${paint}`}));
+    svg("line", {x1: 0, x2: 28, y1: 7, y2: 7, style: `stroke:var(--series-${series})`, "stroke-width": 2,
+      "stroke-dasharray": DASHES[dashes].join(" ") || "none"}),
+    markerShape(look, 14, 7, 4.2));
 }
 
 /** The marker alone. */
-export function badge([series, marker]) {
-  const points = corners(marker, 6, 6, 4.4);
-  const paint = `fill:var(--series-${series})`;
-  return svg("svg", {width: 12, height: 12, "aria-hidden": "true"},
-    points ? svg("polygon", {points: points.map(p => p.join(",")).join(" "), style: paint})
-      : svg("circle", {cx: 6, cy: 6, r: 4.4, style: paint}));
+export function badge(look) {
+  return svg("svg", {width: 12, height: 12, "aria-hidden": "true"}, markerShape(look, 6, 6, 4.4));
 }

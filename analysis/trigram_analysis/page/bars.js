@@ -1,6 +1,6 @@
-// Stacked bars of the parts of a step and of its bytes: one bar per algorithm, at the chosen setting.
+// Stacked bars: the parts of a step's time and of its bytes, with one bar for each algorithm at the chosen setting.
 import {el} from "./dom.js";
-import {origin} from "./copy.js";
+import {figureCaption} from "./copy.js";
 import {show} from "./format.js";
 import {swatch} from "./appearance.js";
 import {settingControls} from "./settings.js";
@@ -17,13 +17,14 @@ export function startBars(host, view) {
   const draw = () => {
     controls.replaceChildren(...settingControls(view));
     const points = view.here(view.data.points).filter(p => !view.hidden.has(p.algorithm)).sort((a, b) => a.algorithm - b.algorithm);
-    const of = (p, m) => m < 0 ? 0 : p.values[m] ?? 0;
+    const value = (p, m) => m < 0 ? 0 : p.values[m] ?? 0;
     const times = points.map(p => {
       const compute = p.computeS ?? 0;
-      return [compute, of(p, exposed), Math.max(of(p, step) - compute - of(p, exposed), 0)];
+      return [compute, value(p, exposed), Math.max(value(p, step) - compute - value(p, exposed), 0)];
     });
-    const bytes = points.map(p => [of(p, inside), of(p, between)]);
-    charts.replaceChildren(...[stack(view, "time per step", "s", STEP, points, times), stack(view, "bytes per step", "B", BYTES, points, bytes)].filter(Boolean));
+    const bytes = points.map(p => [value(p, inside), value(p, between)]);
+    const figures = [stack(view, "time per step", "s", STEP, points, times), stack(view, "bytes per step", "B", BYTES, points, bytes)];
+    charts.replaceChildren(...figures.filter(Boolean));
   };
   draw();
   view.on("setting", draw);
@@ -42,7 +43,7 @@ function stack(view, title, kind, parts, points, rows) {
   });
   const used = parts.filter((_, j) => rows.some(row => row[j] > 1e-4 * longest));
   return el("figure", {}, el("h4", {}, title), keyList(used), el("div", {class: "bars"}, bars),
-    origin(view.label() && `at ${view.label()}`, view.source));
+    figureCaption(view.label() && `at ${view.label()}`, view.source));
 }
 
 export function keyList(parts) {

@@ -3,7 +3,7 @@ import {el, whenSeen} from "./dom.js";
 import {show} from "./format.js";
 import {appearance, colour, drawMarker} from "./appearance.js";
 import {scaleOf, uplotAxis, uplotScale} from "./scales.js";
-import {origin, saveCsv} from "./copy.js";
+import {figureCaption, saveCsv} from "./copy.js";
 
 const HEIGHT = 280, READ_OUT = 12;
 
@@ -17,7 +17,7 @@ export function figureOf(view, chart) {
   const swap = el("button", {type: "button", title: "logarithmic or linear", click: () => { logarithmic = !(logarithmic ?? automatic); draw(); }});
   const save = el("button", {type: "button", title: "save the numbers", click: () => saveCsv(chart.name, rowsOf(view, chart))}, "CSV");
   const node = el("figure", {}, el("h4", {}, el("span", {}, chart.title), el("span", {}, swap, " ", save)), host,
-    origin(chart.note, view.source));
+    figureCaption(chart.note, view.source));
   const draw = () => {
     plot?.destroy();
     host.replaceChildren();
@@ -45,10 +45,10 @@ function plotInto(host, view, chart, yScale) {
   const xScale = scaleOf(chart.series.flatMap(s => s.xs), chart.x.log);
   const appearances = chart.series.map(s => appearance(view.data.algorithms[s.algorithm].look));
   const tip = el("div", {class: "tip", hidden: ""});
-  const data = joined(chart.series);
+  const data = alignedData(chart.series);
   const options = {
     width: host.clientWidth || 400, height: HEIGHT, legend: {show: false}, padding: [8, 14, 0, 0],
-    cursor: {drag: {x: true, y: true, uni: 24}, points: {size: 9}, dataIdx: (u, s, i) => nearest(u, s, i)},
+    cursor: {drag: {x: true, y: true, uni: 24}, points: {size: 9}, dataIdx: nearest},
     scales: {x: uplotScale(xScale), y: uplotScale(yScale, true)},
     axes: [uplotAxis(xScale, chart.x.kind, true, colours, chart.x.title, chart.x.wanted), uplotAxis(yScale, chart.y.kind, false, colours)],
     series: [{}, ...chart.series.map((s, i) => ({
@@ -69,8 +69,8 @@ function plotInto(host, view, chart, yScale) {
   return plot;
 }
 
-/** Joins the series as uPlot wants them: one list of x for all series, with null where a series has no value. */
-function joined(series) {
+/** uPlot's aligned data: one list of x for all series, and a list of y for each series, with null if it has no value. */
+function alignedData(series) {
   const xs = [...new Set(series.flatMap(s => s.xs))].sort((a, b) => a - b);
   const place = new Map(xs.map((x, i) => [x, i]));
   return [xs, ...series.map(s => {
@@ -80,12 +80,13 @@ function joined(series) {
   })];
 }
 
+/** The index nearest to `index` at which a series has a value. */
 function nearest(u, series, index) {
   const ys = u.data[series];
   if (series === 0 || ys[index] !== null) return index;
   for (let d = 1; d < ys.length; ++d) {
-    const here = [index - d, index + d].filter(i => ys[i] !== null && ys[i] !== undefined);
-    if (here.length) return here[0];
+    const found = [index - d, index + d].find(i => ys[i] !== null && ys[i] !== undefined);
+    if (found !== undefined) return found;
   }
   return index;
 }
@@ -135,9 +136,11 @@ function drawLine(u, {value}, ink) {
 
 function readOut(u, tip, view, chart) {
   const {left, top} = u.cursor;
-  const rows = chart.series.map((s, i) => ({s, i: u.cursor.idxs?.[i + 1], label: view.data.algorithms[s.algorithm].label, n: i + 1}))
-    .filter(r => u.series[r.n].show && r.i !== null && r.i !== undefined && u.data[r.n][r.i] !== null && u.data[r.n][r.i] !== undefined)
-    .map(r => ({...r, x: u.data[0][r.i], y: u.data[r.n][r.i], off: Math.abs(u.valToPos(u.data[r.n][r.i], "y") - top)}));
+  const rows = chart.series.map((s, n) => {
+    const index = u.cursor.idxs?.[n + 1];
+    return {algorithm: view.data.algorithms[s.algorithm], shown: u.series[n + 1].show, x: u.data[0][index], y: u.data[n + 1][index]};
+  })
+    .filter(r => r.shown && r.y !== null && r.y !== undefined).map(r => ({...r, off: Math.abs(u.valToPos(r.y, "y") - top)}));
   tip.hidden = left < 0 || !rows.length;
   if (tip.hidden) return;
   const near = rows.reduce((a, b) => a.off <= b.off ? a : b);
@@ -145,7 +148,7 @@ function readOut(u, tip, view, chart) {
   shown.sort((a, b) => b.y - a.y);
   const where = chart.x.show ? chart.x.show(near.x) : show(near.x, chart.x.kind);
   tip.replaceChildren(el("div", {class: "soft"}, `${chart.x.title} ${where}`), el("table", {}, el("tbody", {}, shown.map(r =>
-    el("tr", {class: r === near ? "near" : undefined}, el("td", {class: "key"}, el("span", {style: `color:${appearance(view.data.algorithms[r.s.algorithm].look).colour}`}, "■ "), r.label),
+    el("tr", {class: r === near ? "near" : undefined}, el("td", {class: "key"}, el("span", {style: `color:${appearance(r.algorithm.look).colour}`}, "■ "), r.algorithm.label),
       el("td", {}, show(r.y, chart.y.kind)))))));
   const right = left + tip.offsetWidth + 18 > u.over.clientWidth;
   tip.style.left = `${right ? Math.max(left - tip.offsetWidth - 12, -u.over.offsetLeft) : left + 14}px`;

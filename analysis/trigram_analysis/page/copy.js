@@ -4,7 +4,7 @@ import {el} from "./dom.js";
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
-  } catch {  // pages opened from a file may lack a clipboard
+  } catch {  // pages that were opened from a file may have no clipboard
     const area = el("textarea", {style: "position:fixed;opacity:0"});
     area.value = text;
     document.body.append(area);
@@ -21,7 +21,7 @@ export function startCopying(root) {
   root.addEventListener("click", async event => {
     const button = event.target.closest("button.copy");
     if (!button) return;
-    // A button under a figure copies the command of the whole experiment, which is in the page once.
+    // A button under a figure has no command of its own. It copies the command of the whole experiment.
     await copyText(button.dataset.copy ?? button.closest(".experiment").querySelector(".command button").dataset.copy);
     const label = button.textContent;
     button.textContent = "copied";
@@ -33,8 +33,8 @@ export function startCopying(root) {
         "copy the command")));
 }
 
-/** The caption of a figure: its source, and a button that copies the command that makes it again. */
-export function origin(...facts) {
+/** The caption of a figure: `facts`, and a button that copies the command that makes the figure again. */
+export function figureCaption(...facts) {
   return el("figcaption", {}, facts.filter(Boolean).join(" · ") + " ", el("button", {type: "button", class: "copy"}, "copy the command"));
 }
 

@@ -36,7 +36,7 @@ function start(section) {
   startTimeline(part("timeline"), view);
 }
 
-/** Shows one experiment: the one that the address names, else the first. */
+/** Shows the experiment that the address names, or else the first experiment. */
 function showChosen() {
   const sections = [...document.querySelectorAll(".experiment")];
   const chosen = sections.find(s => `#${s.id}` === location.hash) ?? sections[0];

@@ -29,7 +29,7 @@ function chartOf(view, {key, title, kind}, points, byTime) {
   const ends = series.map(s => s.xs.at(-1));
   return figureOf(view, {
     title, name: `${view.data.name}-${key}`, note: [view.label() && `at ${view.label()}`, "means over seeds and stretches of steps"].filter(Boolean).join("; "),
-    // The slowest run may take so much longer that a linear axis would squeeze the others to the left.
+    // If the slowest run takes much longer, a linear axis would squeeze the curves of other runs to the left.
     x: {title: byTime ? view.data.time : "steps", kind: byTime ? "s" : "", log: byTime && Math.max(...ends) > 4 * Math.min(...ends)},
     y: {kind}, series,
   });

@@ -13,15 +13,15 @@ export function scaleOf(values, force) {
   return {kind: zero ? "asinh" : "log", lowest, highest, threshold: zero ? Math.max(lowest, highest / 1e4) : undefined};
 }
 
-/** uPlot's options of a scale. Margins: 4 % of the range at both ends of a linear scale; 5 % of the range, at least 3 % of the
- *  value, at both ends of a logarithmic scale; 20 % at the upper end of an asinh scale. With `fromZero`, a linear scale
- *  starts at 0 if no value is negative and the smallest is less than 0.6 times the largest. */
+/** uPlot's options of a scale. A linear scale has margins of 4 % of its range at both ends; a logarithmic scale has margins of
+ *  5 % of the range, or of 3 % of the values if that is more; an asinh scale has 20 % at its upper end. With `fromZero`, a
+ *  linear scale starts at 0 if no value is negative and the smallest value is less than 0.6 times the largest. */
 export function uplotScale(scale, fromZero) {
   if (scale.kind === "linear")
     return {time: false, range: (_, min, max) => {
       if (min === null) return [0, 1];
-      const room = max > min ? 0.04 * (max - min) : Math.abs(max) * 0.1 || 1;
-      return [fromZero && min >= 0 && min < 0.6 * max ? 0 : min - room, max + room];
+      const margin = max > min ? 0.04 * (max - min) : Math.abs(max) * 0.1 || 1;
+      return [fromZero && min >= 0 && min < 0.6 * max ? 0 : min - margin, max + margin];
     }};
   const pad = (min, max) => { const factor = Math.max((max / min) ** 0.05, 1.03); return [min / factor, max * factor]; };
   if (scale.kind === "log") return {time: false, distr: 3, range: (_, min, max) => min === null ? [1, 10] : pad(min, max)};
@@ -29,27 +29,27 @@ export function uplotScale(scale, fromZero) {
 }
 
 /** The ticks of an axis from `min` to `max`: the values `wanted` if at least two are in this range, otherwise round numbers.
- *  `position` maps a value to pixels. Of ticks that would be less than `apart` pixels apart, the one of higher priority
+ *  `position` maps a value to pixels. If two ticks are less than `minDistance` pixels apart, the tick with the higher priority
  *  stays. */
-export function ticks(scale, min, max, position, apart, wanted) {
+export function ticks(scale, min, max, position, minDistance, wanted) {
   const within = values => values.filter(v => v >= min * (1 - 1e-9) && v <= max * (1 + 1e-9));
   let found = wanted ? within(wanted) : [];
-  if (found.length < 2) found = scale.kind === "linear" ? linear(min, max, position, apart) : logarithmic(scale, min, max);
+  if (found.length < 2) found = scale.kind === "linear" ? linear(min, max, position, minDistance) : logarithmic(scale, min, max);
   const kept = [];
   for (const value of [...found].sort((a, b) => priority(b) - priority(a) || a - b))
-    if (kept.every(other => Math.abs(position(other) - position(value)) >= apart)) kept.push(value);
+    if (kept.every(other => Math.abs(position(other) - position(value)) >= minDistance)) kept.push(value);
   return kept.sort((a, b) => a - b);
 }
 
-// The priority of a tick: zero, then powers of ten, then 2 and 5 times a power of ten, then the rest.
+// The priority of a tick: zero has the highest, then powers of ten, then 2 and 5 times a power of ten, then other numbers.
 const priority = value => {
   if (value === 0) return 3;
   const lead = Number(Math.abs(value).toExponential(4).split("e")[0]);
   return lead === 1 ? 2 : lead === 5 || lead === 2 ? 1 : 0;
 };
 
-function linear(min, max, position, apart) {
-  const room = Math.abs(position(max) - position(min)), most = Math.max(room / apart, 2);
+function linear(min, max, position, minDistance) {
+  const most = Math.max(Math.abs(position(max) - position(min)) / minDistance, 2);
   const rough = (max - min) / most, power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find(s => s * power >= rough * 0.999);
   return Array.from({length: Math.floor(max / step + 1e-9) - Math.ceil(min / step - 1e-9) + 1},
@@ -58,22 +58,23 @@ function linear(min, max, position, apart) {
 
 function logarithmic(scale, min, max) {
   const low = scale.kind === "asinh" ? Math.max(scale.threshold, 1e-12) : min, found = scale.kind === "asinh" && min <= 0 ? [0] : [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(max)); ++power)
-    for (const lead of [1, 2, 5]) { const v = Number(`${lead}e${power}`); if (v >= low && v <= max) found.push(v); }
-  if (found.length < 3 && scale.kind === "log")
+  const add = leads => {
     for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(max)); ++power)
-      for (const lead of [1.2, 1.5, 2.5, 3, 4, 6, 7, 8, 9]) { const v = Number((lead * 10 ** power).toPrecision(3)); if (v >= low && v <= max) found.push(v); }
+      found.push(...leads.map(lead => Number(`${lead}e${power}`)).filter(v => v >= low && v <= max));
+  };
+  add([1, 2, 5]);
+  if (found.length < 3 && scale.kind === "log") add([1.2, 1.5, 2.5, 3, 4, 6, 7, 8, 9]);
   return found;
 }
 
-/** uPlot's options of an axis with the ticks above. `kind` is the kind of number, as in format.js; see `ticks` for `wanted`. */
+/** uPlot's options of an axis whose ticks `ticks` chooses. `kind` is the kind of number, as in format.js. */
 export function uplotAxis(scale, kind, horizontal, colours, label, wanted) {
-  const apart = horizontal ? 46 : 22;
+  const minDistance = horizontal ? 46 : 22;
   return {
     scale: horizontal ? "x" : "y", stroke: colours.ink, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif",
     label, labelSize: label ? 20 : 0, labelGap: 2, gap: 5, size: horizontal ? 30 : 62,
     grid: {stroke: colours.line, width: 1}, ticks: {stroke: colours.line, width: 1, size: 4},
-    splits: (u, _, min, max) => ticks(scale, min, max, v => u.valToPos(v, horizontal ? "x" : "y"), apart, wanted),
+    splits: (u, _, min, max) => ticks(scale, min, max, v => u.valToPos(v, horizontal ? "x" : "y"), minDistance, wanted),
     filter: (_, splits) => splits,
     values: (_, splits) => splits.map(v => tick(v, kind)),
   };

@@ -1,13 +1,13 @@
-// Controls that choose the setting for figures that show one setting.
+// Controls of figures that show one setting.
 import {select} from "./dom.js";
 
-/** One control for each option that varies, except those in `free`. */
+/** One control for each axis with several values, except the axes `free`. */
 export function settingControls(view, free = []) {
-  return view.data.axes.map((option, i) => [option, i]).filter(([option, i]) => option.values.length > 1 && !free.includes(i))
-    .map(([option, i]) => select(option.title, option.values.map(v => v.label), view.at[i], value => view.choose(view.at.with(i, value))));
+  return view.varying(free).map(([axis, i]) =>
+    select(axis.title, axis.values.map(v => v.label), view.at[i], value => view.choose(view.at.with(i, value))));
 }
 
-/** A control for the settings for which there are `items` (timelines). The present setting may not be among them. */
+/** A control that chooses among the settings of `items` (timelines). The chosen setting may have none. */
 export function recordedControl(view, items) {
   const places = new Map(items.map(item => [item.at.join(), item.at]));
   const settings = [...places.values()].sort((a, b) => a.map((v, i) => v - b[i]).find(Boolean) ?? 0);

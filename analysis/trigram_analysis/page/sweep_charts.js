@@ -1,4 +1,4 @@
-// Charts of every measure against a swept setting. The other settings stay at the chosen values.
+// Charts of every measure against a numeric axis. The other axes stay at the chosen setting.
 import {el, select} from "./dom.js";
 import {figureOf} from "./chart.js";
 import {settingControls} from "./settings.js";
@@ -6,7 +6,7 @@ import {unranked} from "./winner_map.js";
 
 export function startSweep(host, view) {
   const {data} = view;
-  const numeric = data.axes.map((swept, i) => [swept, i]).filter(([swept]) => swept.numeric && swept.values.length > 1);
+  const numeric = view.varying().filter(([axis]) => axis.numeric);
   if (!numeric.length) return;
   let swept = numeric.some(([, i]) => i === data.mapAxes[0]) ? data.mapAxes[0] : numeric[0][1];
   const charts = el("div", {class: "charts"}), controls = el("div", {class: "controls"});
@@ -32,17 +32,17 @@ export function startSweep(host, view) {
 function chartOf(view, swept, measure, m, points) {
   const {data} = view, {title, unit, values} = data.axes[swept];
   const series = data.algorithms.map((_, algorithm) => {
-    const mine = points.filter(p => p.algorithm === algorithm && p.values[m] !== null && !p.apart.includes(m));
-    return {algorithm, xs: mine.map(p => values[p.at[swept]].at), ys: mine.map(p => p.values[m]), spreads: mine[0]?.spreads && mine.map(p => p.spreads?.[m])};
+    const ranked = points.filter(p => p.algorithm === algorithm && p.values[m] !== null && !p.excluded.includes(m));
+    return {algorithm, xs: ranked.map(p => values[p.at[swept]].at), ys: ranked.map(p => p.values[m]), spreads: ranked[0]?.spreads && ranked.map(p => p.spreads?.[m])};
   }).filter(s => s.xs.length);
   if (!series.length) return null;
   const compute = points.map(p => p.computeS).filter(v => v > 0);
   const floor = measure.key === "step_s" && compute.length ? {value: Math.min(...compute)} : undefined;
-  const rest = view.label(view.at, [swept]), short = points.some(p => p.apart.includes(m));
-  const some = [...new Set(unranked(points, m).map(p => data.algorithms[p.algorithm].label))];
+  const rest = view.label(view.at, [swept]), short = points.some(p => p.excluded.includes(m));
+  const partly = [...new Set(unranked(points, m).map(p => data.algorithms[p.algorithm].label))];
   return figureOf(view, {
     title: measure.title, name: `${data.name}-${measure.key}`, note: [rest && `at ${rest}`, floor && "dashed: computation alone", short && "without what is marked ‡ above",
-      some.length && `without settings that some seeds alone reach: ${some.join(", ")}`].filter(Boolean).join("; "),
+      partly.length && `without settings that some seeds alone reach: ${partly.join(", ")}`].filter(Boolean).join("; "),
     x: {title: unit ? `${title} (${unit})` : title, kind: "", wanted: values.map(v => v.at), show: x => values.find(v => v.at === x)?.label ?? x},
     y: {kind: measure.kind}, series, line: floor,
   });

@@ -1,6 +1,6 @@
-// One step of every algorithm, side by side on one time scale: a lane per stream of a worker.
+// One step of every algorithm on a common time scale, with a lane for each stream of a worker.
 import {el, svg, whenSeen} from "./dom.js";
-import {origin} from "./copy.js";
+import {figureCaption} from "./copy.js";
 import {show, tick} from "./format.js";
 import {ticks} from "./scales.js";
 import {keyList} from "./bars.js";
@@ -15,19 +15,19 @@ export function startTimeline(host, view) {
   host.append(el("h3", {}, "Timeline of one step"), controls, el("figure", {}, legend, stage, note));
   let range = null;
   const draw = () => {
-    const mine = view.here(timelines).filter(t => !view.hidden.has(t.algorithm)).sort((a, b) => a.algorithm - b.algorithm);
-    const longest = Math.max(...mine.map(t => endOf(t)), 0);
+    const shown = view.here(timelines).filter(t => !view.hidden.has(t.algorithm)).sort((a, b) => a.algorithm - b.algorithm);
+    const longest = Math.max(...shown.map(endOf), 0);
     const zoomed = range ?? [0, longest];
     const zoom = by => () => { const middle = (zoomed[0] + zoomed[1]) / 2, half = (zoomed[1] - zoomed[0]) / 2 * by;
       range = half * 2 >= longest ? null : [Math.max(middle - half, 0), Math.min(Math.max(middle - half, 0) + 2 * half, longest)]; draw(); };
     controls.replaceChildren(...recordedControl(view, timelines), el("button", {type: "button", click: zoom(0.5)}, "zoom in"), el("button", {type: "button", click: zoom(2)}, "zoom out"),
       el("button", {type: "button", click: () => { range = null; draw(); }}, "all"));
-    const used = new Set(mine.flatMap(t => t.boxes.filter((_, i) => i % 4 === 1)));
+    const used = new Set(shown.flatMap(t => t.boxes.filter((_, i) => i % 4 === 1)));
     legend.replaceChildren(keyList(kinds.map((k, i) => [k.key, k.title, i]).filter(([, , i]) => used.has(i))));
     const missing = view.here(timelines).length ? "" : "no timeline of this setting is in the page: choose one that is; trace.json beside the results has it";
-    note.replaceChildren(origin(view.label() && `at ${view.label()}`, missing, "each lane is a stream of a worker; drag to zoom, double-click for all",
+    note.replaceChildren(figureCaption(view.label() && `at ${view.label()}`, missing, "each lane is a stream of a worker; drag to zoom, double-click for all",
       "trace.json beside the results opens in Perfetto (ui.perfetto.dev)", view.source));
-    stage.replaceChildren(lanes(view, mine, zoomed, stage.clientWidth || 800, next => { range = next; draw(); }));
+    stage.replaceChildren(lanes(view, shown, zoomed, stage.clientWidth || 800, next => { range = next; draw(); }));
   };
   whenSeen(stage, () => {
     draw();
@@ -38,6 +38,7 @@ export function startTimeline(host, view) {
   });
 }
 
+/** The end, in microseconds. `boxes` is a flat list of row, kind, begin and length. */
 function endOf(timeline) {
   let end = 0;
   for (let i = 0; i < timeline.boxes.length; i += 4) end = Math.max(end, timeline.boxes[i + 2] + timeline.boxes[i + 3]);
@@ -53,7 +54,7 @@ function lanes(view, timelines, [from, to], width, zoom) {
     root.append(svg("line", {x1: x(us), x2: x(us), y1: TOP - 6, y2: height}), svg("text", {x: x(us), y: 14, "text-anchor": "middle", class: "soft"}, tick(us / 1e6, "s")));
   let y = TOP;
   for (const t of timelines) {
-    root.append(svg("text", {x: 0, y: y + 20, class: "name"}, `${view.data.algorithms[t.algorithm].label} (${[show(endOf(t) / 1e6, "s"), t.told].filter(Boolean).join(", ")})`));
+    root.append(svg("text", {x: 0, y: y + 20, class: "name"}, `${view.data.algorithms[t.algorithm].label} (${[show(endOf(t) / 1e6, "s"), t.label].filter(Boolean).join(", ")})`));
     y += GAP - 6;
     t.rows.forEach((row, i) => root.append(svg("text", {x: left - 6, y: y + i * LANE + 12, "text-anchor": "end", class: "soft"}, width < 560 ? row.replace("worker ", "") : row)));
     for (let i = 0; i < t.boxes.length; i += 4) {
@@ -70,7 +71,7 @@ function lanes(view, timelines, [from, to], width, zoom) {
   return root;
 }
 
-/** The fills of the kinds. They have hatches, so that they differ in black and white, too. */
+/** The fills of the kinds of activities. They have hatches, so that they differ in black and white, too. */
 function patterns() {
   const paint = (name, ...marks) => svg("pattern", {id: `kind-${name}`, width: 6, height: 6, patternUnits: "userSpaceOnUse"},
     svg("rect", {width: 6, height: 6, style: `fill:var(--${name})`}), marks);

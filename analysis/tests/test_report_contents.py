@@ -1,4 +1,4 @@
-"""The contents of the report: winners, kinds of transfers, curves, commands, profiles, strange folders."""
+"""The contents of the report: winners, kinds of transfers, curves, commands, profiles, and runs that do not count."""
 
 import json
 import re
@@ -8,17 +8,13 @@ from pathlib import Path
 
 import pytest
 import sample
+from sample import compare, edit
 from trigram_analysis import commands, curves, overview, profiles, report, results, trace
 from trigram_analysis.__main__ import main
-from trigram_analysis.comparison import Comparison
 from trigram_analysis.measures import measures
 from trigram_analysis.winner_map import map_axes, winner
 
 SOURCE = Path(__file__).parents[2]
-
-
-def compare(folder):
-    return Comparison("sample", results.load(folder).runs)
 
 
 def measure(comparison, key):
@@ -44,23 +40,19 @@ def test_values_within_one_per_cent_tie(sweep, monkeypatch):
     assert best.runner_up == "decentralized/shift_one"
 
 
-def test_the_map_lies_on_the_bandwidth_and_the_next_axis(sweep):
+def test_the_axes_of_the_map_are_the_bandwidth_and_the_next_axis(sweep):
     path = sample.write_run(sweep, "far", "bytegrad", 1.0)
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["experiment"]["cluster"]["inter"]["latency"] = "1ms"
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    edit(path, lambda m: m["experiment"]["cluster"]["inter"].update(latency="1ms"))
     c = compare(sweep)
     titles = [c.axes[i].title for i in map_axes(c)]
     assert titles == ["inter-node bandwidth", "inter-node latency"]
     assert overview.winner_map(c).count("not run") == 1
 
 
-def test_bytes_per_step_are_of_the_steps_made(sweep):
-    """A run that stops early makes fewer steps than were asked for."""
+def test_bytes_per_step_are_divided_by_the_steps_made(sweep):
+    """A run that stops early makes fewer steps than were configured."""
     path = sweep / "bytegrad-1-1"
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["experiment"]["steps"] = 500
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    edit(path, lambda m: m["experiment"].update(steps=500))
     c = compare(path)
     assert measure(c, "bytes_inter").value(c.points[0]) == pytest.approx(5000)
 
@@ -86,7 +78,7 @@ def kinds(tmp_path, *more, per_node=2):
     return [b.kind for b in trace.boxes(tmp_path / "trace.json", per_node)]
 
 
-def test_transfers_are_told_apart_by_the_nodes_they_connect(tmp_path):
+def test_transfers_inside_and_between_nodes_are_distinguished(tmp_path):
     inside = [transfer(0, 0, 100), message(0, 1, "0>1", True), message(0, 9, "1>0", False)]
     assert kinds(tmp_path, *inside) == ["intra"]
     across = [transfer(1, 20, 100), message(1, 21, "1>2", True)]
@@ -94,17 +86,17 @@ def test_transfers_are_told_apart_by_the_nodes_they_connect(tmp_path):
 
 
 def test_a_transfer_whose_peer_was_not_recorded_leaves_the_node(tmp_path):
-    both = [message(0, 1, "0>1", True), message(0, 9, "1>0", False)]
-    here = transfer(1, 0, 0)  # rank 1 was recorded, too, and thus the whole node
+    messages = [message(0, 1, "0>1", True), message(0, 9, "1>0", False)]
+    of_rank_1 = transfer(1, 0, 0)  # rank 1 was recorded, too, and therefore the whole node
     # Only 100 of its 250 bytes went to a rank that was recorded.
-    assert kinds(tmp_path, transfer(0, 0, 250), *both, here)[0] == "inter"
+    assert kinds(tmp_path, transfer(0, 0, 250), *messages, of_rank_1)[0] == "inter"
     # None of its messages is recorded.
-    assert kinds(tmp_path, transfer(0, 0, 100), *both, here, transfer(0, 50, 7))[2] == "inter"
+    assert kinds(tmp_path, transfer(0, 0, 100), *messages, of_rank_1, transfer(0, 50, 7))[2] == "inter"
     # Only half of a node of four was recorded, so the transfer may have stayed inside.
-    assert kinds(tmp_path, transfer(0, 0, 250), *both, here, per_node=4)[0] == "transfer"
+    assert kinds(tmp_path, transfer(0, 0, 250), *messages, of_rank_1, per_node=4)[0] == "transfer"
 
 
-def test_a_rank_of_a_ring_that_only_sends_to_its_node_receives_from_another(tmp_path):
+def test_a_rank_of_a_ring_that_only_sends_inside_its_node_receives_from_another_node(tmp_path):
     sends = [transfer(0, 0, 100), message(0, 1, "0>1", True), transfer(1, 0)]
     assert kinds(tmp_path, *sends)[0] == "inter"
 
@@ -114,7 +106,7 @@ def test_computation_beside_the_main_stream_is_encoding(tmp_path):
     assert kinds(tmp_path, box) == ["encode"]
 
 
-def test_curves_are_means_over_seeds_and_stretches(tmp_path):
+def test_curves_are_means_over_seeds_and_intervals(tmp_path):
     c = compare(sample.write_sweep(tmp_path, seeds=(1, 2)))
     point = next(p for p in c.points if p.algorithm == "bytegrad")
     rows = curves.curve(point, "step_s")
@@ -125,7 +117,7 @@ def test_curves_are_means_over_seeds_and_stretches(tmp_path):
     assert curves.varies([rows]) is False and curves.varies([thin])
 
 
-def test_runs_of_a_configuration_here_name_it():
+def test_the_command_names_the_configuration_that_makes_the_runs():
     config = json.loads((SOURCE / "configs" / "vgg16_bandwidth.json").read_text())
     sweep = {"/algorithm": config["sweep"]["/algorithm"][0], "/cluster/inter/bandwidth": "4Gbps"}
     cluster = json.loads((SOURCE / "configs" / config["cluster"]).read_text())
@@ -148,26 +140,26 @@ def test_runs_of_a_configuration_here_name_it():
         other = results.Run(Path("x"), {"experiment": experiment | changed, "sweep": sweep})
         expected = "trigram run configs/vgg16_bandwidth.json" + (f" --set {settings}" if settings else "")
         assert commands.command("vgg16_bandwidth", [other]) == expected
-        assert commands.is_of(SOURCE / "configs" / "vgg16_bandwidth.json", other) == (not settings)
+        assert commands.makes(SOURCE / "configs" / "vgg16_bandwidth.json", other) == (not settings)
     unset = results.Run(Path("x"), {"experiment": {k: v for k, v in experiment.items() if k != "steps"}, "sweep": sweep})
     assert "cat > vgg16_bandwidth.json" in commands.command("vgg16_bandwidth", [unset, run])
 
 
-def test_the_rates_of_the_clusters_accelerator_are_those_that_a_configuration_asks_for():
+def test_accelerator_cluster_in_a_configuration_stands_for_the_rates_of_the_cluster():
     path = SOURCE / "configs" / "papers" / "other_accelerators.json"
     config = json.loads(path.read_text())
     sweep = {pointer: values[0] for pointer, values in config["sweep"].items()}
     accelerator = sweep["/cluster/accelerator"]
     experiment = {"steps": 10, "algorithm": {"name": "gradient_allreduce"}, "runtime": {"name": "sim"},
                   "cluster": config["cluster"] | {"accelerator": accelerator | {"launch_overhead": "5us"}}}
-    for bound, made in ((accelerator, True), ("cluster", True),  # with known rates, and with unknown ones
+    for bound, expected in ((accelerator, True), ("cluster", True),  # with known rates, and with unknown ones
                         (accelerator | {"flops": "1TFLOP/s"}, False)):
         workload = sweep["/workload"] | {"accelerator": bound}
         run = results.Run(Path("x"), {"sweep": sweep, "experiment": experiment | {"workload": workload}})
-        assert commands.is_of(path, run) == made
+        assert commands.makes(path, run) == expected
 
 
-def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):
+def test_the_command_of_other_runs_contains_the_experiment(sweep):
     runs = results.load(sweep).runs
     text = commands.command("sample", runs)
     written = json.loads(re.search(r"<<'EOF'\n(.*)\nEOF\n", text, re.DOTALL)[1])
@@ -180,7 +172,7 @@ def test_the_command_of_other_runs_has_all_of_them_in_it(sweep):
     ("../PWNED", "experiment.json"), ("--output=PWNED", "experiment.json"), (".bashrc", "experiment.json"),
     ("q2", "q2.json")])
 def test_a_command_of_foreign_results_does_nothing_else(sweep, name, file):
-    """The command is pasted into a shell whose program `trigram` prints its arguments."""
+    """The test pastes the command into a shell in which `trigram` prints its arguments."""
     runs = results.load(sweep).runs
     for run in runs:
         run.manifest["name"] = run.experiment["name"] = name
@@ -189,9 +181,9 @@ def test_a_command_of_foreign_results_does_nothing_else(sweep, name, file):
     assert text.isascii() and all(c.isprintable() or c == "\n" for c in text)
     shell = sweep / "shell"
     shell.mkdir()
-    said = subprocess.run(["sh"], input=f'trigram() {{ echo "$@"; }}\n{text}\n', cwd=shell, text=True, capture_output=True,
+    printed = subprocess.run(["sh"], input=f'trigram() {{ echo "$@"; }}\n{text}\n', cwd=shell, text=True, capture_output=True,
                           check=True)
-    assert (said.stdout, [path.name for path in shell.iterdir()]) == (f"run {file}\n", [file])
+    assert (printed.stdout, [path.name for path in shell.iterdir()]) == (f"run {file}\n", [file])
     assert json.loads((shell / file).read_text())["name"] == name
 
 
@@ -219,7 +211,7 @@ def test_facts_are_of_all_runs(sweep):
     assert facts() == "6 runs · 64 nodes × 2 workers · world sim"
 
 
-def test_profiles_say_what_they_assume(tmp_path):
+def test_assumptions_are_read_from_profiles(tmp_path):
     profile = profiles.read("bert_large")
     text = (SOURCE / "configs" / "profiles" / "bert_large.csv").read_text()
     assert [f"# assumed: {line}" for line in profile.assumed] == re.findall("^# assumed:.*$", text, re.MULTILINE)
@@ -230,22 +222,16 @@ def test_profiles_say_what_they_assume(tmp_path):
 
 
 def test_assumptions_are_in_the_page(sweep):
-    path = sweep / "bytegrad-1-1"
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["experiment"]["workload"]["priced_as"] = "bert_large"
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    edit(sweep / "bytegrad-1-1", lambda m: m["experiment"]["workload"].update(priced_as="bert_large"))
     assert main(["report", str(sweep)]) == 0
     page = (sweep / "report.html").read_text()
     assert "<b>assumed:</b> all 24 blocks take the same time" in page
 
 
-def test_the_page_says_what_runs_have_in_place_of_the_profile_s_own(sweep):
-    path = sweep / "bytegrad-1-1"
-    manifest = json.loads((path / "manifest.json").read_text())
+def test_the_page_names_the_values_that_replace_the_profiles_values(sweep):
     for workload in ({"name": "bert_large", "step_time": "25ms", "batch": 64},
                      {"name": "fashion_mnist", "priced_as": "bert_large", "priced_with": {"step_time": "25ms", "batch": 64}}):
-        manifest["experiment"]["workload"] = workload
-        (path / "manifest.json").write_text(json.dumps(manifest))
+        edit(sweep / "bytegrad-1-1", lambda m: m["experiment"].update(workload=workload))
         assert main(["report", str(sweep)]) == 0
         page = (sweep / "report.html").read_text()
         assert "step time: rescaled to 0.53 s" in page

@@ -1,14 +1,13 @@
-"""Relations of identity: the same experiment, written or made in another way."""
+"""Relations of identity: the same experiment, written in another way or run by another method."""
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
 from algorithms import BULK, PEERS
-from base import SOURCE
-from relations import Json, Relation, Variant, drawn_from, flat_and_alike, made, same_in_all
+from base import SOURCE, read_json
+from relations import Json, Relation, Variant, drawn_from, flat_equal_nodes, repeated, same_in_all
 from sweeps import Result
 
 
@@ -31,9 +30,7 @@ def inlined_preset(config: Json, rng: random.Random) -> list[Any]:
     presets = ["ethernet_10g", "ib_100g", "pcie_4gpu_10gbps", "bagua_v100_25gbps"]
     path = SOURCE / "configs" / "clusters" / f"{rng.choice(presets)}.json"
     smaller = {"cluster/nodes": 2, "cluster/workers_per_node": 2}  # the keys of a row are pointers
-    lines = path.read_text().splitlines()
-    described = json.loads("\n".join(x for x in lines if not x.lstrip().startswith("//")))
-    return [Variant(config | {"cluster": c} | smaller) for c in (described, str(path))]
+    return [Variant(config | {"cluster": c} | smaller) for c in (read_json(path), str(path))]
 
 
 def builtin_profile(config: Json, rng: random.Random) -> list[Any]:
@@ -49,34 +46,16 @@ RELATIONS = [
         as_resolved,
         same_id,
     ),
+    Relation("made twice", "A simulation depends only on its description.", repeated("sweep"), same_id),
+    Relation("one job at a time", "Simulations that run at the same time share nothing.", repeated("one job"), same_id),
+    Relation("the sweep in reverse order", "Earlier runs do not change a run.", repeated("reversed"), same_id),
     Relation(
-        "made twice",
-        "A simulation depends only on its description.",
-        made("sweep"),
-        same_id,
-    ),
-    Relation(
-        "one job at a time",
-        "Simulations that run at the same time share nothing.",
-        made("one job"),
-        same_id,
-    ),
-    Relation(
-        "the sweep in reverse order",
-        "Earlier runs do not change a run.",
-        made("reversed"),
-        same_id,
-    ),
-    Relation(
-        "made in shards",
-        "The shards of a sweep together make the same runs as the sweep.",
-        made("shards"),
-        same_id,
+        "made in shards", "The shards of a sweep together make the same runs as the sweep.", repeated("shards"), same_id
     ),
     Relation(
         "set on the command line",
         "A field that --set sets has the same effect as a field in the file.",
-        made("set"),
+        repeated("set"),
         same_id,
     ),
     Relation(
@@ -84,13 +63,13 @@ RELATIONS = [
         "A cluster given by the path of its file equals the contents of the file.",
         inlined_preset,
         same_id,
-        draw=drawn_from(BULK[:6], make_cluster=flat_and_alike),
+        draw=drawn_from(BULK[:6], make_cluster=flat_equal_nodes),
     ),
     Relation(
         "a profile by its name and by its file",
         "The name of a built-in profile means the same as the path of its file.",
         builtin_profile,
         same_in_all,
-        draw=drawn_from((BULK + PEERS)[:12], make_cluster=flat_and_alike),
+        draw=drawn_from((BULK + PEERS)[:12], make_cluster=flat_equal_nodes),
     ),
 ]

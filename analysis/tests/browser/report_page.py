@@ -1,4 +1,4 @@
-"""Helpers of tests that use the report as an open page."""
+"""Helpers of tests that open the report in a browser."""
 
 import time
 
@@ -11,7 +11,7 @@ NEEDS = [
     pytest.mark.skipif(not page_files.chart_script(), reason="uPlot is missing: run scripts/setup"),
 ]
 
-# Records the texts drawn on canvases and their places: uPlot's labels are no elements.
+# Records the texts that are drawn on canvases, with their positions. uPlot draws its labels there.
 RECORD_TEXT = """
 window.written = [];
 const fill = CanvasRenderingContext2D.prototype.fillText;
@@ -33,8 +33,8 @@ def show(page, name):
     page.run(f"new Promise(done => setTimeout(() => {{ {DRAW_ALL}; setTimeout(done, 200); }}, 100))")
 
 
-def wait_until(page, condition, patience_s=20):
-    deadline = time.monotonic() + patience_s
+def wait_until(page, condition, timeout_s=20):
+    deadline = time.monotonic() + timeout_s
     while not page.run(condition):
         assert time.monotonic() < deadline, f"never true: {condition}"
         time.sleep(0.05)
