@@ -79,6 +79,12 @@ class FieldTable {
                           std::move(why_not));
     return *this;
   }
+  /// Makes `parse` call `finish(s, pointer)` at its end. `finish` may set defaults that depend on
+  /// other fields, and throw ConfigError. A table that includes this one does not call it.
+  FieldTable& finish_with(std::function<void(S&, const std::string& pointer)> finish) {
+    finish_ = std::move(finish);
+    return *this;
+  }
   /// Declares a key that users are likely to try, with the reason why it is not accepted.
   FieldTable& refuse(std::string key, std::string reason) {
     list_.refuse(std::move(key), std::move(reason));
@@ -88,6 +94,7 @@ class FieldTable {
   S parse(const Json& j, const std::string& pointer) const {
     S result{};
     list_.parse(j, pointer, &result);
+    if (finish_) finish_(result, pointer);
     return result;
   }
   Json dump(const S& s) const { return list_.dump(&s); }
@@ -115,6 +122,7 @@ class FieldTable {
   }
 
   FieldList list_;
+  std::function<void(S&, const std::string& pointer)> finish_;
 };
 
 /// A struct with its own table, written as a nested object.

@@ -14,7 +14,7 @@ constexpr const char* kDebianFolder = "/usr/share/datasets/fashion-mnist";
 
 enum class ModelKind { mlp, cnn };
 
-struct Options {
+struct ClassifierOptions {
   ModelKind model = ModelKind::mlp;
   std::optional<std::vector<std::size_t>> hidden;  // the default depends on the model
   std::size_t batch = 32;
@@ -23,40 +23,29 @@ struct Options {
   Pricing pricing;
 };
 
-FieldTable<Options> make_fields() {
-  return FieldTable<Options>{}
-      .field("model", &Options::model,
+FieldTable<ClassifierOptions> fashion_mnist_fields() {
+  return FieldTable<ClassifierOptions>{}
+      .field("model", &ClassifierOptions::model,
              one_of<ModelKind>({{"mlp", ModelKind::mlp}, {"cnn", ModelKind::cnn}}),
              "mlp: dense layers; cnn: two 3x3 convolutions of 8 and 16 filters, each with 2x2 "
              "max-pooling, before the dense layers")
-      .field("hidden", &Options::hidden, optional(counts(1, 1 << 16)),
+      .field("hidden", &ClassifierOptions::hidden, optional(counts(1, 1 << 16)),
              "widths of the hidden dense layers; default: one layer of 64 for mlp, none for cnn")
-      .field("batch", &Options::batch, count(1, 1 << 20), "samples per worker and step")
-      .field("sharding", &Options::sharding, sharding_kind(),
+      .field("batch", &ClassifierOptions::batch, count(1, 1 << 20), "samples per worker and step")
+      .field("sharding", &ClassifierOptions::sharding, sharding_kind(),
              "shards of uneven classes, one per worker, such as {\"dirichlet\": 0.1}; absent: all "
              "workers draw from all images")
-      .field("data", &Options::data, text(),
+      .field("data", &ClassifierOptions::data, text(),
              "folder of {train,t10k}-{images-idx3,labels-idx1}-ubyte files, gzipped or plain")
-      .include(&Options::pricing, pricing_fields());
-}
-
-const FieldTable<Options>& fields() {
-  static const FieldTable<Options> made = make_fields();  // built once; sweeps parse many times
-  return made;
-}
-
-Options parse(const Json& j, const std::string& pointer) {
-  Options options = fields().parse(j, pointer);
-  if (!options.hidden) {
-    options.hidden.emplace();
-    if (options.model == ModelKind::mlp) options.hidden->push_back(64);
-  }
-  return options;
+      .include(&ClassifierOptions::pricing, pricing_fields())
+      .finish_with([](ClassifierOptions& options, const std::string& /*pointer*/) {
+        if (!options.hidden) options.hidden.emplace(options.model == ModelKind::mlp ? 1 : 0, 64);
+      });
 }
 
 class ClassifierFactory final : public ModelFactory {
  public:
-  ClassifierFactory(const Options& options, const std::string& pointer)
+  ClassifierFactory(const ClassifierOptions& options, const std::string& pointer)
       : pointer_(pointer),
         batch_(options.batch),
         sharding_(options.sharding),
@@ -99,16 +88,13 @@ class ClassifierFactory final : public ModelFactory {
 }  // namespace
 
 WorkloadEntry fashion_mnist_entry() {
-  return {
+  return component<WorkloadFactory, const std::string&>(
       "fashion_mnist",
       "a real classifier with real gradients on Fashion-MNIST or any other IDX data set",
-      fields().schema(),
-      [](const Json& j, const std::string& pointer) { return fields().dump(parse(j, pointer)); },
-      [](const Json& resolved, const std::string& pointer) {
-        const Options options = parse(resolved, pointer);
+      fashion_mnist_fields(), [](const ClassifierOptions& options, const std::string& pointer) {
         return make_model_workload_factory(std::make_unique<ClassifierFactory>(options, pointer),
                                            options.pricing, pointer);
-      }};
+      });
 }
 
 }  // namespace trigram
