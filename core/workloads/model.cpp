@@ -1,22 +1,19 @@
 #include "core/workloads/model.h"
 
 #include <limits>
+#include <numeric>
 
 #include "core/check.h"
 
 namespace trigram {
-namespace {
 
-std::size_t sum(const std::vector<std::size_t>& lengths) {
-  std::size_t total = 0;
-  for (std::size_t length : lengths) total += length;
-  return total;
+std::size_t Model::numel() const {
+  const std::vector<std::size_t> lengths = tensor_lengths();
+  return std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
 }
 
-}  // namespace
-
 ModelWorkload::ModelWorkload(const Context& ctx, std::unique_ptr<Model> model, bool values)
-    : FlatWorkload(*ctx.device, model->tensor_lengths(), sum(model->tensor_lengths())),
+    : FlatWorkload(*ctx.device, model->tensor_lengths(), model->numel()),
       model_(std::move(model)),
       values_(values) {
   TRIGRAM_CHECK(weights().is_phantom() != values, "values are {} but the device is {}",

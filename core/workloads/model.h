@@ -22,6 +22,8 @@ class Model {
   virtual ~Model() = default;
   /// Lengths of the tensors, in the order in which backward completes them.
   virtual std::vector<std::size_t> tensor_lengths() const = 0;
+  /// The number of weights.
+  std::size_t numel() const;
   /// Writes the initial weights, which are the same on all ranks.
   virtual void initialise(std::span<float> weights) const = 0;
 

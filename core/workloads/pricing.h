@@ -16,7 +16,7 @@ namespace trigram {
 struct Pricing {
   std::optional<std::string> priced_as;  // reference to a profile
   ProfileOptions priced_with;            // options of that profile, except buckets
-  bool values = true;                    // false: tensors are phantoms, only times are simulated
+  bool values = true;                    // false: tensors are phantoms (core/tensor.h)
 };
 FieldTable<Pricing> pricing_fields();
 
@@ -26,11 +26,5 @@ FieldTable<Pricing> pricing_fields();
 std::unique_ptr<WorkloadFactory> make_model_workload_factory(std::unique_ptr<ModelFactory> models,
                                                              const Pricing& pricing,
                                                              const std::string& pointer);
-
-/// Creates the factory of a phantom workload for the profile in `file`. Throws ConfigError below
-/// `pointer` if the profile cannot be read, or if its tensors do not match `options.buckets`.
-std::unique_ptr<WorkloadFactory> make_profile_workload_factory(const std::filesystem::path& file,
-                                                               const ProfileOptions& options,
-                                                               const std::string& pointer);
 
 }  // namespace trigram

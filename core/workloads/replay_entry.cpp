@@ -31,7 +31,7 @@ FieldTable<ReplayOptions> replay_fields() {
       .field("buffer", &ReplayOptions::buffer, byte_size(),
              "size of each of the three buffers that all activations share")
       .field("values", &ReplayOptions::values, boolean(),
-             "false: tensors are phantoms of the same sizes, so only times are simulated");
+             "false: tensors have their sizes but no values, so only times are simulated");
 }
 
 /// The FLOPs that take `seconds` at `rate`, rounded to an even number.
