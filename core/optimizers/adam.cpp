@@ -20,9 +20,9 @@ Adam::Adam(const AdamOptions& options, WeightDecay kind, const Context& ctx, Wor
     : options_(options),
       kind_(kind),
       lr_(options.lr, options.schedule, ctx.world_size, steps),
-      states_(workload.buckets().size()) {
+      states_(workload) {
   for (const Bucket& bucket : workload.buckets()) {
-    State& state = states_.at(static_cast<std::size_t>(bucket.index));
+    State& state = states_[bucket];
     for (Tensor* moment : {&state.mean, &state.variance}) {
       *moment = ctx.device->empty_like(bucket.weight);
       ctx.device->fill(*moment, 0);
@@ -30,34 +30,34 @@ Adam::Adam(const AdamOptions& options, WeightDecay kind, const Context& ctx, Wor
   }
 }
 
-AdamStep Adam::next_step(State& own, float lr, bool updated) const {
-  ++own.steps;
-  own.beta1_power *= options_.beta1;
-  if (updated || !variance_correction_frozen_) own.beta2_power *= options_.beta2;
+AdamStep Adam::next_step(State& state, float lr, bool updates_variance) const {
+  ++state.steps;
+  state.beta1_power *= options_.beta1;
+  if (updates_variance || !variance_correction_frozen_) state.beta2_power *= options_.beta2;
   const auto decay = static_cast<float>(options_.weight_decay);
   const bool decoupled = kind_ == WeightDecay::decoupled;
   return {.lr = lr,
           .beta1 = static_cast<float>(options_.beta1),
           .beta2 = static_cast<float>(options_.beta2),
           .eps = static_cast<float>(options_.eps),
-          .correction1 = static_cast<float>(1 - own.beta1_power),
-          .correction2 = static_cast<float>(1 - own.beta2_power),
+          .correction1 = static_cast<float>(1 - state.beta1_power),
+          .correction2 = static_cast<float>(1 - state.beta2_power),
           .weight_decay = decoupled ? 0 : decay,
           .decoupled_weight_decay = decoupled ? decay : 0};
 }
 
 void Adam::step(Context ctx, Bucket& bucket) {
-  State& own = state(bucket);
-  ctx.device->adam(next_step(own, learning_rate(bucket), true), bucket.weight, bucket.grad,
-                   own.mean, own.variance);
+  State& state = states_[bucket];
+  ctx.device->adam(next_step(state, learning_rate(bucket), /*updates_variance=*/true),
+                   bucket.weight, bucket.grad, state.mean, state.variance);
 }
 
-float Adam::learning_rate(const Bucket& bucket) const { return lr_.at(state(bucket).steps); }
+float Adam::learning_rate(const Bucket& bucket) const { return lr_.at(states_[bucket].steps); }
 
-Tensor Adam::moment(const Bucket& bucket) const { return state(bucket).mean; }
+Tensor Adam::moment(const Bucket& bucket) const { return states_[bucket].mean; }
 
 void Adam::accumulate(Context ctx, Bucket& bucket) {
-  const Tensor& mean = state(bucket).mean;
+  const Tensor& mean = states_[bucket].mean;
   const auto beta1 = static_cast<float>(options_.beta1);
   ctx.device->axpby(1 - beta1, bucket.grad, beta1, mean);
   if (options_.weight_decay != 0 && kind_ == WeightDecay::in_gradient)
@@ -66,11 +66,11 @@ void Adam::accumulate(Context ctx, Bucket& bucket) {
 }
 
 void Adam::advance(Context ctx, Bucket& bucket, float lr) {
-  State& own = state(bucket);
-  AdamStep step = next_step(own, lr, false);
+  State& state = states_[bucket];
+  AdamStep step = next_step(state, lr, /*updates_variance=*/false);
   step.beta1 = step.beta2 = 1;  // the moments stay as they are
   step.weight_decay = 0;        // already included in the moment
-  ctx.device->adam(step, bucket.weight, bucket.grad, own.mean, own.variance);
+  ctx.device->adam(step, bucket.weight, bucket.grad, state.mean, state.variance);
 }
 
 }  // namespace trigram

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "core/optimizer.h"
 #include "core/optimizers/schedule.h"
 
@@ -39,18 +37,14 @@ class Adam final : public Optimizer {
     double beta1_power = 1, beta2_power = 1;  // beta^steps
     long steps = 0;
   };
-  State& state(const Bucket& bucket) { return states_.at(static_cast<std::size_t>(bucket.index)); }
-  const State& state(const Bucket& bucket) const {
-    return states_.at(static_cast<std::size_t>(bucket.index));
-  }
-  /// Counts a step of a bucket and returns its parameters. `updated` tells whether the step updates
-  /// the variance.
-  AdamStep next_step(State& own, float lr, bool updated) const;
+  /// Counts a step of a bucket and returns its parameters. `updates_variance` is false in
+  /// `advance`.
+  AdamStep next_step(State& state, float lr, bool updates_variance) const;
 
   AdamOptions options_;
   WeightDecay kind_;
   LearningRate lr_;
-  std::vector<State> states_;  // by bucket index
+  PerBucket<State> states_;
   bool variance_correction_frozen_ = false;
 };
 

@@ -15,38 +15,38 @@ FieldTable<SgdOptions> sgd_fields() {
 Sgd::Sgd(const SgdOptions& options, const Context& ctx, Workload& workload, long steps)
     : options_(options),
       lr_(options.lr, options.schedule, ctx.world_size, steps),
-      states_(workload.buckets().size()) {
+      states_(workload) {
   if (options.momentum == 0) return;
   for (const Bucket& bucket : workload.buckets()) {
-    Tensor& momentum = states_.at(static_cast<std::size_t>(bucket.index)).momentum;
+    Tensor& momentum = states_[bucket].momentum;
     momentum = ctx.device->empty_like(bucket.weight);
     ctx.device->fill(momentum, 0);
   }
 }
 
 void Sgd::step(Context ctx, Bucket& bucket) {
-  State& own = state(bucket);
-  const SgdStep step{.lr = lr_.at(own.steps++),
+  State& state = states_[bucket];
+  const SgdStep step{.lr = lr_.at(state.steps++),
                      .momentum = static_cast<float>(options_.momentum),
                      .weight_decay = static_cast<float>(options_.weight_decay)};
-  ctx.device->sgd(step, bucket.weight, bucket.grad, own.momentum);
+  ctx.device->sgd(step, bucket.weight, bucket.grad, state.momentum);
 }
 
-float Sgd::learning_rate(const Bucket& bucket) const { return lr_.at(state(bucket).steps); }
+float Sgd::learning_rate(const Bucket& bucket) const { return lr_.at(states_[bucket].steps); }
 
-Tensor Sgd::moment(const Bucket& bucket) const { return state(bucket).momentum; }
+Tensor Sgd::moment(const Bucket& bucket) const { return states_[bucket].momentum; }
 
 void Sgd::accumulate(Context ctx, Bucket& bucket) {
-  const Tensor& m = state(bucket).momentum;
+  const Tensor& m = states_[bucket].momentum;
   ctx.device->axpby(1, bucket.grad, static_cast<float>(options_.momentum), m);
   if (options_.weight_decay != 0)
     ctx.device->axpby(static_cast<float>(options_.weight_decay), bucket.weight, 1, m);
 }
 
 void Sgd::advance(Context ctx, Bucket& bucket, float lr) {
-  State& own = state(bucket);
-  ++own.steps;
-  ctx.device->axpby(-lr, own.momentum, 1, bucket.weight);
+  State& state = states_[bucket];
+  ++state.steps;
+  ctx.device->axpby(-lr, state.momentum, 1, bucket.weight);
 }
 
 }  // namespace trigram

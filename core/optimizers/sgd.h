@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "core/optimizer.h"
 #include "core/optimizers/schedule.h"
 
@@ -32,14 +30,10 @@ class Sgd final : public Optimizer {
     Tensor momentum;  // of length 0 if there is no momentum
     long steps = 0;
   };
-  State& state(const Bucket& bucket) { return states_.at(static_cast<std::size_t>(bucket.index)); }
-  const State& state(const Bucket& bucket) const {
-    return states_.at(static_cast<std::size_t>(bucket.index));
-  }
 
   SgdOptions options_;
   LearningRate lr_;
-  std::vector<State> states_;  // by bucket index
+  PerBucket<State> states_;
 };
 
 }  // namespace trigram
