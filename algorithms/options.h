@@ -20,7 +20,7 @@ OptionType<AllreduceSpec> group_allreduce_kind();
 
 OptionType<SecondPhase> second_phase_kind();
 
-/// Throws ConfigError at `pointer` unless the codec is a contraction (CodecEntry::contracts).
+/// Throws ConfigError at `pointer` unless the codec is a contraction (CodecEntry::is_contraction).
 /// Methods that encode the loss of an earlier code again need a contraction.
 void require_contraction(const CodecSpec& codec, const std::string& pointer);
 

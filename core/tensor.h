@@ -55,11 +55,11 @@ class Tensor {
   /// one.
   Tensor slice(std::size_t begin, std::size_t count) const;
 
-  /// Cuts the tensor into `of` nearly equal parts and returns the parts [first, last) as one view.
-  /// Real and priced lengths are each cut at floor(length * i / of), so that the parts cover the
-  /// tensor without gaps and the longest has ceil(length / of) elements.
-  Tensor parts(std::size_t first, std::size_t last, std::size_t of) const;
-  Tensor part(std::size_t i, std::size_t of) const { return parts(i, i + 1, of); }
+  /// Cuts the tensor into `count` nearly equal parts and returns the parts [first, last) as one
+  /// view. Real and priced lengths are each cut at floor(length * i / count), so that the parts
+  /// cover the tensor without gaps and the longest has ceil(length / count) elements.
+  Tensor parts(std::size_t first, std::size_t last, std::size_t count) const;
+  Tensor part(std::size_t i, std::size_t count) const { return parts(i, i + 1, count); }
 
  private:
   std::shared_ptr<std::byte> storage_;

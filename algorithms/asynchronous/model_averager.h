@@ -22,8 +22,8 @@ namespace trigram {
 ///
 /// Hence the new x_i - r is the old x_i - r minus q_i: the loss of the code is the new difference
 /// between model and reference, and the next average encodes it again. This is error feedback
-/// without a residual. Q must be a contraction (CodecEntry::contracts), which unbiased codecs of
-/// few bits or few elements are not.
+/// without a residual. Q must be a contraction (CodecEntry::is_contraction), which unbiased codecs
+/// of few bits or few elements are not.
 class PairAverages {
  public:
   /// `partners` are the ranks that this rank may average with. With a codec, the first references

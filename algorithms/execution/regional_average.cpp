@@ -81,7 +81,7 @@ class RegionCodes {
     if (codes.empty()) return 0;
     std::size_t count = 0;
     for (std::size_t j = 0, begin = 0; j < regions_.size(); begin += bytes(j++))
-      for (const float value : topk::values_on({codes.data() + begin, bytes(j)}))
+      for (const float value : topk::wire_values({codes.data() + begin, bytes(j)}))
         if (value != 0) ++count;
     return count;
   }
@@ -131,8 +131,8 @@ class RegionalAverage {
     if (exact || rebalance) {
       whole->encode(wire, bucket.residual);
       const auto chosen = device.download<std::byte>(wire);
-      if (exact) bucket.own.set(smallest(topk::values_on(chosen)));
-      if (rebalance) bucket.regions.balance(c, topk::indices_on(chosen));
+      if (exact) bucket.own.set(smallest(topk::wire_values(chosen)));
+      if (rebalance) bucket.regions.balance(c, topk::wire_indices(chosen));
     }
     device.copy(own, bucket.residual);
     device.cut_below(bucket.own.magnitude(), own);
@@ -157,10 +157,10 @@ class RegionalAverage {
     }
     if (exact) {
       whole->encode(wire, x);
-      bucket.common.set(smallest(topk::values_on(device.download<std::byte>(wire))));
+      bucket.common.set(smallest(topk::wire_values(device.download<std::byte>(wire))));
       device.cut_below(bucket.common.magnitude(), x);
     } else {
-      const std::size_t k = kept(options_.density, x.numel());
+      const std::size_t k = kept_count(options_.density, x.numel());
       bucket.own.correct(codes.found(all_sent), k);
       bucket.common.correct(codes.found(all_means), k);
     }
@@ -172,8 +172,8 @@ class RegionalAverage {
   /// The largest number of elements of a region in a message: at most the k elements that a rank
   /// selects.
   std::size_t most(std::size_t n, std::size_t P) const {
-    const std::size_t k = kept(options_.density, n);
-    return std::min(k, kept(options_.slack / static_cast<double>(P), k));
+    const std::size_t k = kept_count(options_.density, n);
+    return std::min(k, kept_count(options_.slack / static_cast<double>(P), k));
   }
 
   Regional options_;

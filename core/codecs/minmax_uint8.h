@@ -34,7 +34,7 @@ class MinMaxUInt8 final : public Codec {
                                            .encode_vector = 2,
                                            .decode_call = 1,
                                            .decode_vector = 0,
-                                           .mean_at_once = true};
+                                           .fused_mean = true};
   static std::size_t wire_size(std::size_t numel) { return kHeaderBytes + (numel + 31) / 32 * 32; }
 
   std::size_t wire_bytes(std::size_t numel) const override { return wire_size(numel); }

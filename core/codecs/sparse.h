@@ -16,7 +16,7 @@ inline OptionType<double> density_kind() { return number(1e-9, 1); }
 
 /// Returns ceil(density * numel), but at least 1 for a non-empty vector. A product that differs
 /// from an integer only by rounding counts as that integer.
-inline std::size_t kept(double density, std::size_t numel) {
+inline std::size_t kept_count(double density, std::size_t numel) {
   if (numel == 0) return 0;
   const double exact = density * static_cast<double>(numel);
   return static_cast<std::size_t>(std::ceil(exact * (1 - 0x1p-48)));
@@ -33,8 +33,8 @@ FieldTable<Options> option_fields();
 inline constexpr std::size_t kElementBytes = 8;
 /// The indices of the elements on a wire in host memory, in ascending order, and the elements'
 /// values in the order of their indices.
-std::vector<std::uint32_t> indices_on(std::span<const std::byte> wire);
-std::vector<float> values_on(std::span<const std::byte> wire);
+std::vector<std::uint32_t> wire_indices(std::span<const std::byte> wire);
+std::vector<float> wire_values(std::span<const std::byte> wire);
 }  // namespace topk
 
 namespace randk {

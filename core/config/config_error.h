@@ -50,7 +50,7 @@ class Mistakes {
  public:
   /// Runs a check. Returns false if it threw a ConfigError, whose mistakes are then kept.
   template <class Check>
-  bool none_in(Check check) {
+  bool passes(Check check) {
     try {
       check();
       return true;
@@ -60,6 +60,7 @@ class Mistakes {
     }
   }
   void add(const ConfigError& error);
+  /// Drops all mistakes for which `kept` is false.
   void keep(const std::function<bool(const Mistake&)>& kept);
   std::size_t size() const { return found_.size(); }
   /// Throws a ConfigError with all collected mistakes, if there are any.

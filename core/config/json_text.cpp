@@ -81,7 +81,7 @@ Json parse(const std::string& text, bool comments) {
 
 Json parse_json(const std::string& text) { return parse(text, true); }
 
-std::optional<Json> json_or_nothing(const std::string& text) {
+std::optional<Json> try_parse_json(const std::string& text) {
   try {
     return parse(text, false);
   } catch (const JsonTextError&) {

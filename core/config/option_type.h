@@ -91,7 +91,7 @@ OptionType<std::vector<T>> list_of(OptionType<T> item) {
             std::vector<T> values;
             Mistakes mistakes;
             for (std::size_t i = 0; i < j.size(); ++i)
-              mistakes.none_in(
+              mistakes.passes(
                   [&] { values.push_back(item.parse(j[i], child(pointer, std::to_string(i)))); });
             mistakes.raise();
             return values;
@@ -127,7 +127,7 @@ OptionType<std::optional<T>> optional(OptionType<T> inner) {
 /// Changes `kind` so that it dumps a value only if `written` holds for it; otherwise the field is
 /// absent.
 template <class T, class Written>
-OptionType<T> written_where(OptionType<T> kind, Written written) {
+OptionType<T> dumped_if(OptionType<T> kind, Written written) {
   kind.dump = [dump = std::move(kind.dump), written](const T& value) {
     return written(value) ? dump(value) : Json();
   };

@@ -39,7 +39,7 @@ class Prices final : public Codec {
     charge_all(wires, xs, launches_.decode_call, launches_.decode_vector);
   }
   void decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires) override {
-    if (!launches_.mean_at_once || wires.size() == 1) return Codec::decode_mean(device, x, wires);
+    if (!launches_.fused_mean || wires.size() == 1) return Codec::decode_mean(device, x, wires);
     decode_each(std::vector<Tensor>(wires.size(), x), wires);
     const auto n = static_cast<double>(wires.size());
     charge(costs_, cost(x, n + 1, n, Cost::Kind::reduction));

@@ -13,7 +13,7 @@ namespace trigram {
 class TimedDevice final : public Device {
  public:
   TimedDevice(Device& inner, CostSink& costs)
-      : inner_(inner), costs_(costs), nn_(inner.nn(), costs) {}
+      : inner_(inner), costs_(costs), nn_(timed_nn_ops(inner.nn(), costs)) {}
 
   std::string_view name() const override { return inner_.name(); }
   using Device::codec;
@@ -42,12 +42,12 @@ class TimedDevice final : public Device {
     inner_.download(values, src);
   }
   std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
-  NnOps& nn() override { return nn_; }
+  NnOps& nn() override { return *nn_; }
 
  private:
   Device& inner_;
   CostSink& costs_;
-  TimedNnOps nn_;
+  std::unique_ptr<NnOps> nn_;
 };
 
 }  // namespace trigram

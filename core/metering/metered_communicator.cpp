@@ -51,19 +51,18 @@ std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Ev
 /// rank sends, when the collective ends.
 std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(
     const CollectivePattern& pattern) {
-  Counters all;
-  for (const CollectivePattern::Sent& sent : pattern.sent) {
-    const bool intra = rank_.same_node(sent.to);
-    (intra ? all.messages_intra : all.messages_inter) += sent.messages;
-    (intra ? all.bytes_intra : all.bytes_inter) += sent.bytes;
-  }
-  const auto over = [&rank = rank_, &tally = tally_, all](double begin_s, double end_s) {
+  Counters sent;
+  for (const CollectivePattern::Sent& part : pattern.sent)
+    sent.add(rank_.same_node(part.to), part.messages, part.bytes);
+  const auto count = [&rank = rank_, &tally = tally_, sent](double begin_s, double end_s) {
     tally.transfer_s.add(end_s - begin_s);
-    rank.sent(tally, all);
+    rank.record_sent(tally, sent);
   };
-  if (!rank_.sink()) return over;
-  return [over, &rank = rank_, event = event_of(pattern)](double begin_s, double end_s) mutable {
-    over(begin_s, end_s);
+  if (!rank_.sink()) return count;
+  Event event = next_event();
+  event.bytes = sent.bytes_intra + sent.bytes_inter;
+  return [count, &rank = rank_, event](double begin_s, double end_s) mutable {
+    count(begin_s, end_s);
     event.begin_s = begin_s;
     event.end_s = end_s;
     rank.sink()(event);
@@ -78,24 +77,25 @@ void MeteredCommunicator::transfer(std::span<const Transfer> batch) {
   for (const Transfer& t : batch) {
     const std::uint64_t bytes = t.tensor.priced_nbytes();
     if (t.kind == Transfer::send) count(t.peer, bytes);
-    else rank_.received(t.peer, bytes);
+    else rank_.record_received(t.peer, bytes);
   }
 }
 
 bool MeteredCommunicator::native(const Collective& collective) {
-  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
-  event.batch = batches_;
+  Event event = next_event();
   std::vector<std::pair<int, std::uint64_t>> messages;
   nominal_messages(collective, rank(), size(), [&](int peer, std::uint64_t bytes) {
     messages.emplace_back(peer, bytes);
     event.bytes += bytes;
   });
   const bool reported = static_cast<bool>(rank_.sink());
-  bool made = false;
+  bool supported = false;
   timed(
-      clock_, rank_, [&] { made = raw_.native(collective); },
-      [&] { return reporter(std::vector<Event>(reported && made ? 1 : 0, event), made); });
-  if (!made) return false;
+      clock_, rank_, [&] { supported = raw_.native(collective); },
+      [&] {
+        return reporter(std::vector<Event>(reported && supported ? 1 : 0, event), supported);
+      });
+  if (!supported) return false;
   for (const auto& [peer, bytes] : messages) count(peer, bytes);
   if (reported) ++batches_;
   return true;
@@ -105,29 +105,28 @@ void MeteredCommunicator::Pricer::price(const CollectivePattern& pattern,
                                         const Messages& messages) {
   MeteredCommunicator& c = metered_;
   if (c.inside_) return messages(false);
-  CollectivePattern mine = pattern;
+  CollectivePattern slowed = pattern;  // by the machine model
   const double factor = c.rank_.compute_factor();
-  for (CollectivePattern::Phase& phase : mine.phases)
-    for (Cost* cost : {&phase.each, &phase.after}) *cost = factor * *cost;
+  for (CollectivePattern::Phase& phase : slowed.phases)
+    for (Cost* cost : {&phase.per_round, &phase.at_end}) *cost = factor * *cost;
   bool whole = true;
-  const auto make = [&] {
-    c.raw_.pricer()->price(mine, [&](bool take_time) {
+  const auto run = [&] {
+    c.raw_.pricer()->price(slowed, [&](bool take_time) {
       whole = c.inside_ = !take_time;
       messages(take_time);
       c.inside_ = false;
     });
   };
-  timed(c.clock_, c.rank_, make, [&] {
+  timed(c.clock_, c.rank_, run, [&] {
     return whole ? c.reporter_of_whole(pattern) : c.reporter({}, /*transferred=*/false);
   });
   if (whole) ++c.batches_;
 }
 
-/// The event of a collective that is priced as a whole; its times are filled in later.
-Event MeteredCommunicator::event_of(const CollectivePattern& pattern) const {
+/// The event of the next call; its times and bytes are filled in later.
+Event MeteredCommunicator::next_event() const {
   Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_;
-  for (const CollectivePattern::Sent& sent : pattern.sent) event.bytes += sent.bytes;
   return event;
 }
 
@@ -139,8 +138,8 @@ void MeteredCommunicator::count(int peer, std::uint64_t bytes) {
 
 /// The events of the batch and of its messages; their times are filled in later.
 std::vector<Event> MeteredCommunicator::events_of(std::span<const Transfer> batch) {
-  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
-  event.batch = batches_++;
+  Event event = next_event();
+  ++batches_;
   for (const Transfer& t : batch)
     if (t.kind == Transfer::send) event.bytes += t.tensor.priced_nbytes();
   std::vector<Event> events = {event};

@@ -35,7 +35,7 @@ class MeteredCommunicator final : public Communicator {
   };
   void count(int peer, std::uint64_t bytes);
   std::vector<Event> events_of(std::span<const Transfer> batch);
-  Event event_of(const CollectivePattern& pattern) const;
+  Event next_event() const;
   std::function<void(double, double)> reporter(std::vector<Event> events, bool transferred = true);
   std::function<void(double, double)> reporter_of_whole(const CollectivePattern& pattern);
 

@@ -63,6 +63,7 @@ class alignas(64) MeteredStream final : public Stream,
  private:
   template <class F>
   void report(Event::Kind kind, F operation, Tally<double>* tally = nullptr);
+  std::unique_ptr<Stream> forked(std::unique_ptr<Stream> raw) const;
 
   std::shared_ptr<MeteredRank> rank_;
   StreamTally& tally_;

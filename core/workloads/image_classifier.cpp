@@ -55,12 +55,7 @@ double ImageClassifier::loss() const {
   return loss.empty() ? std::numeric_limits<double>::quiet_NaN() : loss[0];
 }
 
-Quality ImageClassifier::evaluate(std::span<const float> weights, std::size_t most) const {
-  return judge(*data_, data_->test, architecture_, weights, most);
-}
-
-Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
-              std::span<const float> weights, std::size_t max_samples) {
+Quality ImageClassifier::evaluate(std::span<const float> weights, std::size_t max_samples) const {
   // Small enough that the activations of these networks stay in the cache.
   constexpr std::size_t kBatch = 250;
   HostDevice host;
@@ -68,16 +63,16 @@ Quality judge(const ImageData& data, const ImageSet& set, const Architecture& ar
   std::ranges::copy(weights, flat.floats().begin());
   double loss = 0;
   std::size_t correct = 0;
-  const std::size_t size = std::min(set.size(), max_samples);
+  const std::size_t size = std::min(data_->test.size(), max_samples);
   for (std::size_t begin = 0; begin < size;) {
     const std::size_t batch = std::min(kBatch, size - begin);
-    NeuralNetwork network(host, architecture, batch);  // cheap, because memory is pooled
+    NeuralNetwork network(host, architecture_, batch);  // cheap, because memory is pooled
     std::vector<std::uint32_t> chosen(batch);
     std::iota(chosen.begin(), chosen.end(), static_cast<std::uint32_t>(begin));
-    data.gather(host, set, chosen, network.images(), network.labels());
+    data_->gather(host, data_->test, chosen, network.images(), network.labels());
     network.forward(host.nn(), flat);
     loss += static_cast<double>(network.loss().floats()[0]) * static_cast<double>(batch);
-    correct += count_correct(network.logits(), network.labels(), architecture.classes);
+    correct += count_correct(network.logits(), network.labels(), architecture_.classes);
     begin += batch;
   }
   const auto n = static_cast<double>(size);

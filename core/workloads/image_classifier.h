@@ -25,8 +25,8 @@ class ImageClassifier final : public Model {
   void backward(Device& device, const Tensor& weights, const Tensor& gradients,
                 const std::function<void()>& on_tensor) override;
   double loss() const override;
-  /// Evaluates on the test images.
-  Quality evaluate(std::span<const float> weights, std::size_t most) const override;
+  /// Evaluates on the test images, computed on the host.
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) const override;
   std::size_t batch() const override { return batch_; }
 
  private:
@@ -38,10 +38,5 @@ class ImageClassifier final : public Model {
   NeuralNetwork network_;
   Sampler sampler_;
 };
-
-/// Mean loss and accuracy of a network with `weights` on the first `max_samples` images of `set`,
-/// computed on the host.
-Quality judge(const ImageData& data, const ImageSet& set, const Architecture& architecture,
-              std::span<const float> weights, std::size_t max_samples);
 
 }  // namespace trigram

@@ -36,9 +36,9 @@ void ModelWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on
                 buckets().size());
 }
 
-Quality ModelWorkload::evaluate(std::span<const float> weights, std::size_t most) {
+Quality ModelWorkload::evaluate(std::span<const float> weights, std::size_t max_samples) {
   if (!values_) return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
-  return model_->evaluate(weights, most);
+  return model_->evaluate(weights, max_samples);
 }
 
 }  // namespace trigram

@@ -36,7 +36,7 @@ class Model {
   /// Mean loss of the last mini-batch; NaN if there are no values.
   virtual double loss() const = 0;
 
-  virtual Quality evaluate(std::span<const float> weights, std::size_t most) const = 0;
+  virtual Quality evaluate(std::span<const float> weights, std::size_t max_samples) const = 0;
   virtual std::size_t batch() const = 0;
 };
 
@@ -70,7 +70,7 @@ class ModelWorkload final : public FlatWorkload {
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
   double loss() override { return model_->loss(); }
   bool has_values() const override { return values_; }
-  Quality evaluate(std::span<const float> weights, std::size_t most) override;
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override;
   std::size_t batch() const override { return model_->batch(); }
 
  private:

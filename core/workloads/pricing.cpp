@@ -112,12 +112,12 @@ FieldTable<Pricing> pricing_fields() {
   return FieldTable<Pricing>{}
       .field("priced_as", &Pricing::priced_as, optional(profile_reference()),
              "profile whose message sizes and compute times replace the model's own")
-      .field("priced_with", &Pricing::priced_with,
-             written_where(
-                 nested(adaptation_fields()),
-                 [](const ProfileOptions& o) { return o.step_s || o.batch || o.accelerator; }),
-             "adapts the profile of priced_as: step_time, batch and accelerator, the same options "
-             "that a profile has as a workload")
+      .field(
+          "priced_with", &Pricing::priced_with,
+          dumped_if(nested(adaptation_fields()),
+                    [](const ProfileOptions& o) { return o.step_s || o.batch || o.accelerator; }),
+          "adapts the profile of priced_as: step_time, batch and accelerator, the same options "
+          "that a profile has as a workload")
       .only_where([](const Pricing& pricing) { return pricing.priced_as.has_value(); },
                   "adapts the profile of priced_as; expected priced_as beside it")
       .field("values", &Pricing::values, boolean(),

@@ -186,7 +186,7 @@ FieldTable<ProfileOptions> adaptation_fields() {
 FieldTable<ProfileOptions> profile_option_fields() {
   return adaptation_fields().field(
       "buckets", &ProfileOptions::buckets,
-      written_where(list_of(group_kind()), [](const auto& all) { return !all.empty(); }),
+      dumped_if(list_of(group_kind()), [](const auto& all) { return !all.empty(); }),
       "buckets of tensors that are exchanged as one message, instead of the algorithm's bucket "
       "sizes: lists of names, or {\"first\", \"last\"}, in the order in which backward completes "
       "gradients");

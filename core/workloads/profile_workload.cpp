@@ -87,9 +87,9 @@ double ProfileWorkload::loss() {
   return has_values() ? real_.model->loss() : std::numeric_limits<double>::quiet_NaN();
 }
 
-Quality ProfileWorkload::evaluate(std::span<const float> weights, std::size_t most) {
+Quality ProfileWorkload::evaluate(std::span<const float> weights, std::size_t max_samples) {
   if (!has_values()) return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
-  return real_.model->evaluate(weights, most);
+  return real_.model->evaluate(weights, max_samples);
 }
 
 }  // namespace trigram

@@ -36,7 +36,7 @@ class ProfileWorkload final : public FlatWorkload {
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
   double loss() override;
   bool has_values() const override { return real_.model != nullptr; }
-  Quality evaluate(std::span<const float> weights, std::size_t most) override;
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override;
   std::size_t batch() const override { return batch_; }
 
  private:

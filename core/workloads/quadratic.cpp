@@ -150,7 +150,7 @@ double Quadratic::loss() const {
   return squares / 2;
 }
 
-Quality Quadratic::evaluate(std::span<const float> weights, std::size_t /*most*/) const {
+Quality Quadratic::evaluate(std::span<const float> weights, std::size_t /*max_samples*/) const {
   TRIGRAM_CHECK(weights.size() == optimum_.size(), "{} weights of {}", weights.size(),
                 optimum_.size());
   std::vector<float> difference(weights.begin(), weights.end());

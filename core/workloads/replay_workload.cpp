@@ -158,7 +158,7 @@ void ReplayWorkload::backward(Context ctx, const std::function<void(Bucket&)>& o
 
 double ReplayWorkload::loss() { return std::numeric_limits<double>::quiet_NaN(); }
 
-Quality ReplayWorkload::evaluate(std::span<const float> /*weights*/, std::size_t /*most*/) {
+Quality ReplayWorkload::evaluate(std::span<const float> /*weights*/, std::size_t /*max_samples*/) {
   return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
 }
 

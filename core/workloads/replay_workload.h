@@ -74,7 +74,7 @@ class ReplayWorkload final : public FlatWorkload {
   double loss() override;
   bool has_values() const override { return values_; }
   bool learns() const override { return false; }
-  Quality evaluate(std::span<const float> weights, std::size_t most) override;
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override;
   std::size_t batch() const override { return profile_->batch; }
 
   /// One pass through tensor `i`, counted in the order of the forward pass.

@@ -114,7 +114,7 @@ void Summary::add(const StepRecord& record) {
   all_.made = record.made;
   all_.time_s = record.time_s;
   all_.taken_s = record.end_s;
-  const long cycled = all_.steps - cycle_.from;
+  const long cycled = all_.steps - cycle_.first_step;
   if (cycled == 0) warm_up_ = all_;
   if (cycled > 0 && cycled % cycle_.steps == 0) whole_ = all_;
   note_staleness(record, 1);
@@ -157,7 +157,7 @@ std::vector<double> Summary::batches() const {
 
 /// The steps that the means cover, and the traffic in them.
 Json Summary::rates_json(const StepSums& rated, std::span<const RankResult> ranks) const {
-  const long from = whole_.steps > 0 ? cycle_.from : 0;
+  const long from = whole_.steps > 0 ? cycle_.first_step : 0;
   Json j = {{"from_step", from},
             {"steps", rated.steps},
             {"steps_made", steps_made(rated, ranks)},

@@ -52,13 +52,13 @@ std::vector<std::pair<std::string, Values>> vectors() {
 }
 
 TEST(Density, RoundsUpAndKeepsAtLeastOne) {
-  EXPECT_EQ(kept(0.01, 0), 0u);
-  EXPECT_EQ(kept(0.01, 1), 1u);
-  EXPECT_EQ(kept(0.01, 100), 1u);
-  EXPECT_EQ(kept(0.01, 101), 2u);
-  EXPECT_EQ(kept(0.07, 100), 7u);  // the product in f64 is above 7
-  EXPECT_EQ(kept(1, 1000003), 1000003u);
-  EXPECT_EQ(kept(1e-9, 1000003), 1u);
+  EXPECT_EQ(kept_count(0.01, 0), 0u);
+  EXPECT_EQ(kept_count(0.01, 1), 1u);
+  EXPECT_EQ(kept_count(0.01, 100), 1u);
+  EXPECT_EQ(kept_count(0.01, 101), 2u);
+  EXPECT_EQ(kept_count(0.07, 100), 7u);  // the product in f64 is above 7
+  EXPECT_EQ(kept_count(1, 1000003), 1000003u);
+  EXPECT_EQ(kept_count(1e-9, 1000003), 1u);
 }
 
 TEST(TopK, EqualsASortOnEveryVectorTarget) {
@@ -66,7 +66,7 @@ TEST(TopK, EqualsASortOnEveryVectorTarget) {
     for (const auto& [name, x] : vectors()) {
       for (const double density : {0.001, 0.01, 0.3, 1.0}) {
         const Coded coded = code(topk(density), x);
-        const auto expected = topk_indices(x, kept(density, x.size()));
+        const auto expected = topk_indices(x, kept_count(density, x.size()));
         ASSERT_EQ(indices_on(coded.wire), expected) << name << ", " << density << ", " << target;
         ASSERT_TRUE(same_bits(coded.decoded, sparse(x, expected))) << name << ", " << target;
       }
@@ -79,7 +79,7 @@ TEST(TopK, IsAContraction) {
     if (x.empty()) continue;
     for (const double density : {0.001, 0.01, 0.3, 1.0}) {
       const double n = static_cast<double>(x.size());
-      const double k = static_cast<double>(kept(density, x.size()));
+      const double k = static_cast<double>(kept_count(density, x.size()));
       EXPECT_LE(distance_squared(x, code(topk(density), x).decoded),
                 (1 - k / n) * norm2_squared(x) * (1 + 1e-12))
           << name << ", " << density;
@@ -101,7 +101,7 @@ TEST(RandK, SendsTheValuesOfDistinctElements) {
     for (const double density : {0.001, 0.01, 0.5, 1.0}) {
       const Values x = normals(n, 1, 10);  // no element is zero
       const Values plain = code(randk(density, false), x).decoded;
-      const std::size_t k = kept(density, n);
+      const std::size_t k = kept_count(density, n);
       std::size_t chosen = 0;
       for (std::size_t i = 0; i < n; ++i) {
         if (plain[i] == 0) continue;
@@ -131,7 +131,7 @@ TEST(RandK, IsUnbiasedSinceItChoosesUniformly) {
     const Values x = normals(n, 1, 10);
     const Tensor in = to_tensor(device, x), wire = codec->empty_wire(device, in);
     const Tensor out = device.empty(n);
-    const double part = static_cast<double>(kept(density, n)) / static_cast<double>(n);
+    const double part = static_cast<double>(kept_count(density, n)) / static_cast<double>(n);
     std::vector<double> sum(n);
     for (int t = 0; t < kDraws; ++t) {
       codec->encode(wire, in);
