@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "core/config/config_error.h"
 #include "core/device/timed_device.h"
 #include "core/workloads/profile.h"
 #include "core/workloads/registry.h"
 #include "core/workloads/replay_workload.h"
+#include "tests/support/config_errors.h"
 #include "tests/support/lone_rank.h"
 
 namespace trigram::replay_test {
@@ -175,13 +175,9 @@ TEST(Replay, OfBertLarge) {
 }
 
 std::string error_of(const Json& workload) {
-  try {
+  return test::config_error_text([&] {
     make_workload_factory(resolve_workload(workload, "/workload", TRIGRAM_TEST_DATA), "/workload");
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "accepted: " << workload;
-  return "";
+  });
 }
 
 TEST(Replay, WithoutFlopsAProfilesTimesNeedARate) {
