@@ -28,7 +28,7 @@ CodecSpec randk(double density, bool unbiased) {
   return {"randk", {{"density", density}, {"unbiased", unbiased}}};
 }
 
-TEST(Contraction, CodecsThatAreOneLoseLessThanAllOfAnyVector) {
+TEST(Contraction, ContractionsLoseLessThanTheWholeOfAnyVector) {
   for (const CodecSpec& spec :
        {CodecSpec{"minmax_uint8"}, CodecSpec{"fp16"}, CodecSpec{"bf16"}, CodecSpec{"topk"},
         CodecSpec{"powersgd"}, CodecSpec{"sign", {{"scale", "l1_mean"}}},
@@ -43,7 +43,7 @@ TEST(Contraction, CodecsThatAreOneLoseLessThanAllOfAnyVector) {
 }
 
 /// Uses the vectors on which each codec loses most.
-TEST(Contraction, CodecsThatAreNoneCanLoseMoreThanAll) {
+TEST(Contraction, OtherCodecsCanLoseMoreThanTheWhole) {
   const CodecSpec bare_signs{"sign", {{"scale", "one"}}};
   EXPECT_FALSE(is_contraction(bare_signs));
   EXPECT_GT(loss(bare_signs, Values(512, 0.25f)), 1.01);

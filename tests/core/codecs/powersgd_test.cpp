@@ -11,7 +11,7 @@ using ::testing::StartsWith;
 
 CodecSpec powersgd(int rank) { return {"powersgd", {{"rank", rank}}}; }
 
-/// The factors P and Q in a wire of that rank, read by plain loops as the wire format says.
+/// The factors P and Q on a wire, read by plain loops according to the wire format.
 struct Factors {
   std::size_t rows, cols, rank;
   Values p, q;
@@ -56,7 +56,7 @@ TEST(PowerSgd, ProjectsOnAnOrthonormalBasis) {
   }
 }
 
-TEST(PowerSgd, AMatrixOfItsRankIsExact) {
+TEST(PowerSgd, AMatrixOfAtMostItsRankIsExact) {
   const std::size_t side = 50;
   Values x(side * side);
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -69,7 +69,7 @@ TEST(PowerSgd, AMatrixOfItsRankIsExact) {
   EXPECT_LT(distance_squared(x, code(powersgd(5), x).decoded), 1e-9 * norm2_squared(x));
 }
 
-TEST(PowerSgd, NeverAddsToTheNormAndGainsWithTheRank) {
+TEST(PowerSgd, TheErrorFallsWithTheRank) {
   const Values x = normals(40000);
   double before = norm2_squared(x);
   for (const int rank : {1, 4, 16, 64}) {
@@ -79,12 +79,12 @@ TEST(PowerSgd, NeverAddsToTheNormAndGainsWithTheRank) {
   }
 }
 
-TEST(PowerSgd, SmallVectorsTravelAsTheyAre) {
+TEST(PowerSgd, SmallVectorsAreSentUncoded) {
   for (const std::size_t n : {1, 3, 8, 15, 16}) {
     const Values x = normals(n);
     EXPECT_TRUE(same_bits(code(powersgd(2), x).decoded, x)) << n;
   }
-  // 5 x 5 is the smallest matrix that is larger than two vectors of 5 and two more of 5.
+  // 5 x 5 is the smallest matrix that has more elements than its factors: 2 (5 + 5).
   const Values x = normals(25);
   EXPECT_FALSE(same_bits(code(powersgd(2), x).decoded, x));
 }

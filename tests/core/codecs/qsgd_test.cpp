@@ -25,7 +25,7 @@ constexpr QsgdFormat kFormats[] = {
     {15, 5, 33, true},    {20, 6, 1, false},  {63, 7, 5000, true}, {127, 8, 1000, true},
 };
 
-TEST(BitPacking, MovesEightCodesSideBySideAndBack) {
+TEST(BitPacking, PacksEightCodesAndUnpacksThem) {
   for (int bits = 1; bits <= 8; ++bits) {
     std::uint64_t bytes = 0, expected = 0;
     for (int i = 0; i < 8; ++i) {
@@ -113,7 +113,7 @@ TEST(Qsgd, IsUnbiasedWithTheStatedVariance) {
   }
 }
 
-TEST(Qsgd, TheLargestElementOfItsNormIsExact) {
+TEST(Qsgd, AnElementThatEqualsTheNormIsExact) {
   EXPECT_EQ(code({"qsgd"}, {0, -3.5f, 0}).decoded, (Values{0, -3.5f, 0}));
   const Values x = code({"qsgd", {{"norm", "max"}, {"levels", 1}}}, {2.f, 0.f, -2.f}).decoded;
   EXPECT_EQ(x, (Values{2, 0, -2}));

@@ -52,7 +52,7 @@ TEST(WorkloadRegistry, BadOptionsAreNamed) {
               HasSubstr("/workload/tensors: expected at most the dimension, 3, not 4"));
 }
 
-TEST(WorkloadRegistry, UnreadableProfilesAreReportedWhereTheyWereNamed) {
+TEST(WorkloadRegistry, UnreadableProfilesAreReportedAtTheirPointer) {
   const auto error = [](const Json& j) {
     return test::config_error_text(
         [&] { make_workload_factory(resolve_workload(j, "/workload", "/base"), "/workload"); });
@@ -78,7 +78,7 @@ TEST(DataDir, InstalledDataLiesBesideTheExecutable) {
   std::filesystem::remove_all(prefix);
 }
 
-TEST(DataDir, EnvironmentComesFirstTheSourceTreeLast) {
+TEST(DataDir, TheEnvironmentTakesPrecedenceOverTheSourceTree) {
   EXPECT_TRUE(std::filesystem::exists(data_dir() / "configs" / "profiles" / "vgg16.csv"));
   ::setenv("TRIGRAM_DATA_DIR", "/somewhere", 1);
   EXPECT_EQ(data_dir(), "/somewhere");
