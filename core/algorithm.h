@@ -47,12 +47,20 @@ class Steps {
   /// The current iteration of the main stream; safe to call from other streams of the rank.
   long current() const { return current_.load(std::memory_order_relaxed); }
   /// Records that an update was `steps` iterations old when it was applied. Any stream may call it.
-  void record_staleness(long steps);
+  void record_staleness(long steps) {
+    stale_updates_.fetch_add(1, std::memory_order_relaxed);
+    stale_sum_.fetch_add(steps, std::memory_order_relaxed);
+    long seen = stale_max_.load(std::memory_order_relaxed);
+    while (steps > seen && !stale_max_.compare_exchange_weak(seen, steps)) {
+    }
+  }
   struct Staleness {
     long updates = 0, sum = 0, max = 0;
   };
   /// Returns what was recorded since the last call, and resets it.
-  Staleness take_staleness();
+  Staleness take_staleness() {
+    return {stale_updates_.exchange(0), stale_sum_.exchange(0), stale_max_.exchange(0)};
+  }
   /// Records that the iteration used `batches` mini-batches of this rank instead of one.
   void record_batches(long batches) { batches_ = batches; }
   /// Returns the number recorded since the last call, or 1, and resets it.
@@ -131,17 +139,5 @@ struct Algorithm {
   std::function<void(Context, Run&)> train;
   std::function<ExchangeSchedule(const Layout&)> schedule;
 };
-
-inline void Steps::record_staleness(long steps) {
-  stale_updates_.fetch_add(1, std::memory_order_relaxed);
-  stale_sum_.fetch_add(steps, std::memory_order_relaxed);
-  long seen = stale_max_.load(std::memory_order_relaxed);
-  while (steps > seen && !stale_max_.compare_exchange_weak(seen, steps)) {
-  }
-}
-
-inline Steps::Staleness Steps::take_staleness() {
-  return {stale_updates_.exchange(0), stale_sum_.exchange(0), stale_max_.exchange(0)};
-}
 
 }  // namespace trigram

@@ -41,9 +41,9 @@ std::filesystem::path data_dir_of(const std::filesystem::path& executable);
 /// long.
 inline constexpr std::size_t kLongestText = std::size_t{64} << 20;
 
-/// The content of a regular file or of an anonymous pipe, such as /dev/stdin. Refuses devices and
-/// named pipes, which may never end, and files longer than kLongestText. Throws std::runtime_error,
-/// whose message does not name the file.
+/// The content of a regular file or of an anonymous pipe, such as /dev/stdin. Throws
+/// std::runtime_error, whose message does not name the file, if it cannot be read, is longer than
+/// kLongestText, or is a device or named pipe, which may never end.
 std::string read_text_file(const std::filesystem::path& path);
 
 }  // namespace trigram

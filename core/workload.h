@@ -65,7 +65,10 @@ class Workload {
   /// A forward pass while weights may still be arriving. Calls `before(bucket)` for every bucket,
   /// from the last to the first, before it uses the bucket's weights, which must be present when
   /// `before` returns. The default calls `before` for all buckets first.
-  virtual void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before);
+  virtual void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) {
+    for (std::size_t i = buckets().size(); i-- > 0;) before(buckets()[i]);
+    forward(ctx);
+  }
   /// One backward pass; calls `on_ready(bucket)` for every bucket, in order, as soon as its
   /// gradient is complete.
   virtual void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) = 0;
@@ -83,10 +86,5 @@ class Workload {
   /// Samples in one mini-batch of one worker.
   virtual std::size_t batch() const = 0;
 };
-
-inline void Workload::forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) {
-  for (std::size_t i = buckets().size(); i-- > 0;) before(buckets()[i]);
-  forward(ctx);
-}
 
 }  // namespace trigram

@@ -27,9 +27,9 @@ using powersgd::Options;
 //
 //   Q random normal;  P = orthonormalise(M Q);  Q = M^T P;  M^ = P Q^T
 //
-// M^ is M projected on the columns of P, so ||M - M^|| <= ||M||, and M^ = M if M has at most that
-// rank. The code is biased and meant for error feedback. Q is drawn anew for every vector rather
-// than kept from the last one, because a codec remembers no values.
+// M^ is M projected on the columns of P, so ||M - M^|| <= ||M||, and M^ = M if the rank of M is at
+// most the codec's. The code is biased and meant for error feedback. Q is drawn anew for every
+// vector rather than kept from the last one, because a codec remembers no values.
 //
 // A chunk with a NaN, an infinity, or products beyond f32 decodes to NaN everywhere, so that a
 // diverged run stays visible.

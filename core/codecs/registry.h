@@ -16,8 +16,8 @@ namespace trigram {
 /// host memory; its `wire_bytes` holds for every implementation.
 struct CodecEntry : Component<Codec, const CodecKey&> {
   /// True if the codec is a contraction with these options: |x - Q(x)|^2 <= c |x|^2 in expectation
-  /// with c < 1. Without this property, schemes that encode again what they lost before, such as
-  /// error feedback, can diverge.
+  /// with c < 1. Otherwise error feedback, which adds the error of one message to the next, can
+  /// diverge.
   std::function<bool(const Json& resolved)> is_contraction;
 };
 

@@ -67,9 +67,9 @@ Json resolve_component(const std::vector<Entry>& entries, const std::string& kin
   return resolved;
 }
 
-/// JSON Schema of a reference to one of `entries`, each of which has a `doc` and a `schema` of
-/// options. A reference is the string in the member `name`, or an object with that string under
-/// `key` and the options beside it.
+/// JSON Schema of a choice among `entries`, each of which has a `doc` and a `schema` of options.
+/// `name` is the member with an entry's name. A choice is this name, or an object that has the name
+/// under `key`, and options.
 template <class Entry, class Name>
 Json schema_of_choices(const std::vector<Entry>& entries, const std::string& key, Name name) {
   Json names = Json::array(), forms = Json::array();

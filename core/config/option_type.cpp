@@ -183,13 +183,13 @@ OptionType<std::size_t> count(std::int64_t minimum, std::int64_t maximum) {
 }
 
 OptionType<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t maximum) {
-  auto one = count(minimum, maximum);
-  auto many = list_of(one);
-  return {[one, many](const Json& j, const std::string& pointer) {
-            return j.is_array() ? many.parse(j, pointer) : std::vector{one.parse(j, pointer)};
+  auto single = count(minimum, maximum);
+  auto list = list_of(single);
+  return {[single, list](const Json& j, const std::string& pointer) {
+            return j.is_array() ? list.parse(j, pointer) : std::vector{single.parse(j, pointer)};
           },
-          many.dump,
-          {{"anyOf", {one.schema, many.schema}}}};
+          list.dump,
+          {{"anyOf", {single.schema, list.schema}}}};
 }
 
 }  // namespace trigram

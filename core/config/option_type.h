@@ -124,12 +124,12 @@ OptionType<std::optional<T>> optional(OptionType<T> inner) {
           std::move(schema)};
 }
 
-/// Changes `kind` so that it dumps a value only if `written` holds for it; otherwise the field is
+/// Changes `kind` so that it dumps a value only if `condition` holds for it; otherwise the field is
 /// absent.
-template <class T, class Written>
-OptionType<T> dumped_if(OptionType<T> kind, Written written) {
-  kind.dump = [dump = std::move(kind.dump), written](const T& value) {
-    return written(value) ? dump(value) : Json();
+template <class T, class Condition>
+OptionType<T> dumped_if(OptionType<T> kind, Condition condition) {
+  kind.dump = [dump = std::move(kind.dump), condition](const T& value) {
+    return condition(value) ? dump(value) : Json();
   };
   return kind;
 }

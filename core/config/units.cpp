@@ -66,15 +66,15 @@ double parse_number(std::string_view digits, std::string_view text, const char* 
 /// nearest name would be "GiB/s", which is eight times as much.
 std::string respelt(std::string_view unit) {
   struct Spelling {
-    std::string_view theirs, ours;
+    std::string_view wrong, ours;
   };
   constexpr Spelling kEnds[] = {{"ib/s", "iB/s"},    {"bits/s", "bps"},  {"bit/s", "bps"},
                                 {"Bit/s", "bps"},    {"b/s", "bps"},     {"bit/sec", "bps"},
                                 {"Bps", "B/s"},      {"bytes/s", "B/s"}, {"Byte/s", "B/s"},
                                 {"FLOPS", "FLOP/s"}, {"\u00b5s", "us"},  {"\u03bcs", "us"}};
-  for (const auto& [theirs, ours] : kEnds)
-    if (unit.ends_with(theirs))
-      return fmt::format("{}{}", unit.substr(0, unit.size() - theirs.size()), ours);
+  for (const auto& [wrong, ours] : kEnds)
+    if (unit.ends_with(wrong))
+      return fmt::format("{}{}", unit.substr(0, unit.size() - wrong.size()), ours);
   return std::string(unit);
 }
 

@@ -23,9 +23,9 @@ void charge(CostSink& costs, const Tensor& x, double passes, double flops) {
 }
 
 // Charges the costs of a codec's operations without running them.
-class Prices final : public Codec {
+class CodecCharges final : public Codec {
  public:
-  Prices(const Codec& priced, CostSink& costs)
+  CodecCharges(const Codec& priced, CostSink& costs)
       : priced_(priced), costs_(costs), launches_(priced.launches()) {}
   std::size_t wire_bytes(std::size_t numel) const override { return priced_.wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return priced_.priced_bytes(numel); }
@@ -47,13 +47,13 @@ class Prices final : public Codec {
 
  private:
   // Codecs are memory-bound: their arithmetic is hidden behind their memory traffic.
-  void charge_all(std::span<const Tensor> wires, std::span<const Tensor> xs, int of_call,
-                  int of_vector) {
-    Cost all{.kind = Cost::Kind::codec, .launches = of_call};
+  void charge_all(std::span<const Tensor> wires, std::span<const Tensor> xs, int per_call,
+                  int per_vector) {
+    Cost all{.kind = Cost::Kind::codec, .launches = per_call};
     for (std::size_t i = 0; i < xs.size(); ++i) {
       if (xs[i].priced_numel() == 0) continue;
       all.bytes += static_cast<double>(xs[i].priced_nbytes() + wires[i].priced_nbytes());
-      all.launches += of_vector;
+      all.launches += per_vector;
     }
     charge(costs_, all);
   }
@@ -67,49 +67,48 @@ class Prices final : public Codec {
 class TimedCodec final : public Codec {
  public:
   TimedCodec(std::unique_ptr<Codec> inner, Device& device, CostSink& costs)
-      : inner_(std::move(inner)), device_(device), costs_(costs), prices_(*inner_, costs) {}
+      : inner_(std::move(inner)), device_(device), costs_(costs), charges_(*inner_, costs) {}
   CodecLaunches launches() const override { return inner_->launches(); }
   std::size_t wire_bytes(std::size_t numel) const override { return inner_->wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return inner_->priced_bytes(numel); }
   void encode(const Tensor& wire, const Tensor& x) override {
     inner_->encode(wire, x);
-    prices_.encode(wire, x);
+    charges_.encode(wire, x);
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     inner_->decode(x, wire);
-    prices_.decode(x, wire);
+    charges_.decode(x, wire);
   }
   void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs) override {
     inner_->encode_each(wires, xs);
-    prices_.encode_each(wires, xs);
+    charges_.encode_each(wires, xs);
   }
   void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires) override {
     inner_->decode_each(xs, wires);
-    prices_.decode_each(xs, wires);
+    charges_.decode_each(xs, wires);
   }
   void encode_each_with_feedback(Device&, std::span<const Tensor> wires, std::span<const Tensor> xs,
                                  std::span<const Tensor> residuals) override {
     inner_->encode_each_with_feedback(device_, wires, xs, residuals);
-    prices_.encode_each_with_feedback(parts_, wires, xs, residuals);
+    charges_.encode_each_with_feedback(charging_device_, wires, xs, residuals);
   }
   void decode_mean(Device&, const Tensor& x, std::span<const Tensor> wires) override {
     inner_->decode_mean(device_, x, wires);
-    prices_.decode_mean(parts_, x, wires);
+    charges_.decode_mean(charging_device_, x, wires);
   }
   void encode_mean(Device&, const Tensor& wire, std::span<const Tensor> wires, const Tensor& mean,
                    const Tensor* residual) override {
     inner_->encode_mean(device_, wire, wires, mean, residual);
-    prices_.encode_mean(parts_, wire, wires, mean, residual);
+    charges_.encode_mean(charging_device_, wire, wires, mean, residual);
   }
 
  private:
   std::unique_ptr<Codec> inner_;
   Device& device_;
   CostSink& costs_;
-  Prices prices_;
-  NullDevice nothing_;
-  TimedDevice parts_{nothing_,
-                     costs_};  // charges the parts of composed operations without running them
+  CodecCharges charges_;
+  NullDevice null_device_;
+  TimedDevice charging_device_{null_device_, costs_};  // charges operations without running them
 };
 
 }  // namespace

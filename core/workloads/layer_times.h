@@ -24,12 +24,12 @@ bool same_accelerator(const AcceleratorRates& a, const AcceleratorRates& b);
 /// Other form factors (PCIe, SXM) or another precision differ by more.
 bool same_rates(const AcceleratorRates& a, const AcceleratorRates& b);
 
-/// The origin of the layer times that a workload computes with.
+/// The layer times that a workload computes with, and their origin.
 struct LayerTimes {
   std::string profile;           // name of the profile
   std::size_t batch = 1;         // the batch with which the times were measured
   AcceleratorRates measured_on;  // empty name: unknown
-  AcceleratorRates times_for;    // the accelerator after options; empty name: unknown
+  AcceleratorRates times_for;    // the accelerator that the options scale to; empty name: unknown
   bool measured_here = false;    // the user gave a step time measured on their machine
   bool has_flops = false;        // can be scaled to another accelerator
   /// Seconds of one forward and one backward pass. If the times are scaled to another accelerator,

@@ -14,14 +14,15 @@ struct UntimedModel {
   std::unique_ptr<Model> model;    // null: no values are computed
 };
 
-/// Computation times and message sizes of a profile. Without a real model its tensors are phantoms.
-/// With a real model, each bucket of the model's flat vectors has the price of the profile's
-/// bucket, so that a small model is trained with the timing of a large one. In real time a layer
-/// takes its profile time, minus the time that the model's own computation has taken already.
+/// A workload with the computation times and message sizes of a profile. Without a real model its
+/// tensors are phantoms. With a real model, each bucket of the model's flat vectors has the price
+/// of the profile's bucket, so that a small model is trained with the timing of a large one. In
+/// real time a layer takes its profile time, minus the time that the model's own computation has
+/// taken already.
 class ProfileWorkload final : public FlatWorkload {
  public:
-  /// The profile alone. If `groups` is given, bucket i holds groups[i] tensors, whatever bucket
-  /// size is asked for.
+  /// The profile alone. If `groups` is given, bucket i holds groups[i] tensors, and `bucketize`
+  /// ignores the sizes.
   ProfileWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                   std::span<const std::size_t> groups = {});
   /// A model of `real_numel` elements and `batch` samples per step, priced as `profile`.

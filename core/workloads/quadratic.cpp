@@ -86,8 +86,8 @@ void Quadratic::build_target(Device& device) {
   const double sign = unpaired ? 0 : place_.rank % 2 == 0 ? 1 : -1;
   std::vector<float> target;
   for (double c : common) {
-    const double apart = sign * options_.heterogeneity * static_cast<double>(random.normal());
-    target.push_back(static_cast<float>(c + apart));
+    const double difference = sign * options_.heterogeneity * static_cast<double>(random.normal());
+    target.push_back(static_cast<float>(c + difference));
   }
   device.upload(target_, target);
 }
