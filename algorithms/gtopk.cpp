@@ -23,7 +23,7 @@
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 
 namespace trigram::algorithm::gtopk {
 namespace {

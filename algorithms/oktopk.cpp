@@ -30,7 +30,7 @@
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/regional_average.h"
 #include "algorithms/execution/steps.h"
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 #include "core/config/option_type.h"
 
 namespace trigram::algorithm::oktopk {

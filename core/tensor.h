@@ -18,7 +18,7 @@ constexpr std::size_t size_of(DType type) {
 /// There are three kinds. A *valued* tensor has storage. A *phantom* has a size, and hence a cost
 /// in networks and memory, but no storage and no values. A *priced* tensor carries a second length,
 /// `priced_numel`, which networks and clocks see: a small real model can thus be trained with the
-/// timing of a large one. Unless stated otherwise `priced_numel == numel`.
+/// timing of a large model. Unless stated otherwise `priced_numel == numel`.
 class Tensor {
  public:
   Tensor() = default;
@@ -51,8 +51,7 @@ class Tensor {
 
   /// A view of `count` elements starting at `begin`, priced as `priced_count` elements.
   Tensor slice(std::size_t begin, std::size_t count, std::size_t priced_count) const;
-  /// A view of an unpriced tensor (`priced_numel == numel`); throws InvariantError for a priced
-  /// one.
+  /// The same, if the tensor is not priced (`priced_numel == numel`); else throws InvariantError.
   Tensor slice(std::size_t begin, std::size_t count) const;
 
   /// Cuts the tensor into `count` nearly equal parts and returns the parts [first, last) as one

@@ -74,7 +74,7 @@ class Workload {
   virtual void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) = 0;
 
   /// Mean loss of the last mini-batch; NaN if tensors are phantoms. Valid after backward.
-  virtual double loss() = 0;
+  virtual double loss() { return std::numeric_limits<double>::quiet_NaN(); }
   /// False if the tensors are phantoms.
   virtual bool has_values() const = 0;
   /// False if the values have no meaning: then there is no loss, and the weights need no
@@ -82,7 +82,9 @@ class Workload {
   virtual bool learns() const { return has_values(); }
   /// Quality of `weights` (in this workload's layout) on the first `max_samples` held-out
   /// samples, or on all if there are fewer. Takes no simulated time.
-  virtual Quality evaluate(std::span<const float> weights, std::size_t max_samples) = 0;
+  virtual Quality evaluate(std::span<const float> /*weights*/, std::size_t /*max_samples*/) {
+    return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
+  }
   /// Samples in one mini-batch of one worker.
   virtual std::size_t batch() const = 0;
 };

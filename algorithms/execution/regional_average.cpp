@@ -7,7 +7,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/primitives/primitives.h"
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 
 namespace trigram {
 

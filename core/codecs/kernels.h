@@ -56,8 +56,8 @@ void f32_from_bf16(const std::uint16_t* codes, std::size_t n, float* x);
 }  // namespace trigram::sixteen_bit
 
 /// Loops over magnitudes, compiled for every vector instruction set of the architecture and chosen
-/// at run time. A magnitude is the bit pattern of |x|. Its order is that of the values, with
-/// infinity above all finite values and NaNs above infinity.
+/// at run time. A magnitude is the bit pattern of |x|. Magnitudes are
+/// ordered like absolute values, with NaNs above infinity.
 namespace trigram::magnitudes {
 
 constexpr std::uint32_t kInfinity = 0x7F800000;

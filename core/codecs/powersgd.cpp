@@ -6,7 +6,7 @@
 
 #include "core/codec.h"
 #include "core/codecs/kernels.h"
-#include "core/codecs/powersgd.h"
+#include "core/codecs/options.h"
 #include "core/codecs/registry.h"
 #include "core/math/low_rank.h"
 #include "core/random/philox.h"
@@ -34,8 +34,8 @@ using powersgd::Options;
 // A chunk with a NaN, an infinity, or products beyond f32 decodes to NaN everywhere, so that a
 // diverged run stays visible.
 //
-// Wire: the columns of P, then those of Q, as f32: 4 rank (rows + cols) bytes; or the chunk itself,
-// 4n bytes, if that is not longer.
+// Wire: the columns of P, then the columns of Q, as f32: 4 rank (rows + cols) bytes; or the chunk
+// itself, 4n bytes, if that is not longer.
 class PowerSgd final : public Codec {
  public:
   PowerSgd(const Options& options, const CodecKey& key)

@@ -8,9 +8,9 @@
 #include "core/check.h"
 #include "core/codec.h"
 #include "core/codecs/kernels.h"
+#include "core/codecs/options.h"
 #include "core/codecs/random_subset.h"
 #include "core/codecs/registry.h"
-#include "core/codecs/sparse.h"
 #include "core/random/philox.h"
 
 namespace trigram {

@@ -7,8 +7,8 @@
 
 #include "core/codec.h"
 #include "core/codecs/kernels.h"
+#include "core/codecs/options.h"
 #include "core/codecs/registry.h"
-#include "core/codecs/sign.h"
 
 namespace trigram {
 
@@ -42,9 +42,9 @@ using sign::Scale;
 // holds for vectors as dense as gradients. Sums are in f64, in a fixed order. A
 // chunk with a NaN or an infinity decodes to NaN everywhere, so that a diverged run stays visible.
 //
-// Wire: the scale as f32 (for `means` both means, that of x >= 0 first), then one bit per element,
-// set if x < 0, lowest bit first; the last byte is padded with zero bits. 4 + ceil(n / 8) bytes;
-// for means 8 + ceil(n / 8).
+// Wire: the scale as f32 (for `means` the mean of x >= 0 and the mean of x < 0), then one bit per
+// element, set if x < 0, lowest bit first; the last byte is padded with zero bits. 4 + ceil(n / 8)
+// bytes; for means 8 + ceil(n / 8).
 class Sign final : public Codec {
  public:
   explicit Sign(const Options& options) : options_(options) {}

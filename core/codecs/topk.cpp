@@ -10,8 +10,8 @@
 #include "core/check.h"
 #include "core/codec.h"
 #include "core/codecs/kernels.h"
+#include "core/codecs/options.h"
 #include "core/codecs/registry.h"
-#include "core/codecs/sparse.h"
 
 namespace trigram {
 

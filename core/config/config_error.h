@@ -36,8 +36,7 @@ class ConfigError : public std::runtime_error {
   /// The pointer of the first mistake.
   const std::string& pointer() const { return mistakes_.front().pointer; }
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
-  /// The same error, with `file` set for every mistake whose pointer is into JSON and names no file
-  /// yet.
+  /// The same error; mistakes that have a JSON pointer and no file yet get `file`.
   ConfigError in_file(const std::string& file) const;
 
  private:

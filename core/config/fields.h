@@ -25,8 +25,8 @@ struct Field {
 class FieldList {
  public:
   void add(Field field);
-  /// Adds the fields of `inner`. `member_of` maps the address of the outer struct to that of the
-  /// inner.
+  /// Adds the fields of `inner`. `member_of` returns the address of the inner struct within the
+  /// outer struct at the given address.
   void include(const FieldList& inner, const std::function<void*(void*)>& member_of);
   void last_only_where(std::function<bool(const void*)> applies, std::string why_not);
   void refuse(std::string key, std::string reason);

@@ -59,10 +59,10 @@ void unknown_name(const std::string& pointer, const std::string& what, const std
   if (names.empty())
     throw ConfigError(pointer,
                       fmt::format("unknown {} \"{}\"; expected none here", what, shortened(got)));
-  std::string meant = did_you_mean(got, names);
-  if (meant.empty()) meant = did_you_mean_by_doc(got, names, docs);
+  std::string suggestion = did_you_mean(got, names);
+  if (suggestion.empty()) suggestion = did_you_mean_by_doc(got, names, docs);
   throw ConfigError(pointer, fmt::format("unknown {} \"{}\"; expected one of {}{}", what,
-                                         shortened(got), fmt::join(names, ", "), meant));
+                                         shortened(got), fmt::join(names, ", "), suggestion));
 }
 
 std::string child(const std::string& pointer, const std::string& key) {

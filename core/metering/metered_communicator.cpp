@@ -12,13 +12,13 @@ void nominal_messages(const Collective& collective, int rank, int size,
         .part(static_cast<std::size_t>((i + size) % size), static_cast<std::size_t>(size))
         .priced_nbytes();
   };
-  const auto all_but = [&](int kept) {  // all parts but `kept`, in descending order
-    for (int i = 1; i < size; ++i) sent(right, part_bytes(kept - i));
+  const auto send_all_but = [&](int part) {  // in descending order
+    for (int i = 1; i < size; ++i) sent(right, part_bytes(part - i));
   };
   switch (collective.kind) {
-    case Collective::allreduce: all_but(rank); return all_but(rank + 1);
-    case Collective::reduce_scatter: return all_but(rank);
-    case Collective::allgather: return all_but(rank + 1);
+    case Collective::allreduce: send_all_but(rank); return send_all_but(rank + 1);
+    case Collective::reduce_scatter: return send_all_but(rank);
+    case Collective::allgather: return send_all_but(rank + 1);
     case Collective::broadcast:
       if (right != collective.root) sent(right, collective.x.priced_nbytes());
       return;
@@ -109,18 +109,18 @@ void MeteredCommunicator::Pricer::price(const CollectivePattern& pattern,
   const double factor = c.rank_.compute_factor();
   for (CollectivePattern::Phase& phase : slowed.phases)
     for (Cost* cost : {&phase.per_round, &phase.at_end}) *cost = factor * *cost;
-  bool whole = true;
+  bool priced = true;
   const auto run = [&] {
     c.raw_.pricer()->price(slowed, [&](bool take_time) {
-      whole = c.inside_ = !take_time;
+      priced = c.inside_ = !take_time;
       messages(take_time);
       c.inside_ = false;
     });
   };
   timed(c.clock_, c.rank_, run, [&] {
-    return whole ? c.reporter_of_whole(pattern) : c.reporter({}, /*transferred=*/false);
+    return priced ? c.reporter_of_whole(pattern) : c.reporter({}, /*transferred=*/false);
   });
-  if (whole) ++c.batches_;
+  if (priced) ++c.batches_;
 }
 
 /// The event of the next call; its times and bytes are filled in later.

@@ -12,10 +12,10 @@ namespace {
 
 std::size_t count_correct(const Tensor& logits, const Tensor& labels, std::size_t classes) {
   std::size_t correct = 0;
-  const auto wanted = labels.values<std::uint8_t>();  // in host memory, like the logits
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  const auto expected = labels.values<std::uint8_t>();  // in host memory, like the logits
+  for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto row = logits.floats().subspan(i * classes, classes);
-    correct += std::ranges::max_element(row) - row.begin() == wanted[i];
+    correct += std::ranges::max_element(row) - row.begin() == expected[i];
   }
   return correct;
 }

@@ -20,8 +20,8 @@ std::string text_of(const AcceleratorRates& accelerator);
 /// True if both names refer to the same machine: one name contains all words of the other, ignoring
 /// case ("NVIDIA A100-SXM4-80GB" is an "A100").
 bool same_accelerator(const AcceleratorRates& a, const AcceleratorRates& b);
-/// True if the known rates of both differ by at most 5 %, as rounded figures of one machine do.
-/// Other form factors (PCIe, SXM) or another precision differ by more.
+/// True if the known rates differ by at most 5 %, which allows for rounded figures of one machine.
+/// Rates of other form factors (PCIe, SXM) or of another precision differ by more.
 bool same_rates(const AcceleratorRates& a, const AcceleratorRates& b);
 
 /// The layer times that a workload computes with, and their origin.

@@ -1,6 +1,5 @@
 #include "core/workloads/model.h"
 
-#include <limits>
 #include <numeric>
 
 #include "core/check.h"
@@ -37,7 +36,7 @@ void ModelWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on
 }
 
 Quality ModelWorkload::evaluate(std::span<const float> weights, std::size_t max_samples) {
-  if (!values_) return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
+  if (!values_) return FlatWorkload::evaluate(weights, max_samples);
   return model_->evaluate(weights, max_samples);
 }
 

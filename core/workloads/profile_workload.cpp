@@ -1,7 +1,6 @@
 #include "core/workloads/profile_workload.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/check.h"
 
@@ -22,8 +21,8 @@ ProfileWorkload::ProfileWorkload(const Context& ctx, std::shared_ptr<const Profi
       real_(std::move(real)) {
   TRIGRAM_CHECK(weights().is_phantom() != has_values(), "values are {} but the device is {}",
                 has_values() ? "wanted" : "not wanted", ctx.device->name());
-  const std::size_t kept = profile_->buffer_bytes / size_of(DType::f32);
-  buffers_ = ctx.device->empty(has_values() ? 0 : kept, DType::f32, kept);
+  const std::size_t buffer_numel = profile_->buffer_bytes / size_of(DType::f32);
+  buffers_ = ctx.device->empty(has_values() ? 0 : buffer_numel, DType::f32, buffer_numel);
   if (!has_values()) return;
   std::vector<float> start(real_numel);
   real_.model->initialise(start);
@@ -83,12 +82,10 @@ double ProfileWorkload::seconds(const BucketRange& range, double ProfileTensor::
   return sum;
 }
 
-double ProfileWorkload::loss() {
-  return has_values() ? real_.model->loss() : std::numeric_limits<double>::quiet_NaN();
-}
+double ProfileWorkload::loss() { return has_values() ? real_.model->loss() : FlatWorkload::loss(); }
 
 Quality ProfileWorkload::evaluate(std::span<const float> weights, std::size_t max_samples) {
-  if (!has_values()) return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
+  if (!has_values()) return FlatWorkload::evaluate(weights, max_samples);
   return real_.model->evaluate(weights, max_samples);
 }
 

@@ -16,7 +16,7 @@ struct UntimedModel {
 
 /// A workload with the computation times and message sizes of a profile. Without a real model its
 /// tensors are phantoms. With a real model, each bucket of the model's flat vectors has the price
-/// of the profile's bucket, so that a small model is trained with the timing of a large one. In
+/// of the profile's bucket, so that a small model is trained with the timing of a large model. In
 /// real time a layer takes its profile time, minus the time that the model's own computation has
 /// taken already.
 class ProfileWorkload final : public FlatWorkload {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/check.h"
 #include "core/random/philox.h"
@@ -154,12 +153,6 @@ void ReplayWorkload::backward(Context ctx, const std::function<void(Bucket&)>& o
       backward_tensor(ctx, layers_.size() - 1 - i);
     on_ready(buckets()[b]);
   }
-}
-
-double ReplayWorkload::loss() { return std::numeric_limits<double>::quiet_NaN(); }
-
-Quality ReplayWorkload::evaluate(std::span<const float> /*weights*/, std::size_t /*max_samples*/) {
-  return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
 }
 
 }  // namespace trigram

@@ -71,10 +71,8 @@ class ReplayWorkload final : public FlatWorkload {
   void forward(Context ctx) override;
   void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override;
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
-  double loss() override;
   bool has_values() const override { return values_; }
   bool learns() const override { return false; }
-  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override;
   std::size_t batch() const override { return profile_->batch; }
 
   /// One pass through tensor `i`, counted in the order of the forward pass.

@@ -1,6 +1,6 @@
 #include "core/check.h"
 #include "core/codec.h"
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 #include "cuda/codecs/registry.h"
 #include "cuda/kernels/codecs/sparse.h"
 

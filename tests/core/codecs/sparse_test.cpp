@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 #include "tests/oracles/codec_references.h"
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+// The options and the wire layouts of codecs, which the host and accelerators share.
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +10,7 @@
 
 #include "core/config/fields.h"
 #include "core/config/option_type.h"
+#include "core/math/low_rank.h"
 
 namespace trigram {
 
@@ -21,8 +24,6 @@ inline std::size_t kept_count(double density, std::size_t numel) {
   const double exact = density * static_cast<double>(numel);
   return static_cast<std::size_t>(std::ceil(exact * (1 - 0x1p-48)));
 }
-
-// The options of the codecs that send a fraction of the elements.
 
 namespace topk {
 struct Options {
@@ -50,5 +51,37 @@ constexpr float scale(std::size_t n, std::size_t k) {
   return static_cast<float>(static_cast<double>(n) / static_cast<double>(k));
 }
 }  // namespace randk
+
+namespace sign {
+enum class Scale { l2, l1_mean, one, means };
+
+struct Options {
+  Scale scale = Scale::l2;
+};
+FieldTable<Options> option_fields();
+
+/// The scale precedes the signs, as f32; for `means` there are two.
+constexpr std::size_t header_bytes(Scale scale) {
+  return (scale == Scale::means ? 2 : 1) * sizeof(float);
+}
+}  // namespace sign
+
+namespace powersgd {
+struct Options {
+  std::int64_t rank = 2;
+};
+FieldTable<Options> option_fields();
+
+/// Number of elements in the two factors of a chunk of `numel` elements.
+constexpr std::size_t factor_elements(std::size_t rank, std::size_t numel) {
+  const MatrixShape shape = nearly_square(numel);
+  return rank * (shape.rows + shape.cols);
+}
+/// True if a chunk is encoded as its factors, because they have fewer elements than the chunk; else
+/// the code is the chunk itself.
+constexpr bool has_factors(std::size_t rank, std::size_t numel) {
+  return factor_elements(rank, numel) < numel;
+}
+}  // namespace powersgd
 
 }  // namespace trigram
