@@ -17,7 +17,7 @@ struct Field {
   std::function<void(void* options, const Json&, const std::string& pointer)> set;
   std::function<Json(const void* options)> get;
   std::function<bool(const void* options)> applies = {};  // empty: always
-  std::string why_not = {};
+  std::string why_not = {};  // the error if the field is given but does not apply
 };
 
 /// The part of FieldTable that does not depend on the struct. It is compiled once, because every

@@ -39,7 +39,8 @@ struct Event {
   std::uint64_t batch = 0;  // index of the transfer() call on this stream
 };
 
-/// Receives events. Each event is reported on its own stream, so several threads may call the sink.
+/// Receives events. Several threads may call it: the thread of the event's stream or, for times
+/// that an accelerator reports, the thread that calls Meter::counters.
 using EventSink = std::function<void(const Event&)>;
 
 /// The meter of one rank. `instrument` wraps a runtime's Context, in the same way for every world:

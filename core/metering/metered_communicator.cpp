@@ -49,7 +49,7 @@ std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Ev
 
 /// Returns a function for a collective that is priced as a whole. It counts the messages that the
 /// rank sends, when the collective ends.
-std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(
+std::function<void(double, double)> MeteredCommunicator::priced_reporter(
     const CollectivePattern& pattern) {
   Counters sent;
   for (const CollectivePattern::Sent& part : pattern.sent)
@@ -70,7 +70,7 @@ std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(
 }
 
 void MeteredCommunicator::transfer(std::span<const Transfer> batch) {
-  if (inside_) return raw_.transfer(batch);
+  if (inside_priced_) return raw_.transfer(batch);
   timed(
       clock_, rank_, [&] { raw_.transfer(batch); },
       [&] { return reporter(rank_.sink() ? events_of(batch) : std::vector<Event>{}); });
@@ -104,7 +104,7 @@ bool MeteredCommunicator::native(const Collective& collective) {
 void MeteredCommunicator::Pricer::price(const CollectivePattern& pattern,
                                         const Messages& messages) {
   MeteredCommunicator& c = metered_;
-  if (c.inside_) return messages(false);
+  if (c.inside_priced_) return messages(false);
   CollectivePattern slowed = pattern;  // by the machine model
   const double factor = c.rank_.compute_factor();
   for (CollectivePattern::Phase& phase : slowed.phases)
@@ -112,13 +112,13 @@ void MeteredCommunicator::Pricer::price(const CollectivePattern& pattern,
   bool priced = true;
   const auto run = [&] {
     c.raw_.pricer()->price(slowed, [&](bool take_time) {
-      priced = c.inside_ = !take_time;
+      priced = c.inside_priced_ = !take_time;
       messages(take_time);
-      c.inside_ = false;
+      c.inside_priced_ = false;
     });
   };
   timed(c.clock_, c.rank_, run, [&] {
-    return priced ? c.reporter_of_whole(pattern) : c.reporter({}, /*transferred=*/false);
+    return priced ? c.priced_reporter(pattern) : c.reporter({}, /*transferred=*/false);
   });
   if (priced) ++c.batches_;
 }

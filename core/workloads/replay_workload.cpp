@@ -20,10 +20,10 @@ std::size_t smaller_side(std::size_t numel) {
 
 ReplayLayer::ReplayLayer(std::size_t numel, std::int64_t forward_flops, std::int64_t backward_flops)
     : forward_(forward_flops), backward_(backward_flops) {
-  constexpr std::size_t kSliver = 64;  // ratio of the sides from which a matrix counts as narrow
+  constexpr std::size_t kNarrowRatio = 64;  // of the sides of a matrix that counts as narrow
   inputs_ = smaller_side(numel);
   outputs_ = numel / inputs_;
-  if (outputs_ > kSliver * inputs_)
+  if (outputs_ > kNarrowRatio * inputs_)
     inputs_ = outputs_ = static_cast<std::size_t>(std::sqrt(static_cast<double>(numel)));
 }
 
