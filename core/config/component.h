@@ -11,9 +11,23 @@ namespace trigram {
 
 /// The name in a component reference, which is "name" or {"name": ..., options}. Throws ConfigError
 /// if the reference has neither form.
-std::string component_name(const Json& j, const std::string& pointer);
+inline std::string component_name(const Json& j, const std::string& pointer) {
+  if (j.is_string()) return j.get<std::string>();
+  if (!j.is_object()) wrong_type(pointer, "a name, or an object with \"name\" and options", j);
+  if (!j.contains("name"))
+    throw ConfigError(child(pointer, "name"), "missing; expected the name of the component",
+                      Mistake::Kind::missing);
+  if (!j.at("name").is_string()) wrong_type(child(pointer, "name"), "a name", j.at("name"));
+  return j.at("name").get<std::string>();
+}
+
 /// The options in a component reference: the object without "name", or {}.
-Json component_options(const Json& j);
+inline Json component_options(const Json& j) {
+  if (!j.is_object()) return Json::object();
+  Json options = j;
+  options.erase("name");
+  return options;
+}
 
 /// Something that a configuration selects by name and that has options. A reference to it is
 /// written as "name" or as {"name": ..., options}. `make` creates a Product from the options and

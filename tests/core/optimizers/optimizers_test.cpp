@@ -32,9 +32,7 @@ class TwoBuckets final : public Workload {
   Tensor gradients() override { return {}; }
   void forward(Context) override {}
   void backward(Context, const std::function<void(Bucket&)>&) override {}
-  double loss() override { return 0; }
   bool has_values() const override { return true; }
-  Quality evaluate(std::span<const float>, std::size_t) override { return {}; }
   std::size_t batch() const override { return 1; }
 
  private:

@@ -30,9 +30,7 @@ class BusyWorkload final : public FlatWorkload {
       on_ready(bucket);
     }
   }
-  double loss() override { return 0; }
   bool has_values() const override { return true; }
-  Quality evaluate(std::span<const float>, std::size_t) override { return {}; }
   std::size_t batch() const override { return 1; }
 };
 
