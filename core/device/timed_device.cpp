@@ -3,24 +3,9 @@
 #include <vector>
 
 #include "core/device/null_device.h"
-#include "core/random/philox.h"
 
 namespace trigram {
 namespace {
-
-// The cost of `passes` reads or writes of x and of `flops` operations per element.
-Cost cost(const Tensor& x, double passes, double flops, Cost::Kind kind = Cost::Kind::other) {
-  return {passes * static_cast<double>(x.priced_nbytes()),
-          flops * static_cast<double>(x.priced_numel()), kind};
-}
-
-void charge(CostSink& costs, const Cost& cost) {
-  if (!cost.is_noop()) costs.charge(cost);
-}
-
-void charge(CostSink& costs, const Tensor& x, double passes, double flops) {
-  charge(costs, cost(x, passes, flops));
-}
 
 // Charges the costs of a codec's operations without running them.
 class CodecCharges final : public Codec {
@@ -42,7 +27,8 @@ class CodecCharges final : public Codec {
     if (!launches_.fused_mean || wires.size() == 1) return Codec::decode_mean(device, x, wires);
     decode_each(std::vector<Tensor>(wires.size(), x), wires);
     const auto n = static_cast<double>(wires.size());
-    charge(costs_, cost(x, n + 1, n, Cost::Kind::reduction));
+    charge({(n + 1) * static_cast<double>(x.priced_nbytes()),
+            n * static_cast<double>(x.priced_numel()), Cost::Kind::reduction});
   }
 
  private:
@@ -55,8 +41,12 @@ class CodecCharges final : public Codec {
       all.bytes += static_cast<double>(xs[i].priced_nbytes() + wires[i].priced_nbytes());
       all.launches += per_vector;
     }
-    charge(costs_, all);
+    charge(all);
   }
+  void charge(const Cost& cost) {
+    if (!cost.is_noop()) costs_.charge(cost);
+  }
+
   const Codec& priced_;
   CostSink& costs_;
   CodecLaunches launches_;
@@ -112,57 +102,6 @@ class TimedCodec final : public Codec {
 };
 
 }  // namespace
-
-void TimedDevice::fill(const Tensor& x, float value) {
-  inner_.fill(x, value);
-  charge(costs_, x, 1, 0);
-}
-
-void TimedDevice::fill_normal(const Tensor& x, Philox random) {
-  inner_.fill_normal(x, random);
-  charge(costs_, x, 1, 100);  // ten rounds of ten operations each
-}
-
-void TimedDevice::copy(const Tensor& dst, const Tensor& src) {
-  inner_.copy(dst, src);
-  if (src.priced_numel() == 0) return;
-  costs_.charge(
-      {static_cast<double>(src.priced_nbytes() + dst.priced_nbytes()), 0, Cost::Kind::copy});
-}
-
-void TimedDevice::axpby(float a, const Tensor& x, float b, const Tensor& y) {
-  inner_.axpby(a, x, b, y);
-  const bool reads_y = b != 0;
-  charge(costs_, cost(y, reads_y ? 3 : 2, reads_y ? 3 : 1, Cost::Kind::reduction));
-}
-
-void TimedDevice::maximum(const Tensor& x, const Tensor& y) {
-  inner_.maximum(x, y);
-  charge(costs_, cost(y, 3, 1, Cost::Kind::reduction));
-}
-
-void TimedDevice::cut_below(float magnitude, const Tensor& x) {
-  inner_.cut_below(magnitude, x);
-  charge(costs_, x, 2, 1);
-}
-
-void TimedDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
-  inner_.sgd(step, w, g, m);
-  if (step.momentum == 0) return charge(costs_, w, 3, 4);  // reads w, g; writes w
-  charge(costs_, w, 5, 6);                                 // reads w, g, m; writes w, m
-}
-
-void TimedDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
-                       const Tensor& v) {
-  inner_.adam(step, w, g, m, v);
-  charge(costs_, w, 7, 18);  // reads w, g, m, v; writes w, m, v
-}
-
-double TimedDevice::norm2(const Tensor& x) {
-  const double norm = inner_.norm2(x);
-  charge(costs_, x, 1, 2);
-  return norm;
-}
 
 std::unique_ptr<Codec> TimedDevice::codec(const CodecSpec& spec, const CodecKey& key) {
   return std::make_unique<TimedCodec>(inner_.codec(spec, key), inner_, costs_);

@@ -17,7 +17,7 @@ class ModelWorkloadFactory : public WorkloadFactory {
       : models_(std::move(models)), values_(values) {}
   void check_ranks(int ranks) const override { models_->check_ranks(ranks); }
   std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t seed) const override {
-    return std::make_unique<ModelWorkload>(ctx, make_model(*ctx.device, ctx, seed), values_);
+    return model_workload(ctx, make_model(*ctx.device, ctx, seed), values_);
   }
   bool has_values() const override { return values_; }
   std::size_t samples() const override { return models_->samples(); }
@@ -65,7 +65,7 @@ class PricedFactory final : public ModelWorkloadFactory {
     real.model = make_model(real.device ? *real.device : *ctx.device, ctx, seed);
     const std::size_t numel = real.model->numel(), batch = real.model->batch();
     if (!has_values()) real.model.reset();
-    return std::make_unique<ProfileWorkload>(ctx, adapted_.profile, numel, batch, std::move(real));
+    return priced_workload(ctx, adapted_.profile, numel, batch, std::move(real));
   }
   std::optional<std::size_t> priced_batch() const override { return adapted_.profile->batch; }
   std::vector<std::filesystem::path> input_files() const override {
@@ -89,7 +89,7 @@ class ProfileFactory final : public WorkloadFactory {
         groups_(group_sizes(*adapted_.profile, options.buckets, child(pointer, "buckets"))) {}
   void check_ranks(int /*ranks*/) const override {}
   std::unique_ptr<Workload> make(const Context& ctx, std::uint64_t /*seed*/) const override {
-    return std::make_unique<ProfileWorkload>(ctx, adapted_.profile, groups_);
+    return profile_workload(ctx, adapted_.profile, groups_);
   }
   bool has_values() const override { return false; }
   std::vector<std::filesystem::path> input_files() const override { return {adapted_.file}; }
