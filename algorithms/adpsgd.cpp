@@ -77,7 +77,7 @@ void train(Context ctx, Run& run, const Options& options) {
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
   return {.cycle = Cycle{.steps = options.interval_steps, .exact = false},
-          .every = options.interval_steps};
+          .interval_steps = options.interval_steps};
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ void train(Context ctx, Run& run, const Options& options) {
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
   const long every = std::max<long>(1, options.interval_steps);
-  return {.cycle = Cycle{.from = options.warmup_steps, .steps = every, .exact = false},
-          .every = every,
+  return {.cycle = Cycle{.first_step = options.warmup_steps, .steps = every, .exact = false},
+          .interval_steps = every,
           .by_time = options.interval_steps == 0};
 }
 

@@ -62,7 +62,7 @@ void train(Context ctx, Run& run, const Options& options) {
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
   return {.cycle = Cycle{.steps = options.communication_interval},
-          .every = options.communication_interval};
+          .interval_steps = options.communication_interval};
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ ExchangeSchedule schedule(const Options& options, const Layout& layout) {
         cycle_of(*make_peer_graph(graph_of(options.mode)), participants(options.execution, layout))
             .value();
   cycle.steps *= options.communication_interval;
-  return {.cycle = cycle, .every = options.communication_interval};
+  return {.cycle = cycle, .interval_steps = options.communication_interval};
 }
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {

@@ -89,7 +89,7 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
-  return {.cycle = Cycle{.from = warmup_steps(options)}};
+  return {.cycle = Cycle{.first_step = warmup_steps(options)}};
 }
 
 }  // namespace

@@ -88,8 +88,8 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
-  if (options.threshold_s) return {.cycle = Cycle{.from = kStepsWithoutDrops, .exact = false}};
-  return {.cycle = Cycle{.from = options.profile_steps, .exact = options.profile_steps == 0}};
+  if (options.threshold_s) return {.cycle = Cycle{.first_step = kStepsWithoutDrops, .exact = false}};
+  return {.cycle = Cycle{.first_step = options.profile_steps, .exact = options.profile_steps == 0}};
 }
 
 }  // namespace

@@ -73,9 +73,11 @@ Workers all_ranks(const Layout& layout);
 template <class Options>
 ExchangeSchedule default_schedule(const Trigram& trigram, const Options& options) {
   ExchangeSchedule schedule;
-  if constexpr (requires { options.sync_every; }) schedule.every = options.sync_every;
-  if constexpr (requires { options.warmup_steps; }) schedule.cycle->from = options.warmup_steps;
-  if (trigram.synchrony == Trigram::Synchrony::sync) schedule.cycle->steps = schedule.every;
+  if constexpr (requires { options.sync_every; }) schedule.interval_steps = options.sync_every;
+  if constexpr (requires { options.warmup_steps; })
+    schedule.cycle->first_step = options.warmup_steps;
+  if (trigram.synchrony == Trigram::Synchrony::sync)
+    schedule.cycle->steps = schedule.interval_steps;
   else schedule.cycle.reset();
   return schedule;
 }

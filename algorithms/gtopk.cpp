@@ -22,7 +22,7 @@
 #include "algorithms/execution/averages.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 
 namespace trigram::algorithm::gtopk {
 namespace {

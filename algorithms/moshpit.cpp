@@ -60,7 +60,8 @@ void train(Context ctx, Run& run, const Options& options) {
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
   const long averages = options.axes() / std::gcd(options.axes(), long{options.rounds});
-  return {.cycle = Cycle{.steps = averages * options.sync_every}, .every = options.sync_every};
+  return {.cycle = Cycle{.steps = averages * options.sync_every},
+          .interval_steps = options.sync_every};
 }
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {

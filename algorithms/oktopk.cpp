@@ -29,7 +29,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/regional_average.h"
 #include "algorithms/execution/steps.h"
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 #include "core/config/option_type.h"
 
 namespace trigram::algorithm::oktopk {

@@ -118,7 +118,7 @@ OptionType<SecondPhase> second_phase_kind() {
 }
 
 void require_contraction(const CodecSpec& codec, const std::string& pointer) {
-  if (!contracts(codec))
+  if (!is_contraction(codec))
     throw ConfigError(
         pointer,
         fmt::format(

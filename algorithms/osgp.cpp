@@ -68,9 +68,9 @@ void train(Context ctx, Run& run, const Options& options) {
 
 ExchangeSchedule schedule(const Options& options, const Layout& layout) {
   ExchangeSchedule schedule = schedule_of_graph(options, layout);
-  schedule.every = options.overlap_steps;
+  schedule.interval_steps = options.overlap_steps;
   if (schedule.cycle)
-    schedule.cycle = {.from = options.overlap_steps,
+    schedule.cycle = {.first_step = options.overlap_steps,
                       .steps = schedule.cycle->steps * options.overlap_steps};
   return schedule;
 }

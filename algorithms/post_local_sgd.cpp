@@ -37,8 +37,8 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
-  return {.cycle = Cycle{.from = options.switch_step, .steps = options.sync_every},
-          .every = options.sync_every};
+  return {.cycle = Cycle{.first_step = options.switch_step, .steps = options.sync_every},
+          .interval_steps = options.sync_every};
 }
 
 }  // namespace

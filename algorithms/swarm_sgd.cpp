@@ -84,7 +84,7 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
-  ExchangeSchedule schedule{.cycle = std::nullopt, .every = options.local_steps};
+  ExchangeSchedule schedule{.cycle = std::nullopt, .interval_steps = options.local_steps};
   if (options.interval == Interval::fixed)
     schedule.cycle = Cycle{.steps = options.local_steps, .exact = false};
   return schedule;

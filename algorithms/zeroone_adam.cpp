@@ -76,7 +76,7 @@ void train(Context ctx, Run& run, const Options& options) {
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
   const DoublingInterval averages(options.local_doubling, options.max_local_steps);
-  return {.cycle = Cycle{.from = options.freeze_step + averages.counts_to_maximum(),
+  return {.cycle = Cycle{.first_step = options.freeze_step + averages.counts_to_maximum(),
                          .steps = options.max_local_steps}};
 }
 

@@ -23,8 +23,8 @@ class Waiter {
   virtual void await(const Wait& why, const std::function<bool()>& ready) = 0;
 };
 
-/// A store of small values that all processes see, through which they find each other before they
-/// form an accelerator's world. Any launcher can provide an implementation.
+/// A key-value store that all processes share. Through it they find each other before their
+/// accelerators are connected. Any launcher can provide an implementation.
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -36,9 +36,21 @@ class Bootstrap {
   virtual std::optional<std::string> get(const std::string& key) = 0;
 
   /// Waits until there is a value under `key` and returns it.
-  std::string wait(const std::string& key, Waiter& waiter);
+  std::string wait(const std::string& key, Waiter& waiter) {
+    std::optional<std::string> value = get(key);
+    if (!value)
+      waiter.await({.kind = Wait::bootstrap, .name = key}, [&] {
+        value = get(key);
+        return value.has_value();
+      });
+    return *value;
+  }
   /// Returns when all ranks have called it with this name. Each name can be used only once.
-  void fence(const std::string& name, Waiter& waiter);
+  void fence(const std::string& name, Waiter& waiter) {
+    const auto key = [&name](int rank) { return "fence/" + name + "/" + std::to_string(rank); };
+    put(key(rank()), "");
+    for (int other = 0; other < size(); ++other) wait(key(other), waiter);
+  }
 };
 
 /// A point in the queue of an accelerator's stream. It is reached once everything issued before it
@@ -89,21 +101,5 @@ class AcceleratorBackend {
   /// threads return from their waits. Any thread may call it; only the first call has an effect.
   virtual void abort() noexcept = 0;
 };
-
-inline std::string Bootstrap::wait(const std::string& key, Waiter& waiter) {
-  std::optional<std::string> value = get(key);
-  if (!value)
-    waiter.await({.kind = Wait::bootstrap, .name = key}, [&] {
-      value = get(key);
-      return value.has_value();
-    });
-  return *value;
-}
-
-inline void Bootstrap::fence(const std::string& name, Waiter& waiter) {
-  const auto key = [&name](int rank) { return "fence/" + name + "/" + std::to_string(rank); };
-  put(key(rank()), "");
-  for (int other = 0; other < size(); ++other) wait(key(other), waiter);
-}
 
 }  // namespace trigram

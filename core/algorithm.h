@@ -47,13 +47,21 @@ class Steps {
   /// The current iteration of the main stream; safe to call from other streams of the rank.
   long current() const { return current_.load(std::memory_order_relaxed); }
   /// Records that an update was `steps` iterations old when it was applied. Any stream may call it.
-  void record_staleness(long steps);
+  void record_staleness(long steps) {
+    stale_updates_.fetch_add(1, std::memory_order_relaxed);
+    stale_sum_.fetch_add(steps, std::memory_order_relaxed);
+    long seen = stale_max_.load(std::memory_order_relaxed);
+    while (steps > seen && !stale_max_.compare_exchange_weak(seen, steps)) {
+    }
+  }
   struct Staleness {
     long updates = 0, sum = 0, max = 0;
   };
   /// Returns what was recorded since the last call, and resets it.
-  Staleness take_staleness();
-  /// Records that the iteration used `batches` mini-batches of this rank; 1 if nothing is recorded.
+  Staleness take_staleness() {
+    return {stale_updates_.exchange(0), stale_sum_.exchange(0), stale_max_.exchange(0)};
+  }
+  /// Records that the iteration used `batches` mini-batches of this rank instead of one.
   void record_batches(long batches) { batches_ = batches; }
   /// Returns the number recorded since the last call, or 1, and resets it.
   long take_batches() { return std::exchange(batches_, 1); }
@@ -88,6 +96,7 @@ struct Execution {
   }
 };
 
+/// What a training loop works with, besides its Context.
 struct Run {
   Workload& workload;
   Optimizer& optimizer;
@@ -98,10 +107,10 @@ struct Run {
 
 /// The period after which an algorithm's ranks repeat the same computation and the same messages.
 struct Cycle {
-  long from = 0;       // first step of the periodic part, such as the first step after a warm-up
-  long steps = 1;      // the period, in steps
-  double clock_s = 0;  // if > 0, a cycle repeats only if its duration is a multiple of this
-  bool exact = true;   // false: time or chance matter too, so only the means over cycles are equal
+  long first_step = 0;  // where the periodic part begins, such as the first step after a warm-up
+  long steps = 1;       // the period, in steps
+  double clock_s = 0;   // if > 0, a cycle repeats only if its duration is a multiple of this
+  bool exact = true;    // false: time or chance matter too, so only the means over cycles are equal
 };
 
 /// When the ranks of an algorithm exchange, and when their work repeats.
@@ -112,9 +121,9 @@ struct ExchangeSchedule {
   /// ranks.
   std::optional<Cycle> cycle = Cycle{};
   /// Steps from one exchange between ranks to the next, or their mean, if the step number decides
-  /// when ranks exchange; 1 if every step exchanges something. A run of fewer steps does not
-  /// include the cost of an exchange.
-  long every = 1;
+  /// when ranks exchange; 1 if every step exchanges something. A run of fewer steps may contain no
+  /// exchange.
+  long interval_steps = 1;
   /// True if time alone decides when ranks exchange, so that a run may end before its first
   /// exchange. Such an algorithm records each completed exchange as an update
   /// (Steps::record_staleness).
@@ -130,17 +139,5 @@ struct Algorithm {
   std::function<void(Context, Run&)> train;
   std::function<ExchangeSchedule(const Layout&)> schedule;
 };
-
-inline void Steps::record_staleness(long steps) {
-  stale_updates_.fetch_add(1, std::memory_order_relaxed);
-  stale_sum_.fetch_add(steps, std::memory_order_relaxed);
-  long seen = stale_max_.load(std::memory_order_relaxed);
-  while (steps > seen && !stale_max_.compare_exchange_weak(seen, steps)) {
-  }
-}
-
-inline Steps::Staleness Steps::take_staleness() {
-  return {stale_updates_.exchange(0), stale_sum_.exchange(0), stale_max_.exchange(0)};
-}
 
 }  // namespace trigram

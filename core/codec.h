@@ -35,7 +35,7 @@ struct CodecLaunches {
   int decode_call = 0, decode_vector = 1;
   /// True if one kernel reads all decoded vectors and writes their mean; false if vectors are added
   /// to a sum one by one.
-  bool mean_at_once = false;
+  bool fused_mean = false;
 };
 
 /// A lossy code for f32 vectors. The wire size depends only on the vector's length, so that the

@@ -13,28 +13,28 @@ namespace trigram {
 
 /// The messages of a collective, as one rank sees them. The pattern is either a sequence of rounds
 /// or a single round. In each round of a sequence a rank sends at most one message, receives at
-/// most one, and then computes. In a single round any rank may send to any others (Valiant's
-/// h-relation). Only data orders the rounds of different ranks: a rank sends in round j what it
-/// received in round j - 1, whichever round the other ranks are in.
+/// most one, and then computes. In a single round any rank may send to any number of ranks
+/// (Valiant's h-relation). Ranks do not synchronize between rounds: a rank begins round j as soon
+/// as it has the data that it received in round j - 1.
 struct CollectivePattern {
   enum Shape {
     ring,        // in every round rank r sends to r + 1, and the last rank sends to the first
-    chain,       // as a ring, but from some first rank on, and the last rank sends nothing
+    chain,       // a ring that is cut before some rank, which thus receives nothing
     h_relation,  // in one round rank r sends all of `sent` at once
   } shape = ring;
-  /// Consecutive rounds. This rank computes for at most `each` after every round, and for `after`
-  /// at the end of the phase. A chain has one round per piece.
+  /// Consecutive rounds. A chain has one round per piece.
   struct Phase {
     int rounds = 0;
-    Cost each = {}, after = {};
+    Cost per_round = {};  // upper bound of this rank's computation after each round
+    Cost at_end = {};     // this rank's computation at the end of the phase
   };
   std::array<Phase, 2> phases = {};
   /// Priced bytes of a part. For a ring, the parts travel around it: the member at position p of P
   /// sends part (p + first_part - j) mod P in round j. For a chain, they are its pieces, in order.
   std::function<std::size_t(std::size_t part)> part_nbytes = {};
   int first_part = 0;
-  /// Number of messages and bytes that this rank sends to rank `to`. An h-relation has one entry
-  /// per message.
+  /// Number of messages and priced bytes that this rank sends to rank `to`. An h-relation has one
+  /// entry per message.
   struct Sent {
     int to;
     std::uint64_t messages, bytes;

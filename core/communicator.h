@@ -15,10 +15,10 @@ enum class Reduce { sum, avg, max };
 /// patterns better than others.
 enum class TrafficClass {
   collective,      // rings, trees, recursive halving: few peers, one after the other
-  leaders,         // the same between node leaders, as in a hierarchical collective
+  leaders,         // collectives between node leaders, as part of a hierarchical collective
   all_to_all,      // every rank to every other rank
   point_to_point,  // between peers of a graph, or pairs
-  server,          // from workers to servers, and in both directions if they take turns
+  server,          // from workers to servers; also the answers, if workers wait for them
   answer,          // from servers to workers that keep sending meanwhile
 };
 

@@ -19,7 +19,7 @@ struct Context {
   Control* control = nullptr;
   Device* device = nullptr;
   const Layout* layout = nullptr;
-  int world_rank = 0;  // the rank that keys random numbers and data, whatever `comm` is
+  int world_rank = 0;  // keys random numbers and data; differs from rank() if `comm` is a subset
   int world_size = 0;
 
   /// The same stream within a subset of the ranks.
@@ -43,7 +43,7 @@ struct Workers {
   /// The context with which a rank creates its workload and optimizer. These distribute data and
   /// scale learning rates by worker number, so its rank and size count only workers. A rank that
   /// only serves gets number 0.
-  Context numbered(Context ctx) const {
+  Context worker_context(Context ctx) const {
     const auto self = std::lower_bound(ranks.begin(), ranks.end(), ctx.world_rank);
     const bool works = self != ranks.end() && *self == ctx.world_rank;
     ctx.world_rank = works ? static_cast<int>(self - ranks.begin()) : 0;

@@ -5,7 +5,6 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -45,22 +44,6 @@ namespace {
 }
 [[noreturn]] void refuse_by_errno() { refuse(std::strerror(errno)); }
 
-class Descriptor {
- public:
-  /// Without O_NONBLOCK, opening a named pipe would wait for a writer.
-  explicit Descriptor(const std::filesystem::path& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-    if (fd_ < 0) refuse_by_errno();
-  }
-  ~Descriptor() { close(fd_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 /// Anonymous pipes are in pipefs; named pipes are in the file system of their folder.
 bool is_anonymous_pipe(int fd) {
   struct statfs where {};
@@ -78,15 +61,17 @@ void check_type(int fd) {
 }  // namespace
 
 std::string read_text_file(const std::filesystem::path& path) {
-  const Descriptor file(path);
-  check_type(file.fd());
-  fcntl(file.fd(), F_SETFL, fcntl(file.fd(), F_GETFL) & ~O_NONBLOCK);
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0) refuse_by_errno();
+  check_type(file.get());
+  fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
   std::string text;
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   for (;;) {
     const std::size_t before = text.size();
     text.resize(before + kPiece);
-    const ssize_t got = read(file.fd(), text.data() + before, kPiece);
+    const ssize_t got = read(file.get(), text.data() + before, kPiece);
     if (got < 0 && errno != EINTR) refuse_by_errno();
     text.resize(before + static_cast<std::size_t>(got > 0 ? got : 0));
     if (got == 0) return text;

@@ -18,7 +18,17 @@ class Layout {
  public:
   Layout() = default;
   /// `nodes` x `workers_per_node` ranks, numbered node by node.
-  Layout(int nodes, int workers_per_node, const Fabric& fabric = {});
+  Layout(int nodes, int workers_per_node, const Fabric& fabric = {}) : fabric_(fabric) {
+    int rank = 0;
+    for (int node = 0; node < nodes; ++node) {
+      auto& members = nodes_.emplace_back();
+      leaders_.push_back(rank);
+      for (int local = 0; local < workers_per_node; ++local) {
+        members.push_back(rank++);
+        node_of_.push_back(node);
+      }
+    }
+  }
 
   int ranks() const { return static_cast<int>(node_of_.size()); }
   int node_of(int rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
@@ -39,17 +49,5 @@ class Layout {
   std::vector<int> leaders_;
   Fabric fabric_;
 };
-
-inline Layout::Layout(int nodes, int workers_per_node, const Fabric& fabric) : fabric_(fabric) {
-  int rank = 0;
-  for (int node = 0; node < nodes; ++node) {
-    auto& members = nodes_.emplace_back();
-    leaders_.push_back(rank);
-    for (int local = 0; local < workers_per_node; ++local) {
-      members.push_back(rank++);
-      node_of_.push_back(node);
-    }
-  }
-}
 
 }  // namespace trigram

@@ -30,8 +30,8 @@ class NnOps {
   /// c = op(a) * op(b) + beta * c. If beta = 0, c is not read.
   virtual void gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
                     const Tensor& c) = 0;
-  /// Makes the `count` vectors x[count, length] orthonormal by modified Gram-Schmidt, each against
-  /// those before it. A vector that depends linearly on those before it becomes zero.
+  /// Makes the `count` vectors x[count, length] orthonormal by modified Gram-Schmidt, in their
+  /// order. A vector that depends linearly on earlier vectors becomes zero.
   virtual void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) = 0;
   /// x[r, c] += bias[c].
   virtual void bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) = 0;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <vector>
+
+#include "core/check.h"
 #include "core/workload.h"
 
 namespace trigram {
@@ -20,15 +23,32 @@ class Optimizer {
   /// The bucket's moment; of length 0 if the optimizer has none.
   virtual Tensor moment(const Bucket& /*bucket*/) const { return {}; }
   /// Updates the moment, a moving average, with the bucket's gradient. Nothing else changes.
-  virtual void accumulate(Context ctx, Bucket& bucket);
-  /// Moves the weights along the present moment. It counts a step, which changes the bias
-  /// corrections; the rest of the state stays as it is.
+  virtual void accumulate(Context, Bucket&) {
+    TRIGRAM_CHECK(false, "this optimizer has no moment to accumulate into");
+  }
+  /// Moves the weights along the present moment. This counts as a step, which changes the bias
+  /// corrections; the rest of the state is unchanged.
   void advance(Context ctx, Bucket& bucket) { advance(ctx, bucket, learning_rate(bucket)); }
   /// The same, with the given learning rate.
-  virtual void advance(Context ctx, Bucket& bucket, float lr);
-  /// After this call, `advance` also leaves the bias corrections unchanged that belong to state it
-  /// does not update; only `step` changes them.
+  virtual void advance(Context, Bucket&, float /*lr*/) {
+    TRIGRAM_CHECK(false, "this optimizer has no moment to advance along");
+  }
+  /// After this call `advance` no longer changes the bias corrections of state that it does not
+  /// update, such as Adam's variance; only `step` does.
   virtual void freeze_corrections() {}
+};
+
+/// One State for each bucket of a workload.
+template <class State>
+class PerBucket {
+ public:
+  explicit PerBucket(Workload& workload) : states_(workload.buckets().size()) {}
+  State& operator[](const Bucket& bucket) { return states_.at(index(bucket)); }
+  const State& operator[](const Bucket& bucket) const { return states_.at(index(bucket)); }
+
+ private:
+  static std::size_t index(const Bucket& bucket) { return static_cast<std::size_t>(bucket.index); }
+  std::vector<State> states_;
 };
 
 }  // namespace trigram

@@ -14,8 +14,8 @@ class Runtime {
   virtual ~Runtime() = default;
   /// Calls `rank_main` once for each rank that this process hosts, on that rank's main stream, and
   /// returns when all calls have ended. An exception on any stream of any rank ends the world on
-  /// all ranks and is rethrown here. A hang is reported in the same way, as a HangError that names
-  /// who waits for whom.
+  /// all ranks and is rethrown here. A hang ends the world in the same way, with a
+  /// HangError that says what each stream waits for.
   virtual void launch(const Layout& layout, const Task& rank_main) = 0;
   /// Properties of the world, by name, that are added to the result after a launch.
   virtual Json notes() const { return Json::object(); }

@@ -10,10 +10,10 @@ namespace trigram {
 
 Subset::Subset(Communicator& parent, std::span<const int> members, TrafficClass collective)
     : parent_(parent), members_(members), collective_(collective) {
-  auto mine = std::find(members.begin(), members.end(), parent.rank());
-  TRIGRAM_CHECK(mine != members.end(), "rank {} makes a subset that it is not a member of",
+  auto self = std::find(members.begin(), members.end(), parent.rank());
+  TRIGRAM_CHECK(self != members.end(), "rank {} makes a subset that it is not a member of",
                 parent.rank());
-  rank_ = static_cast<int>(mine - members.begin());
+  rank_ = static_cast<int>(self - members.begin());
 }
 
 void Subset::transfer(std::span<const Transfer> batch) {

@@ -19,9 +19,9 @@ Tensor Tensor::slice(std::size_t begin, std::size_t count) const {
   return slice(begin, count, count);
 }
 
-Tensor Tensor::parts(std::size_t first, std::size_t last, std::size_t of) const {
-  TRIGRAM_CHECK(first <= last && last <= of, "parts [{}, {}) of {}", first, last, of);
-  auto cut = [of](std::size_t length, std::size_t i) { return length * i / of; };
+Tensor Tensor::parts(std::size_t first, std::size_t last, std::size_t count) const {
+  TRIGRAM_CHECK(first <= last && last <= count, "parts [{}, {}) of {}", first, last, count);
+  auto cut = [count](std::size_t length, std::size_t i) { return length * i / count; };
   const std::size_t begin = cut(numel_, first);
   return slice(begin, cut(numel_, last) - begin,
                cut(priced_numel_, last) - cut(priced_numel_, first));

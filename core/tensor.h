@@ -18,7 +18,7 @@ constexpr std::size_t size_of(DType type) {
 /// There are three kinds. A *valued* tensor has storage. A *phantom* has a size, and hence a cost
 /// in networks and memory, but no storage and no values. A *priced* tensor carries a second length,
 /// `priced_numel`, which networks and clocks see: a small real model can thus be trained with the
-/// timing of a large one. Unless stated otherwise `priced_numel == numel`.
+/// timing of a large model. Unless stated otherwise `priced_numel == numel`.
 class Tensor {
  public:
   Tensor() = default;
@@ -51,15 +51,14 @@ class Tensor {
 
   /// A view of `count` elements starting at `begin`, priced as `priced_count` elements.
   Tensor slice(std::size_t begin, std::size_t count, std::size_t priced_count) const;
-  /// A view of an unpriced tensor (`priced_numel == numel`); throws InvariantError for a priced
-  /// one.
+  /// The same, if the tensor is not priced (`priced_numel == numel`); else throws InvariantError.
   Tensor slice(std::size_t begin, std::size_t count) const;
 
-  /// Cuts the tensor into `of` nearly equal parts and returns the parts [first, last) as one view.
-  /// Real and priced lengths are each cut at floor(length * i / of), so that the parts cover the
-  /// tensor without gaps and the longest has ceil(length / of) elements.
-  Tensor parts(std::size_t first, std::size_t last, std::size_t of) const;
-  Tensor part(std::size_t i, std::size_t of) const { return parts(i, i + 1, of); }
+  /// Cuts the tensor into `count` nearly equal parts and returns the parts [first, last) as one
+  /// view. Real and priced lengths are each cut at floor(length * i / count), so that the parts
+  /// cover the tensor without gaps and the longest has ceil(length / count) elements.
+  Tensor parts(std::size_t first, std::size_t last, std::size_t count) const;
+  Tensor part(std::size_t i, std::size_t count) const { return parts(i, i + 1, count); }
 
  private:
   std::shared_ptr<std::byte> storage_;

@@ -22,13 +22,15 @@ struct Bucket {
 
 /// The least number of priced bytes in each bucket; 0 means one tensor per bucket. The first bucket
 /// may have another size (as in PyTorch).
-struct BucketSizes {
-  BucketSizes(std::size_t all,
-              std::optional<std::size_t> of_first = {})  // implicit: one size for all buckets
-      : each(all), first(of_first) {}
-  std::size_t each;
-  std::optional<std::size_t> first;
-  std::size_t of(std::size_t bucket) const { return bucket == 0 ? first.value_or(each) : each; }
+class BucketSizes {
+ public:
+  // Implicit, so that one number is a size for all buckets.
+  BucketSizes(std::size_t all, std::optional<std::size_t> first = {})
+      : all_(all), first_(first.value_or(all)) {}
+  std::size_t min_bytes(std::size_t bucket) const { return bucket == 0 ? first_ : all_; }
+
+ private:
+  std::size_t all_, first_;
 };
 
 /// The quality of a set of weights on the held-out data.
@@ -37,12 +39,12 @@ struct Quality {
   std::optional<double> accuracy;  // fraction correct; absent if there are no classes
 };
 
-/// Pass as `most` to Workload::evaluate to use the whole held-out set.
+/// Pass as `max_samples` to Workload::evaluate to use the whole held-out set.
 inline constexpr std::size_t kAllSamples = std::numeric_limits<std::size_t>::max();
 
-/// The training task: a layer-time profile (phantom), or a real model with real gradients. One
-/// instance per rank; it owns the rank's weights and gradients, which are contiguous, on
-/// ctx.device.
+/// The training task: a real model with real gradients, or only the layer times and tensor sizes of
+/// a profile, whose tensors are phantoms (core/tensor.h). One instance per rank; it owns the rank's
+/// weights and gradients, which are contiguous, on ctx.device.
 class Workload {
  public:
   virtual ~Workload() = default;
@@ -63,28 +65,28 @@ class Workload {
   /// A forward pass while weights may still be arriving. Calls `before(bucket)` for every bucket,
   /// from the last to the first, before it uses the bucket's weights, which must be present when
   /// `before` returns. The default calls `before` for all buckets first.
-  virtual void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before);
+  virtual void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) {
+    for (std::size_t i = buckets().size(); i-- > 0;) before(buckets()[i]);
+    forward(ctx);
+  }
   /// One backward pass; calls `on_ready(bucket)` for every bucket, in order, as soon as its
   /// gradient is complete.
   virtual void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) = 0;
 
-  /// Mean loss of the last mini-batch; NaN for a phantom. Valid after backward.
-  virtual double loss() = 0;
+  /// Mean loss of the last mini-batch; NaN if tensors are phantoms. Valid after backward.
+  virtual double loss() { return std::numeric_limits<double>::quiet_NaN(); }
   /// False if the tensors are phantoms.
   virtual bool has_values() const = 0;
   /// False if the values have no meaning: then there is no loss, and the weights need no
   /// evaluation.
   virtual bool learns() const { return has_values(); }
-  /// Quality of `weights` (in this workload's layout) on the first `most` held-out samples, or on
-  /// all if there are fewer. Takes no simulated time.
-  virtual Quality evaluate(std::span<const float> weights, std::size_t most) = 0;
+  /// Quality of `weights` (in this workload's layout) on the first `max_samples` held-out
+  /// samples, or on all if there are fewer. Takes no simulated time.
+  virtual Quality evaluate(std::span<const float> /*weights*/, std::size_t /*max_samples*/) {
+    return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
+  }
   /// Samples in one mini-batch of one worker.
   virtual std::size_t batch() const = 0;
 };
-
-inline void Workload::forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) {
-  for (std::size_t i = buckets().size(); i-- > 0;) before(buckets()[i]);
-  forward(ctx);
-}
 
 }  // namespace trigram

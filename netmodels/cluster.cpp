@@ -22,21 +22,20 @@ FieldTable<LinkSpec> link_fields() {
       .required("latency", &LinkSpec::latency_s, quantity(Dimension::duration),
                 "end-to-end latency, such as \"50us\"")
       .field("shaping", &LinkSpec::shaping,
-             written_where(nested(shaping_fields()), [](const Shaping& s) { return s.exists(); }),
+             dumped_if(nested(shaping_fields()), [](const Shaping& s) { return s.exists(); }),
              "token bucket in each direction of each NIC; `bandwidth` is then the rate of bursts")
       .field("profile", &LinkSpec::profile,
-             written_where(list_of(nested(link_change_fields())),
-                           [](const auto& all) { return !all.empty(); }),
+             dumped_if(list_of(nested(link_change_fields())),
+                       [](const auto& all) { return !all.empty(); }),
              "how links between nodes change with time")
       .field("background", &LinkSpec::background,
-             written_where(nested(background_fields()),
-                           [](const Background& b) { return b.load > 0; }),
+             dumped_if(nested(background_fields()), [](const Background& b) { return b.load > 0; }),
              "background traffic of other jobs between nodes");
 }
 
 /// A bandwidth that is dumped only if it was given.
 OptionType<double> bandwidth_if_given() {
-  return written_where(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; });
+  return dumped_if(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; });
 }
 
 FieldTable<IntraSpec> intra_fields() {
@@ -55,7 +54,7 @@ FieldTable<IntraSpec> intra_fields() {
       .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
                   "applies only to \"kind\": \"pcie\"; remove it")
       .field("gpudirect", &IntraSpec::gpudirect,
-             written_where(boolean(), [](bool direct) { return !direct; }),
+             dumped_if(boolean(), [](bool direct) { return !direct; }),
              "whether NICs access the workers' memory directly (GPUDirect RDMA); if not, messages "
              "between nodes also pass the worker's port and the host bridge of both nodes")
       .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
@@ -65,18 +64,17 @@ FieldTable<IntraSpec> intra_fields() {
 FieldTable<Accelerator> accelerator_fields() {
   return FieldTable<Accelerator>{}
       .field("name", &Accelerator::name,
-             written_where(text(), [](const std::string& name) { return !name.empty(); }),
+             dumped_if(text(), [](const std::string& name) { return !name.empty(); }),
              "name of the accelerator; without a name and without rates, a V100 is assumed")
-      .field(
-          "flops", &Accelerator::flops_per_s,
-          written_where(quantity(Dimension::flop_rate, true), [](double rate) { return rate > 0; }),
-          "rate of arithmetic, such as \"15.7TFLOP/s\"; defaults to a V100's")
+      .field("flops", &Accelerator::flops_per_s,
+             dumped_if(quantity(Dimension::flop_rate, true), [](double rate) { return rate > 0; }),
+             "rate of arithmetic, such as \"15.7TFLOP/s\"; defaults to a V100's")
       .field("memory_bandwidth", &Accelerator::memory_Bps, bandwidth_if_given(),
              "bandwidth of its memory, such as \"900GB/s\"; defaults to a V100's")
       .field("launch_overhead", &Accelerator::launch_overhead_s, quantity(Dimension::duration),
              "time that every operation takes in addition to its work")
       .field("synchronize_overhead", &Accelerator::synchronize_overhead_s,
-             written_where(quantity(Dimension::duration), [](double s) { return s >= 0; }),
+             dumped_if(quantity(Dimension::duration), [](double s) { return s >= 0; }),
              "time that the host needs to continue after it has waited for an operation; defaults "
              "to launch_overhead")
       .field("codec_bandwidth", &Accelerator::codec_Bps, bandwidth_if_given(),

@@ -10,8 +10,7 @@ namespace {
 
 /// A limit that is dumped only if it is finite.
 OptionType<double> limit(Dimension dimension) {
-  return written_where(quantity(dimension, true),
-                       [](double value) { return std::isfinite(value); });
+  return dumped_if(quantity(dimension, true), [](double value) { return std::isfinite(value); });
 }
 
 /// Parameter-server libraries queue their sends in their own memory, so these sends never block.
@@ -166,7 +165,7 @@ FieldTable<Transport> transport_fields() {
       .only_where(shared, one_socket)
       .field(
           "slice", &Transport::slice_bytes,
-          written_where(quantity(Dimension::bytes, true), [](double bytes) { return bytes > 0; }),
+          dumped_if(quantity(Dimension::bytes, true), [](double bytes) { return bytes > 0; }),
           "shortest slice: streams take slices of messages in turn, and a shorter message travels "
           "on one stream; by default, messages are split evenly, however short")
       .field("channels", &Transport::channels, integer(1, 1024),

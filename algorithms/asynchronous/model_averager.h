@@ -22,7 +22,7 @@ namespace trigram {
 ///
 /// The new x_i - r is therefore the old x_i - r minus q_i, which is the loss of the code. The next
 /// average encodes it again: this is error feedback without a residual. Q must be a contraction
-/// (CodecEntry::contracts), which unbiased codecs of few bits or few elements are not.
+/// (CodecEntry::is_contraction), which unbiased codecs of few bits or few elements are not.
 class PairAverages {
  public:
   /// `partners` are the ranks that this rank may average with. With a codec, the first references

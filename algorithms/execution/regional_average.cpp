@@ -7,7 +7,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/primitives/primitives.h"
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 
 namespace trigram {
 
@@ -87,7 +87,7 @@ class RegionCodes {
     if (codes.empty()) return 0;
     std::size_t count = 0;
     for (std::size_t j = 0, begin = 0; j < regions_.size(); begin += bytes(j++))
-      for (const float value : topk::values_on({codes.data() + begin, bytes(j)}))
+      for (const float value : topk::wire_values({codes.data() + begin, bytes(j)}))
         if (value != 0) ++count;
     return count;
   }
@@ -137,8 +137,8 @@ class RegionalAverage {
     if (exact || rebalance) {
       whole->encode(wire, bucket.residual);
       const auto code = device.download<std::byte>(wire);
-      if (exact) bucket.own.set(smallest(topk::values_on(code)));
-      if (rebalance) bucket.regions.balance(c, topk::indices_on(code));
+      if (exact) bucket.own.set(smallest(topk::wire_values(code)));
+      if (rebalance) bucket.regions.balance(c, topk::wire_indices(code));
     }
     const Tensor own = device.copy_of(bucket.residual);
     device.cut_below(bucket.own.magnitude(), own);  // own is now s_i
@@ -175,10 +175,10 @@ class RegionalAverage {
     }
     if (exact) {
       whole.encode(wire, x);
-      bucket.common.set(smallest(topk::values_on(device.download<std::byte>(wire))));
+      bucket.common.set(smallest(topk::wire_values(device.download<std::byte>(wire))));
       device.cut_below(bucket.common.magnitude(), x);
     } else {
-      const std::size_t k = kept(options_.density, x.numel());
+      const std::size_t k = kept_count(options_.density, x.numel());
       bucket.own.correct(codes.count_nonzero(all_sent), k);
       bucket.common.correct(codes.count_nonzero(all_means), k);
     }
@@ -186,8 +186,8 @@ class RegionalAverage {
   /// The largest number of elements of one region in a message, for a vector of n elements:
   /// ceil(slack k/P), but no more than k.
   std::size_t capacity(std::size_t n, std::size_t P) const {
-    const std::size_t k = kept(options_.density, n);
-    return std::min(k, kept(options_.slack / static_cast<double>(P), k));
+    const std::size_t k = kept_count(options_.density, n);
+    return std::min(k, kept_count(options_.slack / static_cast<double>(P), k));
   }
 
   Regional options_;

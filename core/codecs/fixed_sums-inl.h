@@ -49,7 +49,7 @@ class FixedSums {
   }
   HWY_INLINE double Total() {
     if (groups_ > 0) EndTile();
-    return tree_sum(of_tiles_);
+    return tree_sum(tile_sums_);
   }
 
  private:
@@ -69,13 +69,13 @@ class FixedSums {
   HWY_INLINE void EndTile() {
     double sums[kWidth];
     for (std::size_t i = 0; i < kVectors; ++i) hn::StoreU(sums_[i], F64(), sums + i * kVector);
-    of_tiles_[tiles_++ % kLanes] += tree_sum(sums);
+    tile_sums_[tiles_++ % kLanes] += tree_sum(sums);
     Clear();
   }
 
   hn::Vec<F64> sums_[kVectors];
   std::size_t groups_ = 0, tiles_ = 0;
-  double of_tiles_[kLanes] = {};
+  double tile_sums_[kLanes] = {};
 };
 
 }  // namespace trigram::fixed_sums::HWY_NAMESPACE

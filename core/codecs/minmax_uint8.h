@@ -16,15 +16,15 @@ namespace trigram {
 /// The grid points are multiples of 1/scale, so zero is exact, and |x^ - x| <= (max - min + 1e-7) /
 /// 510 up to rounding.
 ///
-/// Cases that the formula does not define: a chunk with a NaN or an infinity, or whose max - min
-/// overflows, decodes to NaN everywhere, so that a diverged run stays visible; a constant chunk so
+/// The formula leaves two cases undefined. A chunk with a NaN or an infinity, or whose max - min
+/// overflows, decodes to NaN everywhere, so that a diverged run stays visible. A constant chunk so
 /// large that max * scale overflows (beyond 1.3e29) decodes to its value.
 ///
-/// Launches are those of BAGUA's code (`compress_float_to_uint8_host`, `array_min_max`,
-/// `decompress_uint8_to_float_host`, `reduce_chunk_inplace_host` of bagua_kernels.cu) in every
-/// algorithm that uses this codec. Encoding launches two cub reductions per chunk, from a loop on
-/// the host, then one kernel over all chunks. Decoding launches one kernel over all chunks, and one
-/// more for their mean.
+/// The cost model counts the kernel launches of BAGUA's code (`compress_float_to_uint8_host`,
+/// `array_min_max`, `decompress_uint8_to_float_host`, `reduce_chunk_inplace_host` of
+/// bagua_kernels.cu). Encoding launches two cub reductions per chunk, from a loop on the host, then
+/// one kernel over all chunks. Decoding launches one kernel over all chunks, and one more for their
+/// mean.
 ///
 /// Wire: min and max as f32, 24 zero bytes, then the codes, padded with zeros to a multiple of 32.
 class MinMaxUInt8 final : public Codec {
@@ -34,7 +34,7 @@ class MinMaxUInt8 final : public Codec {
                                            .encode_vector = 2,
                                            .decode_call = 1,
                                            .decode_vector = 0,
-                                           .mean_at_once = true};
+                                           .fused_mean = true};
   static std::size_t wire_size(std::size_t numel) { return kHeaderBytes + (numel + 31) / 32 * 32; }
 
   std::size_t wire_bytes(std::size_t numel) const override { return wire_size(numel); }

@@ -34,8 +34,8 @@ struct Grid {
   /// before the clamp. Plain integer arithmetic then gives the same result as the formula.
   bool exact;
 
-  /// False if the range is NaN, or if it is that of a constant too large for the grid. All codes
-  /// are then 0 and decode to the range's maximum.
+  /// False if the range is NaN, or if the chunk is a constant too large for the grid. All codes are
+  /// then 0 and decode to the range's maximum.
   constexpr bool has_codes() const { return is_finite(upper); }
 };
 

@@ -6,11 +6,13 @@
 #define HWY_TARGET_INCLUDE "core/codecs/minmax_uint8_kernels.cpp"
 #include "hwy/foreach_target.h"  // compiles this file once per target
 //
+#include "core/codecs/convert_all-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace trigram::minmax_uint8::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using convert_all::HWY_NAMESPACE::ConvertAll;
 
 using F32 = hn::ScalableTag<float>;
 using I32 = hn::RebindToSigned<F32>;
@@ -69,9 +71,9 @@ Range FindRange(const float* x, std::size_t n) {
 // The codes of one vector. If `kExact` is true (see Grid::exact), adding 1.5 * 2^23 rounds to an
 // integer, which then appears in the low bits of the sum: floats of that size are integers.
 template <bool kExact>
-HWY_INLINE hn::Vec<U32> Code(const Grid& grid, const float* x) {
+HWY_INLINE hn::Vec<U32> Code(const Grid& grid, hn::Vec<F32> x) {
   const F32 d;
-  const auto scaled = hn::Mul(hn::LoadU(d, x), hn::Set(d, grid.scale));
+  const auto scaled = hn::Mul(x, hn::Set(d, grid.scale));
   if constexpr (kExact) {
     constexpr float kIntegers = 12582912;
     constexpr std::int32_t kIntegersBits = 0x4B400000;
@@ -87,28 +89,8 @@ HWY_INLINE hn::Vec<U32> Code(const Grid& grid, const float* x) {
 
 template <bool kExact>
 void QuantizeOn(const float* x, std::size_t n, const Grid& grid, std::uint8_t* codes) {
-  const U8 du8;
-  const std::size_t lanes = hn::Lanes(du8);
-  std::size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    const auto c0 = hn::U8FromU32(Code<kExact>(grid, x + i));
-    const auto c1 = hn::U8FromU32(Code<kExact>(grid, x + i + lanes));
-    const auto c2 = hn::U8FromU32(Code<kExact>(grid, x + i + 2 * lanes));
-    const auto c3 = hn::U8FromU32(Code<kExact>(grid, x + i + 3 * lanes));
-    hn::StoreU(c0, du8, codes + i);
-    hn::StoreU(c1, du8, codes + i + lanes);
-    hn::StoreU(c2, du8, codes + i + 2 * lanes);
-    hn::StoreU(c3, du8, codes + i + 3 * lanes);
-  }
-  for (; i + lanes <= n; i += lanes) {
-    hn::StoreU(hn::U8FromU32(Code<kExact>(grid, x + i)), du8, codes + i);
-  }
-  if (i == n) return;
-  HWY_ALIGN float rest[hn::MaxLanes(F32())] = {};
-  HWY_ALIGN std::uint8_t rest_codes[hn::MaxLanes(F32())];
-  std::copy(x + i, x + n, rest);
-  hn::StoreU(hn::U8FromU32(Code<kExact>(grid, rest)), du8, rest_codes);
-  std::copy_n(rest_codes, n - i, codes + i);
+  ConvertAll<U8, F32>(
+      x, n, codes, [&](hn::Vec<F32> v) HWY_ATTR { return hn::U8FromU32(Code<kExact>(grid, v)); });
 }
 
 void Quantize(const float* x, std::size_t n, const Grid& grid, std::uint8_t* codes) {
@@ -118,16 +100,11 @@ void Quantize(const float* x, std::size_t n, const Grid& grid, std::uint8_t* cod
 
 void Dequantize(const std::uint8_t* codes, std::size_t n, const Grid& grid, float* x) {
   const F32 d;
-  const I32 di;
-  const U8 du8;
-  const std::size_t lanes = hn::Lanes(d);
   const auto scale = hn::Set(d, grid.scale), lower = hn::Set(d, grid.lower);
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const auto code = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(du8, codes + i)));
-    hn::StoreU(hn::Div(hn::Add(code, lower), scale), d, x + i);
-  }
-  for (; i < n; ++i) x[i] = (static_cast<float>(codes[i]) + grid.lower) / grid.scale;
+  ConvertAll<F32, U8>(codes, n, x, [&](hn::Vec<U8> v) HWY_ATTR {
+    const auto code = hn::ConvertTo(d, hn::PromoteTo(I32(), v));
+    return hn::Div(hn::Add(code, lower), scale);
+  });
 }
 
 }  // namespace trigram::minmax_uint8::HWY_NAMESPACE

@@ -6,7 +6,7 @@
 
 #include "core/codec.h"
 #include "core/codecs/kernels.h"
-#include "core/codecs/powersgd.h"
+#include "core/codecs/options.h"
 #include "core/codecs/registry.h"
 #include "core/math/low_rank.h"
 #include "core/random/philox.h"
@@ -27,15 +27,15 @@ using powersgd::Options;
 //
 //   Q random normal;  P = orthonormalise(M Q);  Q = M^T P;  M^ = P Q^T
 //
-// M^ is M projected on the columns of P, so ||M - M^|| <= ||M||, and M^ = M if M has at most that
-// rank. The code is biased and meant for error feedback. Q is drawn anew for every vector rather
-// than kept from the last one, because a codec remembers no values.
+// M^ is M projected on the columns of P, so ||M - M^|| <= ||M||, and M^ = M if the rank of M is at
+// most the codec's. The code is biased and meant for error feedback. Q is drawn anew for every
+// vector rather than kept from the last one, because a codec remembers no values.
 //
 // A chunk with a NaN, an infinity, or products beyond f32 decodes to NaN everywhere, so that a
 // diverged run stays visible.
 //
-// Wire: the columns of P, then those of Q, as f32: 4 rank (rows + cols) bytes; or the chunk itself,
-// 4n bytes, if that is not longer.
+// Wire: the columns of P, then the columns of Q, as f32: 4 rank (rows + cols) bytes; or the chunk
+// itself, 4n bytes, if that is not longer.
 class PowerSgd final : public Codec {
  public:
   PowerSgd(const Options& options, const CodecKey& key)

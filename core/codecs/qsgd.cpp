@@ -25,18 +25,18 @@ namespace {
 //   sum of E log l_i over l_i > 0 <= sum of log a_i over a_i > 1 <= M/2 log(s^2 / M), where M <= n
 //   is the number of elements with a_i > 1; this is largest for M = s^2 / e
 //
-// The logarithms of K distances that add up to at most n add up to at most K log(n / K). With sign
-// and level that makes 3 K + 2 K log(n / K) bits, which is concave and grows with K up to n, so the
-// mean is bounded by the value at N.
+// If K distances add up to at most n, their logarithms add up to at most K log(n / K). K distances
+// with their signs and levels thus take 3 K + 2 K log(n / K) bits. This function of K is concave
+// and grows up to K = n, so its mean is at most its value at N.
 
-double not_zero(double s, double n) { return std::min(n, s * std::sqrt(n)); }
+double max_nonzeros(double s, double n) { return std::min(n, s * std::sqrt(n)); }
 
 double dense_bits(double s, double n) {
-  return n + 2 * n * std::log2(1 + s / std::sqrt(n)) + not_zero(s, n);
+  return n + 2 * n * std::log2(1 + s / std::sqrt(n)) + max_nonzeros(s, n);
 }
 
 double sparse_bits(double s, double n) {
-  const double count = not_zero(s, n), above_one = std::min(n, s * s / std::numbers::e);
+  const double count = max_nonzeros(s, n), above_one = std::min(n, s * s / std::numbers::e);
   const double distances = count * (1 + 2 * std::log2(n / count));
   const double signs = count, levels = count + above_one * std::log2(s * s / above_one);
   return 1 + 2 * std::log2(1 + count) + distances + signs + levels;

@@ -48,7 +48,7 @@ HWY_INLINE hn::Vec<U8> Code(const Rounding& to, const float* x, hn::Vec<U32> ran
 
 // Interleaves two vectors: even lanes get the words of `even`, odd lanes those of `odd`.
 template <class D, class D64 = hn::Repartition<std::uint64_t, D>>
-HWY_INLINE hn::Vec<D> Beside(D d, hn::Vec<D> even, hn::Vec<D> odd) {
+HWY_INLINE hn::Vec<D> Interleave(D d, hn::Vec<D> even, hn::Vec<D> odd) {
   const auto moved = hn::ShiftLeft<32>(hn::BitCast(D64(), odd));
   return hn::OddEven(hn::BitCast(d, moved), even);
 }
@@ -59,7 +59,7 @@ HWY_INLINE void CodeRows(const Words<D>& words, const Rounding& to, const float*
                          std::uint8_t* codes) {
   const D d;
   const auto low = hn::Set(d, 0x7FFFu);
-  const auto w02 = Beside(d, words.w0, words.w2), w13 = Beside(d, words.w1, words.w3);
+  const auto w02 = Interleave(d, words.w0, words.w2), w13 = Interleave(d, words.w1, words.w3);
   hn::StoreU(Code(to, x, hn::And(w02, low)), U8(), codes);
   hn::StoreU(Code(to, x + 16, hn::And(w13, low)), U8(), codes + 16);
   hn::StoreU(Code(to, x + 32, hn::ShiftRight<17>(w02)), U8(), codes + 32);
@@ -168,10 +168,10 @@ void Encode(const Format& format, const float* x, std::size_t n, float norm, con
       std::uint64_t eight = 0;
       std::memcpy(&eight, group + k, sizeof(eight));
       eight = pack_eight(eight, format.bits);
-      // If there is room, this writes more bytes than needed; the next codes overwrite them.
-      const auto room = static_cast<std::size_t>(end - codes);
-      if (room >= sizeof(eight)) std::memcpy(codes, &eight, sizeof(eight));
-      else std::memcpy(codes, &eight, std::min(room, static_cast<std::size_t>(format.bits)));
+      // Writes eight bytes unless the buffer ends before; the next codes overwrite the excess.
+      const auto left = static_cast<std::size_t>(end - codes);
+      if (left >= sizeof(eight)) std::memcpy(codes, &eight, sizeof(eight));
+      else std::memcpy(codes, &eight, std::min(left, static_cast<std::size_t>(format.bits)));
     }
   }
 }
@@ -198,9 +198,9 @@ void Decode(const Format& format, const std::uint8_t* codes, std::size_t n, floa
     }
     for (std::size_t k = 0; k < here; k += 8, codes += format.bits) {
       std::uint64_t eight = 0;
-      const auto room = static_cast<std::size_t>(end - codes);
-      if (room >= sizeof(eight)) std::memcpy(&eight, codes, sizeof(eight));
-      else std::memcpy(&eight, codes, room);
+      const auto left = static_cast<std::size_t>(end - codes);
+      if (left >= sizeof(eight)) std::memcpy(&eight, codes, sizeof(eight));
+      else std::memcpy(&eight, codes, left);
       eight = unpack_eight(eight, format.bits);
       std::memcpy(group + k, &eight, sizeof(eight));
     }

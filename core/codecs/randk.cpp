@@ -8,9 +8,9 @@
 #include "core/check.h"
 #include "core/codec.h"
 #include "core/codecs/kernels.h"
+#include "core/codecs/options.h"
 #include "core/codecs/random_subset.h"
 #include "core/codecs/registry.h"
-#include "core/codecs/sparse.h"
 #include "core/random/philox.h"
 
 namespace trigram {
@@ -53,11 +53,11 @@ class RandK final : public Codec {
       : options_(options), seeds_(key.seed, key.rank, key.use, Purpose::codec) {}
 
   std::size_t wire_bytes(std::size_t numel) const override {
-    return kHeaderBytes + kept(options_.density, numel) * sizeof(float);
+    return kHeaderBytes + kept_count(options_.density, numel) * sizeof(float);
   }
   void encode(const Tensor& wire, const Tensor& x) override {
     check_wire(*this, wire, x);
-    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     const std::uint64_t low = seeds_.bits(), seed = std::uint64_t{seeds_.bits()} << 32 | low;
     std::memcpy(wire.data(), &seed, kHeaderBytes);
     const float* from = x.floats().data();
@@ -73,7 +73,7 @@ class RandK final : public Codec {
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     check_wire(*this, wire, x);
-    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     if (n == 0) return;
     std::uint64_t seed = 0;
     std::memcpy(&seed, wire.data(), kHeaderBytes);

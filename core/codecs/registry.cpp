@@ -15,9 +15,9 @@ std::unique_ptr<Codec> make_host_codec(const CodecSpec& spec, const CodecKey& ke
   return entry.make(spec.options, key);  // `make` fills in defaults
 }
 
-bool contracts(const CodecSpec& spec) {
+bool is_contraction(const CodecSpec& spec) {
   const CodecEntry& entry = find_component(codecs(), "codec", Json(spec.name), "/codec");
-  return entry.contracts(entry.resolve(spec.options, "/codec"));
+  return entry.is_contraction(entry.resolve(spec.options, "/codec"));
 }
 
 OptionType<CodecSpec> codec_kind() { return component_kind<CodecSpec>(codecs(), "codec"); }

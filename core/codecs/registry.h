@@ -16,9 +16,9 @@ namespace trigram {
 /// host memory; its `wire_bytes` holds for every implementation.
 struct CodecEntry : Component<Codec, const CodecKey&> {
   /// True if the codec is a contraction with these options: |x - Q(x)|^2 <= c |x|^2 in expectation
-  /// with c < 1. Without this property, schemes that encode again what they lost before, such as
-  /// error feedback, can diverge.
-  std::function<bool(const Json& resolved)> contracts;
+  /// with c < 1. Otherwise error feedback, which adds the error of one message to the next, can
+  /// diverge.
+  std::function<bool(const Json& resolved)> is_contraction;
 };
 
 /// All codecs, in the order in which they are listed to users.
@@ -29,19 +29,20 @@ const std::vector<CodecEntry>& codecs();
 std::unique_ptr<Codec> make_host_codec(const CodecSpec& spec, const CodecKey& key);
 
 /// True if the codec of `spec` is a contraction.
-bool contracts(const CodecSpec& spec);
+bool is_contraction(const CodecSpec& spec);
 
 /// The option by which a configuration selects a codec: "name" or {"name": ..., options}.
 OptionType<CodecSpec> codec_kind();
 
-/// The entry of a codec with the given options. `contracts` tells whether the codec is a
+/// The entry of a codec with the given options. `is_contraction` tells whether the codec is a
 /// contraction with some options; if it is empty, the codec always is.
 template <class Options, class Make>
-CodecEntry codec_entry(std::string name, std::string doc, FieldTable<Options> fields, Make make,
-                       std::type_identity_t<std::function<bool(const Options&)>> contracts = {}) {
+CodecEntry codec_entry(
+    std::string name, std::string doc, FieldTable<Options> fields, Make make,
+    std::type_identity_t<std::function<bool(const Options&)>> is_contraction = {}) {
   return {component<Codec, const CodecKey&>(std::move(name), std::move(doc), fields, make),
-          [fields, contracts](const Json& resolved) {
-            return !contracts || contracts(fields.parse(component_options(resolved), ""));
+          [fields, is_contraction](const Json& resolved) {
+            return !is_contraction || is_contraction(fields.parse(component_options(resolved), ""));
           }};
 }
 

@@ -7,8 +7,8 @@
 
 #include "core/codec.h"
 #include "core/codecs/kernels.h"
+#include "core/codecs/options.h"
 #include "core/codecs/registry.h"
-#include "core/codecs/sign.h"
 
 namespace trigram {
 
@@ -37,14 +37,14 @@ using sign::Scale;
 //   one:      scale = 1, or 0 if x = 0      (signSGD, arXiv 1802.04434)
 //   means:    x^ = the mean of all x >= 0, or of all x < 0  (1-bit SGD, Interspeech 2014)
 //
-// The code is biased and meant for error feedback. The exception is `one`, whose error can exceed
-// its input. l1_mean and means are contractions; l2 is a contraction if ||x||_1 > sqrt(n)/2
-// ||x||_2, which holds for vectors as dense as gradients. Sums are in f64, in a fixed order. A
+// The code is biased and meant for error feedback, except `one`, whose error can exceed its input.
+// l1_mean and means are contractions; l2 is a contraction if ||x||_1 > sqrt(n)/2 ||x||_2, which
+// holds for vectors as dense as gradients. Sums are in f64, in a fixed order. A
 // chunk with a NaN or an infinity decodes to NaN everywhere, so that a diverged run stays visible.
 //
-// Wire: the scale as f32 (for `means` both means, that of x >= 0 first), then one bit per element,
-// set if x < 0, lowest bit first; the last byte is padded with zero bits. 4 + ceil(n / 8) bytes;
-// for means 8 + ceil(n / 8).
+// Wire: the scale as f32 (for `means` the mean of x >= 0 and the mean of x < 0), then one bit per
+// element, set if x < 0, lowest bit first; the last byte is padded with zero bits. 4 + ceil(n / 8)
+// bytes; for means 8 + ceil(n / 8).
 class Sign final : public Codec {
  public:
   explicit Sign(const Options& options) : options_(options) {}
@@ -86,8 +86,8 @@ class Sign final : public Codec {
     std::size_t below = 0;
     for (std::size_t i = 0; i < (n + 7) / 8; ++i)
       below += static_cast<std::size_t>(std::popcount(bits[i]));
-    const auto mean = [](double sum, std::size_t of) {
-      return sum / static_cast<double>(std::max<std::size_t>(of, 1));
+    const auto mean = [](double sum, std::size_t count) {
+      return sum / static_cast<double>(std::max<std::size_t>(count, 1));
     };
     const double plus = mean(sums.positives, n - below), minus = mean(sums.negatives, below);
     if (!std::isfinite(plus + minus)) return {kNaN, kNaN};

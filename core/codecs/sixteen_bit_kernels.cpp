@@ -1,16 +1,16 @@
 #include "core/codecs/kernels.h"
 
-#include <cstring>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/codecs/sixteen_bit_kernels.cpp"
 #include "hwy/foreach_target.h"  // compiles this file once per target
 //
+#include "core/codecs/convert_all-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace trigram::sixteen_bit::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using convert_all::HWY_NAMESPACE::ConvertAll;
 
 using F32 = hn::ScalableTag<float>;
 using I32 = hn::RebindToSigned<F32>;
@@ -96,34 +96,6 @@ struct FromF16 {
     return hn::BitCast(F32(), hn::Or(sign, result));
   }
 };
-
-// to[i] = convert(from[i]). The last elements, if they fill only part of a vector, pass through a
-// full vector in a buffer.
-template <class DTo, class DFrom, class Convert>
-HWY_INLINE void ConvertAll(const hn::TFromD<DFrom>* from, std::size_t n, hn::TFromD<DTo>* to,
-                           const Convert& convert) {
-  const DTo dto;
-  const DFrom dfrom;
-  const std::size_t lanes = hn::Lanes(dfrom);
-  std::size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    const auto v0 = convert(hn::LoadU(dfrom, from + i));
-    const auto v1 = convert(hn::LoadU(dfrom, from + i + lanes));
-    const auto v2 = convert(hn::LoadU(dfrom, from + i + 2 * lanes));
-    const auto v3 = convert(hn::LoadU(dfrom, from + i + 3 * lanes));
-    hn::StoreU(v0, dto, to + i);
-    hn::StoreU(v1, dto, to + i + lanes);
-    hn::StoreU(v2, dto, to + i + 2 * lanes);
-    hn::StoreU(v3, dto, to + i + 3 * lanes);
-  }
-  for (; i + lanes <= n; i += lanes) hn::StoreU(convert(hn::LoadU(dfrom, from + i)), dto, to + i);
-  if (i == n) return;
-  HWY_ALIGN hn::TFromD<DFrom> rest[hn::MaxLanes(DFrom())] = {};
-  HWY_ALIGN hn::TFromD<DTo> converted[hn::MaxLanes(DTo())];
-  std::memcpy(rest, from + i, (n - i) * sizeof(*from));
-  hn::StoreU(convert(hn::LoadU(dfrom, rest)), dto, converted);
-  std::memcpy(to + i, converted, (n - i) * sizeof(*to));
-}
 
 void F16FromF32(const float* x, std::size_t n, std::uint16_t* codes) {
   ConvertAll<U16, F32>(x, n, codes, ToF16());

@@ -10,8 +10,8 @@
 #include "core/check.h"
 #include "core/codec.h"
 #include "core/codecs/kernels.h"
+#include "core/codecs/options.h"
 #include "core/codecs/registry.h"
-#include "core/codecs/sparse.h"
 
 namespace trigram {
 
@@ -21,14 +21,14 @@ FieldTable<topk::Options> topk::option_fields() {
       "Share of the elements that is sent, rounded up to at least one element");
 }
 
-std::vector<std::uint32_t> topk::indices_on(std::span<const std::byte> wire) {
+std::vector<std::uint32_t> topk::wire_indices(std::span<const std::byte> wire) {
   std::vector<std::uint32_t> indices(wire.size() / kElementBytes);
   if (!indices.empty())
     std::memcpy(indices.data(), wire.data(), indices.size() * sizeof(std::uint32_t));
   return indices;
 }
 
-std::vector<float> topk::values_on(std::span<const std::byte> wire) {
+std::vector<float> topk::wire_values(std::span<const std::byte> wire) {
   std::vector<float> values(wire.size() / kElementBytes);
   if (!values.empty())
     std::memcpy(values.data(), wire.data() + values.size() * sizeof(std::uint32_t),
@@ -105,11 +105,11 @@ class TopK final : public Codec {
   explicit TopK(const Options& options) : options_(options) {}
 
   std::size_t wire_bytes(std::size_t numel) const override {
-    return kept(options_.density, numel) * topk::kElementBytes;
+    return kept_count(options_.density, numel) * topk::kElementBytes;
   }
   void encode(const Tensor& wire, const Tensor& x) override {
     check_wire(*this, wire, x);
-    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     if (k == 0) return;
     TRIGRAM_CHECK(n <= std::numeric_limits<std::uint32_t>::max(), "{} elements", n);
     const float* from = x.floats().data();
@@ -126,12 +126,12 @@ class TopK final : public Codec {
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     check_wire(*this, wire, x);
-    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     if (k == 0) return;
     float* to = x.floats().data();
     const std::span<const std::byte> code(wire.data(), wire.numel());
-    const auto indices = topk::indices_on(code);
-    const auto values = topk::values_on(code);
+    const auto indices = topk::wire_indices(code);
+    const auto values = topk::wire_values(code);
     std::fill_n(to, n, std::isnan(values[0]) ? values[0] : 0.0f);
     for (std::size_t i = 0; i < k; ++i) {
       TRIGRAM_CHECK(indices[i] < n, "element {} of {} on the wire", indices[i], n);

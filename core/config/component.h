@@ -11,9 +11,23 @@ namespace trigram {
 
 /// The name in a component reference, which is "name" or {"name": ..., options}. Throws ConfigError
 /// if the reference has neither form.
-std::string component_name(const Json& j, const std::string& pointer);
+inline std::string component_name(const Json& j, const std::string& pointer) {
+  if (j.is_string()) return j.get<std::string>();
+  if (!j.is_object()) wrong_type(pointer, "a name, or an object with \"name\" and options", j);
+  if (!j.contains("name"))
+    throw ConfigError(child(pointer, "name"), "missing; expected the name of the component",
+                      Mistake::Kind::missing);
+  if (!j.at("name").is_string()) wrong_type(child(pointer, "name"), "a name", j.at("name"));
+  return j.at("name").get<std::string>();
+}
+
 /// The options in a component reference: the object without "name", or {}.
-Json component_options(const Json& j);
+inline Json component_options(const Json& j) {
+  if (!j.is_object()) return Json::object();
+  Json options = j;
+  options.erase("name");
+  return options;
+}
 
 /// Something that a configuration selects by name and that has options. A reference to it is
 /// written as "name" or as {"name": ..., options}. `make` creates a Product from the options and
@@ -67,9 +81,9 @@ Json resolve_component(const std::vector<Entry>& entries, const std::string& kin
   return resolved;
 }
 
-/// JSON Schema of a reference to one of `entries`, each of which has a `doc` and a `schema` of
-/// options. A reference is the string in the member `name`, or an object with that string under
-/// `key` and the options beside it.
+/// JSON Schema of a choice among `entries`, each of which has a `doc` and a `schema` of options.
+/// `name` is the member with an entry's name. A choice is this name, or an object that has the name
+/// under `key`, and options.
 template <class Entry, class Name>
 Json schema_of_choices(const std::vector<Entry>& entries, const std::string& key, Name name) {
   Json names = Json::array(), forms = Json::array();

@@ -36,8 +36,7 @@ class ConfigError : public std::runtime_error {
   /// The pointer of the first mistake.
   const std::string& pointer() const { return mistakes_.front().pointer; }
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
-  /// The same error, with `file` set for every mistake whose pointer is into JSON and names no file
-  /// yet.
+  /// The same error; mistakes that have a JSON pointer and no file yet get `file`.
   ConfigError in_file(const std::string& file) const;
 
  private:
@@ -50,7 +49,7 @@ class Mistakes {
  public:
   /// Runs a check. Returns false if it threw a ConfigError, whose mistakes are then kept.
   template <class Check>
-  bool none_in(Check check) {
+  bool passes(Check check) {
     try {
       check();
       return true;
@@ -60,6 +59,7 @@ class Mistakes {
     }
   }
   void add(const ConfigError& error);
+  /// Drops all mistakes for which `kept` is false.
   void keep(const std::function<bool(const Mistake&)>& kept);
   std::size_t size() const { return found_.size(); }
   /// Throws a ConfigError with all collected mistakes, if there are any.

@@ -62,8 +62,8 @@ void FieldList::check_known(const std::string& key, const std::string& pointer) 
 void FieldList::parse(const Json& j, const std::string& pointer, void* options) const {
   if (!j.is_object()) wrong_type(pointer, "an object", j);
   Mistakes mistakes;
-  for (const auto& [key, value] : j.items()) mistakes.none_in([&] { check_known(key, pointer); });
-  for (const Field& f : fields_) mistakes.none_in([&] { set_field(f, j, pointer, options); });
+  for (const auto& [key, value] : j.items()) mistakes.passes([&] { check_known(key, pointer); });
+  for (const Field& f : fields_) mistakes.passes([&] { set_field(f, j, pointer, options); });
   mistakes.raise();
   for (const Field& f : fields_)
     if (j.contains(f.name) && !applies_to(f, options))

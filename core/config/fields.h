@@ -17,7 +17,7 @@ struct Field {
   std::function<void(void* options, const Json&, const std::string& pointer)> set;
   std::function<Json(const void* options)> get;
   std::function<bool(const void* options)> applies = {};  // empty: always
-  std::string why_not = {};
+  std::string why_not = {};  // the error if the field is given but does not apply
 };
 
 /// The part of FieldTable that does not depend on the struct. It is compiled once, because every
@@ -25,8 +25,8 @@ struct Field {
 class FieldList {
  public:
   void add(Field field);
-  /// Adds the fields of `inner`. `member_of` maps the address of the outer struct to that of the
-  /// inner.
+  /// Adds the fields of `inner`. `member_of` returns the address of the inner struct within the
+  /// outer struct at the given address.
   void include(const FieldList& inner, const std::function<void*(void*)>& member_of);
   void last_only_where(std::function<bool(const void*)> applies, std::string why_not);
   void refuse(std::string key, std::string reason);
@@ -79,6 +79,12 @@ class FieldTable {
                           std::move(why_not));
     return *this;
   }
+  /// Makes `parse` call `finish(s, pointer)` at its end. `finish` may set defaults that depend on
+  /// other fields, and throw ConfigError. A table that includes this one does not call it.
+  FieldTable& finish_with(std::function<void(S&, const std::string& pointer)> finish) {
+    finish_ = std::move(finish);
+    return *this;
+  }
   /// Declares a key that users are likely to try, with the reason why it is not accepted.
   FieldTable& refuse(std::string key, std::string reason) {
     list_.refuse(std::move(key), std::move(reason));
@@ -88,6 +94,7 @@ class FieldTable {
   S parse(const Json& j, const std::string& pointer) const {
     S result{};
     list_.parse(j, pointer, &result);
+    if (finish_) finish_(result, pointer);
     return result;
   }
   Json dump(const S& s) const { return list_.dump(&s); }
@@ -115,6 +122,7 @@ class FieldTable {
   }
 
   FieldList list_;
+  std::function<void(S&, const std::string& pointer)> finish_;
 };
 
 /// A struct with its own table, written as a nested object.

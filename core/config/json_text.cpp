@@ -16,7 +16,8 @@ struct Refused {
   std::string why;
 };
 
-class Checks {
+/// The parser's callback. It refuses deep nesting and duplicate keys.
+class ParserCallback {
  public:
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
     using Event = Json::parse_event_t;
@@ -59,9 +60,9 @@ std::string quoted_number(const Json::out_of_range& error) {
 }
 
 Json parse(const std::string& text, bool comments) {
-  Checks checks;
-  const auto check = [&checks](int depth, Json::parse_event_t event, Json& parsed) {
-    return checks(depth, event, parsed);
+  ParserCallback callback;
+  const auto check = [&callback](int depth, Json::parse_event_t event, Json& parsed) {
+    return callback(depth, event, parsed);
   };
   try {
     return Json::parse(text, check, /*allow_exceptions=*/true, comments);
@@ -81,7 +82,7 @@ Json parse(const std::string& text, bool comments) {
 
 Json parse_json(const std::string& text) { return parse(text, true); }
 
-std::optional<Json> json_or_nothing(const std::string& text) {
+std::optional<Json> try_parse_json(const std::string& text) {
   try {
     return parse(text, false);
   } catch (const JsonTextError&) {

@@ -24,7 +24,7 @@ class JsonTextError : public std::runtime_error {
 /// nesting, which could exhaust the stack of code that walks a value recursively.
 Json parse_json(const std::string& text);
 
-/// Parses JSON without comments; returns nullopt where parse_json would throw.
-std::optional<Json> json_or_nothing(const std::string& text);
+/// Parses JSON without comments; returns nullopt if the text is not acceptable JSON.
+std::optional<Json> try_parse_json(const std::string& text);
 
 }  // namespace trigram

@@ -59,10 +59,10 @@ void unknown_name(const std::string& pointer, const std::string& what, const std
   if (names.empty())
     throw ConfigError(pointer,
                       fmt::format("unknown {} \"{}\"; expected none here", what, shortened(got)));
-  std::string meant = did_you_mean(got, names);
-  if (meant.empty()) meant = did_you_mean_by_doc(got, names, docs);
+  std::string suggestion = did_you_mean(got, names);
+  if (suggestion.empty()) suggestion = did_you_mean_by_doc(got, names, docs);
   throw ConfigError(pointer, fmt::format("unknown {} \"{}\"; expected one of {}{}", what,
-                                         shortened(got), fmt::join(names, ", "), meant));
+                                         shortened(got), fmt::join(names, ", "), suggestion));
 }
 
 std::string child(const std::string& pointer, const std::string& key) {
@@ -183,13 +183,13 @@ OptionType<std::size_t> count(std::int64_t minimum, std::int64_t maximum) {
 }
 
 OptionType<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t maximum) {
-  auto one = count(minimum, maximum);
-  auto many = list_of(one);
-  return {[one, many](const Json& j, const std::string& pointer) {
-            return j.is_array() ? many.parse(j, pointer) : std::vector{one.parse(j, pointer)};
+  auto single = count(minimum, maximum);
+  auto list = list_of(single);
+  return {[single, list](const Json& j, const std::string& pointer) {
+            return j.is_array() ? list.parse(j, pointer) : std::vector{single.parse(j, pointer)};
           },
-          many.dump,
-          {{"anyOf", {one.schema, many.schema}}}};
+          list.dump,
+          {{"anyOf", {single.schema, list.schema}}}};
 }
 
 }  // namespace trigram

@@ -91,7 +91,7 @@ OptionType<std::vector<T>> list_of(OptionType<T> item) {
             std::vector<T> values;
             Mistakes mistakes;
             for (std::size_t i = 0; i < j.size(); ++i)
-              mistakes.none_in(
+              mistakes.passes(
                   [&] { values.push_back(item.parse(j[i], child(pointer, std::to_string(i)))); });
             mistakes.raise();
             return values;
@@ -124,12 +124,12 @@ OptionType<std::optional<T>> optional(OptionType<T> inner) {
           std::move(schema)};
 }
 
-/// Changes `kind` so that it dumps a value only if `written` holds for it; otherwise the field is
+/// Changes `kind` so that it dumps a value only if `condition` holds for it; otherwise the field is
 /// absent.
-template <class T, class Written>
-OptionType<T> written_where(OptionType<T> kind, Written written) {
-  kind.dump = [dump = std::move(kind.dump), written](const T& value) {
-    return written(value) ? dump(value) : Json();
+template <class T, class Condition>
+OptionType<T> dumped_if(OptionType<T> kind, Condition condition) {
+  kind.dump = [dump = std::move(kind.dump), condition](const T& value) {
+    return condition(value) ? dump(value) : Json();
   };
   return kind;
 }

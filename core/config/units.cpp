@@ -32,24 +32,19 @@ constexpr Unit kFlopRate[] = {
 /// need headroom.
 constexpr double kLargest = 1e18;
 
-std::span<const Unit> units_of(Dimension dimension) {
+struct DimensionUnits {
+  std::span<const Unit> units;
+  const char* example;
+};
+
+constexpr DimensionUnits units_of(Dimension dimension) {
   switch (dimension) {
-    case Dimension::duration: return kDuration;
-    case Dimension::bandwidth: return kBandwidth;
-    case Dimension::bytes: return kBytes;
-    case Dimension::flop_rate: return kFlopRate;
+    case Dimension::duration: return {kDuration, "50us"};
+    case Dimension::bandwidth: return {kBandwidth, "25Gbps"};
+    case Dimension::bytes: return {kBytes, "10MiB"};
+    case Dimension::flop_rate: return {kFlopRate, "15.7TFLOP/s"};
   }
   return {};
-}
-
-const char* example_of(Dimension dimension) {
-  switch (dimension) {
-    case Dimension::duration: return "50us";
-    case Dimension::bandwidth: return "25Gbps";
-    case Dimension::bytes: return "10MiB";
-    case Dimension::flop_rate: return "15.7TFLOP/s";
-  }
-  return "";
 }
 
 /// Converts to base units. A factor below 1, such as 1e-3, is not exact in binary, but its inverse
@@ -71,15 +66,15 @@ double parse_number(std::string_view digits, std::string_view text, const char* 
 /// nearest name would be "GiB/s", which is eight times as much.
 std::string respelt(std::string_view unit) {
   struct Spelling {
-    std::string_view theirs, ours;
+    std::string_view wrong, ours;
   };
   constexpr Spelling kEnds[] = {{"ib/s", "iB/s"},    {"bits/s", "bps"},  {"bit/s", "bps"},
                                 {"Bit/s", "bps"},    {"b/s", "bps"},     {"bit/sec", "bps"},
                                 {"Bps", "B/s"},      {"bytes/s", "B/s"}, {"Byte/s", "B/s"},
                                 {"FLOPS", "FLOP/s"}, {"\u00b5s", "us"},  {"\u03bcs", "us"}};
-  for (const auto& [theirs, ours] : kEnds)
-    if (unit.ends_with(theirs))
-      return fmt::format("{}{}", unit.substr(0, unit.size() - theirs.size()), ours);
+  for (const auto& [wrong, ours] : kEnds)
+    if (unit.ends_with(wrong))
+      return fmt::format("{}{}", unit.substr(0, unit.size() - wrong.size()), ours);
   return std::string(unit);
 }
 
@@ -87,12 +82,12 @@ std::string respelt(std::string_view unit) {
 
 std::vector<std::string> unit_names(Dimension dimension) {
   std::vector<std::string> names;
-  for (const Unit& unit : units_of(dimension)) names.emplace_back(unit.name);
+  for (const Unit& unit : units_of(dimension).units) names.emplace_back(unit.name);
   return names;
 }
 
 double parse_quantity(std::string_view text, Dimension dimension) {
-  const char* example = example_of(dimension);
+  const auto [units, example] = units_of(dimension);
   const std::size_t digits = text.find_first_not_of("+-.0123456789");
   std::size_t split = digits;
   // An exponent belongs to the number: "1e3B".
@@ -105,7 +100,7 @@ double parse_quantity(std::string_view text, Dimension dimension) {
   const double number = parse_number(text.substr(0, split), text, example);
   std::string_view suffix = text.substr(split);
   while (!suffix.empty() && suffix.front() == ' ') suffix.remove_prefix(1);
-  for (const Unit& unit : units_of(dimension)) {
+  for (const Unit& unit : units) {
     if (suffix != unit.name) continue;
     const double value = scale(number, unit.factor);
     if (std::fabs(value) <= kLargest) return value;
@@ -119,8 +114,9 @@ double parse_quantity(std::string_view text, Dimension dimension) {
 }
 
 std::string format_quantity(double value, Dimension dimension) {
+  const std::span<const Unit> units = units_of(dimension).units;
   std::string shortest;
-  for (const Unit& unit : units_of(dimension)) {
+  for (const Unit& unit : units) {
     if (dimension == Dimension::duration && unit.factor > 1) continue;
     const double number =
         unit.factor < 1 ? value * std::round(1 / unit.factor) : value / unit.factor;
@@ -130,7 +126,7 @@ std::string format_quantity(double value, Dimension dimension) {
     if (shortest.empty() || text.size() < shortest.size()) shortest = text;
   }
   if (!shortest.empty()) return shortest;
-  const Unit& base = dimension == Dimension::duration ? kDuration[1] : units_of(dimension).back();
+  const Unit& base = dimension == Dimension::duration ? kDuration[1] : units.back();
   return fmt::format("{}{}", value, base.name);
 }
 

@@ -56,11 +56,10 @@ class HostDevice final : public Device {
   void upload(const Tensor& dst, std::span<const std::byte> values) override;
   void download(std::span<std::byte> values, const Tensor& src) override;
   std::unique_ptr<Codec> codec(const CodecSpec& spec, const CodecKey& key) override;
-  NnOps& nn() override { return nn_; }
+  NnOps& nn() override { return host_nn_ops(); }
 
  private:
   std::shared_ptr<MemoryPool> pool_ = MemoryPool::create();
-  HostNnOps nn_;
 };
 
 }  // namespace trigram

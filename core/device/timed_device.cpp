@@ -3,29 +3,14 @@
 #include <vector>
 
 #include "core/device/null_device.h"
-#include "core/random/philox.h"
 
 namespace trigram {
 namespace {
 
-// The cost of `passes` reads or writes of x and of `flops` operations per element.
-Cost cost(const Tensor& x, double passes, double flops, Cost::Kind kind = Cost::Kind::other) {
-  return {passes * static_cast<double>(x.priced_nbytes()),
-          flops * static_cast<double>(x.priced_numel()), kind};
-}
-
-void charge(CostSink& costs, const Cost& cost) {
-  if (!cost.is_noop()) costs.charge(cost);
-}
-
-void charge(CostSink& costs, const Tensor& x, double passes, double flops) {
-  charge(costs, cost(x, passes, flops));
-}
-
 // Charges the costs of a codec's operations without running them.
-class Prices final : public Codec {
+class CodecCharges final : public Codec {
  public:
-  Prices(const Codec& priced, CostSink& costs)
+  CodecCharges(const Codec& priced, CostSink& costs)
       : priced_(priced), costs_(costs), launches_(priced.launches()) {}
   std::size_t wire_bytes(std::size_t numel) const override { return priced_.wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return priced_.priced_bytes(numel); }
@@ -39,24 +24,29 @@ class Prices final : public Codec {
     charge_all(wires, xs, launches_.decode_call, launches_.decode_vector);
   }
   void decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires) override {
-    if (!launches_.mean_at_once || wires.size() == 1) return Codec::decode_mean(device, x, wires);
+    if (!launches_.fused_mean || wires.size() == 1) return Codec::decode_mean(device, x, wires);
     decode_each(std::vector<Tensor>(wires.size(), x), wires);
     const auto n = static_cast<double>(wires.size());
-    charge(costs_, cost(x, n + 1, n, Cost::Kind::reduction));
+    charge({(n + 1) * static_cast<double>(x.priced_nbytes()),
+            n * static_cast<double>(x.priced_numel()), Cost::Kind::reduction});
   }
 
  private:
   // Codecs are memory-bound: their arithmetic is hidden behind their memory traffic.
-  void charge_all(std::span<const Tensor> wires, std::span<const Tensor> xs, int of_call,
-                  int of_vector) {
-    Cost all{.kind = Cost::Kind::codec, .launches = of_call};
+  void charge_all(std::span<const Tensor> wires, std::span<const Tensor> xs, int per_call,
+                  int per_vector) {
+    Cost all{.kind = Cost::Kind::codec, .launches = per_call};
     for (std::size_t i = 0; i < xs.size(); ++i) {
       if (xs[i].priced_numel() == 0) continue;
       all.bytes += static_cast<double>(xs[i].priced_nbytes() + wires[i].priced_nbytes());
-      all.launches += of_vector;
+      all.launches += per_vector;
     }
-    charge(costs_, all);
+    charge(all);
   }
+  void charge(const Cost& cost) {
+    if (!cost.is_noop()) costs_.charge(cost);
+  }
+
   const Codec& priced_;
   CostSink& costs_;
   CodecLaunches launches_;
@@ -67,103 +57,51 @@ class Prices final : public Codec {
 class TimedCodec final : public Codec {
  public:
   TimedCodec(std::unique_ptr<Codec> inner, Device& device, CostSink& costs)
-      : inner_(std::move(inner)), device_(device), costs_(costs), prices_(*inner_, costs) {}
+      : inner_(std::move(inner)), device_(device), costs_(costs), charges_(*inner_, costs) {}
   CodecLaunches launches() const override { return inner_->launches(); }
   std::size_t wire_bytes(std::size_t numel) const override { return inner_->wire_bytes(numel); }
   std::size_t priced_bytes(std::size_t numel) const override { return inner_->priced_bytes(numel); }
   void encode(const Tensor& wire, const Tensor& x) override {
     inner_->encode(wire, x);
-    prices_.encode(wire, x);
+    charges_.encode(wire, x);
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     inner_->decode(x, wire);
-    prices_.decode(x, wire);
+    charges_.decode(x, wire);
   }
   void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs) override {
     inner_->encode_each(wires, xs);
-    prices_.encode_each(wires, xs);
+    charges_.encode_each(wires, xs);
   }
   void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires) override {
     inner_->decode_each(xs, wires);
-    prices_.decode_each(xs, wires);
+    charges_.decode_each(xs, wires);
   }
   void encode_each_with_feedback(Device&, std::span<const Tensor> wires, std::span<const Tensor> xs,
                                  std::span<const Tensor> residuals) override {
     inner_->encode_each_with_feedback(device_, wires, xs, residuals);
-    prices_.encode_each_with_feedback(parts_, wires, xs, residuals);
+    charges_.encode_each_with_feedback(charging_device_, wires, xs, residuals);
   }
   void decode_mean(Device&, const Tensor& x, std::span<const Tensor> wires) override {
     inner_->decode_mean(device_, x, wires);
-    prices_.decode_mean(parts_, x, wires);
+    charges_.decode_mean(charging_device_, x, wires);
   }
   void encode_mean(Device&, const Tensor& wire, std::span<const Tensor> wires, const Tensor& mean,
                    const Tensor* residual) override {
     inner_->encode_mean(device_, wire, wires, mean, residual);
-    prices_.encode_mean(parts_, wire, wires, mean, residual);
+    charges_.encode_mean(charging_device_, wire, wires, mean, residual);
   }
 
  private:
   std::unique_ptr<Codec> inner_;
   Device& device_;
   CostSink& costs_;
-  Prices prices_;
-  NullDevice nothing_;
-  TimedDevice parts_{nothing_,
-                     costs_};  // charges the parts of composed operations without running them
+  CodecCharges charges_;
+  NullDevice null_device_;
+  TimedDevice charging_device_{null_device_, costs_};  // charges operations without running them
 };
 
 }  // namespace
-
-void TimedDevice::fill(const Tensor& x, float value) {
-  inner_.fill(x, value);
-  charge(costs_, x, 1, 0);
-}
-
-void TimedDevice::fill_normal(const Tensor& x, Philox random) {
-  inner_.fill_normal(x, random);
-  charge(costs_, x, 1, 100);  // ten rounds of ten operations each
-}
-
-void TimedDevice::copy(const Tensor& dst, const Tensor& src) {
-  inner_.copy(dst, src);
-  if (src.priced_numel() == 0) return;
-  costs_.charge(
-      {static_cast<double>(src.priced_nbytes() + dst.priced_nbytes()), 0, Cost::Kind::copy});
-}
-
-void TimedDevice::axpby(float a, const Tensor& x, float b, const Tensor& y) {
-  inner_.axpby(a, x, b, y);
-  const bool reads_y = b != 0;
-  charge(costs_, cost(y, reads_y ? 3 : 2, reads_y ? 3 : 1, Cost::Kind::reduction));
-}
-
-void TimedDevice::maximum(const Tensor& x, const Tensor& y) {
-  inner_.maximum(x, y);
-  charge(costs_, cost(y, 3, 1, Cost::Kind::reduction));
-}
-
-void TimedDevice::cut_below(float magnitude, const Tensor& x) {
-  inner_.cut_below(magnitude, x);
-  charge(costs_, x, 2, 1);
-}
-
-void TimedDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
-  inner_.sgd(step, w, g, m);
-  if (step.momentum == 0) return charge(costs_, w, 3, 4);  // reads w, g; writes w
-  charge(costs_, w, 5, 6);                                 // reads w, g, m; writes w, m
-}
-
-void TimedDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
-                       const Tensor& v) {
-  inner_.adam(step, w, g, m, v);
-  charge(costs_, w, 7, 18);  // reads w, g, m, v; writes w, m, v
-}
-
-double TimedDevice::norm2(const Tensor& x) {
-  const double norm = inner_.norm2(x);
-  charge(costs_, x, 1, 2);
-  return norm;
-}
 
 std::unique_ptr<Codec> TimedDevice::codec(const CodecSpec& spec, const CodecKey& key) {
   return std::make_unique<TimedCodec>(inner_.codec(spec, key), inner_, costs_);

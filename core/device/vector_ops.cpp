@@ -81,8 +81,8 @@ double squares(std::size_t n, const float* x) {
   }
   double values[kThreads];
   for (std::size_t t = 0; t < kThreads; ++t) {
-    const double* const own = sums + 4 * t;
-    values[t] = (own[0] + own[2]) + (own[1] + own[3]);
+    const double* const thread_sums = sums + 4 * t;
+    values[t] = (thread_sums[0] + thread_sums[2]) + (thread_sums[1] + thread_sums[3]);
   }
   return block_sum(values);
 }
@@ -126,8 +126,8 @@ void axpby(std::size_t n, DType type, float a, const std::byte* x, float b, std:
     auto* from = reinterpret_cast<const typename Type::Stored*>(x);
     auto* to = reinterpret_cast<typename Type::Stored*>(y);
     for (std::size_t i = 0; i < n; ++i) {
-      const float kept = b == 0 ? 0 : b * Type::load(to[i]);
-      to[i] = Type::store(a * Type::load(from[i]) + kept);
+      const float old_term = b == 0 ? 0 : b * Type::load(to[i]);
+      to[i] = Type::store(a * Type::load(from[i]) + old_term);
     }
   });
 }

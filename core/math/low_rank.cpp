@@ -27,12 +27,12 @@ Sum dot(const float* x, const float* y, std::size_t n) {
   return sums[0];
 }
 
-// Calls each(row, elements, count) for every row; the last row may be shorter.
-template <class Float, class Each>
-void each_row(Float* m, std::size_t n, MatrixShape shape, const Each& each) {
+// Calls visit(row, elements, count) for every row; the last row may be shorter.
+template <class Float, class Visit>
+void for_each_row(Float* m, std::size_t n, MatrixShape shape, const Visit& visit) {
   for (std::size_t row = 0; row < shape.rows; ++row) {
     const std::size_t begin = row * shape.cols;
-    each(row, m + begin, std::min(shape.cols, n - begin));
+    visit(row, m + begin, std::min(shape.cols, n - begin));
   }
 }
 
@@ -44,7 +44,7 @@ void add_multiple(float a, const float* x, std::size_t n, float* y) {
 
 void multiply(const float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* q,
               float* p) {
-  each_row(m, n, shape, [&](std::size_t row, const float* elements, std::size_t count) {
+  for_each_row(m, n, shape, [&](std::size_t row, const float* elements, std::size_t count) {
     for (std::size_t j = 0; j < rank; ++j) {
       p[j * shape.rows + row] = dot<float>(elements, q + j * shape.cols, count);
     }
@@ -54,7 +54,7 @@ void multiply(const float* m, std::size_t n, MatrixShape shape, std::size_t rank
 void multiply_transposed(const float* m, std::size_t n, MatrixShape shape, std::size_t rank,
                          const float* p, float* q) {
   std::fill_n(q, rank * shape.cols, 0.0f);
-  each_row(m, n, shape, [&](std::size_t row, const float* elements, std::size_t count) {
+  for_each_row(m, n, shape, [&](std::size_t row, const float* elements, std::size_t count) {
     for (std::size_t j = 0; j < rank; ++j) {
       add_multiple(p[j * shape.rows + row], elements, count, q + j * shape.cols);
     }
@@ -64,7 +64,7 @@ void multiply_transposed(const float* m, std::size_t n, MatrixShape shape, std::
 void reconstruct(float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* p,
                  const float* q) {
   std::fill_n(m, n, 0.0f);
-  each_row(m, n, shape, [&](std::size_t row, float* elements, std::size_t count) {
+  for_each_row(m, n, shape, [&](std::size_t row, float* elements, std::size_t count) {
     for (std::size_t j = 0; j < rank; ++j) {
       add_multiple(p[j * shape.rows + row], q + j * shape.cols, count, elements);
     }

@@ -44,7 +44,7 @@ void multiply_transposed(const float* m, std::size_t n, MatrixShape shape, std::
 void reconstruct(float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* p,
                  const float* q);
 /// Makes `rank` vectors of `rows` elements orthonormal by modified Gram-Schmidt with two passes per
-/// vector. A vector that depends linearly on those before it becomes zero. Sums are in f64.
+/// vector. A vector that depends linearly on earlier vectors becomes zero. Sums are in f64.
 void orthonormalise(float* factors, std::size_t rows, std::size_t rank);
 
 }  // namespace trigram::low_rank

@@ -13,13 +13,19 @@
 
 namespace trigram {
 
-/// Totals of one rank so far, over all its streams. Bytes are priced bytes sent.
+/// Totals of one rank so far, over all its streams. Messages and priced bytes count when they are
+/// sent, separately inside its node (intra) and to other nodes (inter).
 struct Counters {
-  double compute_s = 0;        // main stream, without waiting, transfers and sleep
+  double compute_s = 0;        // time of the main stream outside waits, transfers and sleep
   double communication_s = 0;  // inside transfer(), all streams
-  double exposed_s = 0;        // main stream, in waits for Works and control messages
+  double exposed_s = 0;        // the main stream's waits for Works and control messages
   std::uint64_t bytes_intra = 0, bytes_inter = 0;
   std::uint64_t messages_intra = 0, messages_inter = 0;
+
+  void add(bool intra, std::uint64_t messages, std::uint64_t bytes) {
+    (intra ? messages_intra : messages_inter) += messages;
+    (intra ? bytes_intra : bytes_inter) += bytes;
+  }
 };
 
 /// A time interval on a stream, or a message. Times are in seconds of the stream's clock.
@@ -33,7 +39,8 @@ struct Event {
   std::uint64_t batch = 0;  // index of the transfer() call on this stream
 };
 
-/// Receives events. Each event is reported on its own stream, so several threads may call the sink.
+/// Receives events. Several threads may call it: the thread of the event's stream or, for times
+/// that an accelerator reports, the thread that calls Meter::counters.
 using EventSink = std::function<void(const Event&)>;
 
 /// The meter of one rank. `instrument` wraps a runtime's Context, in the same way for every world:

@@ -12,13 +12,13 @@ void nominal_messages(const Collective& collective, int rank, int size,
         .part(static_cast<std::size_t>((i + size) % size), static_cast<std::size_t>(size))
         .priced_nbytes();
   };
-  const auto all_but = [&](int kept) {  // all parts but `kept`, in descending order
-    for (int i = 1; i < size; ++i) sent(right, part_bytes(kept - i));
+  const auto send_all_but = [&](int part) {  // in descending order
+    for (int i = 1; i < size; ++i) sent(right, part_bytes(part - i));
   };
   switch (collective.kind) {
-    case Collective::allreduce: all_but(rank); return all_but(rank + 1);
-    case Collective::reduce_scatter: return all_but(rank);
-    case Collective::allgather: return all_but(rank + 1);
+    case Collective::allreduce: send_all_but(rank); return send_all_but(rank + 1);
+    case Collective::reduce_scatter: return send_all_but(rank);
+    case Collective::allgather: return send_all_but(rank + 1);
     case Collective::broadcast:
       if (right != collective.root) sent(right, collective.x.priced_nbytes());
       return;
@@ -49,21 +49,20 @@ std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Ev
 
 /// Returns a function for a collective that is priced as a whole. It counts the messages that the
 /// rank sends, when the collective ends.
-std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(
+std::function<void(double, double)> MeteredCommunicator::priced_reporter(
     const CollectivePattern& pattern) {
-  Counters all;
-  for (const CollectivePattern::Sent& sent : pattern.sent) {
-    const bool intra = rank_.same_node(sent.to);
-    (intra ? all.messages_intra : all.messages_inter) += sent.messages;
-    (intra ? all.bytes_intra : all.bytes_inter) += sent.bytes;
-  }
-  const auto over = [&rank = rank_, &tally = tally_, all](double begin_s, double end_s) {
+  Counters sent;
+  for (const CollectivePattern::Sent& part : pattern.sent)
+    sent.add(rank_.same_node(part.to), part.messages, part.bytes);
+  const auto count = [&rank = rank_, &tally = tally_, sent](double begin_s, double end_s) {
     tally.transfer_s.add(end_s - begin_s);
-    rank.sent(tally, all);
+    rank.record_sent(tally, sent);
   };
-  if (!rank_.sink()) return over;
-  return [over, &rank = rank_, event = event_of(pattern)](double begin_s, double end_s) mutable {
-    over(begin_s, end_s);
+  if (!rank_.sink()) return count;
+  Event event = next_event();
+  event.bytes = sent.bytes_intra + sent.bytes_inter;
+  return [count, &rank = rank_, event](double begin_s, double end_s) mutable {
+    count(begin_s, end_s);
     event.begin_s = begin_s;
     event.end_s = end_s;
     rank.sink()(event);
@@ -71,31 +70,32 @@ std::function<void(double, double)> MeteredCommunicator::reporter_of_whole(
 }
 
 void MeteredCommunicator::transfer(std::span<const Transfer> batch) {
-  if (inside_) return raw_.transfer(batch);
+  if (inside_priced_) return raw_.transfer(batch);
   timed(
       clock_, rank_, [&] { raw_.transfer(batch); },
       [&] { return reporter(rank_.sink() ? events_of(batch) : std::vector<Event>{}); });
   for (const Transfer& t : batch) {
     const std::uint64_t bytes = t.tensor.priced_nbytes();
     if (t.kind == Transfer::send) count(t.peer, bytes);
-    else rank_.received(t.peer, bytes);
+    else rank_.record_received(t.peer, bytes);
   }
 }
 
 bool MeteredCommunicator::native(const Collective& collective) {
-  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
-  event.batch = batches_;
+  Event event = next_event();
   std::vector<std::pair<int, std::uint64_t>> messages;
   nominal_messages(collective, rank(), size(), [&](int peer, std::uint64_t bytes) {
     messages.emplace_back(peer, bytes);
     event.bytes += bytes;
   });
   const bool reported = static_cast<bool>(rank_.sink());
-  bool made = false;
+  bool supported = false;
   timed(
-      clock_, rank_, [&] { made = raw_.native(collective); },
-      [&] { return reporter(std::vector<Event>(reported && made ? 1 : 0, event), made); });
-  if (!made) return false;
+      clock_, rank_, [&] { supported = raw_.native(collective); },
+      [&] {
+        return reporter(std::vector<Event>(reported && supported ? 1 : 0, event), supported);
+      });
+  if (!supported) return false;
   for (const auto& [peer, bytes] : messages) count(peer, bytes);
   if (reported) ++batches_;
   return true;
@@ -104,30 +104,29 @@ bool MeteredCommunicator::native(const Collective& collective) {
 void MeteredCommunicator::Pricer::price(const CollectivePattern& pattern,
                                         const Messages& messages) {
   MeteredCommunicator& c = metered_;
-  if (c.inside_) return messages(false);
-  CollectivePattern mine = pattern;
+  if (c.inside_priced_) return messages(false);
+  CollectivePattern slowed = pattern;  // by the machine model
   const double factor = c.rank_.compute_factor();
-  for (CollectivePattern::Phase& phase : mine.phases)
-    for (Cost* cost : {&phase.each, &phase.after}) *cost = factor * *cost;
-  bool whole = true;
-  const auto make = [&] {
-    c.raw_.pricer()->price(mine, [&](bool take_time) {
-      whole = c.inside_ = !take_time;
+  for (CollectivePattern::Phase& phase : slowed.phases)
+    for (Cost* cost : {&phase.per_round, &phase.at_end}) *cost = factor * *cost;
+  bool priced = true;
+  const auto run = [&] {
+    c.raw_.pricer()->price(slowed, [&](bool take_time) {
+      priced = c.inside_priced_ = !take_time;
       messages(take_time);
-      c.inside_ = false;
+      c.inside_priced_ = false;
     });
   };
-  timed(c.clock_, c.rank_, make, [&] {
-    return whole ? c.reporter_of_whole(pattern) : c.reporter({}, /*transferred=*/false);
+  timed(c.clock_, c.rank_, run, [&] {
+    return priced ? c.priced_reporter(pattern) : c.reporter({}, /*transferred=*/false);
   });
-  if (whole) ++c.batches_;
+  if (priced) ++c.batches_;
 }
 
-/// The event of a collective that is priced as a whole; its times are filled in later.
-Event MeteredCommunicator::event_of(const CollectivePattern& pattern) const {
+/// The event of the next call; its times and bytes are filled in later.
+Event MeteredCommunicator::next_event() const {
   Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_;
-  for (const CollectivePattern::Sent& sent : pattern.sent) event.bytes += sent.bytes;
   return event;
 }
 
@@ -139,8 +138,8 @@ void MeteredCommunicator::count(int peer, std::uint64_t bytes) {
 
 /// The events of the batch and of its messages; their times are filled in later.
 std::vector<Event> MeteredCommunicator::events_of(std::span<const Transfer> batch) {
-  Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
-  event.batch = batches_++;
+  Event event = next_event();
+  ++batches_;
   for (const Transfer& t : batch)
     if (t.kind == Transfer::send) event.bytes += t.tensor.priced_nbytes();
   std::vector<Event> events = {event};

@@ -35,16 +35,16 @@ class MeteredCommunicator final : public Communicator {
   };
   void count(int peer, std::uint64_t bytes);
   std::vector<Event> events_of(std::span<const Transfer> batch);
-  Event event_of(const CollectivePattern& pattern) const;
+  Event next_event() const;
   std::function<void(double, double)> reporter(std::vector<Event> events, bool transferred = true);
-  std::function<void(double, double)> reporter_of_whole(const CollectivePattern& pattern);
+  std::function<void(double, double)> priced_reporter(const CollectivePattern& pattern);
 
   Communicator& raw_;
   Stream& clock_;
   MeteredRank& rank_;
   StreamTally& tally_;
   std::uint64_t batches_ = 0;
-  bool inside_ = false;  // inside a collective that is priced as a whole
+  bool inside_priced_ = false;  // inside a collective that is priced as a whole
   Pricer pricer_{*this};
 };
 

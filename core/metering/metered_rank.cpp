@@ -8,22 +8,22 @@ void MeteredRank::when_known(std::unique_ptr<EventTime> begin, std::unique_ptr<E
   pending_.push_back({std::move(begin), std::move(end), std::move(then)});
 }
 
-void MeteredRank::sent(StreamTally& tally, const Counters& all) {
-  tally.bytes_intra.add(all.bytes_intra);
-  tally.bytes_inter.add(all.bytes_inter);
-  tally.messages_intra.add(all.messages_intra);
-  tally.messages_inter.add(all.messages_inter);
+void MeteredRank::record_sent(StreamTally& tally, const Counters& sent) {
+  tally.bytes_intra.add(sent.bytes_intra);
+  tally.bytes_inter.add(sent.bytes_inter);
+  tally.messages_intra.add(sent.messages_intra);
+  tally.messages_inter.add(sent.messages_inter);
   if (options_.arrived.empty()) return;
   Counters& arrived = options_.arrived[static_cast<std::size_t>(rank_)];
-  arrived.bytes_intra += all.bytes_intra;
-  arrived.bytes_inter += all.bytes_inter;
-  arrived.messages_intra += all.messages_intra;
-  arrived.messages_inter += all.messages_inter;
+  arrived.bytes_intra += sent.bytes_intra;
+  arrived.bytes_inter += sent.bytes_inter;
+  arrived.messages_intra += sent.messages_intra;
+  arrived.messages_inter += sent.messages_inter;
 }
 
 /// Reports the intervals whose times are known. It does not wait for streams: the other intervals
 /// stay in the list.
-void MeteredRank::settle() {
+void MeteredRank::report_known() {
   std::lock_guard guard(pending_mutex_);
   std::erase_if(pending_, [](const Pending& pending) {
     if (!pending.end->known()) return false;
@@ -33,7 +33,7 @@ void MeteredRank::settle() {
 }
 
 Counters MeteredRank::totals() {
-  settle();
+  report_known();
   std::lock_guard guard(mutex_);
   Counters total;
   for (const StreamTally& tally : tallies_) {

@@ -58,16 +58,13 @@ class MeteredRank {
   NullDevice& null_device() { return null_device_; }
   const EventSink& sink() const { return options_.sink; }
   /// Records that this rank has received a message.
-  void received(int from, std::uint64_t bytes) {
+  void record_received(int from, std::uint64_t bytes) {
     if (options_.arrived.empty()) return;
-    Counters& sent = options_.arrived[static_cast<std::size_t>(from)];
-    const bool intra = same_node(from);
-    ++(intra ? sent.messages_intra : sent.messages_inter);
-    (intra ? sent.bytes_intra : sent.bytes_inter) += bytes;
+    options_.arrived[static_cast<std::size_t>(from)].add(same_node(from), 1, bytes);
   }
   /// Counts the messages that this rank has sent in a collective that is priced as a whole and has
   /// ended.
-  void sent(StreamTally& tally, const Counters& all);
+  void record_sent(StreamTally& tally, const Counters& sent);
   double compute_factor() const {
     if (!options_.machine) return 1;
     return options_.machine->compute_factor(rank_, options_.steps ? options_.steps->current() : 0);
@@ -78,7 +75,7 @@ class MeteredRank {
     std::unique_ptr<EventTime> begin, end;
     std::function<void(double, double)> then;
   };
-  void settle();
+  void report_known();
 
   int rank_;
   const Layout* layout_;
@@ -86,7 +83,7 @@ class MeteredRank {
   NullDevice null_device_;
   mutable std::mutex mutex_;  // held only to extend or traverse the list, never across an operation
   std::deque<StreamTally> tallies_;
-  std::mutex pending_mutex_;  // held while `settle` writes to the tallies of all streams
+  std::mutex pending_mutex_;  // held while `report_known` writes to the tallies of all streams
   std::deque<Pending> pending_;
 };
 
@@ -94,7 +91,7 @@ class MeteredRank {
 // every transfer: thousands of simulated ranks compete for the cache.
 
 template <class MakeThen>
-[[gnu::noinline]] void tell(MakeThen& make_then, double begin_s, double end_s) {
+[[gnu::noinline]] void call_then(MakeThen& make_then, double begin_s, double end_s) {
   make_then()(begin_s, end_s);
 }
 
@@ -116,7 +113,7 @@ void timed(Stream& clock, MeteredRank& rank, Operation operation, MakeThen make_
     return timed_later(clock, rank, std::move(begin), operation, make_then);
   const double begin_s = clock.now();
   operation();
-  tell(make_then, begin_s, clock.now());
+  call_then(make_then, begin_s, clock.now());
 }
 
 }  // namespace trigram

@@ -70,15 +70,16 @@ void MeteredStream::compute(double seconds) {
 }
 
 std::unique_ptr<Stream> MeteredStream::fork(const std::string& name) {
-  return std::make_unique<ForkedStream>(raw_->fork(name), std::make_shared<MeteredStream>(rank_));
+  return forked(raw_->fork(name));
 }
 
 OneWay MeteredStream::fork_one_way(const std::string& name) {
-  const auto metered = [this](std::unique_ptr<Stream> raw) {
-    return std::make_unique<ForkedStream>(std::move(raw), std::make_shared<MeteredStream>(rank_));
-  };
   OneWay raw = raw_->fork_one_way(name);
-  return {metered(std::move(raw.out)), metered(std::move(raw.in))};
+  return {forked(std::move(raw.out)), forked(std::move(raw.in))};
+}
+
+std::unique_ptr<Stream> MeteredStream::forked(std::unique_ptr<Stream> raw) const {
+  return std::make_unique<ForkedStream>(std::move(raw), std::make_shared<MeteredStream>(rank_));
 }
 
 std::shared_ptr<Work> MeteredStream::submit(const Context& after, Task task) {
@@ -86,8 +87,7 @@ std::shared_ptr<Work> MeteredStream::submit(const Context& after, Task task) {
 }
 
 void MeteredStream::wait(Work& work) {
-  report(
-      Event::wait, [&] { raw_->wait(work); }, &tally_.wait_s);
+  wait_in([&] { raw_->wait(work); });
 }
 
 void MeteredStream::wait_in(const std::function<void()>& operation) {

@@ -30,9 +30,8 @@ class MeteredControl final : public Control {
   MeteredStream& stream_;
 };
 
-/// The metered form of a runtime's stream, as tasks on that stream see it. Tasks share ownership,
-/// so that a task that is destroyed late still finds it (a killed actor, or a server that outlives
-/// its owner).
+/// Wraps a runtime's stream for the tasks that run on it. The tasks share its ownership, because
+/// some are destroyed late: tasks of a killed actor, or of a server that outlives its owner.
 class alignas(64) MeteredStream final : public Stream,
                                         public std::enable_shared_from_this<MeteredStream> {
  public:
@@ -63,6 +62,7 @@ class alignas(64) MeteredStream final : public Stream,
  private:
   template <class F>
   void report(Event::Kind kind, F operation, Tally<double>* tally = nullptr);
+  std::unique_ptr<Stream> forked(std::unique_ptr<Stream> raw) const;
 
   std::shared_ptr<MeteredRank> rank_;
   StreamTally& tally_;
@@ -75,8 +75,7 @@ class alignas(64) MeteredStream final : public Stream,
   std::optional<TimedDevice> device_;
 };
 
-/// A forked stream, as the stream that forked it sees it: submits metered tasks, and closes the
-/// runtime's stream.
+/// Wraps a forked stream for its owner, which submits tasks to it. Owns the runtime's stream.
 class ForkedStream final : public Stream {
  public:
   ForkedStream(std::unique_ptr<Stream> raw, std::shared_ptr<MeteredStream> tasks)

@@ -16,6 +16,11 @@ struct OptimizerEntry : Component<Optimizer, const Context&, Workload&, long> {
   /// True if it divides by a moving average of squared gradients, which is 0 before the first step.
   bool has_variance = false;
 };
+/// All optimizers, in the order in which they are listed to users.
 const std::vector<OptimizerEntry>& optimizers();
+
+OptimizerEntry sgd_entry();
+OptimizerEntry adam_entry();
+OptimizerEntry adamw_entry();
 
 }  // namespace trigram

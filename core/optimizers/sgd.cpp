@@ -1,6 +1,15 @@
-#include "core/optimizers/sgd.h"
+#include "core/optimizers/registry.h"
+#include "core/optimizers/schedule.h"
 
 namespace trigram {
+namespace {
+
+struct SgdOptions {
+  double lr = 0.1;
+  double momentum = 0;
+  double weight_decay = 0;
+  Schedule schedule;
+};
 
 FieldTable<SgdOptions> sgd_fields() {
   return FieldTable<SgdOptions>{}
@@ -12,41 +21,63 @@ FieldTable<SgdOptions> sgd_fields() {
       .include(&SgdOptions::schedule, schedule_fields());
 }
 
-Sgd::Sgd(const SgdOptions& options, const Context& ctx, Workload& workload, long steps)
-    : options_(options),
-      lr_(options.lr, options.schedule, ctx.world_size, steps),
-      states_(workload.buckets().size()) {
-  if (options.momentum == 0) return;
-  for (const Bucket& bucket : workload.buckets()) {
-    Tensor& momentum = states_.at(static_cast<std::size_t>(bucket.index)).momentum;
-    momentum = ctx.device->empty_like(bucket.weight);
-    ctx.device->fill(momentum, 0);
+/// Stochastic gradient descent with heavy-ball momentum (Polyak, 1964) and weight decay, in the
+/// form of SgdStep. The constructor allocates and zeroes the momentum of every bucket.
+class Sgd final : public Optimizer {
+ public:
+  Sgd(const SgdOptions& options, const Context& ctx, Workload& workload, long steps)
+      : options_(options),
+        lr_(options.lr, options.schedule, ctx.world_size, steps),
+        states_(workload) {
+    if (options.momentum == 0) return;
+    for (const Bucket& bucket : workload.buckets()) {
+      Tensor& momentum = states_[bucket].momentum;
+      momentum = ctx.device->empty_like(bucket.weight);
+      ctx.device->fill(momentum, 0);
+    }
   }
-}
+  void step(Context ctx, Bucket& bucket) override {
+    State& state = states_[bucket];
+    const SgdStep step{.lr = lr_.at(state.steps++),
+                       .momentum = static_cast<float>(options_.momentum),
+                       .weight_decay = static_cast<float>(options_.weight_decay)};
+    ctx.device->sgd(step, bucket.weight, bucket.grad, state.momentum);
+  }
+  float learning_rate(const Bucket& bucket) const override { return lr_.at(states_[bucket].steps); }
+  Tensor moment(const Bucket& bucket) const override { return states_[bucket].momentum; }
+  void accumulate(Context ctx, Bucket& bucket) override {
+    const Tensor& m = states_[bucket].momentum;
+    ctx.device->axpby(1, bucket.grad, static_cast<float>(options_.momentum), m);
+    if (options_.weight_decay != 0)
+      ctx.device->axpby(static_cast<float>(options_.weight_decay), bucket.weight, 1, m);
+  }
+  using Optimizer::advance;
+  void advance(Context ctx, Bucket& bucket, float lr) override {
+    State& state = states_[bucket];
+    ++state.steps;
+    ctx.device->axpby(-lr, state.momentum, 1, bucket.weight);
+  }
 
-void Sgd::step(Context ctx, Bucket& bucket) {
-  State& own = state(bucket);
-  const SgdStep step{.lr = lr_.at(own.steps++),
-                     .momentum = static_cast<float>(options_.momentum),
-                     .weight_decay = static_cast<float>(options_.weight_decay)};
-  ctx.device->sgd(step, bucket.weight, bucket.grad, own.momentum);
-}
+ private:
+  struct State {
+    Tensor momentum;  // of length 0 if there is no momentum
+    long steps = 0;
+  };
 
-float Sgd::learning_rate(const Bucket& bucket) const { return lr_.at(state(bucket).steps); }
+  SgdOptions options_;
+  LearningRate lr_;
+  PerBucket<State> states_;
+};
 
-Tensor Sgd::moment(const Bucket& bucket) const { return state(bucket).momentum; }
+}  // namespace
 
-void Sgd::accumulate(Context ctx, Bucket& bucket) {
-  const Tensor& m = state(bucket).momentum;
-  ctx.device->axpby(1, bucket.grad, static_cast<float>(options_.momentum), m);
-  if (options_.weight_decay != 0)
-    ctx.device->axpby(static_cast<float>(options_.weight_decay), bucket.weight, 1, m);
-}
-
-void Sgd::advance(Context ctx, Bucket& bucket, float lr) {
-  State& own = state(bucket);
-  ++own.steps;
-  ctx.device->axpby(-lr, own.momentum, 1, bucket.weight);
+OptimizerEntry sgd_entry() {
+  return {component<Optimizer, const Context&, Workload&, long>(
+              "sgd", "stochastic gradient descent with momentum and weight decay", sgd_fields(),
+              [](const SgdOptions& options, const Context& ctx, Workload& workload, long steps) {
+                return std::make_unique<Sgd>(options, ctx, workload, steps);
+              }),
+          [](const Json& resolved) { return resolved.at("momentum") != 0; }, false};
 }
 
 }  // namespace trigram

@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-/// The use of random numbers. Different purposes never share a number.
+/// The use of random numbers. Each purpose has its own streams of numbers.
 enum class Purpose : std::uint8_t {
   weights,
   data_set,
@@ -40,14 +40,14 @@ class Philox {
   /// new numbers.
   Philox(std::uint64_t seed, int rank, long step, Purpose purpose);
 
-  /// The `index`-th block of the stream, independent of the draws below.
+  /// The `index`-th block of the stream; does not depend on the functions below.
   Block block(std::uint32_t index) const;
   /// The counter that `encrypt` turns into that block, for vectorised loops.
   Block counter(std::uint32_t index) const {
     return {index, counter_[1], counter_[2], counter_[3]};
   }
   Key key() const { return key_; }
-  /// Number of words that the draws below have taken from the stream.
+  /// Number of words that the functions below have taken from the stream.
   std::uint64_t drawn() const { return std::uint64_t{next_block_} * 4 - (4 - used_); }
 
   std::uint32_t bits();

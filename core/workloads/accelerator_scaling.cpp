@@ -32,7 +32,8 @@ bool near(double a, double b) {
   return a == 0 || b == 0 || std::max(a, b) <= kSameRates * std::min(a, b);
 }
 
-/// Scales the times of one pass; `time` and `flops` select the columns of that pass.
+/// Scales the times of one pass; `time` and `flops` select the columns of that pass. Arithmetic
+/// that exceeds the time of its layer is spread over the other layers in proportion to their slack.
 void scale_pass(Profile& profile, double ProfileTensor::*time,
                 std::optional<std::int64_t> ProfileTensor::*flops, double arithmetic,
                 double traffic) {
@@ -89,15 +90,16 @@ ScaledTimes scaled_to(Profile profile, const AcceleratorRates& to) {
   return {std::move(profile), least_s, most_s};
 }
 
-std::string assumption(const ScaledTimes& now, const Profile& before, const AcceleratorRates& to) {
+std::string assumption(const ScaledTimes& scaled, const Profile& measured,
+                       const AcceleratorRates& to) {
   const auto ms = [](const Profile& p) { return 1e3 * (p.forward_s() + p.backward_s()); };
   return fmt::format(
       "layer times of {} were measured on {}; on {} a step's computation is taken to last {:.4g} "
       "ms instead of {:.4g} ms: arithmetic scales with FLOP/s, the rest of the time with memory "
       "bandwidth; {:.4g} to {:.4g} ms if all of it scaled with one of the two; give a measured "
       "step_time to say otherwise",
-      before.name, text_of(before.measured_on), text_of(to), ms(now.profile), ms(before),
-      1e3 * now.least_s, 1e3 * now.most_s);
+      measured.name, text_of(measured.measured_on), text_of(to), ms(scaled.profile), ms(measured),
+      1e3 * scaled.least_s, 1e3 * scaled.most_s);
 }
 
 }  // namespace trigram

@@ -23,7 +23,8 @@ struct ScaledTimes {
 };
 ScaledTimes scaled_to(Profile profile, const AcceleratorRates& to);
 
-/// Describes the applied rule in one sentence.
-std::string assumption(const ScaledTimes& now, const Profile& before, const AcceleratorRates& to);
+/// Describes in one sentence how `measured` was scaled.
+std::string assumption(const ScaledTimes& scaled, const Profile& measured,
+                       const AcceleratorRates& to);
 
 }  // namespace trigram

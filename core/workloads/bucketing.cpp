@@ -41,7 +41,7 @@ std::vector<BucketRange> split(std::span<const std::size_t> priced_lengths, std:
 std::vector<BucketRange> cut_into_buckets(std::span<const std::size_t> priced_lengths,
                                           std::size_t real_numel, const BucketSizes& sizes) {
   return split(priced_lengths, real_numel, [&](const BucketRange& open, std::size_t bucket) {
-    return open.priced_count * size_of(DType::f32) >= sizes.of(bucket);
+    return open.priced_count * size_of(DType::f32) >= sizes.min_bytes(bucket);
   });
 }
 

@@ -18,9 +18,9 @@ struct BucketRange {
   std::size_t priced_count = 0;      // number of priced elements
 };
 
-/// Fills each bucket with whole tensors until it has at least sizes.of(bucket) bytes, at 4 bytes
-/// per priced element, as BAGUA and PyTorch do. Tensors are never split, so a bucket may exceed its
-/// size; the last bucket may be smaller. A size of 0 gives one tensor per bucket.
+/// Fills each bucket with whole tensors until it has at least sizes.min_bytes(bucket) bytes, at 4
+/// bytes per priced element, as BAGUA and PyTorch do. Tensors are never split, so a bucket may
+/// exceed its size; the last bucket may be smaller. A size of 0 gives one tensor per bucket.
 ///
 /// A bucket begins at the real element floor(real_numel * c / p), where c of the p priced elements
 /// are in earlier buckets. The buckets cover the flat vectors without gaps. A bucket may have no

@@ -61,7 +61,7 @@ struct ImageData {
 std::vector<std::filesystem::path> image_data_files(const std::filesystem::path& folder);
 
 /// Reads the data set. Throws ConfigError at `pointer`, naming the file, if a file is missing or
-/// damaged or does not match the others.
+/// damaged or does not match the other files.
 ImageData load_image_data(const std::filesystem::path& folder, const std::string& pointer);
 
 }  // namespace trigram

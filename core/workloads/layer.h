@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 #include "core/device.h"
 
@@ -35,51 +36,22 @@ class Layer {
                                  const std::function<void()>& on_tensor) = 0;
 };
 
-/// y = x W^T + b, with W [outputs, inputs], followed by relu if the option is set.
-class Dense final : public Layer {
- public:
-  struct Options {
-    std::size_t inputs = 0, outputs = 0;
-    bool relu = true;
-    bool input_gradient = true;
-  };
-  Dense(Device& device, std::size_t batch, const Options& options);
-  LayerShape shape() const override;
-  const Tensor& forward(NnOps& nn, const LayerTensors& p, const Tensor& x) override;
-  const Tensor& backward(NnOps& nn, const LayerTensors& p, const Tensor& x, const Tensor& dy,
-                         const LayerTensors& gradient,
-                         const std::function<void()>& on_tensor) override;
-
- private:
-  std::size_t batch_;
-  Options o_;
-  Tensor y_, dx_;
+struct DenseOptions {
+  std::size_t inputs = 0, outputs = 0;
+  bool relu = true;
+  bool input_gradient = true;
 };
+/// y = x W^T + b, with W [outputs, inputs], followed by relu if the option is set.
+std::unique_ptr<Layer> dense_layer(Device& device, std::size_t batch, const DenseOptions& options);
 
+struct ConvPoolOptions {
+  std::size_t channels = 1, height = 0, width = 0;
+  std::size_t filters = 1, kernel = 3;
+  bool input_gradient = true;
+};
 /// Convolution with a square kernel of odd width and an output as large as the input, followed by
 /// bias, relu and 2x2 max-pooling. Images are in NCHW order.
-class ConvPool final : public Layer {
- public:
-  struct Options {
-    std::size_t channels = 1, height = 0, width = 0;
-    std::size_t filters = 1, kernel = 3;
-    bool input_gradient = true;
-  };
-  ConvPool(Device& device, std::size_t batch, const Options& options);
-  LayerShape shape() const override;
-  const Tensor& forward(NnOps& nn, const LayerTensors& p, const Tensor& x) override;
-  const Tensor& backward(NnOps& nn, const LayerTensors& p, const Tensor& x, const Tensor& dy,
-                         const LayerTensors& gradient,
-                         const std::function<void()>& on_tensor) override;
-
- private:
-  Options o_;
-  Window window_;     // sliding window of the convolution
-  Window transpose_;  // 1x1 window: with it im2col turns NCHW images into rows of pixels, and
-                      // col2im does the reverse
-  Window pool_;
-  std::size_t pixels_, patch_;  // rows and columns of the unfolded input
-  Tensor columns_, rows_, drows_, images_, y_, argmax_, dx_;
-};
+std::unique_ptr<Layer> conv_pool_layer(Device& device, std::size_t batch,
+                                       const ConvPoolOptions& options);
 
 }  // namespace trigram

@@ -20,16 +20,16 @@ std::string text_of(const AcceleratorRates& accelerator);
 /// True if both names refer to the same machine: one name contains all words of the other, ignoring
 /// case ("NVIDIA A100-SXM4-80GB" is an "A100").
 bool same_accelerator(const AcceleratorRates& a, const AcceleratorRates& b);
-/// True if the known rates of both differ by at most 5 %, as rounded figures of one machine do.
-/// Other form factors (PCIe, SXM) or another precision differ by more.
+/// True if the known rates differ by at most 5 %, which allows for rounded figures of one machine.
+/// Rates of other form factors (PCIe, SXM) or of another precision differ by more.
 bool same_rates(const AcceleratorRates& a, const AcceleratorRates& b);
 
-/// The origin of the layer times that a workload computes with.
+/// The layer times that a workload computes with, and their origin.
 struct LayerTimes {
   std::string profile;           // name of the profile
   std::size_t batch = 1;         // the batch with which the times were measured
   AcceleratorRates measured_on;  // empty name: unknown
-  AcceleratorRates times_for;    // the accelerator after options; empty name: unknown
+  AcceleratorRates times_for;    // the accelerator that the options scale to; empty name: unknown
   bool measured_here = false;    // the user gave a step time measured on their machine
   bool has_flops = false;        // can be scaled to another accelerator
   /// Seconds of one forward and one backward pass. If the times are scaled to another accelerator,

@@ -1,47 +1,59 @@
 #include "core/workloads/model.h"
 
-#include <limits>
+#include <numeric>
 
 #include "core/check.h"
+#include "core/workloads/bucketing.h"
 
 namespace trigram {
 namespace {
 
-std::size_t sum(const std::vector<std::size_t>& lengths) {
-  std::size_t total = 0;
-  for (std::size_t length : lengths) total += length;
-  return total;
-}
+class ModelWorkload final : public FlatWorkload {
+ public:
+  ModelWorkload(const Context& ctx, std::unique_ptr<Model> model, bool values)
+      : FlatWorkload(*ctx.device, model->tensor_lengths(), model->numel()),
+        model_(std::move(model)),
+        values_(values) {
+    TRIGRAM_CHECK(weights().is_phantom() != values, "values are {} but the device is {}",
+                  values ? "wanted" : "not wanted", ctx.device->name());
+    if (!values_) return;
+    std::vector<float> start(weights().numel());
+    model_->initialise(start);
+    ctx.device->upload(weights(), start);
+  }
+  void forward(Context ctx) override { model_->forward(*ctx.device, weights()); }
+  void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override {
+    TRIGRAM_CHECK(!buckets().empty(), "bucketize() comes before training");
+    std::size_t complete = 0, ready = 0;
+    model_->backward(*ctx.device, weights(), gradients(), [&] {
+      if (++complete == range(ready).last) on_ready(buckets()[ready++]);
+    });
+    TRIGRAM_CHECK(ready == buckets().size(), "{} of {} buckets were completed", ready,
+                  buckets().size());
+  }
+  double loss() override { return model_->loss(); }
+  bool has_values() const override { return values_; }
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override {
+    return values_ ? model_->evaluate(weights, max_samples)
+                   : FlatWorkload::evaluate(weights, max_samples);
+  }
+  std::size_t batch() const override { return model_->batch(); }
+
+ private:
+  std::unique_ptr<Model> model_;
+  bool values_;
+};
 
 }  // namespace
 
-ModelWorkload::ModelWorkload(const Context& ctx, std::unique_ptr<Model> model, bool values)
-    : FlatWorkload(*ctx.device, model->tensor_lengths(), sum(model->tensor_lengths())),
-      model_(std::move(model)),
-      values_(values) {
-  TRIGRAM_CHECK(weights().is_phantom() != values, "values are {} but the device is {}",
-                values ? "wanted" : "not wanted", ctx.device->name());
-  if (!values_) return;
-  std::vector<float> start(weights().numel());
-  model_->initialise(start);
-  ctx.device->upload(weights(), start);
+std::size_t Model::numel() const {
+  const std::vector<std::size_t> lengths = tensor_lengths();
+  return std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
 }
 
-void ModelWorkload::forward(Context ctx) { model_->forward(*ctx.device, weights()); }
-
-void ModelWorkload::backward(Context ctx, const std::function<void(Bucket&)>& on_ready) {
-  TRIGRAM_CHECK(!buckets().empty(), "bucketize() comes before training");
-  std::size_t complete = 0, ready = 0;
-  model_->backward(*ctx.device, weights(), gradients(), [&] {
-    if (++complete == range(ready).last) on_ready(buckets()[ready++]);
-  });
-  TRIGRAM_CHECK(ready == buckets().size(), "{} of {} buckets were completed", ready,
-                buckets().size());
-}
-
-Quality ModelWorkload::evaluate(std::span<const float> weights, std::size_t most) {
-  if (!values_) return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
-  return model_->evaluate(weights, most);
+std::unique_ptr<Workload> model_workload(const Context& ctx, std::unique_ptr<Model> model,
+                                         bool values) {
+  return std::make_unique<ModelWorkload>(ctx, std::move(model), values);
 }
 
 }  // namespace trigram

@@ -9,7 +9,6 @@
 
 #include "core/device.h"
 #include "core/workload.h"
-#include "core/workloads/bucketing.h"
 
 namespace trigram {
 
@@ -22,6 +21,8 @@ class Model {
   virtual ~Model() = default;
   /// Lengths of the tensors, in the order in which backward completes them.
   virtual std::vector<std::size_t> tensor_lengths() const = 0;
+  /// The number of weights.
+  std::size_t numel() const;
   /// Writes the initial weights, which are the same on all ranks.
   virtual void initialise(std::span<float> weights) const = 0;
 
@@ -34,7 +35,7 @@ class Model {
   /// Mean loss of the last mini-batch; NaN if there are no values.
   virtual double loss() const = 0;
 
-  virtual Quality evaluate(std::span<const float> weights, std::size_t most) const = 0;
+  virtual Quality evaluate(std::span<const float> weights, std::size_t max_samples) const = 0;
   virtual std::size_t batch() const = 0;
 };
 
@@ -59,21 +60,8 @@ class ModelFactory {
 };
 
 /// The workload of a real model. The rank's device runs the model's operations and charges for
-/// them.
-class ModelWorkload final : public FlatWorkload {
- public:
-  ModelWorkload(const Context& ctx, std::unique_ptr<Model> model, bool values);
-
-  void forward(Context ctx) override;
-  void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
-  double loss() override { return model_->loss(); }
-  bool has_values() const override { return values_; }
-  Quality evaluate(std::span<const float> weights, std::size_t most) override;
-  std::size_t batch() const override { return model_->batch(); }
-
- private:
-  std::unique_ptr<Model> model_;
-  bool values_;
-};
+/// them. `values` is false if the device creates phantoms.
+std::unique_ptr<Workload> model_workload(const Context& ctx, std::unique_ptr<Model> model,
+                                         bool values);
 
 }  // namespace trigram

@@ -13,24 +13,21 @@ std::vector<std::unique_ptr<Layer>> make_layers(Device& device, const Architectu
   std::size_t channels = 1, height = a.height, width = a.width;
   // The first layer's input is data, whose gradient is not needed.
   for (std::size_t filters : a.filters) {
-    layers.push_back(
-        std::make_unique<ConvPool>(device, batch,
-                                   ConvPool::Options{.channels = channels,
-                                                     .height = height,
-                                                     .width = width,
-                                                     .filters = filters,
-                                                     .input_gradient = !layers.empty()}));
+    layers.push_back(conv_pool_layer(device, batch,
+                                     {.channels = channels,
+                                      .height = height,
+                                      .width = width,
+                                      .filters = filters,
+                                      .input_gradient = !layers.empty()}));
     channels = filters;
     height /= 2;
     width /= 2;
   }
   std::size_t inputs = channels * height * width;
   auto add_dense = [&](std::size_t outputs, bool relu) {
-    layers.push_back(std::make_unique<Dense>(device, batch,
-                                             Dense::Options{.inputs = inputs,
-                                                            .outputs = outputs,
-                                                            .relu = relu,
-                                                            .input_gradient = !layers.empty()}));
+    layers.push_back(dense_layer(
+        device, batch,
+        {.inputs = inputs, .outputs = outputs, .relu = relu, .input_gradient = !layers.empty()}));
     inputs = outputs;
   };
   for (std::size_t hidden : a.hidden) add_dense(hidden, true);

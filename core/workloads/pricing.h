@@ -16,21 +16,15 @@ namespace trigram {
 struct Pricing {
   std::optional<std::string> priced_as;  // reference to a profile
   ProfileOptions priced_with;            // options of that profile, except buckets
-  bool values = true;                    // false: tensors are phantoms, only times are simulated
+  bool values = true;                    // false: tensors are phantoms (core/tensor.h)
 };
 FieldTable<Pricing> pricing_fields();
 
-/// Creates the factory of a model's workload. Without `priced_as`, sizes and operations are the
-/// model's own; otherwise they are those of the profile. Throws a ConfigError whose JSON pointer
+/// Creates the factory of a model's workload. With `priced_as`, the sizes and times of the
+/// profile replace the model's own. Throws a ConfigError whose JSON pointer
 /// begins with `pointer` if the profile cannot be read.
 std::unique_ptr<WorkloadFactory> make_model_workload_factory(std::unique_ptr<ModelFactory> models,
                                                              const Pricing& pricing,
                                                              const std::string& pointer);
-
-/// Creates the factory of a phantom workload for the profile in `file`. Throws ConfigError below
-/// `pointer` if the profile cannot be read, or if its tensors do not match `options.buckets`.
-std::unique_ptr<WorkloadFactory> make_profile_workload_factory(const std::filesystem::path& file,
-                                                               const ProfileOptions& options,
-                                                               const std::string& pointer);
 
 }  // namespace trigram

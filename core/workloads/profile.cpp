@@ -13,6 +13,15 @@
 namespace trigram {
 namespace {
 
+constexpr std::string_view kPrefix = "profile:";
+
+template <class Number>
+Number sum(const std::vector<ProfileTensor>& rows, Number ProfileTensor::*column) {
+  Number total{};
+  for (const ProfileTensor& row : rows) total += row.*column;
+  return total;
+}
+
 void check_total(const char* what, std::optional<double> claimed, double sum) {
   // The tolerance accepts files written with six digits, but not a missing or duplicate row.
   if (claimed && std::abs(*claimed - sum) > 1e-6 * std::max(*claimed, sum))
@@ -40,24 +49,9 @@ void check(const ProfileText& text) {
 
 }  // namespace
 
-std::size_t Profile::numel() const {
-  std::size_t sum = 0;
-  for (const ProfileTensor& row : tensors) sum += row.numel;
-  return sum;
-}
-
-double Profile::forward_s() const {
-  double sum = 0;
-  for (const ProfileTensor& row : tensors) sum += row.forward_s;
-  return sum;
-}
-
-double Profile::backward_s() const {
-  double sum = 0;
-  for (const ProfileTensor& row : tensors) sum += row.backward_s;
-  return sum;
-}
-
+std::size_t Profile::numel() const { return sum(tensors, &ProfileTensor::numel); }
+double Profile::forward_s() const { return sum(tensors, &ProfileTensor::forward_s); }
+double Profile::backward_s() const { return sum(tensors, &ProfileTensor::backward_s); }
 bool Profile::has_flops() const { return tensors.front().forward_flops.has_value(); }
 
 std::vector<std::size_t> Profile::backward_lengths() const {
@@ -84,12 +78,6 @@ Profile load_profile(const std::filesystem::path& file, const std::string& point
     throw ConfigError(pointer, fmt::format("{}: {}", file.string(), error.what()));
   }
 }
-
-namespace {
-
-constexpr std::string_view kPrefix = "profile:";
-
-}  // namespace
 
 const std::vector<std::string>& built_in_profiles() {
   static const std::vector<std::string> names = {

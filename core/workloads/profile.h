@@ -57,7 +57,7 @@ Profile load_profile(const std::filesystem::path& file, const std::string& point
 /// Names of the profiles that come with the program.
 const std::vector<std::string>& built_in_profiles();
 
-/// A profile by reference: the name of a built-in one, or "profile:PATH".
+/// A reference to a profile: the name of a built-in profile, or "profile:PATH".
 OptionType<std::string> profile_reference();
 
 /// Returns PATH for "profile:PATH"; empty for anything else.

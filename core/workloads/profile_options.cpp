@@ -43,7 +43,7 @@ FieldTable<AcceleratorRates> rates_fields() {
                 quantity(Dimension::bandwidth, true), "its peak memory bandwidth");
 }
 
-OptionType<TargetAccelerator> other_accelerator() {
+OptionType<TargetAccelerator> target_accelerator_kind() {
   const OptionType<AcceleratorRates> rates = nested(rates_fields());
   static constexpr const char* kCluster = "cluster";
   return {[rates](const Json& j, const std::string& pointer) -> TargetAccelerator {
@@ -51,8 +51,8 @@ OptionType<TargetAccelerator> other_accelerator() {
             if (j.is_object()) return {rates.parse(j, pointer), false};
             wrong_type(pointer, R"("cluster" or {"name", "flops", "memory_bandwidth"})", j);
           },
-          [rates](const TargetAccelerator& other) -> Json {
-            return other.of_cluster ? Json(kCluster) : rates.dump(other.rates);
+          [rates](const TargetAccelerator& target) -> Json {
+            return target.of_cluster ? Json(kCluster) : rates.dump(target.rates);
           },
           {{"anyOf", Json::array({{{"const", kCluster}}, rates.schema})}}};
 }
@@ -101,7 +101,7 @@ ScaledTimes adaptation(Profile profile, const ProfileOptions& options) {
   return now;
 }
 
-/// Visits the tensors in the order in which backward completes their gradients.
+/// Assigns tensors to groups, in the order in which backward completes their gradients.
 class Grouping {
  public:
   explicit Grouping(const Profile& profile) {
@@ -177,7 +177,7 @@ FieldTable<ProfileOptions> adaptation_fields() {
       .field("batch", &ProfileOptions::batch, optional(count(1)),
              "samples per worker and step; without step_time, layer times are assumed to scale in "
              "proportion")
-      .field("accelerator", &ProfileOptions::accelerator, optional(other_accelerator()),
+      .field("accelerator", &ProfileOptions::accelerator, optional(target_accelerator_kind()),
              "accelerator to scale layer times to, if not the profile's own: \"cluster\", or an "
              "object with its rates; each layer's time is assumed to scale with its FLOPs and "
              "memory traffic");
@@ -186,7 +186,7 @@ FieldTable<ProfileOptions> adaptation_fields() {
 FieldTable<ProfileOptions> profile_option_fields() {
   return adaptation_fields().field(
       "buckets", &ProfileOptions::buckets,
-      written_where(list_of(group_kind()), [](const auto& all) { return !all.empty(); }),
+      dumped_if(list_of(group_kind()), [](const auto& all) { return !all.empty(); }),
       "buckets of tensors that are exchanged as one message, instead of the algorithm's bucket "
       "sizes: lists of names, or {\"first\", \"last\"}, in the order in which backward completes "
       "gradients");

@@ -23,33 +23,28 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
+/// Parses all of `text` as a finite number of at least `minimum`. `kind` describes such numbers.
 template <class Number>
-bool parse_number(std::string_view text, Number& value) {
+Number parse_number(std::string_view text, std::string_view what, std::string_view kind,
+                    Number minimum) {
+  Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) ||
+      value < minimum)
+    throw ProfileError(fmt::format("expected {}, {}, not \"{}\"", what, kind, text));
+  return value;
 }
 
 std::size_t parse_count(std::string_view text, std::string_view what) {
-  std::size_t value = 0;
-  if (!parse_number(text, value) || value == 0)
-    throw ProfileError(fmt::format("expected {}, a positive integer, not \"{}\"", what, text));
-  return value;
+  return parse_number<std::size_t>(text, what, "a positive integer", 1);
 }
 
 std::int64_t parse_flops(std::string_view text, std::string_view what) {
-  std::int64_t value = 0;
-  if (!parse_number(text, value) || value < 0)
-    throw ProfileError(
-        fmt::format("expected {}, an integer that is not negative, not \"{}\"", what, text));
-  return value;
+  return parse_number<std::int64_t>(text, what, "an integer that is not negative", 0);
 }
 
 double parse_seconds(std::string_view text, std::string_view what) {
-  double value = 0;
-  if (!parse_number(text, value) || !std::isfinite(value) || value < 0)
-    throw ProfileError(fmt::format(
-        "expected {}, a number of seconds that is not negative, not \"{}\"", what, text));
-  return value;
+  return parse_number<double>(text, what, "a number of seconds that is not negative", 0);
 }
 
 template <class T>
@@ -140,17 +135,6 @@ namespace {
 OptionType<double> seconds() { return number(0, 1e9); }
 OptionType<std::optional<std::int64_t>> flops() { return optional(integer(0)); }
 
-/// The fields of the object in the file.
-struct Document {
-  std::string name;
-  AcceleratorRates measured_on;
-  std::size_t batch = 1;
-  std::size_t buffers = 0;
-  std::optional<double> forward_s, backward_s;
-  std::vector<std::string> sources, assumed;
-  std::vector<ProfileTensor> tensors;
-};
-
 FieldTable<AcceleratorRates> accelerator_fields() {
   return FieldTable<AcceleratorRates>{}
       .field("accelerator", &AcceleratorRates::name, text(),
@@ -161,7 +145,7 @@ FieldTable<AcceleratorRates> accelerator_fields() {
              quantity(Dimension::bandwidth, true), "the accelerator's peak memory bandwidth");
 }
 
-FieldTable<Document> document_fields() {
+FieldTable<ProfileText> document_fields() {
   auto row =
       FieldTable<ProfileTensor>{}
           .required("tensor", &ProfileTensor::tensor, text(), "name of the tensor")
@@ -174,30 +158,32 @@ FieldTable<Document> document_fields() {
                  "floating-point operations of the layer's matrix products in the forward pass")
           .field("backward_flops", &ProfileTensor::backward_flops, flops(),
                  "floating-point operations of the layer's matrix products in the backward pass");
-  return FieldTable<Document>{}
-      .field("name", &Document::name, text(), "name of the model")
-      .include(&Document::measured_on, accelerator_fields())
-      .field("batch", &Document::batch, count(1), "samples per worker and step")
-      .field("buffers", &Document::buffers, byte_size(),
-             "size of the model's state besides its parameters, such as the statistics of batch "
-             "normalisation")
-      .field("forward_s", &Document::forward_s, optional(seconds()), "sum over the tensors")
-      .field("backward_s", &Document::backward_s, optional(seconds()), "sum over the tensors")
-      .field("sources", &Document::sources, list_of(text()), "where the numbers come from")
-      .field("assumed", &Document::assumed, list_of(text()), "what nobody has measured")
-      .required("tensors", &Document::tensors, list_of(nested(row)),
-                "the tensors in the order of the forward pass");
+  const auto description =
+      FieldTable<Profile>{}
+          .field("name", &Profile::name, text(), "name of the model")
+          .include(&Profile::measured_on, accelerator_fields())
+          .field("batch", &Profile::batch, count(1), "samples per worker and step")
+          .field("buffers", &Profile::buffer_bytes, byte_size(),
+                 "size of the model's state besides its parameters, such as the statistics of "
+                 "batch normalisation");
+  const auto content =
+      FieldTable<Profile>{}
+          .field("sources", &Profile::sources, list_of(text()), "where the numbers come from")
+          .field("assumed", &Profile::assumed, list_of(text()), "what nobody has measured")
+          .required("tensors", &Profile::tensors, list_of(nested(row)),
+                    "the tensors in the order of the forward pass");
+  return FieldTable<ProfileText>{}
+      .include(&ProfileText::profile, description)
+      .field("forward_s", &ProfileText::forward_s, optional(seconds()), "sum over the tensors")
+      .field("backward_s", &ProfileText::backward_s, optional(seconds()), "sum over the tensors")
+      .include(&ProfileText::profile, content);
 }
 
 }  // namespace
 
 ProfileText parse_profile_json(const std::string& content) {
   try {
-    Document d = document_fields().parse(parse_json(content), "");
-    return {{std::move(d.name), std::move(d.measured_on), d.batch, d.buffers, std::move(d.sources),
-             std::move(d.assumed), std::move(d.tensors)},
-            d.forward_s,
-            d.backward_s};
+    return document_fields().parse(parse_json(content), "");
   } catch (const JsonTextError& error) {
     throw ProfileError(error.place().empty() ? error.what() : error.place() + ": " + error.what());
   } catch (const ConfigError& error) {

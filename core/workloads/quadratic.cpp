@@ -86,8 +86,8 @@ void Quadratic::build_target(Device& device) {
   const double sign = unpaired ? 0 : place_.rank % 2 == 0 ? 1 : -1;
   std::vector<float> target;
   for (double c : common) {
-    const double apart = sign * options_.heterogeneity * static_cast<double>(random.normal());
-    target.push_back(static_cast<float>(c + apart));
+    const double difference = sign * options_.heterogeneity * static_cast<double>(random.normal());
+    target.push_back(static_cast<float>(c + difference));
   }
   device.upload(target_, target);
 }
@@ -150,7 +150,7 @@ double Quadratic::loss() const {
   return squares / 2;
 }
 
-Quality Quadratic::evaluate(std::span<const float> weights, std::size_t /*most*/) const {
+Quality Quadratic::evaluate(std::span<const float> weights, std::size_t /*max_samples*/) const {
   TRIGRAM_CHECK(weights.size() == optimum_.size(), "{} weights of {}", weights.size(),
                 optimum_.size());
   std::vector<float> difference(weights.begin(), weights.end());
@@ -162,12 +162,12 @@ Quality Quadratic::evaluate(std::span<const float> weights, std::size_t /*most*/
 
 namespace {
 
-struct Options {
+struct PricedQuadratic {
   QuadraticOptions problem;
   Pricing pricing;
 };
 
-FieldTable<Options> make_fields() {
+FieldTable<PricedQuadratic> quadratic_fields() {
   using Q = QuadraticOptions;
   auto problem =
       FieldTable<Q>{}
@@ -180,38 +180,27 @@ FieldTable<Options> make_fields() {
                  "b_r|^2 / 2 of the ranks differ; 0: all ranks have the same objective")
           .field("tensors", &Q::tensors, count(1, 4096),
                  "number of tensors that the weights are split into");
-  return FieldTable<Options>{}
-      .include(&Options::problem, problem)
-      .include(&Options::pricing, pricing_fields());
-}
-
-const FieldTable<Options>& fields() {
-  static const FieldTable<Options> made = make_fields();  // built once; sweeps parse many times
-  return made;
-}
-
-Options parse(const Json& j, const std::string& pointer) {
-  Options options = fields().parse(j, pointer);
-  const QuadraticOptions& q = options.problem;
-  if (q.tensors > q.dimension)
-    throw ConfigError(
-        child(pointer, "tensors"),
-        fmt::format("expected at most the dimension, {}, not {}", q.dimension, q.tensors));
-  return options;
+  return FieldTable<PricedQuadratic>{}
+      .include(&PricedQuadratic::problem, problem)
+      .include(&PricedQuadratic::pricing, pricing_fields())
+      .finish_with([](const PricedQuadratic& options, const std::string& pointer) {
+        const Q& q = options.problem;
+        if (q.tensors > q.dimension)
+          throw ConfigError(
+              child(pointer, "tensors"),
+              fmt::format("expected at most the dimension, {}, not {}", q.dimension, q.tensors));
+      });
 }
 
 }  // namespace
 
 WorkloadEntry quadratic_entry() {
-  return {
+  return component<WorkloadFactory, const std::string&>(
       "quadratic", "least squares with a known optimum, condition number and gradient noise",
-      fields().schema(),
-      [](const Json& j, const std::string& pointer) { return fields().dump(parse(j, pointer)); },
-      [](const Json& resolved, const std::string& pointer) {
-        const Options options = parse(resolved, pointer);
+      quadratic_fields(), [](const PricedQuadratic& options, const std::string& pointer) {
         return make_model_workload_factory(std::make_unique<QuadraticFactory>(options.problem),
                                            options.pricing, pointer);
-      }};
+      });
 }
 
 }  // namespace trigram

@@ -31,7 +31,7 @@ class Quadratic final : public Model {
                 const std::function<void()>& on_tensor) override;
   double loss() const override;
   /// The reported loss is the distance of the mean objective from its minimum: |A (w - w*)|^2 / 2.
-  Quality evaluate(std::span<const float> weights, std::size_t most) const override;
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) const override;
   std::size_t batch() const override { return 1; }
 
   /// w*, the minimiser of the mean objective.

@@ -30,10 +30,10 @@ class WorkloadFactory {
   /// Labelled samples that all ranks together train on in an epoch; 0 if there is no data set, and
   /// hence no epochs and no accuracy.
   virtual std::size_t samples() const { return 0; }
-  /// The mini-batch of one worker, in samples, of the model whose times are used; empty if that
-  /// model is the one that is trained.
+  /// Samples per worker and step of the model whose times are used; empty if this is the trained
+  /// model itself.
   virtual std::optional<std::size_t> priced_batch() const { return {}; }
-  /// Unmeasured assumptions that the options add to those of the input, as sentences.
+  /// Assumptions that the options add to the assumptions in the input files, as sentences.
   virtual std::vector<std::string> assumed() const { return {}; }
   /// The layer times of the profile that sets the computation times, if there is one.
   virtual std::optional<LayerTimes> layer_times() const { return std::nullopt; }

@@ -11,7 +11,7 @@
 namespace trigram {
 namespace {
 
-struct Options {
+struct ReplayOptions {
   std::string profile;
   std::optional<std::size_t> batch;
   std::optional<double> rate;
@@ -19,26 +19,26 @@ struct Options {
   bool values = true;
 };
 
-FieldTable<Options> fields() {
+FieldTable<ReplayOptions> replay_fields() {
   auto rate = optional(quantity(Dimension::flop_rate, true));
-  return FieldTable<Options>{}
-      .required("profile", &Options::profile, profile_reference(), "the profile to replay")
-      .field("batch", &Options::batch, optional(count(1, 1 << 20)),
+  return FieldTable<ReplayOptions>{}
+      .required("profile", &ReplayOptions::profile, profile_reference(), "the profile to replay")
+      .field("batch", &ReplayOptions::batch, optional(count(1, 1 << 20)),
              "samples per worker and step, instead of the profile's; work scales in proportion")
-      .field("rate", &Options::rate, std::move(rate),
+      .field("rate", &ReplayOptions::rate, std::move(rate),
              "for a profile without FLOPs: the rate at which its accelerator is assumed to have "
              "worked; a layer's FLOPs are its time at this rate")
-      .field("buffer", &Options::buffer, byte_size(),
+      .field("buffer", &ReplayOptions::buffer, byte_size(),
              "size of each of the three buffers that all activations share")
-      .field("values", &Options::values, boolean(),
-             "false: tensors are phantoms of the same sizes, so only times are simulated");
+      .field("values", &ReplayOptions::values, boolean(),
+             "false: tensors have their sizes but no values, so only times are simulated");
 }
 
 /// The FLOPs that take `seconds` at `rate`, rounded to an even number.
 std::int64_t flops_of(double seconds, double rate) { return 2 * std::llround(seconds * rate / 2); }
 
 /// The profile to replay, with FLOPs, and scaled to `batch` samples.
-Profile prepared(Profile profile, const Options& options, const std::string& pointer) {
+Profile prepared(Profile profile, const ReplayOptions& options, const std::string& pointer) {
   if (!profile.has_flops() && !options.rate)
     throw ConfigError(child(pointer, "rate"),
                       fmt::format("missing: the profile \"{}\" does not give FLOPs; expected the "
@@ -66,7 +66,7 @@ Profile prepared(Profile profile, const Options& options, const std::string& poi
 
 class ReplayFactory final : public WorkloadFactory {
  public:
-  ReplayFactory(const Options& options, const std::string& pointer)
+  ReplayFactory(const ReplayOptions& options, const std::string& pointer)
       : options_(options),
         file_(profile_file(options.profile)),
         profile_(std::make_shared<Profile>(
@@ -80,7 +80,7 @@ class ReplayFactory final : public WorkloadFactory {
   std::vector<std::filesystem::path> input_files() const override { return {file_}; }
 
  private:
-  Options options_;
+  ReplayOptions options_;
   std::filesystem::path file_;
   std::shared_ptr<const Profile> profile_;
 };
@@ -92,7 +92,7 @@ WorkloadEntry replay_entry() {
       "replay",
       "a profile's layers as matrix products of the same FLOPs, with weights and gradients of the "
       "original sizes",
-      fields(), [](const Options& options, const std::string& pointer) {
+      replay_fields(), [](const ReplayOptions& options, const std::string& pointer) {
         return std::make_unique<ReplayFactory>(options, pointer);
       });
 }

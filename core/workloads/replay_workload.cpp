@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/check.h"
 #include "core/random/philox.h"
@@ -21,10 +20,10 @@ std::size_t smaller_side(std::size_t numel) {
 
 ReplayLayer::ReplayLayer(std::size_t numel, std::int64_t forward_flops, std::int64_t backward_flops)
     : forward_(forward_flops), backward_(backward_flops) {
-  constexpr std::size_t kSliver = 64;  // ratio of the sides from which a matrix counts as narrow
+  constexpr std::size_t kNarrowRatio = 64;  // of the sides of a matrix that counts as narrow
   inputs_ = smaller_side(numel);
   outputs_ = numel / inputs_;
-  if (outputs_ > kSliver * inputs_)
+  if (outputs_ > kNarrowRatio * inputs_)
     inputs_ = outputs_ = static_cast<std::size_t>(std::sqrt(static_cast<double>(numel)));
 }
 
@@ -33,7 +32,7 @@ std::int64_t ReplayLayer::rows(std::int64_t flops) const {
 }
 
 template <class Product>
-void ReplayLayer::piece_by_piece(const ReplayBuffers& buffers, std::int64_t flops,
+void ReplayLayer::for_each_piece(const ReplayBuffers& buffers, std::int64_t flops,
                                  Product product) const {
   const std::size_t wider = std::max(inputs_, outputs_);
   TRIGRAM_CHECK(buffers.x.numel() >= wider, "buffers of {} elements for a layer as wide as {}",
@@ -43,7 +42,7 @@ void ReplayLayer::piece_by_piece(const ReplayBuffers& buffers, std::int64_t flop
     product(static_cast<std::size_t>(std::min(left, largest)));
 }
 
-void ReplayLayer::spend_rest(Device& device, const ReplayBuffers& buffers, const Tensor& w,
+void ReplayLayer::issue_rest(Device& device, const ReplayBuffers& buffers, const Tensor& w,
                              std::int64_t flops) const {
   const auto pairs = static_cast<std::size_t>(flops / 2) % (inputs_ * outputs_);
   const std::size_t columns = pairs / inputs_, last = pairs % inputs_;
@@ -57,35 +56,35 @@ void ReplayLayer::spend_rest(Device& device, const ReplayBuffers& buffers, const
 }
 
 void ReplayLayer::forward(Device& device, const ReplayBuffers& buffers, const Tensor& w) const {
-  piece_by_piece(buffers, forward_, [&](std::size_t rows) {
+  for_each_piece(buffers, forward_, [&](std::size_t rows) {
     device.nn().gemm({.m = rows, .n = outputs_, .k = inputs_}, buffers.x.slice(0, rows * inputs_),
                      w.slice(0, inputs_ * outputs_), 0, buffers.y.slice(0, rows * outputs_));
   });
-  spend_rest(device, buffers, w, forward_);
+  issue_rest(device, buffers, w, forward_);
 }
 
 void ReplayLayer::backward(Device& device, const ReplayBuffers& buffers, const Tensor& w,
                            const Tensor& gradient) const {
-  const std::int64_t of_weights = forward_ > 0 ? std::min(forward_, backward_) : backward_;
-  const std::int64_t of_inputs = backward_ - of_weights;
+  const std::int64_t weight_flops = forward_ > 0 ? std::min(forward_, backward_) : backward_;
+  const std::int64_t input_flops = backward_ - weight_flops;
   const std::size_t square = inputs_ * outputs_;
-  const std::size_t written = rows(of_weights) > 0 ? square : 0;
+  const std::size_t written = rows(weight_flops) > 0 ? square : 0;
   if (written < gradient.numel())
     device.fill(gradient.slice(written, gradient.numel() - written), 0);
   float beta = 0;
-  piece_by_piece(buffers, of_weights, [&](std::size_t rows) {
+  for_each_piece(buffers, weight_flops, [&](std::size_t rows) {
     device.nn().gemm({.m = inputs_, .n = outputs_, .k = rows, .transpose_a = true},
                      buffers.x.slice(0, rows * inputs_), buffers.dy.slice(0, rows * outputs_), beta,
                      gradient.slice(0, square));
     beta = 1;
   });
-  piece_by_piece(buffers, of_inputs, [&](std::size_t rows) {
+  for_each_piece(buffers, input_flops, [&](std::size_t rows) {
     device.nn().gemm({.m = rows, .n = inputs_, .k = outputs_, .transpose_b = true},
                      buffers.dy.slice(0, rows * outputs_), w.slice(0, square), 0,
                      buffers.y.slice(0, rows * inputs_));
   });
-  spend_rest(device, buffers, w, of_weights);
-  spend_rest(device, buffers, w, of_inputs);
+  issue_rest(device, buffers, w, weight_flops);
+  issue_rest(device, buffers, w, input_flops);
 }
 
 namespace {
@@ -113,15 +112,15 @@ ReplayWorkload::ReplayWorkload(const Context& ctx, std::shared_ptr<const Profile
     widest = std::max({widest, layers_.back().inputs(), layers_.back().outputs()});
   }
   const std::size_t length = std::max(buffer_bytes / size_of(DType::f32), widest);
-  const auto random = [&](std::uint64_t which) {
-    return Philox(seed, static_cast<std::uint64_t>(ctx.world_rank), which, Purpose::data_set);
+  const auto random = [&](std::uint64_t buffer) {
+    return Philox(seed, static_cast<std::uint64_t>(ctx.world_rank), buffer, Purpose::data_set);
   };
   Device& device = *ctx.device;
   buffers_ = {small_numbers(device, length, random(0)), small_numbers(device, length, random(1)),
               device.empty(length)};
   device.fill(weights(), 0.01f);
-  kept_ = device.empty(profile_->buffer_bytes / size_of(DType::f32));
-  device.fill(kept_, 0);
+  state_ = device.empty(profile_->buffer_bytes / size_of(DType::f32));
+  device.fill(state_, 0);
 }
 
 void ReplayWorkload::forward_tensor(const Context& ctx, std::size_t i) {
@@ -154,12 +153,6 @@ void ReplayWorkload::backward(Context ctx, const std::function<void(Bucket&)>& o
       backward_tensor(ctx, layers_.size() - 1 - i);
     on_ready(buckets()[b]);
   }
-}
-
-double ReplayWorkload::loss() { return std::numeric_limits<double>::quiet_NaN(); }
-
-Quality ReplayWorkload::evaluate(std::span<const float> /*weights*/, std::size_t /*most*/) {
-  return {std::numeric_limits<double>::quiet_NaN(), std::nullopt};
 }
 
 }  // namespace trigram

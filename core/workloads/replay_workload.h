@@ -13,8 +13,8 @@
 namespace trigram {
 
 /// Buffers that all layers of a replayed model share in place of activations: a layer reads its
-/// input from `x` and the gradient of its output from `dy`, and writes results that nobody reads to
-/// `y`. The three have equal lengths. x and dy hold small random numbers.
+/// input from `x` and the gradient of its output from `dy`, and writes its results to `y`, which is
+/// never read. The three have equal lengths. x and dy hold small random numbers.
 struct ReplayBuffers {
   Tensor x, dy, y;
 };
@@ -47,10 +47,10 @@ class ReplayLayer {
 
  private:
   std::int64_t rows(std::int64_t flops) const;
-  void spend_rest(Device& device, const ReplayBuffers& buffers, const Tensor& w,
+  void issue_rest(Device& device, const ReplayBuffers& buffers, const Tensor& w,
                   std::int64_t flops) const;
   template <class Product>
-  void piece_by_piece(const ReplayBuffers& buffers, std::int64_t flops, Product product) const;
+  void for_each_piece(const ReplayBuffers& buffers, std::int64_t flops, Product product) const;
 
   std::size_t inputs_, outputs_;
   std::int64_t forward_, backward_;
@@ -67,14 +67,12 @@ class ReplayWorkload final : public FlatWorkload {
   ReplayWorkload(const Context& ctx, std::shared_ptr<const Profile> profile,
                  std::size_t buffer_bytes, bool values, std::uint64_t seed);
 
-  Tensor buffers() override { return kept_; }
+  Tensor buffers() override { return state_; }
   void forward(Context ctx) override;
   void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override;
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override;
-  double loss() override;
   bool has_values() const override { return values_; }
   bool learns() const override { return false; }
-  Quality evaluate(std::span<const float> weights, std::size_t most) override;
   std::size_t batch() const override { return profile_->batch; }
 
   /// One pass through tensor `i`, counted in the order of the forward pass.
@@ -88,7 +86,7 @@ class ReplayWorkload final : public FlatWorkload {
   std::vector<ReplayLayer> layers_;  // in the order of the forward pass
   std::vector<std::size_t> begins_;  // offset of each tensor in the flat vectors
   ReplayBuffers buffers_;
-  Tensor kept_;  // the model's non-parameter state
+  Tensor state_;  // the model's non-parameter state
 };
 
 }  // namespace trigram

@@ -11,10 +11,10 @@
 
 namespace trigram {
 
-/// How training samples are distributed over the ranks. Without `dirichlet` all ranks draw from all
-/// samples, anew in every epoch (Sampler). With it every rank keeps its own shard.
+/// Gives every rank its own shard of the training samples. Without a Sharding all ranks draw from
+/// all samples, anew in every epoch (Sampler).
 struct Sharding {
-  double dirichlet = 1;
+  double dirichlet = 1;  // alpha of dirichlet_shards
 };
 /// {"dirichlet": alpha}, or null.
 OptionType<std::optional<Sharding>> sharding_kind();

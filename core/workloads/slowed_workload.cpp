@@ -42,8 +42,8 @@ class SlowedWorkload final : public Workload {
   double loss() override { return workload_->loss(); }
   bool has_values() const override { return workload_->has_values(); }
   bool learns() const override { return workload_->learns(); }
-  Quality evaluate(std::span<const float> weights, std::size_t most) override {
-    return workload_->evaluate(weights, most);
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override {
+    return workload_->evaluate(weights, max_samples);
   }
   std::size_t batch() const override { return workload_->batch(); }
 

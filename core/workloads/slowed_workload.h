@@ -12,8 +12,8 @@ namespace trigram {
 /// interval of a pass ends where the workload reports a bucket, or with the pass. At its end,
 /// before the bucket is reported, the rank sleeps (factor - 1) times the processor time of the
 /// interval. Sleeps within a pass, such as those for a profile's layers, use no processor time and
-/// are not extended. Factors below 1 have no effect, and the wrapper has none on an accelerator,
-/// whose time is not processor time.
+/// are not extended. Factors below 1 have no effect. A workload that computes on an accelerator,
+/// whose time is not processor time, is returned unchanged.
 ///
 /// `stream` is the rank's main stream, on which the passes run. It must be the runtime's stream
 /// itself, because a metered stream would count these sleeps as sleep rather than as computation.

@@ -1,4 +1,4 @@
-#include "core/codecs/powersgd.h"
+#include "core/codecs/options.h"
 
 #include "core/check.h"
 #include "core/codec.h"

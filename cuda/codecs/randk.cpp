@@ -1,6 +1,6 @@
 #include "core/check.h"
 #include "core/codec.h"
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 #include "core/random/philox.h"
 #include "cuda/codecs/registry.h"
 #include "cuda/kernels/codecs/sparse.h"
@@ -17,7 +17,7 @@ class RandK final : public CudaCodec {
 
   void encode(const Tensor& wire, const Tensor& x) override {
     check_wire(*this, wire, x);
-    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     const std::uint64_t low = seeds_.bits(), seed = std::uint64_t{seeds_.bits()} << 32 | low;
     const float scale = options_.unbiased && k > 0 ? trigram::randk::scale(n, k) : 1;
     const Tensor flag = zeroed_scratch(sizeof(std::uint32_t));
@@ -28,7 +28,7 @@ class RandK final : public CudaCodec {
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     check_wire(*this, wire, x);
-    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     if (n == 0) return;
     randk::decode(stream(), wire.data(), subset(0, n), static_cast<std::uint32_t>(k), floats(x), n);
   }

@@ -1,4 +1,4 @@
-#include "core/codecs/sign.h"
+#include "core/codecs/options.h"
 
 #include <vector>
 

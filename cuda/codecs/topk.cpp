@@ -1,6 +1,6 @@
 #include "core/check.h"
 #include "core/codec.h"
-#include "core/codecs/sparse.h"
+#include "core/codecs/options.h"
 #include "cuda/codecs/registry.h"
 #include "cuda/kernels/codecs/sparse.h"
 
@@ -14,7 +14,7 @@ class TopK final : public CudaCodec {
 
   void encode(const Tensor& wire, const Tensor& x) override {
     check_wire(*this, wire, x);
-    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     if (k == 0) return;
     TRIGRAM_CHECK(n <= std::numeric_limits<std::uint32_t>::max(), "{} elements", n);
     const topk::Room needed = topk::room_for(n);
@@ -24,7 +24,7 @@ class TopK final : public CudaCodec {
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     check_wire(*this, wire, x);
-    const std::size_t n = x.numel(), k = kept(options_.density, n);
+    const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     if (k > 0) topk::decode(stream(), wire.data(), k, floats(x), n);
   }
 

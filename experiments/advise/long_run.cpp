@@ -73,9 +73,9 @@ long long_run_steps(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
   const long cycles = make_steady_steps(e, {}) ? kCycles : 1;
   const long least = std::max(cycles * cycle.steps, least_rated_steps(e));
-  if (cycle.from + least > kMost) return e.steps;
+  if (cycle.first_step + least > kMost) return e.steps;
   const long after = std::max<long>(e.steps, least);
-  return cycle.from + (after + cycle.steps - 1) / cycle.steps * cycle.steps;
+  return cycle.first_step + (after + cycle.steps - 1) / cycle.steps * cycle.steps;
 }
 
 std::optional<long> longer_run_steps(long steps, const Json& summary) {
@@ -90,14 +90,14 @@ std::optional<long> longer_run_steps(long steps, const Json& summary) {
 }
 
 long needed_steps(const Experiment& e, const Json& summary) {
-  const long steps = summary.at("steps"), least = rated_cycle(e).from + least_rated_steps(e);
+  const long steps = summary.at("steps"), least = rated_cycle(e).first_step + least_rated_steps(e);
   return least > steps ? least : 2 * steps;
 }
 
 long evaluated_every(const Experiment& e, bool asked) {
   const auto every = static_cast<long>(e.eval_every), steps = static_cast<long>(e.steps);
   const long some = asked ? every : std::min(every, std::max<long>(1, steps / kEvaluations));
-  const long cycle = e.schedule().every;
+  const long cycle = e.schedule().interval_steps;
   return cycle > steps ? some : (some + cycle - 1) / cycle * cycle;
 }
 

@@ -13,7 +13,7 @@ namespace {
 Json runtime_json(const std::string& text) {
   if (text.empty()) return in_a_job() ? "mpi" : "threads";
   if (text[0] != '{') return text;
-  const auto parsed = json_or_nothing(text);
+  const auto parsed = try_parse_json(text);
   if (!parsed) throw ConfigError("--runtime", "expected a name or an object in JSON");
   return *parsed;
 }

@@ -36,7 +36,7 @@ Json resolved_workload(const std::string& text) {
   if (text.empty()) return {};
   Json j = text;
   if (text[0] == '{') {
-    const auto parsed = json_or_nothing(text);
+    const auto parsed = try_parse_json(text);
     if (!parsed) throw ConfigError("--workload", "expected a name or an object in JSON");
     j = *parsed;
   }

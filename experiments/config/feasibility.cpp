@@ -159,16 +159,16 @@ void check_workers(const Experiment& e, const WorkloadFactory& workload) {
 
 void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool here) {
   Mistakes mistakes;
-  mistakes.none_in([&] { check_world(e.world(), here); });
-  mistakes.none_in([&] { check_workers(e, workload); });
-  mistakes.none_in([&] { check_moment(e, e.algorithm_entry()); });
-  mistakes.none_in([&] { check_native(e); });
-  mistakes.none_in([&] { check_tree(e); });
-  mistakes.none_in([&] { check_emulated(e); });
-  mistakes.none_in([&] { check_changing(e); });
-  mistakes.none_in([&] { check_steady(e, workload); });
-  mistakes.none_in([&] { check_target(e, workload); });
-  mistakes.none_in([&] { check_values(e, workload); });
+  mistakes.passes([&] { check_world(e.world(), here); });
+  mistakes.passes([&] { check_workers(e, workload); });
+  mistakes.passes([&] { check_moment(e, e.algorithm_entry()); });
+  mistakes.passes([&] { check_native(e); });
+  mistakes.passes([&] { check_tree(e); });
+  mistakes.passes([&] { check_emulated(e); });
+  mistakes.passes([&] { check_changing(e); });
+  mistakes.passes([&] { check_steady(e, workload); });
+  mistakes.passes([&] { check_target(e, workload); });
+  mistakes.passes([&] { check_values(e, workload); });
   mistakes.raise();
 }
 

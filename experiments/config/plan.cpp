@@ -122,7 +122,7 @@ void check_overwritten(const FieldTable<Experiment>& fields, Json config,
   for (const char* swept : {"sweep", "zip"}) config.erase(swept);
   if (config.value("seed", Json()).is_array()) config.erase("seed");
   Mistakes mistakes;
-  if (mistakes.none_in([&] { fields.parse(config, ""); })) return;
+  if (mistakes.passes([&] { fields.parse(config, ""); })) return;
   std::set<std::string> swept;
   for (const SweepPoint& point : points)
     for (const auto& [pointer, value] : point.coordinates.items()) swept.insert(pointer);
@@ -172,7 +172,7 @@ std::vector<PlannedRun> plan_points(std::vector<SweepPoint>& points, Planner& pl
   Mistakes mistakes;
   for (SweepPoint& point : points) {
     if (mistakes.size() >= kMostMistakes) break;
-    mistakes.none_in([&] {
+    mistakes.passes([&] {
       PlannedRun run = planner.plan(point);
       try {
         planner.check(run);
@@ -183,7 +183,7 @@ std::vector<PlannedRun> plan_points(std::vector<SweepPoint>& points, Planner& pl
       }
     });
   }
-  if (mistakes.size() == 0) mistakes.none_in([&] { planner.idle().check(points); });
+  if (mistakes.size() == 0) mistakes.passes([&] { planner.idle().check(points); });
   mistakes.raise();
   if (runs.empty()) throw unfit->front().why;
   return runs;
@@ -201,8 +201,8 @@ Plan plan_runs(const std::filesystem::path& path, const std::vector<std::string>
   Planner planner(base, target.here);
   Mistakes mistakes;
   Plan plan;
-  mistakes.none_in([&] { plan.runs = plan_points(points, planner, unfit); });
-  mistakes.none_in([&] { check_overwritten(planner.fields(), config, points); });
+  mistakes.passes([&] { plan.runs = plan_points(points, planner, unfit); });
+  mistakes.passes([&] { check_overwritten(planner.fields(), config, points); });
   mistakes.raise();
   plan.name = plan.runs.front().experiment.name;
   for (const PlannedRun& run : plan.runs)

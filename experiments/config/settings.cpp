@@ -106,7 +106,7 @@ void set_at(Json& config, const std::string& target, const Json& value,
   descend(config, pointer, reported_at) = value;
 }
 
-Json parse_value(const std::string& text) { return json_or_nothing(text).value_or(Json(text)); }
+Json parse_value(const std::string& text) { return try_parse_json(text).value_or(Json(text)); }
 
 namespace {
 

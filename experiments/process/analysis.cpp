@@ -26,33 +26,30 @@ namespace fs = std::filesystem;
 /// raises no SIGPIPE.
 class MemoryFile {
  public:
-  MemoryFile() : descriptor_(memfd_create("trigram", MFD_CLOEXEC)) {
-    if (descriptor_ < 0) throw std::system_error(errno, std::generic_category(), "memfd_create");
+  MemoryFile() : file_(memfd_create("trigram", MFD_CLOEXEC)) {
+    if (descriptor() < 0) throw std::system_error(errno, std::generic_category(), "memfd_create");
   }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return file_.get(); }
 
   void write(std::string_view text) {
     while (!text.empty()) {
-      const ssize_t written = ::write(descriptor_, text.data(), text.size());
+      const ssize_t written = ::write(descriptor(), text.data(), text.size());
       if (written < 0) throw std::system_error(errno, std::generic_category(), "write");
       text.remove_prefix(static_cast<std::size_t>(written));
     }
-    lseek(descriptor_, 0, SEEK_SET);
+    lseek(descriptor(), 0, SEEK_SET);
   }
 
   std::string content() const {
-    std::string text(static_cast<std::size_t>(lseek(descriptor_, 0, SEEK_END)), '\0');
-    const ssize_t size = pread(descriptor_, text.data(), text.size(), 0);
+    std::string text(static_cast<std::size_t>(lseek(descriptor(), 0, SEEK_END)), '\0');
+    const ssize_t size = pread(descriptor(), text.data(), text.size(), 0);
     text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     return text;
   }
 
  private:
-  int descriptor_;
+  FileDescriptor file_;
 };
 
 std::string interpreter() {

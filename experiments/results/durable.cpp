@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/files.h"
+
 namespace trigram {
 namespace {
 
@@ -17,19 +19,11 @@ using Path = std::filesystem::path;
                                           std::error_code(errno, std::generic_category()));
 }
 
-class File {
- public:
-  File(const Path& path, int flags) : fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (fd_ < 0) fail("cannot open", path);
-  }
-  ~File() { close(fd_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
+FileDescriptor open_file(const Path& path, int flags) {
+  const int fd = open(path.c_str(), flags | O_CLOEXEC, 0666);
+  if (fd < 0) fail("cannot open", path);
+  return FileDescriptor(fd);
+}
 
 /// Replaces a folder on file systems without an atomic exchange, such as NFS. Between the two steps
 /// `to` does not exist, but it is never incomplete.
@@ -43,17 +37,17 @@ void replace_in_two_steps(const Path& from, const Path& to) {
 }  // namespace
 
 void write_durably(const Path& path, std::string_view content) {
-  File file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  const FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
   while (!content.empty()) {
-    const ssize_t written = write(file.fd(), content.data(), content.size());
+    const ssize_t written = write(file.get(), content.data(), content.size());
     if (written < 0 && errno != EINTR) fail("cannot write", path);
     if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (fsync(file.fd()) != 0) fail("cannot write", path);
+  if (fsync(file.get()) != 0) fail("cannot write", path);
 }
 
 void sync_to_disk(const Path& path) {
-  if (fsync(File(path, O_RDONLY).fd()) != 0) fail("cannot write", path);
+  if (fsync(open_file(path, O_RDONLY).get()) != 0) fail("cannot write", path);
 }
 
 void replace_folder(const Path& from, const Path& to) {

@@ -29,7 +29,7 @@ std::string stale_as(const Json& manifest, const std::string& git) {
 /// Reads a manifest. Returns an empty object if the file cannot be read or is not a manifest.
 Json read_manifest(const std::filesystem::path& path) {
   try {
-    const Json manifest = json_or_nothing(read_text_file(path)).value_or(Json());
+    const Json manifest = try_parse_json(read_text_file(path)).value_or(Json());
     const bool usable = manifest.is_object() && manifest.value("sweep", Json::object()).is_object();
     return usable ? manifest : Json::object();
   } catch (const std::runtime_error&) {

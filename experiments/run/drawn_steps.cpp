@@ -39,7 +39,7 @@ DrawnSteps::DrawnSteps(const Experiment& e)
       cycle_(rated_cycle(e)) {}
 
 void DrawnSteps::add(const StepRecord& record) {
-  if (!drawn_.empty() && record.step >= cycle_.from) steps_s_.push_back(record.step_s);
+  if (!drawn_.empty() && record.step >= cycle_.first_step) steps_s_.push_back(record.step_s);
 }
 
 double DrawnSteps::standard_error_s() const {

@@ -25,7 +25,7 @@ NetworkChanges::NetworkChanges(const Experiment& e, Credits credits)
     : links_(e.cluster.inter),
       credits_(std::move(credits)),
       connects_nodes_(e.cluster.nodes > 1 && e.world().simulated),
-      first_cycle_(rated_cycle(e).from + rated_cycle(e).steps) {}
+      first_cycle_(rated_cycle(e).first_step + rated_cycle(e).steps) {}
 
 void NetworkChanges::add(const StepRecord& record) {
   end_s_ = record.time_s;

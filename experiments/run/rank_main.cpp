@@ -173,13 +173,14 @@ void train(const Context& raw, Shared& shared) {
                                 .sink = shared.timeline.sink(raw.world_rank, watch.steps()),
                                 .arrived = shared.arrived});
   const Context ctx = meter->context();
-  auto workload = shared.workload.make(workers.numbered(ctx), static_cast<std::uint64_t>(e.seed));
+  auto workload =
+      shared.workload.make(workers.worker_context(ctx), static_cast<std::uint64_t>(e.seed));
   if (!shared.simulated && shared.machine && shared.workload.has_values())
     workload = slowed(std::move(workload), *raw.stream, *shared.machine, watch.steps());
   const Execution execution = e.algorithm_entry().traits(e.algorithm).execution;
   workload->bucketize(execution.buckets());
   auto optimizer = find_component(optimizers(), "optimizer", e.optimizer, "/optimizer")
-                       .make(e.optimizer, workers.numbered(ctx), *workload, e.steps);
+                       .make(e.optimizer, workers.worker_context(ctx), *workload, e.steps);
   auto algorithm = e.algorithm_entry().make(e.algorithm);
   watch.start(raw, *meter, *workload);
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};

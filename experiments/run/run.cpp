@@ -128,7 +128,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
       trains_the_priced_model(e) ? workload.priced_batch() : std::nullopt);
   json["steady"] = steady ? steady->to_json() : Json();
   json["target"] = target ? target->to_json(epochs(workload, results, summary.batches())) : Json();
-  if (schedule.every > 1) json["cycle_steps"] = schedule.every;
+  if (schedule.interval_steps > 1) json["cycle_steps"] = schedule.interval_steps;
   json["shown_step"] = shown_step(e);
   json["shortfall"] = shortfall(e, json);
   json["world"] = runtime->notes();

@@ -67,7 +67,7 @@ Cycle cycle_of(const ExchangeSchedule& schedule) {
 long least_steps(const ExchangeSchedule& schedule) {
   const Cycle cycle = cycle_of(schedule);
   if (cycle.exact || schedule.by_time) return cycle.steps;
-  return std::max(cycle.steps, kLeastExchanges * schedule.every);
+  return std::max(cycle.steps, kLeastExchanges * schedule.interval_steps);
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ long least_rated_steps(const Experiment& e) { return least_steps(e.schedule()); 
 
 long shown_step(const Experiment& e) {
   const ExchangeSchedule schedule = e.schedule();
-  const long from = cycle_of(schedule).from, every = schedule.every;
+  const long from = cycle_of(schedule).first_step, every = schedule.interval_steps;
   constexpr long kSettled = 2;  // steps until buffers and windows reach their steady state
   // Number of the first exchange after those steps.
   const long exchanges = (kSettled + every) / every;
@@ -90,17 +90,18 @@ Json shortfall(const Experiment& e, const Json& summary) {
   if (e.cluster.layout().ranks() == 1) return nullptr;
   const ExchangeSchedule schedule = e.schedule();
   const Cycle cycle = cycle_of(schedule);
-  const long steps = summary.at("steps"), rated = steps - cycle.from;
-  const long every = schedule.every, least = least_steps(schedule);
+  const long steps = summary.at("steps"), rated = steps - cycle.first_step;
+  const long every = schedule.interval_steps, least = least_steps(schedule);
   const auto lacks = [](const char* of, const std::string& why) {
     return Json{{"why", why}, {"of", of}};
   };
   const std::string later =
-      cycle.from > 0 ? fmt::format(" after its warm-up of {}", cycle.from) : "";
+      cycle.first_step > 0 ? fmt::format(" after its warm-up of {}", cycle.first_step) : "";
   // A warm-up is a different algorithm: its cost and its learning say nothing about the steps that
   // follow.
   if (rated <= 0)
-    return lacks("run", fmt::format("made {} steps, all of its warm-up of {}", steps, cycle.from));
+    return lacks("run",
+                 fmt::format("made {} steps, all of its warm-up of {}", steps, cycle.first_step));
   if (rated < every)
     return lacks("run", fmt::format("made {} of the {} steps from one exchange to the next{}",
                                     rated, every, later));

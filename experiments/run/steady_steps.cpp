@@ -48,7 +48,7 @@ void SteadySteps::add(const StepRecord& record, std::span<const RankStep> ranks,
 bool SteadySteps::steady(std::size_t cycle) const {
   if (steps_.size() < 2 * cycle || steps_.back().record.step < options_.shown) return false;
   const StepRecord& first = last(2 * cycle).front().record;
-  if (first.step < options_.cycle.from || first.time_s - first.step_s < options_.after_s)
+  if (first.step < options_.cycle.first_step || first.time_s - first.step_s < options_.after_s)
     return false;
   double seconds = 0;  // seconds of rank 0
   for (const Step& step : last(cycle)) seconds += step.seconds.front();

@@ -125,7 +125,7 @@ void Summary::add(const StepRecord& record) {
   all_.made = record.made;
   all_.time_s = record.time_s;
   all_.taken_s = record.end_s;
-  const long cycled = all_.steps - cycle_.from;
+  const long cycled = all_.steps - cycle_.first_step;
   if (cycled == 0) warm_up_ = all_;
   if (cycled > 0 && cycled % cycle_.steps == 0) whole_ = all_;
   if (cycled >= 0 && cycled % cycle_.steps == 0) note_trend(record);
@@ -136,7 +136,7 @@ void Summary::note_trend(const StepRecord& record) {
   const double end_s = std::reduce(record.end_s.begin(), record.end_s.end()) /
                        static_cast<double>(record.end_s.size());
   if (drops_last_) trend_before_last_ = trend_;
-  if (all_.steps > cycle_.from)
+  if (all_.steps > cycle_.first_step)
     trend_.add((end_s - cycle_end_s_) / static_cast<double>(cycle_.steps));
   cycle_end_s_ = end_s;
 }
@@ -178,7 +178,7 @@ std::vector<double> Summary::batches() const {
 
 /// The steps that the means cover, and the traffic in them.
 Json Summary::rates_json(const StepSums& rated, std::span<const RankResult> ranks) const {
-  const long from = whole_.steps > 0 ? cycle_.from : 0;
+  const long from = whole_.steps > 0 ? cycle_.first_step : 0;
   Json j = {{"from_step", from},
             {"steps", rated.steps},
             {"steps_made", steps_made(rated, ranks)},

@@ -12,8 +12,8 @@ namespace {
 /// own have none before their first average; all other workers have one after every step.
 long first_common_model(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
-  if (cycle.from > 0 || !cycle.exact) return 1;
-  return e.schedule().every;
+  if (cycle.first_step > 0 || !cycle.exact) return 1;
+  return e.schedule().interval_steps;
 }
 
 /// The time at which the first of the ranks that train ended the step.

@@ -14,10 +14,10 @@ FieldTable<Shaping> shaping_fields() {
                 "long-run rate of a NIC in each direction")
       .field("depth", &Shaping::depth_bytes, quantity(Dimension::bytes),
              "credit that an idle NIC saves: bytes that it may then move at its own bandwidth")
-      .field("initial", &Shaping::initial_bytes,
-             written_where(quantity(Dimension::bytes),
-                           [](double bytes) { return std::isfinite(bytes); }),
-             "credit of a NIC at the start; defaults to depth");
+      .field(
+          "initial", &Shaping::initial_bytes,
+          dumped_if(quantity(Dimension::bytes), [](double bytes) { return std::isfinite(bytes); }),
+          "credit of a NIC at the start; defaults to depth");
 }
 
 FieldTable<LinkChange> link_change_fields() {

@@ -16,8 +16,8 @@ FieldTable<Tcp> tcp_fields() {
   const auto opens = [](const Tcp& tcp) { return tcp.slow_start; };
   return FieldTable<Tcp>{}
       .field("window", &Tcp::window_bytes,
-             written_where(quantity(Dimension::bytes, true),
-                           [](double bytes) { return std::isfinite(bytes); }),
+             dumped_if(quantity(Dimension::bytes, true),
+                       [](double bytes) { return std::isfinite(bytes); }),
              "largest number of bytes in flight in a stream; its rate is at most this over the "
              "round-trip time")
       .field("slow_start", &Tcp::slow_start, boolean(), "whether windows open by slow start")

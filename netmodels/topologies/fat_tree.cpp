@@ -25,7 +25,7 @@ struct FatTreeOptions {
 
 /// A count that is dumped only if it is given.
 OptionType<std::int64_t> count_if_given(std::int64_t least, std::int64_t most) {
-  return written_where(integer(least, most), [](std::int64_t count) { return count > 0; });
+  return dumped_if(integer(least, most), [](std::int64_t count) { return count > 0; });
 }
 
 FieldTable<FatTreeOptions> fields() {

@@ -20,7 +20,7 @@ TEST(Steps, CountFromZero) {
   EXPECT_EQ(steps.current(), 3);
 }
 
-TEST(Steps, MayBeNone) {
+TEST(Steps, WithoutIterationsCallNoHook) {
   int calls = 0;
   Steps steps(0, {[&](long) { ++calls; }, [&](long) { ++calls; }});
   for ([[maybe_unused]] long t : steps) ADD_FAILURE();

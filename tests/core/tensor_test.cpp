@@ -30,7 +30,7 @@ TEST(Tensor, HasSizesInElementsAndBytes) {
   EXPECT_EQ(size_of(DType::u8), 1u);
 }
 
-TEST(Tensor, IsAPhantomWithoutStorageAlone) {
+TEST(Tensor, IsAPhantomOnlyIfItHasNoStorage) {
   EXPECT_TRUE(Tensor().is_phantom());
   EXPECT_TRUE(Tensor::phantom(3, DType::f32, 3).is_phantom());
   EXPECT_TRUE(Tensor::phantom(3, DType::f32, 3).floats().empty());
@@ -71,7 +71,7 @@ TEST(Tensor, SlicesStayInside) {
   EXPECT_THROW(counting(10, 10).slice(11, 0), InvariantError);
 }
 
-TEST(Tensor, APricedTensorIsCutWithItsPriceOrNotAtAll) {
+TEST(Tensor, APricedTensorIsSlicedOnlyWithAPrice) {
   const Tensor x = counting(10, 1000);
   EXPECT_THROW(x.slice(0, 5), InvariantError);
   EXPECT_EQ(x.slice(0, 5, 123).priced_numel(), 123u);
@@ -86,47 +86,37 @@ INSTANTIATE_TEST_SUITE_P(Lengths, Parts,
 TEST_P(Parts, CoverTheTensorWithoutGaps) {
   const auto [numel, priced] = GetParam();
   const Tensor x = counting(numel, priced);
-  for (std::size_t of : {1u, 2u, 3u, 4u, 7u, 8u, 64u}) {
+  for (std::size_t parts : {1u, 2u, 3u, 4u, 7u, 8u, 64u}) {
     std::size_t seen = 0, priced_seen = 0;
-    for (std::size_t i = 0; i < of; ++i) {
-      const Tensor part = x.part(i, of);
+    for (std::size_t i = 0; i < parts; ++i) {
+      const Tensor part = x.part(i, parts);
       for (float value : part.floats()) ASSERT_EQ(value, static_cast<float>(seen++));
       priced_seen += part.priced_numel();
-      EXPECT_LE(part.numel(), (numel + of - 1) / of);
-      EXPECT_GE(part.numel(), numel / of);
-      EXPECT_LE(part.priced_numel(), (priced + of - 1) / of);
-      EXPECT_GE(part.priced_numel(), priced / of);
+      EXPECT_LE(part.numel(), (numel + parts - 1) / parts);
+      EXPECT_GE(part.numel(), numel / parts);
+      EXPECT_LE(part.priced_numel(), (priced + parts - 1) / parts);
+      EXPECT_GE(part.priced_numel(), priced / parts);
     }
     EXPECT_EQ(seen, numel);
     EXPECT_EQ(priced_seen, priced);
   }
 }
 
-TEST_P(Parts, RangesOfPartsAreThePartsTogether) {
+TEST_P(Parts, ARangeOfPartsIsTheUnionOfItsParts) {
   const auto [numel, priced] = GetParam();
   const Tensor x = Tensor::phantom(numel, DType::f32, priced);
-  constexpr std::size_t kOf = 7;
-  for (std::size_t first = 0; first <= kOf; ++first) {
+  constexpr std::size_t kParts = 7;
+  for (std::size_t first = 0; first <= kParts; ++first) {
     std::size_t count = 0, priced_count = 0;
-    for (std::size_t last = first; last <= kOf; ++last) {
-      EXPECT_EQ(x.parts(first, last, kOf).numel(), count);
-      EXPECT_EQ(x.parts(first, last, kOf).priced_numel(), priced_count);
-      if (last == kOf) break;
-      count += x.part(last, kOf).numel();
-      priced_count += x.part(last, kOf).priced_numel();
+    for (std::size_t last = first; last <= kParts; ++last) {
+      EXPECT_EQ(x.parts(first, last, kParts).numel(), count);
+      EXPECT_EQ(x.parts(first, last, kParts).priced_numel(), priced_count);
+      if (last == kParts) break;
+      count += x.part(last, kParts).numel();
+      priced_count += x.part(last, kParts).priced_numel();
     }
   }
-  EXPECT_THROW(x.part(kOf, kOf), InvariantError);
-}
-
-TEST(Tensor, TheLongestPartIsTheCeiling) {
-  for (std::size_t n : {1u, 5u, 99u, 100u, 101u})
-    for (std::size_t of : {2u, 3u, 8u}) {
-      std::size_t longest = 0;
-      for (std::size_t i = 0; i < of; ++i)
-        longest = std::max(longest, Tensor::phantom(n, DType::f32, n).part(i, of).numel());
-      EXPECT_EQ(longest, (n + of - 1) / of);
-    }
+  EXPECT_THROW(x.part(kParts, kParts), InvariantError);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ TEST(WaitText, NamesWhoWaitsForWhatAndWhere) {
             "rank 2 waits for the other ranks in a native collective on stream comm");
 }
 
-TEST(WaitText, AHangHasALinePerStream) {
+TEST(HangError, HasALinePerStream) {
   const std::string lines[] = {"one", "two"};
   EXPECT_STREQ(hang_error(lines).what(), "one\ntwo");
 }
@@ -28,9 +28,8 @@ TEST(WaitText, AHangHasALinePerStream) {
 TEST(CheckMatch, AcceptsEqualHalves) {
   const Tensor x = Tensor::phantom(5, DType::f16, 70);
   EXPECT_NO_THROW(check_match(x, 0, x, 1, "main"));
-  const Tensor empty(
-      {}, 0, DType::f32,
-      0);  // whether it is a phantom does not matter, because there is nothing to copy
+  // An empty tensor may or may not be a phantom, because there is nothing to copy.
+  const Tensor empty({}, 0, DType::f32, 0);
   const Tensor valued(
       std::shared_ptr<std::byte>(new std::byte[1], [](std::byte* p) { delete[] p; }), 0, DType::f32,
       0);

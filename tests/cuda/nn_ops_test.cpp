@@ -1,4 +1,4 @@
-// Compares CudaNnOps with HostNnOps.
+// Compares CudaNnOps with host_nn_ops().
 
 #include <gtest/gtest.h>
 

@@ -58,9 +58,9 @@ class FakeWorkload : public Workload {
   void backward(Context, const std::function<void(Bucket&)>&) override {}
   double loss() override { return 0; }
   bool has_values() const override { return true; }
-  Quality evaluate(std::span<const float> weights, std::size_t most) override {
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override {
     ++evaluations_;
-    on_all_ += most == kAllSamples;
+    on_all_ += max_samples == kAllSamples;
     std::this_thread::sleep_for(duration_);
     return {weights[0], weights[0]};
   }

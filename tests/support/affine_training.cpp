@@ -41,7 +41,7 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
       component_options(resolve_component(algorithms(), "algorithm", training.algorithm, ""));
   const Workers workers = entry.workers(resolved, training.cluster.layout());
   const auto results = results_in_world(training.world, training.cluster, [&](Context ctx) {
-    AffineWorkload workload(workers.numbered(ctx), training.numel,
+    AffineWorkload workload(workers.worker_context(ctx), training.numel,
                             static_cast<float>(training.slope));
     workload.tilt = static_cast<float>(training.tilt);
     workload.alternating = training.alternating;
@@ -59,7 +59,7 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
                                                      : training.optimizer;
     auto optimizer = find_component(optimizers(), "optimizer", choice, "")
                          .make(resolve_component(optimizers(), "optimizer", choice, ""),
-                               workers.numbered(ctx), workload, training.steps);
+                               workers.worker_context(ctx), workload, training.steps);
     Run run{workload, *optimizer, steps, entry.traits(resolved).execution};
     entry.make(resolved)->train(ctx, run);
     return to_bytes(steps.take_staleness(), path, workload.weights().floats());

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "core/codec.h"
+#include "core/codecs/registry.h"
 #include "core/device/host_device.h"
 #include "core/random/philox.h"
+#include "tests/support/config_errors.h"
 
 // Helpers for tests of codecs.
 
@@ -53,6 +55,11 @@ inline Values normals(std::size_t n, float scale = 1, float offset = 0) {
   Values x(n);
   for (float& v : x) v = offset + scale * random.normal();
   return x;
+}
+
+/// The error for the codec `j` of a configuration, at /codec, or "no error".
+inline std::string codec_error(const Json& j) {
+  return config_error_text([&] { codec_kind().parse(j, "/codec"); });
 }
 
 inline double norm2_squared(const Values& x) {

@@ -44,8 +44,8 @@ class HostGradients final : public Workload {
 
   double loss() override { return inner_->loss(); }
   bool has_values() const override { return inner_->has_values(); }
-  Quality evaluate(std::span<const float> weights, std::size_t most) override {
-    return inner_->evaluate(weights, most);
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override {
+    return inner_->evaluate(weights, max_samples);
   }
   std::size_t batch() const override { return inner_->batch(); }
 

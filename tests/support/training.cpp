@@ -75,16 +75,17 @@ class Session {
                                   .sink = training_.events ? sink(rank) : EventSink{}});
     meter_of_steps = meter.get();
     const Context ctx = meter->context();
-    auto workload = training_.host_gradients
-                        ? with_host_gradients(*factory_, workers.numbered(ctx), training_.seed)
-                        : factory_->make(workers.numbered(ctx), training_.seed);
+    auto workload =
+        training_.host_gradients
+            ? with_host_gradients(*factory_, workers.worker_context(ctx), training_.seed)
+            : factory_->make(workers.worker_context(ctx), training_.seed);
     if (training_.world != "sim" && factory_->has_values())
       workload = slowed(std::move(workload), *raw.stream, *machine_, steps);
     const Execution execution = entry_.traits(algorithm_).execution;
     workload->bucketize(execution.buckets());
-    auto optimizer =
-        find_component(optimizers(), "optimizer", optimizer_, "/optimizer")
-            .make(component_options(optimizer_), workers.numbered(ctx), *workload, training_.steps);
+    auto optimizer = find_component(optimizers(), "optimizer", optimizer_, "/optimizer")
+                         .make(component_options(optimizer_), workers.worker_context(ctx),
+                               *workload, training_.steps);
     Run run{*workload, *optimizer, steps, execution, training_.seed};
     entry_.make(component_options(algorithm_))->train(ctx, run);
     ctx.stream->synchronize();

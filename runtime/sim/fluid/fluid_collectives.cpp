@@ -109,8 +109,8 @@ void FluidCollectives::arrive(PendingCollective& pending, std::size_t place,
   for (std::size_t i = 0; i < collective.phases.size(); ++i) {
     auto& phase = pending.pipeline.phases[i];
     phase.messages = collective.phases[i].rounds;
-    set(phase.work_s, collective.phases[i].each);
-    set(phase.after_s, collective.phases[i].after);
+    set(phase.work_s, collective.phases[i].per_round);
+    set(phase.after_s, collective.phases[i].at_end);
   }
 }
 

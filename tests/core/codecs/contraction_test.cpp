@@ -28,13 +28,13 @@ CodecSpec randk(double density, bool unbiased) {
   return {"randk", {{"density", density}, {"unbiased", unbiased}}};
 }
 
-TEST(Contraction, CodecsThatAreOneLoseLessThanAllOfAnyVector) {
+TEST(Contraction, ContractionsLoseLessThanTheWholeOfAnyVector) {
   for (const CodecSpec& spec :
        {CodecSpec{"minmax_uint8"}, CodecSpec{"fp16"}, CodecSpec{"bf16"}, CodecSpec{"topk"},
         CodecSpec{"powersgd"}, CodecSpec{"sign", {{"scale", "l1_mean"}}},
         CodecSpec{"sign", {{"scale", "means"}}}, CodecSpec{"qsgd"}, qsgd("l2", 12, 512),
         qsgd("max", 9, 512), qsgd("l2", 1, 3), randk(0.01, false), randk(0.6, true)}) {
-    EXPECT_TRUE(contracts(spec)) << spec.name << spec.options;
+    EXPECT_TRUE(is_contraction(spec)) << spec.name << spec.options;
     for (const float first : {1.f, 0.01f, 20.f, 4 * 9.f})
       EXPECT_LT(loss(spec, with_first(Values(512, 1.f), first)), 1)
           << spec.name << spec.options << first;
@@ -43,20 +43,20 @@ TEST(Contraction, CodecsThatAreOneLoseLessThanAllOfAnyVector) {
 }
 
 /// Uses the vectors on which each codec loses most.
-TEST(Contraction, CodecsThatAreNoneCanLoseMoreThanAll) {
+TEST(Contraction, OtherCodecsCanLoseMoreThanTheWhole) {
   const CodecSpec bare_signs{"sign", {{"scale", "one"}}};
-  EXPECT_FALSE(contracts(bare_signs));
+  EXPECT_FALSE(is_contraction(bare_signs));
   EXPECT_GT(loss(bare_signs, Values(512, 0.25f)), 1.01);
-  EXPECT_FALSE(contracts(randk(0.4, true)));
-  EXPECT_FALSE(contracts({"randk"}));
+  EXPECT_FALSE(is_contraction(randk(0.4, true)));
+  EXPECT_FALSE(is_contraction({"randk"}));
   EXPECT_GT(loss(randk(0.4, true), normals(512)), 1.2);
   for (const int levels : {1, 3, 7, 11}) {
-    EXPECT_FALSE(contracts(qsgd("l2", levels, 512))) << levels;
+    EXPECT_FALSE(is_contraction(qsgd("l2", levels, 512))) << levels;
     EXPECT_GT(loss(qsgd("l2", levels, 512), Values(512, 1.f)), 1.01) << levels;
   }
   // One element is at the norm, and the other elements are at a quarter of a level.
   for (const int levels : {1, 3, 7}) {
-    EXPECT_FALSE(contracts(qsgd("max", levels, 512))) << levels;
+    EXPECT_FALSE(is_contraction(qsgd("max", levels, 512))) << levels;
     EXPECT_GT(loss(qsgd("max", levels, 512),
                    with_first(Values(512, 1.f), 4 * static_cast<float>(levels))),
               1.01)

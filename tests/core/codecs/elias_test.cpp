@@ -15,7 +15,7 @@ namespace {
 using Bits = std::vector<bool>;
 using Levels = std::vector<int>;
 
-/// Elias' gamma code: zeros, as many as the number has bits after its first one; then the number.
+/// Elias' gamma code of k: floor(log2 k) zeros, then the bits of k.
 void write_gamma(Bits& to, unsigned k) {
   int length = 0;
   while (k >> (length + 1) > 0) ++length;
@@ -109,7 +109,7 @@ struct Case {
 constexpr Case kCases[] = {{1, 1},    {127, 1},   {1, 512},  {3, 64},   {7, 512},
                            {22, 512}, {127, 512}, {16, 256}, {127, 64}, {1, 4096}};
 
-/// Vectors, among them those with the longest code for each form.
+/// Vectors of many kinds. They include the vectors with the longest code for each form.
 std::vector<std::pair<const char*, Values>> vectors(std::size_t n) {
   Values equal(n, 1), spike(n, 0), few = spike, falling = spike;
   spike[n / 2] = -3;
@@ -119,11 +119,11 @@ std::vector<std::pair<const char*, Values>> vectors(std::size_t n) {
           {"few", few},           {"falling", falling}, {"nothing", Values(n, 0)}};
 }
 
-TEST(Elias, CodesAreNoLongerOnAverageThanTheyCount) {
+TEST(Elias, TheMeanLengthOfCodesIsAtMostTheirPricedSize) {
   constexpr long kKeys = 40;
   for (const auto& [s, n] : kCases) {
     const CodecSpec spec = spec_of(s, n);
-    const std::size_t counted = make_host_codec(spec, {})->priced_bytes(n);
+    const std::size_t priced = make_host_codec(spec, {})->priced_bytes(n);
     double longest = 0;
     for (const auto& [name, x] : vectors(n)) {
       double dense_bits = 0, sparse_bits = 0;
@@ -135,18 +135,18 @@ TEST(Elias, CodesAreNoLongerOnAverageThanTheyCount) {
         dense_bits += static_cast<double>(both[0].size()) / kKeys;
         sparse_bits += static_cast<double>(both[1].size()) / kKeys;
       }
-      // The form is the same for all vectors; its code must fit within the counted size.
+      // The sender uses one form for all vectors; its mean length must not exceed the priced size.
       const double bits = codec_counts_dense(s, n) ? dense_bits : sparse_bits;
-      EXPECT_LE(4 + bits / 8, static_cast<double>(counted) + 1e-9)
+      EXPECT_LE(4 + bits / 8, static_cast<double>(priced) + 1e-9)
           << s << " levels of " << n << ", " << name;
       longest = std::max(longest, 4 + bits / 8);
     }
-    EXPECT_GT(longest, 0.6 * static_cast<double>(counted))
-        << "a bound near what there is: " << s << ' ' << n;
+    EXPECT_GT(longest, 0.6 * static_cast<double>(priced))
+        << "the bound should be close to the longest code: " << s << ' ' << n;
   }
 }
 
-TEST(Elias, IsWhatCodesCountAsAndNotWhatTheyAre) {
+TEST(Elias, ChangesThePricedSizeButNotTheWire) {
   for (const std::size_t n : {1, 100, 512, 1300}) {
     Json fixed = {{"levels", 3}, {"bucket", 512}}, elias = fixed;
     elias["coding"] = "elias";

@@ -75,7 +75,7 @@ TEST(SixteenBit, ErrorIsWithinHalfAUnitInTheLastPlace) {
   }
 }
 
-TEST(SixteenBit, NaNStaysNaNAndWhatIsTooLargeBecomesInfinite) {
+TEST(SixteenBit, NaNStaysNaNAndLargeValuesBecomeInfinite) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const char* name : {"fp16", "bf16"}) {
     const Values x = code({name}, {std::nanf(""), infinity, -3.4e38f, 1}).decoded;

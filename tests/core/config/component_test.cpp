@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/config_errors.h"
+
 namespace trigram::component_test {
 namespace {
 
@@ -32,12 +34,7 @@ std::vector<Component<Shape, int>> shapes() {
 Json resolve(const Json& j) { return resolve_component(shapes(), "shape", j, "/shape"); }
 
 std::string complaint(const Json& j) {
-  try {
-    resolve(j);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  return test::config_error_text([&] { resolve(j); });
 }
 
 TEST(Component, ANameIsShortForAnObject) {
@@ -45,14 +42,14 @@ TEST(Component, ANameIsShortForAnObject) {
   EXPECT_EQ(resolve({{"name", "square"}, {"side", 3}}), (Json{{"name", "square"}, {"side", 3}}));
 }
 
-TEST(Component, IsMadeFromResolvedOptionsAndArguments) {
+TEST(Component, IsCreatedFromResolvedOptionsAndArguments) {
   const Json resolved = resolve({{"name", "square"}, {"side", 3}});
   const auto list = shapes();
   const auto& entry = find_component(list, "shape", resolved, "/shape");
   EXPECT_EQ(entry.make(component_options(resolved), 10)->area, 90);
 }
 
-TEST(Component, UnknownNamesNameTheNearest) {
+TEST(Component, AnUnknownNameSuggestsTheNearest) {
   EXPECT_THAT(complaint("sqare"),
               AllOf(StartsWith("/shape: unknown shape \"sqare\""), HasSubstr("point, square"),
                     HasSubstr("did you mean \"square\"?")));

@@ -47,7 +47,7 @@ TEST(Units, ABareNumberIsAnError) {
   EXPECT_THAT(complaint("25", Dimension::bandwidth), HasSubstr("25Gbps"));
 }
 
-TEST(Units, UnknownAndForeignUnitsAreNamed) {
+TEST(Units, UnknownUnitsAndUnitsOfOtherDimensionsAreErrors) {
   EXPECT_THAT(complaint("25Gbpz", Dimension::bandwidth),
               AllOf(HasSubstr("unknown unit \"Gbpz\""), HasSubstr("did you mean \"Gbps\"?")));
   EXPECT_THAT(complaint("25s", Dimension::bytes), HasSubstr("expected one of GiB, MiB"));
@@ -57,7 +57,7 @@ TEST(Units, UnknownAndForeignUnitsAreNamed) {
   EXPECT_THAT(complaint("1e300Gbps", Dimension::bandwidth), HasSubstr("at most \"8e+09Gbps\""));
 }
 
-TEST(Units, WhatIsNoNumberIsAnError) {
+TEST(Units, TextThatIsNotANumberIsAnError) {
   for (const char* text : {"s", "", "1.2.3s", "--1s", "1e999s", "infs", "nans", "one s"})
     EXPECT_NE(complaint(text, Dimension::duration), "") << text;
 }
@@ -77,7 +77,7 @@ TEST_P(RoundTrip, TextParsesBackToTheSameValue) {
   EXPECT_EQ(parse_quantity(format_quantity(0, GetParam()), GetParam()), 0);
 }
 
-TEST(Units, TextsAreTheOnesThatPeopleWrite) {
+TEST(Units, AreWrittenAsPeopleWriteThem) {
   EXPECT_EQ(format_quantity(25e9 / 8, Dimension::bandwidth), "25Gbps");
   EXPECT_EQ(format_quantity(50e-6, Dimension::duration), "50us");
   EXPECT_EQ(format_quantity(10.0 * 1024 * 1024, Dimension::bytes), "10MiB");

@@ -42,7 +42,7 @@ TEST_F(HostDeviceTest, MemoryIsAlignedAndNeverNull) {
   }
 }
 
-TEST_F(HostDeviceTest, MemoryIsReusedOnceNobodyHoldsIt) {
+TEST_F(HostDeviceTest, MemoryIsReusedAfterItsLastTensor) {
   Tensor x = device.empty(1000);
   const Tensor view = x.slice(10, 5);
   const std::byte* address = x.data();
@@ -113,11 +113,11 @@ TEST_F(HostDeviceTest, OperandsMayBeTheSameTensor) {
   EXPECT_EQ(values(x), expected);
 }
 
-TEST_F(HostDeviceTest, NormIsTheSameSumForEveryLength) {
+TEST_F(HostDeviceTest, NormAddsInTheDocumentedOrder) {
   for (std::size_t n : kLengths) {
     const Tensor x = normals(n);
-    // There is one range. Every 1024th element is added to one sum; four of these sums form the sum
-    // of a thread, and 32 of those are added as a tree.
+    // These lengths have one range (norm_order.h). Sum i adds every 1024th element from i on; a
+    // thread combines four sums, and 32 threads combine their sums as a tree.
     std::vector<double> sums(1024), threads(256);
     for (std::size_t i = 0; i < n; ++i) {
       sums[i % 1024] += static_cast<double>(x.floats()[i]) * x.floats()[i];
@@ -202,7 +202,7 @@ TEST_F(HostDeviceTest, RefusesPhantomsUnequalLengthsAndForeignTypes) {
   EXPECT_THROW(device.axpby(1, x, 1, device.empty(4, DType::f16)), InvariantError);
 }
 
-TEST(NullDevice, MakesPhantomsAndNothingElse) {
+TEST(NullDevice, CreatesPhantomsAndComputesNothing) {
   NullDevice device;
   const Tensor x = device.empty(10, DType::f16, 20);
   EXPECT_TRUE(x.is_phantom());

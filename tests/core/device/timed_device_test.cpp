@@ -63,7 +63,7 @@ TEST_P(TimedDeviceTest, OperationsAreChargedByTheirPricedTraffic) {
                                    Price{7 * kBytes, 18 * kPriced}, Price{kBytes, 2 * kPriced}));
 }
 
-TEST_P(TimedDeviceTest, CodecsAreChargedBothTensors) {
+TEST_P(TimedDeviceTest, CodecsAreChargedForBothTensors) {
   auto codec = device.codec({});
   const Tensor x = f32(), wire = codec->empty_wire(device, x);
   codec->encode(wire, x);
@@ -74,7 +74,7 @@ TEST_P(TimedDeviceTest, CodecsAreChargedBothTensors) {
 
 /// As in BAGUA's code: encoding takes two reductions for each chunk and one kernel for all chunks.
 /// Decoding takes one kernel for any number of chunks, and one for their mean.
-TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedTheLaunchesOfBaguasKernels) {
+TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedForTheLaunchesOfBaguasKernels) {
   auto codec = device.codec({});
   const auto launches = [&] {
     std::vector<int> counts;
@@ -100,7 +100,7 @@ TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedTheLaunchesOfBaguasKernels) {
   chunks[3] = f32(kReal, 0);
   codec->encode_each(wires, chunks);
   EXPECT_THAT(launches(), testing::ElementsAre(2 * 15 + 1));
-  // Codecs from other sources take one launch for each vector.
+  // Other codecs take one launch for each vector.
   auto half = device.codec({"fp16"});
   for (std::size_t i = 0; i < 16; ++i) wires[i] = half->empty_wire(device, chunks[i]);
   half->encode_each({wires.data(), 2}, {chunks.data(), 2});
@@ -108,7 +108,7 @@ TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedTheLaunchesOfBaguasKernels) {
   EXPECT_THAT(launches(), testing::ElementsAre(2, 1, 1, 1, 1));
 }
 
-TEST_P(TimedDeviceTest, NothingPricedCostsNothing) {
+TEST_P(TimedDeviceTest, OperationsWithoutPricedElementsCostNothing) {
   auto codec = device.codec({});
   const Tensor x = f32(kReal, 0), wire = codec->empty_wire(device, x);
   device.fill(x, 0);
@@ -126,7 +126,7 @@ TEST_P(TimedDeviceTest, NothingPricedCostsNothing) {
   EXPECT_TRUE(stream.charged.empty());
 }
 
-TEST_P(TimedDeviceTest, PricedElementsAreChargedWhereNoneIsReal) {
+TEST_P(TimedDeviceTest, PricedElementsAreChargedWithoutRealElements) {
   device.fill(f32(0, 50), 0);
   EXPECT_THAT(charged(), testing::ElementsAre(Price{200, 0}));
 }

@@ -7,7 +7,7 @@
 namespace trigram::test::matrix_shape_test {
 namespace {
 
-TEST(NearlySquare, HoldsTheVectorWithLessThanARowToSpareAndNoSmallerSum) {
+TEST(NearlySquare, HoldsTheVectorWithTheSmallestSumOfSides) {
   for (std::size_t n = 1; n <= 3000; ++n) {
     const auto [rows, cols] = nearly_square(n);
     ASSERT_GE(rows * cols, n);

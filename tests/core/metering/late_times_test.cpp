@@ -23,7 +23,7 @@ class LateStream final : public Stream {
   std::string_view name() const override { return name_; }
   double now() const override { return 0; }
   std::unique_ptr<EventTime> mark() override {
-    return std::make_unique<LateMoment>(known_, marks_++);
+    return std::make_unique<LateTime>(known_, marks_++);
   }
   void sleep_for(double) override {}
   void charge(const Cost&) override {}
@@ -44,9 +44,9 @@ class LateStream final : public Stream {
   std::unique_ptr<Mutex> make_mutex() override { return nullptr; }
 
  private:
-  class LateMoment final : public EventTime {
+  class LateTime final : public EventTime {
    public:
-    LateMoment(const bool* known, int seconds) : known_(known), seconds_(seconds) {}
+    LateTime(const bool* known, int seconds) : known_(known), seconds_(seconds) {}
     bool known() const override { return *known_; }
     double seconds() const override { return seconds_; }
 
@@ -60,7 +60,7 @@ class LateStream final : public Stream {
   Silent silent_;
 };
 
-TEST(LateTimes, AreCountedWhenTheirStreamHasGone) {
+TEST(LateTimes, AreCountedAfterTheirStreamIsDestroyed) {
   NullDevice device;
   LoneRank lone(device);
   bool known = false;

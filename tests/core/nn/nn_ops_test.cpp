@@ -14,7 +14,7 @@ using Values = std::vector<float>;
 
 class NnOpsTest : public testing::Test {
  protected:
-  Tensor of(const Values& values) {
+  Tensor tensor(const Values& values) {
     Tensor x = device.empty(values.size());
     std::copy(values.begin(), values.end(), x.floats().begin());
     return x;
@@ -37,24 +37,24 @@ class NnOpsTest : public testing::Test {
   NnOps& nn = device.nn();
 };
 
-TEST_F(NnOpsTest, OrthonormalVectorsSpanWhatWasGiven) {
+TEST_F(NnOpsTest, OrthonormalVectorsSpanTheInput) {
   const std::size_t count = 3, length = 50;
   const Tensor before = normals(count * length), after = normals(count * length);
   nn.orthonormalise(count, length, after);
   for (std::size_t i = 0; i < count; ++i) {
-    const Tensor given = before.slice(i * length, length);
-    double left = dot(given, given);
+    const Tensor input = before.slice(i * length, length);
+    double left = dot(input, input);
     for (std::size_t j = 0; j < count; ++j) {
       const Tensor vector = after.slice(j * length, length);
       EXPECT_NEAR(dot(after.slice(i * length, length), vector), i == j, 1e-6);
-      if (j <= i) left -= std::pow(dot(given, vector), 2);
+      if (j <= i) left -= std::pow(dot(input, vector), 2);
     }
     EXPECT_NEAR(left, 0, 1e-4);  // the whole vector lies in the span of the first i vectors
   }
 }
 
-TEST_F(NnOpsTest, AVectorThatDependsOnOthersBecomesZero) {
-  const Tensor x = of({3, 4, 6, 8, 1, 0});
+TEST_F(NnOpsTest, ALinearlyDependentVectorBecomesZero) {
+  const Tensor x = tensor({3, 4, 6, 8, 1, 0});
   nn.orthonormalise(3, 2, x);
   const Values expected = {0.6f, 0.8f, 0, 0, 0.8f, -0.6f};
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(x.floats()[i], expected[i], 1e-6) << i;
@@ -90,7 +90,8 @@ TEST_F(NnOpsTest, GemmIsTheSumOfProducts) {
 }
 
 TEST_F(NnOpsTest, BiasAndItsGradient) {
-  const Tensor x = of({1, 2, 3, 4, 5, 6}), bias = of({10, 20, 30}), sum = of({NAN, NAN, NAN});
+  const Tensor x = tensor({1, 2, 3, 4, 5, 6}), bias = tensor({10, 20, 30}),
+               sum = tensor({NAN, NAN, NAN});
   nn.bias(2, 3, x, bias);
   EXPECT_EQ(values(x), (Values{11, 22, 33, 14, 25, 36}));
   nn.bias_grad(2, 3, x, sum);
@@ -98,12 +99,12 @@ TEST_F(NnOpsTest, BiasAndItsGradient) {
 }
 
 TEST_F(NnOpsTest, ReluAndItsGradient) {
-  const Tensor x = of({-1, 0, 2, -0.f, 3}), dx = of({1, 2, 3, 4, 5});
+  const Tensor x = tensor({-1, 0, 2, -0.f, 3}), dx = tensor({1, 2, 3, 4, 5});
   nn.relu(x);
   EXPECT_EQ(values(x), (Values{0, 0, 2, 0, 3}));
   nn.relu_grad(x, dx);
   EXPECT_EQ(values(dx), (Values{0, 0, 3, 0, 5}));
-  const Tensor diverged = of({NAN});
+  const Tensor diverged = tensor({NAN});
   nn.relu(diverged);
   EXPECT_TRUE(std::isnan(diverged.floats()[0]));
 }
@@ -162,16 +163,16 @@ TEST_F(NnOpsTest, Col2imIsTheTransposeOfIm2col) {
 
 TEST_F(NnOpsTest, MaxPoolChoosesTheLargestAndItsGradientGoesThere) {
   const Window w{.batch = 1, .channels = 2, .height = 2, .width = 4, .kernel = 2, .stride = 2};
-  const Tensor x = of({1, 2, 3, 4,    //
-                       5, 6, 7, 7,    //
-                       -1, -2, 0, 0,  //
-                       -3, -4, 0, 0});
+  const Tensor x = tensor({1, 2, 3, 4,    //
+                           5, 6, 7, 7,    //
+                           -1, -2, 0, 0,  //
+                           -3, -4, 0, 0});
   const Tensor y = device.empty(4), argmax = device.empty(4), dx = device.empty(16);
   nn.max_pool(w, x, y, argmax);
   EXPECT_EQ(values(y), (Values{6, 7, -1, 0}));
   EXPECT_EQ(values(argmax), (Values{5, 6, 0, 2}));  // the first of equal pixels
   device.fill(dx, NAN);
-  nn.max_pool_grad(w, of({10, 20, 30, 40}), argmax, dx);
+  nn.max_pool_grad(w, tensor({10, 20, 30, 40}), argmax, dx);
   EXPECT_EQ(values(dx), (Values{0, 0, 0, 0, 0, 10, 20, 0, 30, 0, 40, 0, 0, 0, 0, 0}));
   x.floats()[0] = NAN;
   nn.max_pool(w, x, y, argmax);
@@ -181,7 +182,7 @@ TEST_F(NnOpsTest, MaxPoolChoosesTheLargestAndItsGradientGoesThere) {
 TEST_F(NnOpsTest, OverlappingMaxPoolsAddTheirGradients) {
   const Window w{.batch = 1, .channels = 1, .height = 1, .width = 3, .kernel = 1, .stride = 1};
   const Tensor dx = device.empty(3);
-  nn.max_pool_grad(w, of({1, 2, 4}), of({1, 1, 0}), dx);
+  nn.max_pool_grad(w, tensor({1, 2, 4}), tensor({1, 1, 0}), dx);
   EXPECT_EQ(values(dx), (Values{4, 3, 0}));
 }
 

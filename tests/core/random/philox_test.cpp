@@ -20,7 +20,7 @@ struct KnownAnswer {
 };
 
 // The values of "philox4x32 10" in the file kat_vectors of Random123, the authors' own library.
-TEST(Philox, GivesTheKnownAnswersOfItsAuthors) {
+TEST(Philox, GivesTheKnownAnswersOfRandom123) {
   const KnownAnswer answers[] = {
       {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
       {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
@@ -51,7 +51,7 @@ TEST(Philox, EveryPartOfTheKeyMatters) {
   EXPECT_EQ(blocks.size(), 7u);
 }
 
-TEST(Philox, DrawsDoNotDependOnWhatElseIsDrawn) {
+TEST(Philox, DrawsAreTheWordsOfTheBlocks) {
   Philox sequence(7, 0, 0, Purpose::data_set);
   for (std::uint32_t index = 0; index < 3; ++index) {
     const Philox::Block block = Philox(7, 0, 0, Purpose::data_set).block(index);

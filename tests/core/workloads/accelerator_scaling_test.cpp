@@ -16,9 +16,8 @@ const AcceleratorRates kOld{"P100", 10e12, 500e9};
 // An accelerator with 10 times the FLOP/s and twice the bandwidth.
 const AcceleratorRates kNew{"NVIDIA A100-SXM4-80GB", 100e12, 1000e9};
 
-/// Forward: the arithmetic of one layer takes 1 of its 4 s at peak rate, and another layer has no
-/// FLOPs. Backward: the FLOPs of one layer do not fit in its own time, and another layer has time
-/// to spare.
+/// Forward: the arithmetic of layer a takes 1 of its 4 s at peak rate, and b has no FLOPs.
+/// Backward: the FLOPs of a would take longer than its time, and b has time to spare.
 Profile measured() {
   Profile profile;
   profile.name = "two";
@@ -28,13 +27,13 @@ Profile measured() {
   return profile;
 }
 
-TEST(AcceleratorScaling, ArithmeticGoesWithFlopsAndTheRestWithMemory) {
+TEST(AcceleratorScaling, ArithmeticScalesWithFlopsAndTheRestWithMemory) {
   const ScaledTimes now = scaled_to(measured(), kNew);
   const auto& rows = now.profile.tensors;
   EXPECT_DOUBLE_EQ(rows[0].forward_s, 1 / 10.0 + 3 / 2.0);
   EXPECT_DOUBLE_EQ(rows[1].forward_s, 2 / 2.0);
-  // a has 2 s of arithmetic but takes only 1 s. The rest counts in b, whose own arithmetic takes 1
-  // s.
+  // Layer a has 2 s of arithmetic but takes only 1 s. The excess is attributed to b, whose own
+  // arithmetic takes 1 s.
   EXPECT_DOUBLE_EQ(rows[0].backward_s, 1 / 10.0);
   EXPECT_DOUBLE_EQ(rows[1].backward_s, 2 / 10.0 + 1 / 2.0);
   EXPECT_DOUBLE_EQ(now.least_s, 10 / 10.0);
@@ -53,7 +52,7 @@ TEST(AcceleratorScaling, NeedsBothRatesAndFlopsAndAnotherMachine) {
   EXPECT_FALSE(can_scale(no_flops, kNew));
 }
 
-TEST(AcceleratorScaling, NamesAreTheSameMachineWhateverIsAddedToThem) {
+TEST(AcceleratorScaling, NamesWithMoreWordsAreTheSameMachine) {
   EXPECT_TRUE(same_accelerator({"A100", 0, 0}, kNew));
   EXPECT_TRUE(same_accelerator({"rtx-2080 ti", 0, 0}, {"NVIDIA RTX 2080 Ti", 0, 0}));
   EXPECT_FALSE(same_accelerator(kOld, kNew));
@@ -63,7 +62,7 @@ TEST(AcceleratorScaling, NamesAreTheSameMachineWhateverIsAddedToThem) {
   EXPECT_FALSE(same_rates({"V100", 15.7e12, 900e9}, {"V100", 125e12, 900e9}));
 }
 
-TEST(AcceleratorScaling, IsAnAssumptionThatAMeasuredStepReplaces) {
+TEST(AcceleratorScaling, IsAnAssumptionUnlessTheStepIsMeasured) {
   ProfileOptions options{
       .step_s = {}, .batch = {}, .accelerator = TargetAccelerator{kNew}, .buckets = {}};
   const Profile scaled = adapted(measured(), options);
@@ -75,7 +74,7 @@ TEST(AcceleratorScaling, IsAnAssumptionThatAMeasuredStepReplaces) {
   options.step_s = 6.8;
   const Profile timed = adapted(measured(), options);
   EXPECT_THAT(timed.assumed, ElementsAre());
-  EXPECT_DOUBLE_EQ(timed.tensors[1].forward_s, 2) << "shares are those of the other machine";
+  EXPECT_DOUBLE_EQ(timed.tensors[1].forward_s, 2) << "the shares of the measured machine";
   times = layer_times(measured(), options);
   EXPECT_EQ(times.times_for.name, "");
   EXPECT_DOUBLE_EQ(times.least_s, 6.8);

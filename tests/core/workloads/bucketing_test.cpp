@@ -7,7 +7,7 @@
 namespace trigram::bucketing_test {
 namespace {
 
-TEST(Buckets, WholeTensorsUntilFull) {
+TEST(Buckets, HoldWholeTensorsUntilFull) {
   const std::vector<std::size_t> lengths = {3, 4, 1, 100, 2, 2};
   const auto ranges = cut_into_buckets(lengths, 112, 5 * 4);
   ASSERT_EQ(ranges.size(), 3u);
@@ -46,7 +46,7 @@ TEST(Buckets, MayBeAnyGroupsOfTensors) {
   }
 }
 
-TEST(Buckets, ExactlyFullCloses) {
+TEST(Buckets, CloseWhenExactlyFull) {
   const std::vector<std::size_t> lengths = {5, 5};
   EXPECT_EQ(cut_into_buckets(lengths, 10, 20).size(), 2u);
   EXPECT_EQ(cut_into_buckets(lengths, 10, 21).size(), 1u);

@@ -23,7 +23,7 @@ TEST_F(FashionMnist, MlpLearns) {
   EXPECT_LT(workload->loss(), untrained.loss);
 }
 
-TEST_F(FashionMnist, IsEvaluatedOnAsManyImagesAsAskedFor) {
+TEST_F(FashionMnist, IsEvaluatedOnTheRequestedNumberOfImages) {
   HostDevice host;
   LoneRank rank(host);
   const auto workload = make(Json::object())->make(rank.ctx, 1);
@@ -35,7 +35,7 @@ TEST_F(FashionMnist, IsEvaluatedOnAsManyImagesAsAskedFor) {
   EXPECT_NE(workload->evaluate(weights, 300).loss, workload->evaluate(weights, 299).loss);
 }
 
-TEST_F(FashionMnist, PricedAsAnotherModelItLearnsTheSame) {
+TEST_F(FashionMnist, LearnsTheSameWhenPricedAsAnotherModel) {
   HostDevice host;
   LoneRank plain(host), priced(host);
   const auto own = make(Json::object())->make(plain.ctx, 1);

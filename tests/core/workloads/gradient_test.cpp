@@ -18,7 +18,7 @@ struct Case {
   std::vector<std::size_t> lengths;
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
 
 class Gradient : public ::testing::TestWithParam<Case> {
  protected:
@@ -133,7 +133,7 @@ const Case kCases[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Networks, Gradient, ::testing::ValuesIn(kCases),
-                         [](const auto& one) { return std::string(one.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace trigram::gradient_test

@@ -5,8 +5,8 @@
 
 #include <numeric>
 
-#include "core/config/config_error.h"
 #include "core/device/host_device.h"
+#include "tests/support/config_errors.h"
 #include "tests/support/idx_files.h"
 
 namespace trigram::image_data_test {
@@ -18,14 +18,10 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::string error_of(const IdxFolder& folder) {
-  try {
-    load_image_data(folder.path(), "/workload/data");
-  } catch (const ConfigError& error) {
-    EXPECT_EQ(error.pointer(), "/workload/data");
-    return error.what();
-  }
-  ADD_FAILURE() << "accepted";
-  return "";
+  const std::string text =
+      test::config_error_text([&] { load_image_data(folder.path(), "/workload/data"); });
+  EXPECT_THAT(text, ::testing::StartsWith("/workload/data: "));
+  return text;
 }
 
 TEST(ImageData, PlainAndGzippedFilesAreRead) {

@@ -1,11 +1,12 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/config/config_error.h"
 #include "core/device/timed_device.h"
 #include "core/workloads/registry.h"
+#include "tests/support/config_errors.h"
 #include "tests/support/idx_files.h"
 #include "tests/support/lone_rank.h"
 
@@ -48,7 +49,7 @@ struct Trained {
 
 std::vector<float> values(const Tensor& x) { return {x.floats().begin(), x.floats().end()}; }
 
-TEST(PricedWorkload, BucketsAndTimesAreThoseOfTheProfile) {
+TEST(PricedWorkload, HasTheBucketsAndTimesOfTheProfile) {
   IdxFolder folder;
   Trained priced(folder, {{"priced_as", "bert_large"}});
   NullDevice null;
@@ -80,13 +81,13 @@ TEST(PricedWorkload, BucketsAndTimesAreThoseOfTheProfile) {
 
 /// A stream in real time, on which each pass of a real model takes the same time.
 struct RealTimeStream : RecordingStream {
-  explicit RealTimeStream(double of_a_pass_s) : pass_s(of_a_pass_s) {}
+  explicit RealTimeStream(double seconds_per_pass) : pass_s(seconds_per_pass) {}
   double now() const override { return passed_s += pass_s; }
   double pass_s;
   mutable double passed_s = 0;
 };
 
-TEST(PricedWorkload, InRealTimeLayersTakeTheirTimeLessThatOfTheModel) {
+TEST(PricedWorkload, InRealTimeTheModelsTimeCountsTowardsLayerTimes) {
   IdxFolder folder;
   for (const auto& [pass_s, computed_s] : {std::pair{0.01, 0.51}, {1.0, 0.0}}) {
     Trained priced(folder, {{"priced_as", "bert_large"}});
@@ -95,7 +96,7 @@ TEST(PricedWorkload, InRealTimeLayersTakeTheirTimeLessThatOfTheModel) {
     priced.rank.ctx.stream = &stream;
     for (int step = 1; step <= 3; ++step) {
       priced.step();
-      EXPECT_NEAR(stream.computed_s, step * computed_s, 1e-9) << "no step has what another left";
+      EXPECT_NEAR(stream.computed_s, step * computed_s, 1e-9) << "each step starts anew";
     }
   }
 }
@@ -118,12 +119,12 @@ TEST(PricedWorkload, GradientsAreTheModelsOwnAndFinalWhenReported) {
   }
 }
 
-/// Forward asks for the buckets from the last to the first, each just before the time of its own
-/// tensors. The computation uses the weights that are there when the last bucket has arrived.
-TEST(PricedWorkload, ForwardAsksForEachBucketBeforeItsTime) {
+/// Forward awaits the buckets from the last to the first, each just before the time of its own
+/// layers. The real model computes with the weights at the end of the pass.
+TEST(PricedWorkload, ForwardAwaitsEachBucketBeforeItsLayers) {
   IdxFolder folder;
-  Trained by_bucket(folder, {{"priced_as", "vgg16"}}), at_once(folder, {{"priced_as", "vgg16"}});
-  for (Trained* t : {&by_bucket, &at_once}) t->workload->bucketize(0);
+  Trained by_bucket(folder, {{"priced_as", "vgg16"}}), whole(folder, {{"priced_as", "vgg16"}});
+  for (Trained* t : {&by_bucket, &whole}) t->workload->bucketize(0);
   const auto buckets = static_cast<int>(by_bucket.workload->buckets().size());
   const std::vector<float> weights = values(by_bucket.workload->weights());
   std::fill_n(by_bucket.workload->weights().floats().begin(), weights.size(), 0.0f);
@@ -135,17 +136,17 @@ TEST(PricedWorkload, ForwardAsksForEachBucketBeforeItsTime) {
     std::copy_n(weights.begin() + begin / static_cast<std::ptrdiff_t>(sizeof(float)),
                 bucket.weight.numel(), bucket.weight.floats().begin());
   });
-  at_once.workload->forward(at_once.rank.ctx);
+  whole.workload->forward(whole.rank.ctx);
   ASSERT_EQ(asked_s.size(), 32u) << "the tensors of VGG16";
   EXPECT_EQ(asked_s[0], 0);
   EXPECT_GT(asked_s[2], 0) << "after weight and bias of the first layer";
   EXPECT_TRUE(std::is_sorted(asked_s.begin(), asked_s.end()));
-  EXPECT_NEAR(by_bucket.rank.stream.computed_s, at_once.rank.stream.computed_s, 1e-12);
-  for (Trained* t : {&by_bucket, &at_once}) t->workload->backward(t->rank.ctx, [](Bucket&) {});
-  EXPECT_EQ(by_bucket.workload->loss(), at_once.workload->loss());
+  EXPECT_NEAR(by_bucket.rank.stream.computed_s, whole.rank.stream.computed_s, 1e-12);
+  for (Trained* t : {&by_bucket, &whole}) t->workload->backward(t->rank.ctx, [](Bucket&) {});
+  EXPECT_EQ(by_bucket.workload->loss(), whole.workload->loss());
 }
 
-TEST(Workloads, ForwardOfAModelAsksForAllBucketsFirst) {
+TEST(Workloads, ForwardOfAModelAwaitsAllBucketsFirst) {
   IdxFolder folder;
   Trained plain(folder, Json::object());
   plain.workload->bucketize(0);
@@ -202,7 +203,7 @@ TEST(Phantom, HasTheSizesAndTheChargesOfTheValuedModel) {
   }
 }
 
-TEST(Phantom, OfLeastSquaresIsChargedAsTheValuedOne) {
+TEST(Phantom, QuadraticIsChargedLikeTheValuedModel) {
   Json j = {{"name", "quadratic"}, {"noise", 1}};
   std::vector<Cost> charged[2];
   for (const bool values : {false, true}) {
@@ -240,7 +241,7 @@ TEST(Workloads, BucketsOfAModelAreReportedAsSoonAsTheyAreComplete) {
   for (std::size_t i = 1; i < charged.size(); ++i) EXPECT_LT(charged[i - 1], charged[i]);
 }
 
-TEST(Workloads, RanksStartAlikeAndSeeOtherSamples) {
+TEST(Workloads, RanksHaveEqualWeightsAndDifferentSamples) {
   IdxFolder folder;
   const Json j = {{"name", "fashion_mnist"}, {"data", folder.path().string()}, {"batch", 4}};
   const auto factory = make_workload_factory(resolve_workload(j, "", "/"), "/w");
@@ -257,17 +258,13 @@ TEST(Workloads, RanksStartAlikeAndSeeOtherSamples) {
   EXPECT_EQ(factory->input_files().size(), 4u);
 }
 
-TEST(Workloads, MoreRanksThanSamplesIsABadInput) {
+TEST(Workloads, TooFewSamplesForTheRanksAreAnError) {
   IdxFolder folder;
   const Json j = {{"name", "fashion_mnist"}, {"data", folder.path().string()}, {"batch", 5}};
   const auto factory = make_workload_factory(resolve_workload(j, "", "/"), "/w");
   EXPECT_NO_THROW(factory->check_ranks(8));
-  try {
-    factory->check_ranks(9);  // there are only 40 images
-    FAIL();
-  } catch (const ConfigError& error) {
-    EXPECT_EQ(error.pointer(), "/w/batch");
-  }
+  EXPECT_THAT(test::config_error_text([&] { factory->check_ranks(9); }),  // only 40 images
+              ::testing::StartsWith("/w/batch: "));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/workloads/registry.h"
+#include "tests/support/config_errors.h"
 #include "tests/support/lone_rank.h"
 
 namespace trigram::profile_options_test {
@@ -29,79 +30,76 @@ Json tiny(const Json& options) {
 }
 constexpr double kForward_s = 0.37e-3, kBackward_s = 0.72e-3;
 
-struct Made {
-  explicit Made(const Json& workload) : made(factory(workload)->make(rank.ctx, 1)) {}
+/// A workload of one rank, with its clock.
+struct TimedWorkload {
+  explicit TimedWorkload(const Json& json) : workload(factory(json)->make(rank.ctx, 1)) {}
   double forward_s() {
     const double before_s = rank.stream.computed_s;
-    made->forward(rank.ctx);
+    workload->forward(rank.ctx);
     return rank.stream.computed_s - before_s;
   }
   /// The time at which each bucket is ready, in seconds after the beginning of the backward pass.
   std::vector<double> ready_s() {
     const double before_s = rank.stream.computed_s;
     std::vector<double> all;
-    made->backward(rank.ctx, [&](Bucket&) { all.push_back(rank.stream.computed_s - before_s); });
+    workload->backward(rank.ctx,
+                       [&](Bucket&) { all.push_back(rank.stream.computed_s - before_s); });
     return all;
   }
   std::vector<std::size_t> lengths() {
     std::vector<std::size_t> all;
-    for (const Bucket& bucket : made->buckets()) all.push_back(bucket.grad.numel());
+    for (const Bucket& bucket : workload->buckets()) all.push_back(bucket.grad.numel());
     return all;
   }
   NullDevice device;
   LoneRank rank{device};
-  std::unique_ptr<Workload> made;
+  std::unique_ptr<Workload> workload;
 };
 
 std::string error_of(const Json& options) {
-  try {
-    factory(tiny(options));
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::config_error_text([&] { factory(tiny(options)); });
 }
 
 TEST(ProfileOptions, AMeasuredStepScalesAllLayersByOneFactor) {
   for (const Json& options :
        {Json{{"step_time", "218ms"}}, Json{{"step_time", "218ms"}, {"batch", 32}}}) {
-    Made scaled(tiny(options));
-    scaled.made->bucketize(0);
+    TimedWorkload scaled(tiny(options));
+    scaled.workload->bucketize(0);
     constexpr double kFactor = 218e-3 / (kForward_s + kBackward_s);
     EXPECT_NEAR(scaled.forward_s(), kFactor * kForward_s, 1e-12);
     const auto ready_s = scaled.ready_s();
     EXPECT_NEAR(ready_s.front(), kFactor * 0.1e-3, 1e-12);
     EXPECT_NEAR(ready_s.back(), kFactor * kBackward_s, 1e-12);
-    EXPECT_EQ(scaled.made->batch(), options.value("batch", 4));
+    EXPECT_EQ(scaled.workload->batch(), options.value("batch", 4));
     EXPECT_THAT(factory(tiny(options))->assumed(), IsEmpty());
   }
 }
 
-TEST(ProfileOptions, ABatchAloneScalesTimesInProportionWhichIsAssumed) {
+TEST(ProfileOptions, ABatchAloneScalesTimesInProportionAsAnAssumption) {
   const Json options = {{"batch", 32}};
-  Made scaled(tiny(options));
-  scaled.made->bucketize(0);
+  TimedWorkload scaled(tiny(options));
+  scaled.workload->bucketize(0);
   EXPECT_NEAR(scaled.forward_s(), 8 * kForward_s, 1e-12);
   EXPECT_NEAR(scaled.ready_s().back(), 8 * kBackward_s, 1e-12);
-  EXPECT_EQ(scaled.made->batch(), 32u);
+  EXPECT_EQ(scaled.workload->batch(), 32u);
   EXPECT_THAT(factory(tiny(options))->assumed(),
               ElementsAre(HasSubstr("32 / 4 of the profile's times")));
   EXPECT_THAT(factory(tiny({{"batch", 4}}))->assumed(), IsEmpty()) << "as it was measured";
   EXPECT_THAT(factory(tiny(Json::object()))->assumed(), IsEmpty());
 }
 
-TEST(ProfileOptions, AreOfBuiltInProfilesToo) {
-  Made scaled({{"name", "resnet50"}, {"step_time", "120ms"}, {"batch", 32}});
-  scaled.made->bucketize(0);
+TEST(ProfileOptions, AlsoApplyToBuiltInProfiles) {
+  TimedWorkload scaled({{"name", "resnet50"}, {"step_time", "120ms"}, {"batch", 32}});
+  scaled.workload->bucketize(0);
   EXPECT_NEAR(scaled.forward_s() + scaled.ready_s().back(), 120e-3, 1e-9);
-  EXPECT_EQ(scaled.made->batch(), 32u);
+  EXPECT_EQ(scaled.workload->batch(), 32u);
 }
 
-TEST(ProfileOptions, AreLeftOutWhereTheyAreNotGiven) {
+TEST(ProfileOptions, AreNotDumpedUnlessGiven) {
   EXPECT_EQ(resolve_workload("vgg16", "", "/"), (Json{{"name", "vgg16"}}));
 }
 
-TEST(ProfileOptions, OperationsGoWithTheBatch) {
+TEST(ProfileOptions, FlopsScaleWithTheBatch) {
   Profile profile;
   profile.batch = 4;
   profile.tensors = {{"a", 1, 1, 2, 400, 800}};
@@ -122,10 +120,10 @@ TEST(GroupsOfTensors, AreBuckets) {
         R"([["third.weight"], {"first": 1, "last": 3}, ["first.weight"]])"})
     // The algorithm's bucket size has no effect here.
     for (const std::size_t size : {0u, 1u << 30}) {
-      Made made(tiny({{"buckets", Json::parse(buckets)}}));
-      made.made->bucketize(size);
-      EXPECT_THAT(made.lengths(), ElementsAre(1001, 101 + 20003 + 50, 5000)) << buckets;
-      const auto ready_s = made.ready_s();
+      TimedWorkload grouped(tiny({{"buckets", Json::parse(buckets)}}));
+      grouped.workload->bucketize(size);
+      EXPECT_THAT(grouped.lengths(), ElementsAre(1001, 101 + 20003 + 50, 5000)) << buckets;
+      const auto ready_s = grouped.ready_s();
       EXPECT_NEAR(ready_s[0], 0.1e-3, 1e-12);
       EXPECT_NEAR(ready_s[1], 0.52e-3, 1e-12);
       EXPECT_NEAR(ready_s[2], 0.72e-3, 1e-12);

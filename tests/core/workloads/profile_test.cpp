@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/config/config_error.h"
 #include "core/workloads/profile.h"
 #include "core/workloads/registry.h"
+#include "tests/support/config_errors.h"
 #include "tests/support/lone_rank.h"
 
 namespace trigram::profile_test {
@@ -36,16 +36,10 @@ class TemporaryFile {
 
 std::string error_of(const std::string& name, const std::string& content) {
   TemporaryFile file(name, content);
-  try {
-    load_profile(file.path(), "/workload");
-  } catch (const ConfigError& error) {
-    EXPECT_EQ(error.pointer(), "/workload");
-    EXPECT_THAT(error.what(), HasSubstr(file.path().string()));
-    EXPECT_THAT(std::string(error.what()), ::testing::Not(HasSubstr("\n")));
-    return error.what();
-  }
-  ADD_FAILURE() << "accepted: " << content;
-  return "";
+  const std::string text = test::config_error_text([&] { load_profile(file.path(), "/workload"); });
+  EXPECT_THAT(text, ::testing::StartsWith("/workload: " + file.path().string())) << content;
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("\n")));
+  return text;
 }
 
 /// The running mean and variance of 26,560 channels: 64 channels of the stem and, for each stage
@@ -60,7 +54,7 @@ TEST(BuiltInProfile, Resnet50KeepsItsBatchStatistics) {
     EXPECT_EQ(built_in(none).buffer_bytes, 0u) << none;
 }
 
-TEST(Profile, SaysItsBuffersInBytes) {
+TEST(Profile, GivesItsBuffersInBytes) {
   const std::string rows = "tensor,numel,forward_s,backward_s\nw,1,0,0\n";
   const TemporaryFile csv("buffers.csv", "# buffers: 2KiB\n" + rows);
   EXPECT_EQ(load_profile(csv.path(), "").buffer_bytes, 2048u);
@@ -84,7 +78,7 @@ TEST(BuiltInProfile, Vgg16HasThePublishedShapeAndStepTime) {
   EXPECT_FALSE(p.assumed.empty());
 }
 
-TEST(Profile, MaySayFlops) {
+TEST(Profile, MayGiveFlops) {
   const std::string header = "tensor,numel,forward_s,backward_s,forward_flops,backward_flops\n";
   TemporaryFile file("flops.csv", header + "a,10,1,2,40,80\nb,5,1,2,0,0\n");
   const Profile p = load_profile(file.path(), "/workload");

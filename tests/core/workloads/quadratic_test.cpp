@@ -130,7 +130,7 @@ TEST(Quadratic, NoiseIsKeyedByRankAndStep) {
 
 class Heterogeneous : public ::testing::TestWithParam<int> {};
 
-TEST_P(Heterogeneous, RanksDisagreeButTheirMeanHasTheKnownOptimum) {
+TEST_P(Heterogeneous, TheMeanObjectiveHasTheKnownOptimum) {
   const int ranks = GetParam();
   const QuadraticOptions options{.dimension = 16, .heterogeneity = 2};
   std::vector<double> mean(16, 0.0);

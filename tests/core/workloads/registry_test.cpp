@@ -4,20 +4,16 @@
 
 #include "core/files.h"
 #include "core/workloads/registry.h"
+#include "tests/support/config_errors.h"
 
 namespace trigram::registry_test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string error_of(const Json& j) {
-  try {
-    resolve_workload(j, "/workload", "/base");
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "accepted: " << j;
-  return "";
+  return test::config_error_text([&] { resolve_workload(j, "/workload", "/base"); });
 }
 
 TEST(WorkloadRegistry, DefaultsAreWrittenOut) {
@@ -56,18 +52,14 @@ TEST(WorkloadRegistry, BadOptionsAreNamed) {
               HasSubstr("/workload/tensors: expected at most the dimension, 3, not 4"));
 }
 
-TEST(WorkloadRegistry, UnreadableProfilesAreReportedWhereTheyWereNamed) {
-  auto pointer_of = [](const Json& j) {
-    try {
-      make_workload_factory(resolve_workload(j, "/workload", "/base"), "/workload");
-    } catch (const ConfigError& error) {
-      return error.pointer();
-    }
-    return std::string("accepted");
+TEST(WorkloadRegistry, UnreadableProfilesAreReportedAtTheirPointer) {
+  const auto error = [](const Json& j) {
+    return test::config_error_text(
+        [&] { make_workload_factory(resolve_workload(j, "/workload", "/base"), "/workload"); });
   };
-  EXPECT_EQ(pointer_of("profile:none.csv"), "/workload");
-  EXPECT_EQ(pointer_of({{"name", "quadratic"}, {"priced_as", "profile:none.csv"}}),
-            "/workload/priced_as");
+  EXPECT_THAT(error("profile:none.csv"), StartsWith("/workload: "));
+  EXPECT_THAT(error({{"name", "quadratic"}, {"priced_as", "profile:none.csv"}}),
+              StartsWith("/workload/priced_as: "));
 }
 
 TEST(WorkloadRegistry, SchemaHasEveryWorkloadAndThePathForm) {
@@ -86,7 +78,7 @@ TEST(DataDir, InstalledDataLiesBesideTheExecutable) {
   std::filesystem::remove_all(prefix);
 }
 
-TEST(DataDir, EnvironmentComesFirstTheSourceTreeLast) {
+TEST(DataDir, TheEnvironmentTakesPrecedenceOverTheSourceTree) {
   EXPECT_TRUE(std::filesystem::exists(data_dir() / "configs" / "profiles" / "vgg16.csv"));
   ::setenv("TRIGRAM_DATA_DIR", "/somewhere", 1);
   EXPECT_EQ(data_dir(), "/somewhere");

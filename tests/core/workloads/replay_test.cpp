@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "core/config/config_error.h"
 #include "core/device/timed_device.h"
 #include "core/workloads/profile.h"
 #include "core/workloads/registry.h"
 #include "core/workloads/replay_workload.h"
+#include "tests/support/config_errors.h"
 #include "tests/support/lone_rank.h"
 
 namespace trigram::replay_test {
@@ -18,8 +18,8 @@ namespace {
 using test::LoneRank;
 using ::testing::HasSubstr;
 
-/// Lengths that are prime, square, narrow and odd. FLOPs that fill rows, do not fill rows, or are
-/// missing.
+/// Tensors whose lengths are prime, square, narrow or odd, with FLOPs that fill rows, do not fill
+/// rows, or are zero.
 std::shared_ptr<Profile> awkward() {
   auto profile = std::make_shared<Profile>();
   profile->name = "awkward";
@@ -69,7 +69,7 @@ TEST(Replay, IssuesTheFlopsOfTheProfile) {
   }
 }
 
-TEST(Replay, TakesItsWeightsBucketByBucketForTheSameFlops) {
+TEST(Replay, ForwardByBucketIssuesTheSameFlops) {
   NullDevice null;
   LoneRank rank(null);
   TimedDevice timed(null, rank.stream);
@@ -106,7 +106,7 @@ TEST(Replay, WeightsAndGradientsHaveTheirTrueSizes) {
   EXPECT_FALSE(replay.learns());
 }
 
-TEST(Replay, AGradientIsWholeWhenItsBucketIsReady) {
+TEST(Replay, AGradientIsCompleteWhenItsBucketIsReady) {
   HostDevice host;
   LoneRank rank(host);
   ReplayWorkload replay(rank.ctx, awkward(), 10'000, true, 1);
@@ -121,14 +121,14 @@ TEST(Replay, AGradientIsWholeWhenItsBucketIsReady) {
     for (const Bucket& later : replay.buckets().subspan(static_cast<std::size_t>(ready)))
       EXPECT_TRUE(std::ranges::none_of(later.grad.floats(), known)) << "too early";
   });
-  const auto of = [&](std::size_t tensor) {
+  const auto nonzeros = [&](std::size_t tensor) {
     const auto g = replay.buckets()[awkward()->tensors.size() - 1 - tensor].grad.floats();
     return std::ranges::count_if(g, [](float x) { return x != 0; });
   };
-  EXPECT_EQ(of(0), 64 * 64);
-  EXPECT_EQ(of(2), 100 * 100) << "the largest square in a prime length";
-  EXPECT_EQ(of(3), 0) << "its FLOPs do not pay for a row";
-  EXPECT_EQ(of(4), 0);
+  EXPECT_EQ(nonzeros(0), 64 * 64);
+  EXPECT_EQ(nonzeros(2), 100 * 100) << "the largest square in a prime length";
+  EXPECT_EQ(nonzeros(3), 0) << "its FLOPs do not pay for a row";
+  EXPECT_EQ(nonzeros(4), 0);
 }
 
 TEST(Replay, SumsTheGradientOverThePieces) {
@@ -166,7 +166,7 @@ TEST(Replay, WorkGrowsWithTheBatch) {
   EXPECT_NEAR(flops_of(vgg16), whole / 4, 1e-9 * whole);
 }
 
-TEST(Replay, OfBertLarge) {
+TEST(Replay, IssuesTheFlopsOfBertLarge) {
   const double tokens = 6 * 384, hidden = 1024;
   const double blocks = 24 * (12 * hidden * hidden + 2 * 384 * hidden), head = 2 * hidden;
   const double expected = 3 * 2 * tokens * (blocks + head);
@@ -175,16 +175,12 @@ TEST(Replay, OfBertLarge) {
 }
 
 std::string error_of(const Json& workload) {
-  try {
+  return test::config_error_text([&] {
     make_workload_factory(resolve_workload(workload, "/workload", TRIGRAM_TEST_DATA), "/workload");
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "accepted: " << workload;
-  return "";
+  });
 }
 
-TEST(Replay, WithoutFlopsAProfilesTimesNeedARate) {
+TEST(Replay, AProfileWithoutFlopsNeedsARate) {
   Json tiny = {{"name", "replay"}, {"profile", "profile:tiny_profile.csv"}, {"values", false}};
   EXPECT_THAT(error_of(tiny),
               HasSubstr("/workload/rate: missing: the profile \"tiny\" does not give FLOPs"));

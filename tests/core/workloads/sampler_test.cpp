@@ -58,7 +58,7 @@ TEST(Sampler, SeedsDiffer) {
   EXPECT_NE(next(a), next(b));
 }
 
-TEST(Sampler, MoreThanAllSamplesPerStepIsRefused) {
+TEST(Sampler, AStepThatNeedsMoreThanAllSamplesIsRefused) {
   EXPECT_THROW(Sampler(19, 5, 0, 4, 1), InvariantError);
 }
 

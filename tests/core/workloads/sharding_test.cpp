@@ -1,4 +1,3 @@
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,17 +19,17 @@ std::vector<std::uint8_t> labels(std::size_t samples) {
 }
 
 std::vector<int> histogram(const std::vector<std::uint32_t>& shard,
-                           const std::vector<std::uint8_t>& of) {
+                           const std::vector<std::uint8_t>& classes) {
   std::vector<int> counts(kClasses, 0);
-  for (const std::uint32_t sample : shard) ++counts[of[sample]];
+  for (const std::uint32_t sample : shard) ++counts[classes[sample]];
   return counts;
 }
 
 /// The mean over ranks of the share of a rank's most frequent class.
-double skew(const Shards& shards, const std::vector<std::uint8_t>& of) {
+double skew(const Shards& shards, const std::vector<std::uint8_t>& classes) {
   double sum = 0;
   for (const auto& shard : shards)
-    sum += static_cast<double>(std::ranges::max(histogram(shard, of))) /
+    sum += static_cast<double>(std::ranges::max(histogram(shard, classes))) /
            static_cast<double>(shard.size());
   return sum / static_cast<double>(shards.size());
 }
@@ -53,18 +52,18 @@ TEST(DirichletShards, AreDisjointAndEquallyLong) {
       }
 }
 
-TEST(DirichletShards, OfALargeAlphaHoldAllClassesAlike) {
-  const auto of = labels(16000);
-  for (const auto& shard : dirichlet_shards(of, 1e5, 16, 1))
-    for (const int n : histogram(shard, of)) EXPECT_NEAR(n, 100, 10);
+TEST(DirichletShards, OfALargeAlphaHoldAllClassesEvenly) {
+  const auto classes = labels(16000);
+  for (const auto& shard : dirichlet_shards(classes, 1e5, 16, 1))
+    for (const int n : histogram(shard, classes)) EXPECT_NEAR(n, 100, 10);
 }
 
 TEST(DirichletShards, OfASmallAlphaHoldFewClasses) {
-  const auto of = labels(16000);
-  const double even = skew(dirichlet_shards(of, 1e5, 16, 1), of),
-               mild = skew(dirichlet_shards(of, 1, 16, 1), of),
-               strong = skew(dirichlet_shards(of, 0.1, 16, 1), of),
-               extreme = skew(dirichlet_shards(of, 0.001, 16, 1), of);
+  const auto classes = labels(16000);
+  const double even = skew(dirichlet_shards(classes, 1e5, 16, 1), classes),
+               mild = skew(dirichlet_shards(classes, 1, 16, 1), classes),
+               strong = skew(dirichlet_shards(classes, 0.1, 16, 1), classes),
+               extreme = skew(dirichlet_shards(classes, 0.001, 16, 1), classes);
   EXPECT_LT(even, 0.12);  // a tenth each, if even
   EXPECT_GT(mild, 0.2);
   EXPECT_GT(strong, 0.4);
@@ -73,13 +72,13 @@ TEST(DirichletShards, OfASmallAlphaHoldFewClasses) {
   EXPECT_LT(strong, extreme);
 }
 
-TEST(DirichletShards, DependOnSeedAndArgumentsAlone) {
-  const auto of = labels(1000);
-  EXPECT_EQ(dirichlet_shards(of, 0.3, 8, 1), dirichlet_shards(of, 0.3, 8, 1));
-  EXPECT_NE(dirichlet_shards(of, 0.3, 8, 1), dirichlet_shards(of, 0.3, 8, 2));
+TEST(DirichletShards, DependOnlyOnTheirArguments) {
+  const auto classes = labels(1000);
+  EXPECT_EQ(dirichlet_shards(classes, 0.3, 8, 1), dirichlet_shards(classes, 0.3, 8, 1));
+  EXPECT_NE(dirichlet_shards(classes, 0.3, 8, 1), dirichlet_shards(classes, 0.3, 8, 2));
 }
 
-TEST(ShardSampler, TakesItsShardOncePerEpochInNewOrders) {
+TEST(ShardSampler, TakesItsShardOncePerEpochInANewOrder) {
   const auto shards = dirichlet_shards(labels(103), 0.2, 4, 9);  // 25 samples each
   for (int rank = 0; rank < 4; ++rank) {
     const auto& shard = shards[static_cast<std::size_t>(rank)];

@@ -30,9 +30,7 @@ class BusyWorkload final : public FlatWorkload {
       on_ready(bucket);
     }
   }
-  double loss() override { return 0; }
   bool has_values() const override { return true; }
-  Quality evaluate(std::span<const float>, std::size_t) override { return {}; }
   std::size_t batch() const override { return 1; }
 };
 
@@ -61,7 +59,7 @@ class Slowed : public ::testing::Test {
     ctx.device = &device_;
     return ctx;
   }
-  double asked(std::size_t sleep) const { return stream_.slept_s.at(sleep); }
+  double slept_s(std::size_t sleep) const { return stream_.slept_s.at(sleep); }
 
   HostDevice device_;
   SleepingStream stream_;
@@ -73,11 +71,11 @@ class Slowed : public ::testing::Test {
 TEST_F(Slowed, SleepsInProportionToTheProcessorTime) {
   workload_->forward(context(1));
   ASSERT_EQ(stream_.slept_s.size(), 1u);
-  EXPECT_NEAR(asked(0) / 0.04, 1, 0.25);
+  EXPECT_NEAR(slept_s(0) / 0.04, 1, 0.25);
   for ([[maybe_unused]] const long step : steps_)
     if (step == 1) workload_->forward(context(1));
   ASSERT_EQ(stream_.slept_s.size(), 2u);
-  EXPECT_NEAR(asked(1) / 0.04, 2, 0.5) << "the step decides the factor";
+  EXPECT_NEAR(slept_s(1) / 0.04, 2, 0.5) << "the step decides the factor";
 }
 
 /// The caller's own work on a bucket is not part of the workload's computation.
@@ -88,8 +86,8 @@ TEST_F(Slowed, SleepsBeforeEachBucketIsReported) {
     burn(0.1);
   });
   EXPECT_EQ(sleeps_before, (std::vector<std::size_t>{1, 2}));
-  EXPECT_NEAR(asked(0) / 0.02, 1, 0.25);
-  EXPECT_NEAR(asked(1) / 0.02, 1, 0.25);
+  EXPECT_NEAR(slept_s(0) / 0.02, 1, 0.25);
+  EXPECT_NEAR(slept_s(1) / 0.02, 1, 0.25);
 }
 
 TEST_F(Slowed, CannotBeMadeFaster) {

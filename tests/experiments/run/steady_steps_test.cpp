@@ -67,7 +67,8 @@ TEST(SteadySteps, AllStepsInTheSumWhateverIsLeftOut) {
   for (const long cycle : {1, 2, 3, 5})
     for (const long ahead : {0, 1, 4})
       for (const long warmup : {0, 4}) {
-        const SteadySteps::Options options{.cycle = {.from = warmup, .steps = cycle}, .steps = 97};
+        const SteadySteps::Options options{.cycle = {.first_step = warmup, .steps = cycle},
+                                           .steps = 97};
         const Course course{
             .seconds =
                 [=](int rank, long step) {
@@ -145,7 +146,7 @@ TEST(SteadySteps, WaitForWhatIsAnnounced) {
   const auto steps = [](const SteadySteps::Options& options) { return Made(options, {}).steps; };
   const long soon = steps({.steps = 40});
   EXPECT_EQ(steps({.steps = 40, .shown = 9}), soon + 8) << "the step that is drawn";
-  EXPECT_EQ(steps({.cycle = {.from = 6}, .steps = 40}), soon + 6) << "a warm-up";
+  EXPECT_EQ(steps({.cycle = {.first_step = 6}, .steps = 40}), soon + 6) << "a warm-up";
   EXPECT_EQ(steps({.steps = 40, .after_s = 12}), soon + 6) << "links change after six steps of 2 s";
   EXPECT_EQ(steps({.steps = soon}), soon) << "nothing to leave out";
   EXPECT_EQ(steps({.cycle = {.clock_s = 0.7}, .steps = 40}), 40) << "no multiple of the clock";

@@ -73,7 +73,7 @@ Json means_of(const Cycle& cycle, long steps) {
 }
 
 TEST(Summary, TakesMeansOverWholeCyclesAfterAWarmUp) {
-  const Cycle cycle{.from = 2, .steps = 3};
+  const Cycle cycle{.first_step = 2, .steps = 3};
   for (const long steps : {5, 6, 7, 8, 10, 302}) {
     const Json means = means_of(cycle, steps);
     EXPECT_DOUBLE_EQ(means["step_s"], 5.0 / 3) << steps;
@@ -89,13 +89,14 @@ TEST(Summary, TakesMeansOverWholeCyclesAfterAWarmUp) {
   EXPECT_EQ(means_of(cycle, 7)["time_s"], 8 + 5 + 2);
   EXPECT_EQ(means_of(cycle, 7)["rates"]["over"],
             "3 of 7 steps: whole cycles of 3 after a warm-up of 2");
-  EXPECT_EQ(means_of({.from = 2}, 7)["rates"]["over"], "5 of 7 steps: those after a warm-up of 2");
+  EXPECT_EQ(means_of({.first_step = 2}, 7)["rates"]["over"],
+            "5 of 7 steps: those after a warm-up of 2");
   EXPECT_EQ(means_of({}, 7)["rates"]["over"], nullptr);
 }
 
 TEST(Summary, TakesMeansOverAllStepsWhereThereIsNoWholeCycle) {
   for (const long steps : {1, 2, 4}) {
-    const Json means = means_of({.from = 2, .steps = 3}, steps);
+    const Json means = means_of({.first_step = 2, .steps = 3}, steps);
     EXPECT_DOUBLE_EQ(means["step_s"], means["time_s"].get<double>() / static_cast<double>(steps));
     EXPECT_EQ(means["rates"]["steps"], steps);
     EXPECT_EQ(means["rates"]["from_step"], 0);

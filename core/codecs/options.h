@@ -1,5 +1,7 @@
 #pragma once
 
+// The options and the wire layouts of codecs, which the host and accelerators share.
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +10,7 @@
 
 #include "core/config/fields.h"
 #include "core/config/option_type.h"
+#include "core/math/low_rank.h"
 
 namespace trigram {
 
@@ -16,13 +19,11 @@ inline OptionType<double> density_kind() { return number(1e-9, 1); }
 
 /// Returns ceil(density * numel), but at least 1 for a non-empty vector. A product that differs
 /// from an integer only by rounding counts as that integer.
-inline std::size_t kept(double density, std::size_t numel) {
+inline std::size_t kept_count(double density, std::size_t numel) {
   if (numel == 0) return 0;
   const double exact = density * static_cast<double>(numel);
   return static_cast<std::size_t>(std::ceil(exact * (1 - 0x1p-48)));
 }
-
-// The options of the codecs that send a fraction of the elements.
 
 namespace topk {
 struct Options {
@@ -33,8 +34,8 @@ FieldTable<Options> option_fields();
 inline constexpr std::size_t kElementBytes = 8;
 /// The indices of the elements on a wire in host memory, in ascending order, and the elements'
 /// values in the order of their indices.
-std::vector<std::uint32_t> indices_on(std::span<const std::byte> wire);
-std::vector<float> values_on(std::span<const std::byte> wire);
+std::vector<std::uint32_t> wire_indices(std::span<const std::byte> wire);
+std::vector<float> wire_values(std::span<const std::byte> wire);
 }  // namespace topk
 
 namespace randk {
@@ -50,5 +51,37 @@ constexpr float scale(std::size_t n, std::size_t k) {
   return static_cast<float>(static_cast<double>(n) / static_cast<double>(k));
 }
 }  // namespace randk
+
+namespace sign {
+enum class Scale { l2, l1_mean, one, means };
+
+struct Options {
+  Scale scale = Scale::l2;
+};
+FieldTable<Options> option_fields();
+
+/// The scale precedes the signs, as f32; for `means` there are two.
+constexpr std::size_t header_bytes(Scale scale) {
+  return (scale == Scale::means ? 2 : 1) * sizeof(float);
+}
+}  // namespace sign
+
+namespace powersgd {
+struct Options {
+  std::int64_t rank = 2;
+};
+FieldTable<Options> option_fields();
+
+/// Number of elements in the two factors of a chunk of `numel` elements.
+constexpr std::size_t factor_elements(std::size_t rank, std::size_t numel) {
+  const MatrixShape shape = nearly_square(numel);
+  return rank * (shape.rows + shape.cols);
+}
+/// True if a chunk is encoded as its factors, because they have fewer elements than the chunk; else
+/// the code is the chunk itself.
+constexpr bool has_factors(std::size_t rank, std::size_t numel) {
+  return factor_elements(rank, numel) < numel;
+}
+}  // namespace powersgd
 
 }  // namespace trigram
