@@ -2,7 +2,7 @@
 from .profile import Profile, Row, flops_of, linear, norm, time_by_flops
 
 FRAMES = 256  # frames of an iteration, from 2 environments
-COLLECTING_S = 1.92445  # mean of the distribution habitat_ddppo
+COLLECTING_S = 1.92445  # time to collect the frames: the mean of the distribution habitat_ddppo
 RATE = 0.4 * 9.3e12  # FLOP/s of a P100 at 40 % of its peak
 
 
@@ -39,8 +39,8 @@ def encoder():
 
 def lstm(inputs, width):
     rows = []
-    for layer, entering in enumerate((inputs, width)):
-        for part, size in (("ih", entering), ("hh", width)):
+    for layer, layer_inputs in enumerate((inputs, width)):
+        for part, size in (("ih", layer_inputs), ("hh", width)):
             flops = 2 * FRAMES * 4 * width * size
             rows.append(
                 Row(

@@ -13,10 +13,10 @@ def attention(name, positions):
         Row(
             f"{name}.{part}.weight",
             WIDTH * WIDTH,
-            forward_flops=flops + more,
-            backward_flops=2 * (flops + more),
+            forward_flops=flops + extra_flops,
+            backward_flops=2 * (flops + extra_flops),
         )
-        for part, more in (("query", 0), ("key", 0), ("value", 0), ("output", scores))
+        for part, extra_flops in (("query", 0), ("key", 0), ("value", 0), ("output", scores))
     ]
 
 
@@ -32,9 +32,9 @@ def stack(name, parts):
     layer."""
     rows = []
     for index in range(LAYERS):
-        for part, make in parts:
+        for part, rows_of_part in parts:
             sublayer = f"{name}.layer.{index}.{part}"
-            rows += norm(sublayer + ".layer_norm", WIDTH) + make(sublayer, TOKENS)
+            rows += norm(sublayer + ".layer_norm", WIDTH) + rows_of_part(sublayer, TOKENS)
     return rows + norm(name + ".layer_norm", WIDTH)
 
 
