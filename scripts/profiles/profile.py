@@ -66,20 +66,23 @@ class Profile:
         return "\n".join(lines) + "\n"
 
 
+def matrix(tensor, numel, flops, times=(0.0, 0.0), first=False):
+    """The row of a weight whose product takes `flops` in the forward pass. `times` are the (forward, backward) times.
+    `first` is true for the layer whose input is the data: its backward pass has one product, otherwise two."""
+    return Row(tensor, numel, *times, flops, flops if first else 2 * flops)
+
+
 def linear(name, inputs, outputs, times, after=(0.0, 0.0), positions=0, extra_flops=0, first=False):
     """The rows of a layer's weight and bias. `times` are its (forward, backward) times.
 
     The layer is applied at `positions` positions of the batch. `extra_flops` counts products without weights. `first`
-    is true for the layer whose input is the data.
+    is as in `matrix`.
 
     `after` are the times of the following layers, which have no parameters. Their backward pass comes first, and
     completes the bias gradient, which is a sum over the gradients that they pass back.
     """
     flops = 2 * positions * inputs * outputs + extra_flops
-    return [
-        Row(name + ".weight", inputs * outputs, *times, flops, flops if first else 2 * flops),
-        Row(name + ".bias", outputs, *after),
-    ]
+    return [matrix(name + ".weight", inputs * outputs, flops, times, first), Row(name + ".bias", outputs, *after)]
 
 
 def norm(name, width, forward=0.0, backward=0.0):

@@ -1,5 +1,5 @@
 """ResNet-50, and ResNet-20 for small networks."""
-from .profile import P100, Profile, Row, linear, norm
+from .profile import P100, Profile, linear, matrix, norm
 
 # PipeDream's ResNet-50 profile at batch 128. For the stem and for each convolution of a block, there are the (forward,
 # backward) times in ms of the convolution, of its normalisation, and of the ReLU after it, if there is one. The last
@@ -109,13 +109,7 @@ def normalised_convolution(name, norm_name, kernel, inputs, outputs, pixels, tim
     flops = 2 * pixels * kernel**2 * inputs * outputs
     forward, backward = (sum(t) for t in zip(normalisation, *after))
     return [
-        Row(
-            name + ".weight",
-            kernel**2 * inputs * outputs,
-            *convolution,
-            flops,
-            flops if first else 2 * flops,
-        ),
+        matrix(name + ".weight", kernel**2 * inputs * outputs, flops, convolution, first),
         *norm(norm_name, outputs, forward, backward),
     ]
 
@@ -201,7 +195,7 @@ def resnet20():
     def convolution(name, inputs, outputs, side):
         pixels = batch * side**2
         flops = 2 * pixels * 9 * inputs * outputs
-        return Row(name + ".weight", 9 * inputs * outputs, flops, 2 * flops, flops, 2 * flops)
+        return matrix(name + ".weight", 9 * inputs * outputs, flops, (flops, 2 * flops))
 
     rows = [convolution("conv1", 3, 16, 32)]
     rows[0].backward_flops //= 2

@@ -1,5 +1,5 @@
 """Transformer-base, as defined in TensorFlow's official models."""
-from .profile import P100, Profile, Row, linear, norm, time_by_flops
+from .profile import P100, Profile, Row, linear, matrix, norm, time_by_flops
 
 WIDTH, INNER, LAYERS, VOCABULARY = 512, 2048, 6, 33708
 TOKENS, LENGTH = 4390, 30  # tokens of a batch, on each side; tokens of a sentence
@@ -10,12 +10,7 @@ def attention(name, positions):
     flops = 2 * positions * WIDTH * WIDTH
     scores = 2 * 2 * positions * LENGTH * WIDTH
     return [
-        Row(
-            f"{name}.{part}.weight",
-            WIDTH * WIDTH,
-            forward_flops=flops + extra_flops,
-            backward_flops=2 * (flops + extra_flops),
-        )
+        matrix(f"{name}.{part}.weight", WIDTH * WIDTH, flops + extra_flops)
         for part, extra_flops in (("query", 0), ("key", 0), ("value", 0), ("output", scores))
     ]
 
