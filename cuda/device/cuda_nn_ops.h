@@ -9,10 +9,10 @@ namespace trigram {
 
 /// Neural-network operations on a GPU, queued on one stream. Matrix products use cuBLAS in f32
 /// throughout; the other operations are kernels of this project. Results are bit-identical in every
-/// run on the same kind of GPU. Operations that only add single values and select values (relu,
-/// bias, windows) give the same bits as HostNnOps. Tensors must be f32 (labels u8), have values and
-/// hold at least as many elements as the dimensions require (InvariantError otherwise). A label
-/// that is not a class makes the loss NaN.
+/// run on the same kind of GPU. Operations without long sums (relu, bias, windows) give the same
+/// bits as HostNnOps. Tensors must be f32 (labels u8), have values and hold at least as many
+/// elements as the dimensions require (InvariantError otherwise). A label that is not a class makes
+/// the loss NaN.
 class CudaNnOps final : public NnOps {
  public:
   /// After construction, cuBLAS uses no memory except `workspace`.
