@@ -117,7 +117,7 @@ __device__ __forceinline__ Counts counts_of(const float* x, std::size_t begin, s
 __global__ void __launch_bounds__(kThreads)
     count_tiles(const float* x, std::size_t numel, const State* state, Counts* tiles) {
   __shared__ Counts warps[kWarps];
-  const std::size_t begin = grid_thread() * kOfThread;
+  const std::size_t begin = grid_thread() * kPerThread;
   Counts all;
   exclusive_sum(counts_of(x, begin, numel, state->bound), all, warps);
   if (threadIdx.x == 0) tiles[blockIdx.x] = all;
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kThreads)
                  std::uint32_t kept, std::byte* wire) {
   __shared__ Counts warps[kWarps];
   const std::uint32_t bound = state->bound, ties = state->ties;
-  const std::size_t begin = grid_thread() * kOfThread;
+  const std::size_t begin = grid_thread() * kPerThread;
   Counts all;
   Counts at = exclusive_sum(counts_of(x, begin, numel, bound), all, warps);
   at.above += tiles[blockIdx.x].above;
