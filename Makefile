@@ -19,10 +19,10 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-gpu setup-browser build demo papers test test-all sanitize slow convergence bench test-gpu bench-gpu gpu format lint docs install
 
-help: ## this list
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install what is missing, from the distribution
+setup: ## install missing packages from the distribution
 	@$(SETUP)
 
 # Installs what the GPU targets need, which is less; uses no network if nothing is missing.
@@ -42,7 +42,7 @@ demo: build-release ## train under 4 algorithms x 3 networks, print the table, w
 	build/release/experiments/trigram run configs/quickstart.json --force
 	build/release/experiments/trigram report results/quickstart
 
-papers: build-release ## make the experiments of configs/papers/, hold them to what was published
+papers: build-release ## run the experiments of configs/papers/, compare them with published results
 	@for config in configs/papers/*.json; do begin=$$(date +%s); \
 	  build/release/experiments/trigram run $$config -o results/papers -j$(JOBS) --no-table || exit; \
 	  echo "$$config: $$(($$(date +%s) - begin)) s"; done
@@ -58,16 +58,16 @@ test-all: setup-browser build-dev ## build and run the other tests, without thos
 	@cmake --build --preset dev -j$(JOBS) --target thorough_tests
 	$(CTEST) --test-dir build/dev -L thorough -LE slow --timeout 300
 
-slow: build-dev ## the tests that take many minutes
+slow: build-dev ## build and run the tests that take many minutes
 	@cmake --build --preset dev -j$(JOBS) --target thorough_tests
 	$(CTEST) --test-dir build/dev -L slow
 
-convergence: build-release ## what every algorithm learns: docs/convergence.md; with SEEDS=1 only print it
+convergence: build-release ## train with every algorithm, write docs/convergence.md; with SEEDS=1 print it
 	scripts/convergence.py --trigram build/release/experiments/trigram --jobs $(JOBS) \
 	  $(if $(SEEDS),--seeds $(SEEDS),-o docs/convergence.md)
 
 bench: TARGETS = bench_codec bench_sim bench_mpi
-bench: build-release ## print times, with the machine that they are of
+bench: build-release ## print times, and the machine on which they were measured
 	@lscpu | grep -E '^(Model name|CPU\(s\)|L[23] cache)'
 	build/release/tests/bench_codec
 	build/release/tests/bench_sim
@@ -80,23 +80,23 @@ GPU = scripts/gpu.py --jobs $(JOBS) --budget $(BUDGET) --only '$(ONLY)'
 test-gpu: setup-gpu ## build and run the GPU world's tests; exit code 77 where there is no GPU
 	@$(GPU) tests
 
-bench-gpu: setup-gpu ## print how near kernels and NCCL come to their bounds; 77 where there is no GPU
+bench-gpu: setup-gpu ## compare speeds of kernels and NCCL with their bounds; 77 where there is no GPU
 	@$(GPU) figures
 
-gpu: setup-gpu ## both, with one build
+gpu: setup-gpu ## test-gpu and bench-gpu, with one build
 	@$(GPU) all
 
 # ThreadSanitizer of GCC 12 crashes on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 sanitize: TARGETS = all thorough_tests
-sanitize: build-asan build-tsan ## the libraries under ASan + UBSan, what has threads under TSan
+sanitize: build-asan build-tsan ## test the libraries under ASan + UBSan, code with threads under TSan
 	$(CTEST) --preset asan
 	$(NO_ASLR) $(CTEST) --preset tsan
 
 format: ## format the C++ files
 	clang-format -i $(CXX_FILES)
 
-lint: setup ## clang-format, clang-tidy, shellcheck: complaints are errors
+lint: setup ## run clang-format, clang-tidy and shellcheck
 	@cmake --preset dev -B build/lint -DTRIGRAM_UNITY=OFF >/dev/null
 	@scripts/lint
 

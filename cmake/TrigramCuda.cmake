@@ -1,10 +1,10 @@
 # Sets TRIGRAM_CUDA_FOUND if the language CUDA and the targets CUDA::cudart and CUDA::cublas are available,
-# TRIGRAM_NCCL_FOUND if NCCL is available, too, and TRIGRAM_GPU_FOUND if a GPU is. TRIGRAM_CUDA says whether to use
-# them if available (auto), to insist on them (on), or to ignore them (off).
+# TRIGRAM_NCCL_FOUND if NCCL is available, too, and TRIGRAM_GPU_FOUND if this machine has a GPU. TRIGRAM_CUDA selects
+# whether to use them if available (auto), to fail without them (on), or to ignore them (off).
 #
-# CMAKE_CUDA_ARCHITECTURES defaults to those of the GPUs of this machine, else to Ampere and Hopper.
+# CMAKE_CUDA_ARCHITECTURES defaults to the architectures of this machine's GPUs or, without a GPU, to Ampere and Hopper.
 
-# Sets `result` to TRUE if the driver's tool lists a GPU.
+# Sets the variable `result` to TRUE if nvidia-smi lists a GPU.
 function(trigram_find_gpu result)
   set(${result} FALSE PARENT_SCOPE)
   find_program(TRIGRAM_NVIDIA_SMI nvidia-smi)
@@ -41,7 +41,7 @@ if(TRIGRAM_CUDA)  # auto or on
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
-    # Not earlier: CMake 3.25 would ask for the standard before it knows the compiler's flags.
+    # These are set only here: earlier, CMake 3.25 would request the standard before it knows the compiler's flags.
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(CMAKE_CUDA_EXTENSIONS OFF)
@@ -57,7 +57,7 @@ if(TRIGRAM_CUDA)  # auto or on
     endif()
   endif()
   if(TRIGRAM_CUDA_FOUND)
-    # Environment modules of clusters say by these variables where NCCL is.
+    # The environment modules of clusters set these variables to NCCL's folder.
     set(nccl_folders ENV NCCL_HOME ENV NCCL_ROOT ENV NCCL_DIR)
     find_path(TRIGRAM_NCCL_INCLUDE nccl.h HINTS ${nccl_folders} ${CUDAToolkit_INCLUDE_DIRS}
       PATH_SUFFIXES include)

@@ -1,5 +1,5 @@
-# Installs the program and its data, and the headers, libraries and CMake package `trigram`, so that
-# algorithms can live in projects of their own (examples/out_of_tree).
+# Installs the program and its data. Also installs the headers, libraries and CMake package `trigram`, so that other
+# projects can add algorithms (examples/out_of_tree).
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -17,7 +17,7 @@ install(DIRECTORY analysis/node_modules/uplot
   DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis/node_modules OPTIONAL
   FILES_MATCHING PATTERN LICENSE PATTERN "*.min.*")
 
-# An algorithm may include the headers that algorithms in the tree include; its program calls
+# An algorithm of another project may include the same headers as the project's algorithms; its program calls
 # trigram_main.
 install(DIRECTORY core algorithms DESTINATION ${TRIGRAM_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES experiments/cli/trigram_main.h DESTINATION ${TRIGRAM_INCLUDEDIR}/experiments/cli)

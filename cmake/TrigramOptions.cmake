@@ -1,6 +1,6 @@
-# Flags that every target of the project shares, and the function that makes a library of a folder.
+# Flags that every target of the project shares, and functions for the libraries of folders.
 
-# TRIGRAM_WERROR=OFF is for compilers that nobody has tried, whose warnings should not end the build.
+# TRIGRAM_WERROR=OFF is for compilers that nobody has tried, whose warnings should not fail the build.
 set(trigram_werror $<$<BOOL:${TRIGRAM_WERROR}>:-Werror>)
 set(trigram_cuda_options --expt-relaxed-constexpr -fmad=false
   $<$<BOOL:${TRIGRAM_WERROR}>:-Werror=all-warnings> -Xcompiler=-Wall)
@@ -13,7 +13,7 @@ target_compile_options(trigram_options INTERFACE
   "$<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;${trigram_werror}>>"
   # GCC 13 and newer mistake a reference into a registry for a reference into the name that was looked up.
   "$<BUILD_INTERFACE:$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>>"
-  # No implicit fused multiply-add, so that weights are the same in every world and on every machine.
+  # No implicit fused multiply-add, so that weights are equal in every world and on every machine.
   $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>
   # At -O3, GCC 12 wrongly warns of an overlap inside std::string's own operator+ (GCC bug 105651) and,
   # if headers are precompiled, of accesses beyond its end.
@@ -29,9 +29,8 @@ if(TRIGRAM_SANITIZE)
   target_compile_options(trigram_options INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-O1;-fsanitize=${TRIGRAM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
   if(TRIGRAM_SANITIZE MATCHES undefined)
-    # These checks guard every access through a pointer and make compiling take three times as long.
-    # AddressSanitizer finds the same errors when they happen, except misaligned reads of packed bytes,
-    # which only core has.
+    # These checks guard every access through a pointer, and compiling them takes three times as long. AddressSanitizer
+    # finds the same errors when they happen, except misaligned reads of packed bytes, which only core contains.
     set(is_core "$<BOOL:$<TARGET_PROPERTY:TRIGRAM_CHECKS_ALIGNMENT>>")
     target_compile_options(trigram_options INTERFACE
       "$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,pointer-overflow,vptr>"
@@ -56,4 +55,11 @@ function(trigram_library name)
   endif()
   trigram_precompile(trigram_${name} trigram_headers ${ARG_PRECOMPILED})
   trigram_unity(trigram_${name} ${ARG_SOURCES})
+endfunction()
+
+# trigram_vectorised(SOURCES...): lets the compiler vectorise the loops of these sources; it may ignore errno of square
+# roots. The files do not use the precompiled headers, which were compiled with other flags.
+function(trigram_vectorised)
+  set_source_files_properties(${ARGN} PROPERTIES
+    COMPILE_OPTIONS "-O3;-fno-math-errno;-fno-trapping-math" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

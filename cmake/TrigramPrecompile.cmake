@@ -1,6 +1,6 @@
-# Headers of the standard library and of other libraries that most files need are parsed only once.
-# Parsing them for every file takes a third of the time of a build. Our own headers are not among them,
-# so that a change rebuilds only the files that include it.
+# Precompiles the headers of the standard library and of other libraries that most files need. Parsing them for every
+# file takes a third of the time of a build. The project's headers are not precompiled, so a changed header rebuilds
+# only the files that include it.
 
 option(TRIGRAM_PRECOMPILE "Precompile the headers of libraries" ON)
 option(TRIGRAM_UNITY "Compile the sources of a folder together, which halves the time of a first build" ON)
@@ -10,7 +10,7 @@ set(trigram_precompiled
   <memory> <numeric> <optional> <set> <span> <stdexcept> <string> <utility> <vector>
   <fmt/format.h> <nlohmann/json.hpp>)
 
-# trigram_precompiled_headers(NAME HEADERS... LIBS...): a library that has only these headers.
+# trigram_precompiled_headers(NAME HEADERS... LIBS...): adds a library that consists of these precompiled headers.
 function(trigram_precompiled_headers name)
   cmake_parse_arguments(ARG "" "" "HEADERS;LIBS" ${ARGN})
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
@@ -22,8 +22,8 @@ function(trigram_precompiled_headers name)
   target_precompile_headers(${name} PRIVATE ${ARG_HEADERS})
 endfunction()
 
-# trigram_precompile(TARGET FROM [HEADERS...]): TARGET's files begin with the headers of the library FROM. If
-# HEADERS are given, which most of the files must include, they begin with trigram_precompiled and these.
+# trigram_precompile(TARGET FROM [HEADERS...]): TARGET uses the precompiled headers of the library FROM. If HEADERS are
+# given, it instead precompiles trigram_precompiled and these headers, which most of its files must include.
 function(trigram_precompile target from)
   if(TRIGRAM_PRECOMPILE AND ARGN)
     target_precompile_headers(${target} PRIVATE ${trigram_precompiled} ${ARGN})
@@ -33,7 +33,7 @@ function(trigram_precompile target from)
 endfunction()
 
 # trigram_unity(TARGET SOURCES...): compiles the sources of each folder together, at most 12 at a time. Sources with
-# options of their own, or with the property SKIP_UNITY_BUILD_INCLUSION, are compiled alone.
+# separate options, or with the property SKIP_UNITY_BUILD_INCLUSION, are compiled alone.
 function(trigram_unity target)
   if(NOT TRIGRAM_UNITY)
     return()

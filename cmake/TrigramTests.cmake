@@ -2,8 +2,8 @@
 
 set(trigram_test_sources ${PROJECT_SOURCE_DIR}/tests)
 
-# `make test` builds and runs a part of the tests that takes minutes on two cores. Programs that only the others
-# need are targets of `thorough_tests`, and the others have the label `thorough`.
+# `make test` builds and runs a part of the tests, which takes minutes on two cores. All other tests have the label
+# `thorough` or `slow`; programs that only they need are built by the target `thorough_tests`.
 add_custom_target(thorough_tests)
 
 # trigram_thorough_targets(TARGETS...): only `thorough_tests` builds them.
@@ -12,10 +12,10 @@ function(trigram_thorough_targets)
   add_dependencies(thorough_tests ${ARGN})
 endfunction()
 
-# trigram_test(NAME [THOROUGH|SLOW] FILES... LIBS... [LABELS...] [COST seconds] [ENVIRONMENT NAME=VALUE...]): a
-# GoogleTest executable and one CTest entry, which runs all of its tests in one process: starting a process for
-# each of thousands of tests would take longer than most of the tests do. Each file has a namespace of its own,
-# so the files of a folder can compile together. COST is a rough duration: long tests start first.
+# trigram_test(NAME [THOROUGH|SLOW] FILES... LIBS... [LABELS...] [COST seconds] [ENVIRONMENT NAME=VALUE...]): adds a
+# GoogleTest executable and one CTest entry, which runs all of its tests in one process, because starting a process for
+# each of thousands of tests would take longer than most of the tests. Each file has a separate namespace, so the files
+# of a folder can be compiled together. COST is a rough duration; CTest starts long tests first.
 function(trigram_test name)
   cmake_parse_arguments(ARG "THOROUGH;SLOW" "COST" "FILES;LIBS;LABELS;ENVIRONMENT" ${ARGN})
   # ThreadSanitizer checks what threads share: the conformance suite, in which every algorithm
@@ -33,7 +33,8 @@ function(trigram_test name)
     ENVIRONMENT ${ARG_ENVIRONMENT})
 endfunction()
 
-# trigram_test_properties(NAME [TIMEOUT seconds] [COST seconds] [LABELS...] [ENVIRONMENT NAME=VALUE...])
+# trigram_test_properties(NAME [TIMEOUT seconds] [COST seconds] [LABELS...] [ENVIRONMENT NAME=VALUE...]): sets the given
+# properties of a test.
 function(trigram_test_properties name)
   cmake_parse_arguments(ARG "" "TIMEOUT;COST" "LABELS;ENVIRONMENT" ${ARGN})
   foreach(property TIMEOUT COST LABELS ENVIRONMENT)
@@ -43,7 +44,7 @@ function(trigram_test_properties name)
   endforeach()
 endfunction()
 
-# trigram_test_program(NAME FILES... LIBS...): a GoogleTest executable without a CTest entry.
+# trigram_test_program(NAME FILES... LIBS...): adds a GoogleTest executable without a CTest entry.
 function(trigram_test_program name)
   cmake_parse_arguments(ARG "" "" "FILES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_FILES})
@@ -52,14 +53,14 @@ function(trigram_test_program name)
   trigram_unity(${name} ${ARG_FILES})
 endfunction()
 
-# trigram_test_library(NAME FILES...): a static library that tests share.
+# trigram_test_library(NAME FILES...): adds a static library that tests share.
 function(trigram_test_library name)
   add_library(${name} STATIC ${ARGN})
   trigram_precompile(${name} trigram_headers)
   trigram_unity(${name} ${ARGN})
 endfunction()
 
-# trigram_on_emulated_gpus(PROGRAM): the program PROGRAM_on_emulated_gpus, which has the same objects.
+# trigram_on_emulated_gpus(PROGRAM): adds the program PROGRAM_on_emulated_gpus, which has the same objects as PROGRAM.
 function(trigram_on_emulated_gpus program)
   set(name ${program}_on_emulated_gpus)
   get_target_property(libraries ${program} LINK_LIBRARIES)
@@ -69,17 +70,17 @@ function(trigram_on_emulated_gpus program)
   trigram_thorough_targets(${name})
 endfunction()
 
-# trigram_tests_read_data(FILES...): defines TRIGRAM_TEST_DATA and TRIGRAM_GOLDEN, the folders of
-# data and of recorded traces, for these sources of the current folder and for no others. A compile
-# command without a path of this checkout lets a compiler cache serve other checkouts, too.
+# trigram_tests_read_data(FILES...): defines TRIGRAM_TEST_DATA and TRIGRAM_GOLDEN, the folders of data and of recorded
+# traces, only for these sources of the current folder. All other sources are compiled without a path of this checkout,
+# so a compiler cache can serve other checkouts, too.
 function(trigram_tests_read_data)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_DEFINITIONS
     "TRIGRAM_TEST_DATA=\"${trigram_test_sources}/data\";TRIGRAM_GOLDEN=\"${trigram_test_sources}/golden\"")
 endfunction()
 
 # trigram_job_test(NAME WORLD mpi|nccl RANKS N TIMEOUT SECONDS PROGRAMS TARGET... [COST seconds] [LABELS...]
-# [ENVIRONMENT NAME=VALUE...]): a CTest entry that runs the programs one after the other, each as an
-# MPI job of N ranks. It is skipped where there is no mpirun.
+# [ENVIRONMENT NAME=VALUE...]): adds a CTest entry that runs the programs one after the other, each as an MPI job of N
+# ranks. The test is skipped if there is no mpirun.
 function(trigram_job_test name)
   cmake_parse_arguments(ARG "" "WORLD;RANKS;TIMEOUT;COST" "PROGRAMS;LABELS;ENVIRONMENT" ${ARGN})
   list(TRANSFORM ARG_PROGRAMS REPLACE "(.+)" "$<TARGET_FILE:\\1>")
@@ -91,8 +92,8 @@ function(trigram_job_test name)
 endfunction()
 
 # trigram_python_test(NAME SUITE... [TIMEOUT SECONDS] [COST seconds] [LABELS...] [ENVIRONMENT NAME=VALUE...]): runs
-# unittest modules, or single tests of them, of the current folder with the distribution's Python. They find the
-# program and the sources by the variables TRIGRAM and SOURCE.
+# unittest modules of the current folder, or single tests of them, with the distribution's Python. The environment
+# variables TRIGRAM and SOURCE give them the program and the root of the project.
 function(trigram_python_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT;COST" "LABELS;ENVIRONMENT" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -104,8 +105,8 @@ function(trigram_python_test name)
     ENVIRONMENT TRIGRAM=$<TARGET_FILE:trigram> SOURCE=${PROJECT_SOURCE_DIR} ${ARG_ENVIRONMENT})
 endfunction()
 
-# trigram_speed_test(NAME PROGRAM FILTER [LABELS...]): runs some tests of a program alone on the
-# machine. They compare speeds as ratios, so sanitizers, which slow code unevenly, exclude them.
+# trigram_speed_test(NAME PROGRAM FILTER [LABELS...]): runs the tests of a program that match FILTER while no other test
+# runs. They compare speeds as ratios, so they are not built with sanitizers, which slow code unevenly.
 function(trigram_speed_test name program filter)
   add_test(NAME ${name} COMMAND ${program} --gtest_brief=1 "--gtest_filter=${filter}")
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS "${ARGN}" RUN_SERIAL TRUE)

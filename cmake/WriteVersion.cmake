@@ -1,4 +1,5 @@
-# Runs at build time: writes OUTPUT from TEMPLATE with git's description of SOURCE, if that has changed.
+# Runs at build time: writes OUTPUT from TEMPLATE, with git's description of the checkout SOURCE. An unchanged OUTPUT is
+# not written again.
 
 set(TRIGRAM_GIT "unknown")
 find_program(GIT git)
@@ -7,7 +8,7 @@ if(GIT)
     OUTPUT_VARIABLE described RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT failed)
     set(TRIGRAM_GIT "${described}")
-    # Different uncommitted changes must not pass for one version.
+    # Builds with different uncommitted changes get different versions.
     execute_process(COMMAND ${GIT} -C ${SOURCE} diff HEAD
       OUTPUT_VARIABLE difference ERROR_QUIET)
     if(difference)

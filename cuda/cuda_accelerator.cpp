@@ -14,10 +14,10 @@
 namespace trigram {
 namespace {
 
-// The part of a GPU's free memory that is left for NCCL's buffers and modules: a tenth, but at
-// least 3 GiB and at most half.
-constexpr double kShareLeft = 0.1, kLeft = 3 * 1024.0 * 1024 * 1024;
-constexpr const char* kEnlarge =
+// The part of a GPU's free memory that is reserved for NCCL's buffers and CUDA modules: a tenth,
+// but at least 3 GiB and at most half.
+constexpr double kReservedShare = 0.1, kReservedBytes = 3 * 1024.0 * 1024 * 1024;
+constexpr const char* kMemoryAdvice =
     "increase the runtime's option \"memory\", or let fewer ranks share a GPU";
 
 int device_count() {
@@ -28,18 +28,18 @@ int device_count() {
   return count;
 }
 
-std::size_t share_of_free(std::int64_t ranks_per_gpu) {
+std::size_t free_bytes_per_rank(std::int64_t ranks_per_gpu) {
   std::size_t free = 0, total = 0;
   cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   const auto all = static_cast<double>(free);
-  const double left = std::min(all / 2, std::max(kShareLeft * all, kLeft));
-  return static_cast<std::size_t>((all - left) / static_cast<double>(ranks_per_gpu));
+  const double reserved = std::min(all / 2, std::max(kReservedShare * all, kReservedBytes));
+  return static_cast<std::size_t>((all - reserved) / static_cast<double>(ranks_per_gpu));
 }
 
 /// The memory of this process on a device. It is allocated once, for all worlds that the process
 /// runs.
-std::shared_ptr<CudaArena> arena_of(const CudaOptions& options, int device, Bootstrap& bootstrap,
-                                    Waiter& waiter) {
+std::shared_ptr<CudaArena> arena_for(const CudaOptions& options, int device, Bootstrap& bootstrap,
+                                     Waiter& waiter) {
   // Never destroyed, because CUDA may have shut down by then.
   static auto& arenas = *new std::map<std::pair<int, double>, std::shared_ptr<CudaArena>>;
   auto& arena = arenas[{device, options.memory_bytes}];
@@ -48,9 +48,9 @@ std::shared_ptr<CudaArena> arena_of(const CudaOptions& options, int device, Boot
   bootstrap.fence("contexts", waiter);
   const std::size_t nbytes = options.memory_bytes > 0
                                  ? static_cast<std::size_t>(options.memory_bytes)
-                                 : share_of_free(options.ranks_per_gpu);
+                                 : free_bytes_per_rank(options.ranks_per_gpu);
   bootstrap.fence("memory", waiter);
-  if (!arena) arena = CudaArena::create(nbytes, kEnlarge);
+  if (!arena) arena = CudaArena::create(nbytes, kMemoryAdvice);
   return arena;
 }
 
@@ -74,7 +74,7 @@ std::unique_ptr<AcceleratorBackend> make_cuda_accelerator(const CudaOptions& opt
       cuda::device_of(placement, static_cast<int>(options.ranks_per_gpu), device_count());
   cuda::check(cudaSetDevice(device), "cudaSetDevice");
   return std::make_unique<cuda::NcclBackend>(
-      options, device, arena_of(options, device, bootstrap, waiter), bootstrap);
+      options, device, arena_for(options, device, bootstrap, waiter), bootstrap);
 }
 
 }  // namespace trigram

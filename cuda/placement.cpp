@@ -24,9 +24,9 @@ std::string machine_name() {
   return boot.empty() ? std::string(host.data()) : boot;
 }
 
-/// An id that is equal wherever this GPU is visible, whatever its device number is there; empty if
+/// The UUID of device 0, which processes can compare although their device numbers differ; empty if
 /// there is no GPU.
-std::string uuid_of_first_gpu() {
+std::string first_gpu_uuid() {
   cudaDeviceProp properties{};
   const cudaError_t code = cudaGetDeviceProperties(&properties, 0);
   if (code == cudaErrorInvalidDevice || code == cudaErrorNoDevice) {
@@ -48,12 +48,13 @@ void set_default(const char* name, const std::string& value) {
 
 Placement place_on_machine(Bootstrap& bootstrap, Waiter& waiter) {
   const auto key = [](int rank) { return "gpus/" + std::to_string(rank); };
-  // Ranks that see the same GPUs have the same first GPU. Ranks that have separate GPUs do not.
-  const std::string mine = machine_name() + "/" + uuid_of_first_gpu();
-  bootstrap.put(key(bootstrap.rank()), mine);
+  // The first GPU identifies the GPUs that a rank sees: they are the same for two ranks, or
+  // entirely different.
+  const std::string own_gpu = machine_name() + "/" + first_gpu_uuid();
+  bootstrap.put(key(bootstrap.rank()), own_gpu);
   Placement place{0, 0};
   for (int rank = 0; rank < bootstrap.size(); ++rank) {
-    if (bootstrap.wait(key(rank), waiter) != mine) continue;
+    if (bootstrap.wait(key(rank), waiter) != own_gpu) continue;
     ++place.count;
     if (rank < bootstrap.rank()) ++place.index;
   }

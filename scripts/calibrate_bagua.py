@@ -4,11 +4,11 @@
     scripts/calibrate_bagua.py --trigram build/release/experiments/trigram
 
 The script fits the columns of 1, 4 and 100 Gbps; the other columns are held out, and --score simulates them. It fits
-the parameters in stages, then all together, then once more without those that the data do not determine. The loss is
-soft-L1 on logarithms of simulated / published. The rows of VGG16 on one server then determine the rate of BytePS's host
-copies and the variation of VGG16's steps; a second description, for VGG16, has this variation. The script prints every
-parameter with its meaning and with how precisely the data determine it. --cache keeps the simulations, so that an
-interrupted calibration continues where it stopped.
+the parameters in stages, then all together, then once more without the parameters that the data do not determine. The
+loss is soft-L1 on logarithms of simulated / published. The rows of VGG16 on one server then determine the rate of
+BytePS's host copies and the variation of VGG16's step times. A second description, for VGG16, has this variation. The
+script prints every parameter, its meaning, and how precisely the data determine it. Finished simulations are kept in
+the folder --cache, so that an interrupted calibration continues where it stopped.
 """
 
 import argparse
@@ -24,17 +24,16 @@ from bagua_calibration.parameters import PARAMETERS, Values, description  # noqa
 from bagua_calibration.simulator import SimulationError, Simulator, table  # noqa: E402
 
 
-def simulated_by(simulator: Simulator):
-    """A function that returns the times of (values, cell) pairs. An algorithm that a parameter does not affect is
-    simulated once for all values of that parameter."""
+def cell_simulator(simulator: Simulator):
+    """Returns a function that simulates the times of (values, cell) pairs. A cell is simulated only once for all
+    values of parameters that do not affect its algorithm."""
     priors = {p.name: p.prior for p in PARAMETERS}
 
-    def described(values: Values, cell: cells.Cell) -> dict:
-        affecting = {p.name: values[p.name] if not p.affects or cell.algorithm in p.affects else priors[p.name]
-                for p in PARAMETERS}
-        return description(affecting)
+    def description_for(values: Values, cell: cells.Cell) -> dict:
+        return description({p.name: values[p.name] if not p.affects or cell.algorithm in p.affects else priors[p.name]
+                            for p in PARAMETERS})
 
-    return lambda asked: simulator([(described(v, c), c.algorithm, c.gbps) for v, c in asked])
+    return lambda pairs: simulator([(description_for(v, c), c.algorithm, c.gbps) for v, c in pairs])
 
 
 def score(simulate, values: Values, rows: list[cells.Cell]) -> None:
@@ -51,29 +50,30 @@ def fit_one_server(server: one_server.OneServer, values: Values) -> tuple[Values
     ratios = server.variations(description(values))
     variation = one_server.best(ratios)
     one_server.print_variations(ratios, tables.say)
-    hosts = one_server.crossing(server.hosts(one_server.with_variation(description(values), variation)))
-    tables.say(f"what hosts copy, of BytePS on one server: accelerator.host_bandwidth = {hosts:g}")
-    return values | {"accelerator.host_bandwidth": hosts}, variation
+    rates = server.host_bandwidths(one_server.with_variation(description(values), variation))
+    host_bandwidth = one_server.crossing(rates)
+    tables.say(f"what hosts copy, of BytePS on one server: accelerator.host_bandwidth = {host_bandwidth:g}")
+    return values | {"accelerator.host_bandwidth": host_bandwidth}, variation
 
 
-def calibrate(arguments, simulate, everything: list[cells.Cell]) -> None:
+def calibrate(arguments, simulate, all_cells: list[cells.Cell]) -> None:
     columns = tuple(arguments.columns)
-    calibration = stages.Calibration(simulate, cells.distinct(everything, columns), tell=tables.say)
+    calibration = stages.Calibration(simulate, cells.distinct(all_cells, columns), say=tables.say)
     values, model = calibration.run(arguments.evaluations, arguments.rounds)
     server = one_server.OneServer(arguments.trigram, arguments.cache, arguments.jobs)
-    values, steps_of_vgg16 = fit_one_server(server, values)
+    values, vgg16_variation = fit_one_server(server, values)
     values = calibration.with_servers(values)
-    published, simulated = stages.floor(simulate, everything, values)
+    published, simulated = stages.floor(simulate, all_cells, values)
     print(f"asynchronous rows, computation alone: published {published:.3g} s, simulated {simulated:.3g} s\n")
     print(tables.parameters(profiles(model) + calibration.unpinned, values))
     print(tables.left_out(model.problem, without_each(model), values))
     if arguments.output:
-        described = description(values)
-        arguments.output.write_text(tables.file(described), encoding="utf-8")
-        of_vgg16 = arguments.output.with_stem(f"{arguments.output.stem}_vgg16")
-        of_vgg16.write_text(tables.file(one_server.with_variation(described, steps_of_vgg16)), encoding="utf-8")
+        fitted = description(values)
+        arguments.output.write_text(tables.file(fitted), encoding="utf-8")
+        vgg16_file = arguments.output.with_stem(f"{arguments.output.stem}_vgg16")
+        vgg16_file.write_text(tables.file(one_server.with_variation(fitted, vgg16_variation)), encoding="utf-8")
     if arguments.score:
-        rows = [c for c in everything if c.gbps not in columns and c.algorithm not in stages.SERVER.algorithms]
+        rows = [c for c in all_cells if c.gbps not in columns and c.algorithm not in stages.SERVER.algorithms]
         score(simulate, values, rows)
 
 
@@ -90,7 +90,7 @@ def main() -> int:
                         "VGG16 is written beside it")
     arguments = parser.parse_args()
     try:
-        simulate = simulated_by(Simulator(arguments.trigram, arguments.cache, arguments.jobs))
+        simulate = cell_simulator(Simulator(arguments.trigram, arguments.cache, arguments.jobs))
         calibrate(arguments, simulate, cells.read(table()))
     except (OSError, SimulationError) as error:
         print(f"calibrate_bagua.py: {error}", file=sys.stderr)

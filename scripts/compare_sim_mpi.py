@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Compares the simulator's step times for this machine with the step times of MPI on it.
 
-For each number of ranks, the script repeats three actions: it runs `trigram calibrate` in a job of that many ranks,
-runs the experiment over MPI, and simulates it with the description that the calibration wrote. It prints both step
-times and the median of their ratios; with --check, the exit code is 3 if a ratio differs from 1 by more than
---tolerance. --quantile says which quantile of repeated times counts, in the calibration and among the steps; use a low
-quantile on a machine that other users share.
+For each number of ranks, the script repeats three steps: it runs `trigram calibrate` in a job of that many ranks, runs
+the experiment over MPI, and simulates the experiment with the description that the calibration wrote. It prints both
+step times and the median of their ratios. With --check, the exit code is 3 if a ratio differs from 1 by more than
+--tolerance. --quantile selects the quantile of repeated times that is used, both in the calibration and for the steps;
+use a low quantile on a machine that other users share.
 
-By default communication does not overlap with computation: all of it is exposed, and ranks that occupy all cores would
-leave no core for it. With --overlap, communication overlaps with slept computation. Two ranks train fashion_mnist. More
+By default communication does not overlap with computation, because ranks that compute on all cores leave no core for
+communication. With --overlap, communication overlaps with slept computation. Two ranks train fashion_mnist. More
 ranks, which share cores, replay a profile: they sleep for its computation and pad their messages to its sizes. Phantom
 tensors cost no computation in real time, so the simulated accelerator costs nothing for them.
 """
@@ -33,6 +33,7 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "decentralized": {"name": "decentralized", "mode": "shift_one"},
 }
 TRAINED = {"name": "fashion_mnist", "hidden": [512, 512], "batch": 128}
+# An accelerator that costs no time.
 FREE = {
     "name": "free",
     "flops": "1e6TFLOP/s",
@@ -65,27 +66,25 @@ class Comparison:
         binding = "core" if self.ranks <= cores else "none"
         return {**ENVIRONMENT, "OMPI_MCA_hwloc_base_binding_policy": binding, **os.environ}
 
-    def run(self, *arguments: Any, job: bool) -> str:
+    def run(self, *arguments: Any, job: bool) -> None:
         launcher = ["mpirun", "-n", str(self.ranks)] if job else []
         command = [*launcher, str(self.trigram), *map(str, arguments)]
-        done = subprocess.run(
+        result = subprocess.run(
             command, cwd=self.folder, env=self.environment(), capture_output=True, text=True
         )
-        if done.returncode:
-            sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-        return done.stdout
+        if result.returncode:
+            sys.exit(f"{' '.join(command)}\n{result.stdout}{result.stderr}")
 
-    def calibrate(self, cluster: Path) -> str:
+    def calibrate(self, cluster: Path) -> None:
         probes = ["--max-bytes", "16MiB", "--quantile", str(self.quantile)]
         if self.trains:
             probes += ["--workload", json.dumps(TRAINED)]
-        report = self.run("calibrate", "-o", cluster, *probes, job=True)
+        self.run("calibrate", "-o", cluster, *probes, job=True)
         if not self.trains:
             lines = cluster.read_text().splitlines()
             description = json.loads("\n".join(lines[1:]))
             description["accelerator"] = FREE
             cluster.write_text(json.dumps(description))
-        return report
 
     def experiment(self, world: str, cluster: Path, name: str) -> dict[str, Any]:
         runtime: dict[str, Any] = {"name": world}
@@ -106,15 +105,15 @@ class Comparison:
         config.write_text(json.dumps(self.experiment(world, cluster, name)))
         self.run("--quiet", "run", config, job=world == "mpi")
         times = {}
-        for done in self.folder.glob(f"results/{name}/*/DONE"):
-            manifest = json.loads((done.parent / "manifest.json").read_text())
-            steps = (done.parent / "metrics.jsonl").read_text().splitlines()[FIRST:]
+        for run in (mark.parent for mark in self.folder.glob(f"results/{name}/*/DONE")):
+            manifest = json.loads((run / "manifest.json").read_text())
+            steps = (run / "metrics.jsonl").read_text().splitlines()[FIRST:]
             algorithm = manifest["experiment"]["algorithm"]["name"]
-            taken = sorted(json.loads(step)["step_s"] for step in steps)
-            times[algorithm] = taken[int(self.quantile * len(taken))]
+            step_times = sorted(json.loads(step)["step_s"] for step in steps)
+            times[algorithm] = step_times[int(self.quantile * len(step_times))]
         return times
 
-    def round(self, number: int) -> dict[str, tuple[float, float]]:
+    def run_round(self, number: int) -> dict[str, tuple[float, float]]:
         """Algorithm -> predicted and measured step time."""
         cluster = self.folder / f"cluster{number}.json"
         self.calibrate(cluster)
@@ -139,7 +138,7 @@ def main() -> int:
     for ranks in options.ranks:
         with tempfile.TemporaryDirectory() as folder:
             comparison = Comparison(options, Path(folder), ranks)
-            rounds = [comparison.round(i) for i in range(options.rounds)]
+            rounds = [comparison.run_round(i) for i in range(options.rounds)]
         for name in ALGORITHMS:
             predicted = statistics.median(r[name][0] for r in rounds)
             measured = statistics.median(r[name][1] for r in rounds)

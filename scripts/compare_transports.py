@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Compares the simulator's predictions for other transports with measurements.
 
-The transports are Open MPI's own allreduce and all-to-all, gloo's allreduce under PyTorch (alone and
-in a training step of DistributedDataParallel), and Trigram's world `mpi`. They run on kernel networks
-that `trigram emulate` creates: four nodes of one or two ranks. Networks with latency need netem; if
-this kernel lacks it, scripts/in_vm measures them in a virtual machine.
+The transports are Open MPI's own allreduce and all-to-all, gloo's allreduce under PyTorch (alone, and in a training
+step of DistributedDataParallel), and Trigram's world `mpi`. They run on networks of four nodes with one or two ranks
+each, which `trigram emulate` creates in the kernel. Networks with latency need netem; if this kernel lacks it,
+scripts/in_vm runs the measurements in a virtual machine.
 
     scripts/compare_transports.py [-o FILE]            measure the cells missing in FILE, and compare
     scripts/compare_transports.py --predict [-o FILE]  compare FILE's cells with new predictions
 
-The script prints the table and the median and the greatest error. For pairs of cells on one network whose measured
+The script prints a table, and the median and the greatest error. For pairs of cells on one network whose measured
 times differ by more than 15 %, it prints how often the predicted order is right. Exit code 2: the request cannot be
 met; 77: something is missing that scripts/setup --transports, or --vm, installs.
 """
@@ -17,6 +17,7 @@ met; 77: something is missing that scripts/setup --transports, or --vm, installs
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -31,7 +32,7 @@ from transports.table import print_comparison
 SOURCE = Path(__file__).resolve().parent.parent
 DRIVERS = SOURCE / "scripts" / "transports"
 PYTHON = "/usr/bin/python3"  # the distribution's, for which its packages are installed
-MARK = "RESULT "
+RESULT_PREFIX = "RESULT "
 WARM_UP, REPEAT = 2, 3
 JOB_LIMIT_S = 900
 
@@ -41,7 +42,7 @@ def fail(code: int, text: str) -> None:
     sys.exit(code)
 
 
-def program_of(cells: list[Cell], trigram: Path, folder: Path, netem: bool) -> str:
+def rank_command(cells: list[Cell], trigram: Path, folder: Path, netem: bool) -> str:
     """The command line that each rank runs for the cells of one job."""
     collectives = " ".join(cell.collective for cell in cells)
     times = f"--bytes {' '.join(map(str, SIZES))} --warm-up {WARM_UP} --repeat {REPEAT}"
@@ -56,10 +57,10 @@ def program_of(cells: list[Cell], trigram: Path, folder: Path, netem: bool) -> s
     world = json.dumps({"name": "mpi", "padded": True, "emulated": emulated})
     algorithms = " ".join(f"--algorithm {cell.algorithm}" for cell in cells)
     return (f"{trigram} bench {collectives} {algorithms} --runtime '{world}'"
-            f" --cluster {folder}/cluster.json {ladder(SIZES)} --json")
+            f" --cluster {folder}/cluster.json {bench_sizes(SIZES)} --json")
 
 
-def ladder(sizes: tuple[int, ...]) -> str:
+def bench_sizes(sizes: tuple[int, ...]) -> str:
     return (f"--min-bytes {sizes[0]}B --max-bytes {sizes[-1]}B --factor {SIZES[1] // SIZES[0]}"
             f" --warmup {WARM_UP} --iters {REPEAT} --no-check")
 
@@ -70,22 +71,22 @@ def launcher_options(cells: list[Cell]) -> list[str]:
         return []
     if cells[0].stack == "trigram":
         return ["--mca", "btl_tcp_flags", "send"]  # as `trigram emulate` does for its own runs
-    words = ["--mca", "coll_tuned_use_dynamic_rules", "1"]
+    options = ["--mca", "coll_tuned_use_dynamic_rules", "1"]
     if cells[0].flags:
-        words += ["--mca", "btl_tcp_flags", cells[0].flags]
+        options += ["--mca", "btl_tcp_flags", cells[0].flags]
     for cell in cells:
         parameter = {"allreduce": "allreduce", "all_to_all": "alltoall"}[cell.collective]
-        words += ["--mca", f"coll_tuned_{parameter}_algorithm", str(cell.number)]
-    return words
+        options += ["--mca", f"coll_tuned_{parameter}_algorithm", str(cell.number)]
+    return options
 
 
 def kernel_has_netem() -> bool:
     name = f"compare-{os.getpid()}"
     subprocess.run(["ip", "netns", "add", name], check=True)
-    done = subprocess.run(["tc", "-n", name, *"qdisc add dev lo root netem delay 1ms".split()],
+    result = subprocess.run(["tc", "-n", name, *"qdisc add dev lo root netem delay 1ms".split()],
                           capture_output=True)
     subprocess.run(["ip", "netns", "delete", name], check=True)
-    return done.returncode == 0
+    return result.returncode == 0
 
 
 def rows_of(stack: str, text: str) -> list[dict[str, Any]]:
@@ -105,11 +106,11 @@ def measure(cells: list[Cell], trigram: Path, netem: bool) -> list[dict[str, Any
                       "steps": 1, "cluster": cluster}
         (folder / "network.json").write_text(json.dumps(experiment))
         command = [str(trigram), "--quiet", "emulate", str(folder / "network.json"), "--program",
-                   program_of(cells, trigram, folder, netem), "--", *launcher_options(cells)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=JOB_LIMIT_S)
-        if done.returncode:
-            raise RuntimeError(f"{cells[0].key}: {' '.join(command)}\n{done.stdout}{done.stderr}")
-        return rows_of(cells[0].stack, done.stdout)
+                   rank_command(cells, trigram, folder, netem), "--", *launcher_options(cells)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=JOB_LIMIT_S)
+        if result.returncode:
+            raise RuntimeError(f"{cells[0].key}: {' '.join(command)}\n{result.stdout}{result.stderr}")
+        return rows_of(cells[0].stack, result.stdout)
 
 
 def jobs_of(cells: list[Cell]) -> list[list[Cell]]:
@@ -128,8 +129,8 @@ def measured_here(cells: list[Cell], trigram: Path, machine: str) -> Iterator[di
             print(error, file=sys.stderr, flush=True)
             continue
         for cell in job:
-            mine = [row for row in rows if row["collective"] == cell.collective]
-            yield {"cell": cell.key, "machine": machine, "rows": mine}
+            yield {"cell": cell.key, "machine": machine,
+                   "rows": [row for row in rows if row["collective"] == cell.collective]}
 
 
 def measured_in_vm(cells: list[Cell], trigram: Path, limit_s: int) -> Iterator[dict[str, Any]]:
@@ -138,8 +139,8 @@ def measured_in_vm(cells: list[Cell], trigram: Path, limit_s: int) -> Iterator[d
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout
     for line in process.stdout:
-        if line.startswith(MARK):
-            yield json.loads(line[len(MARK):])
+        if line.startswith(RESULT_PREFIX):
+            yield json.loads(line[len(RESULT_PREFIX):])
     if code := process.wait():
         print(f"compare_transports: the virtual machine ended with {code}", file=sys.stderr)
 
@@ -148,41 +149,38 @@ def check_machine(cells: list[Cell]) -> None:
     if os.geteuid() != 0:
         fail(2, "network namespaces need root")
     for package in ("torch", "mpi4py"):
-        looks = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec('{package}'))"
-        if subprocess.run([PYTHON, "-c", looks]).returncode:
+        search = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec('{package}'))"
+        if subprocess.run([PYTHON, "-c", search]).returncode:
             fail(77, f"{PYTHON} has no {package}; scripts/setup --transports installs it")
 
 
-def known(file: Path) -> dict[str, dict[str, Any]]:
+def read_results(file: Path) -> dict[str, dict[str, Any]]:
     if not file.exists():
         return {}
     return {entry["cell"]: entry for entry in map(json.loads, file.read_text().splitlines())}
 
 
 def measure_missing(cells: list[Cell], options: argparse.Namespace) -> None:
-    missing = [cell for cell in cells if cell.key not in known(options.output)]
+    missing = [cell for cell in cells if cell.key not in read_results(options.output)]
     if not missing:
         return
     check_machine(missing)
-    here = kernel_has_netem()
-    by_place = {"here": [c for c in missing if here or not c.in_vm],
-                "vm": [c for c in missing if not here and c.in_vm]}
-    done = 0
-    for place, group in by_place.items():
-        if not group:
-            continue
-        results = (measured_here(group, options.trigram, "this machine") if place == "here"
-                   else measured_in_vm(group, options.trigram, options.limit))
-        for result in results:
-            done += 1
-            print(f"[{done}/{len(missing)}] {result['cell']}", file=sys.stderr, flush=True)
-            with options.output.open("a") as out:
-                out.write(json.dumps(result) + "\n")
+    netem = kernel_has_netem()
+    here = [cell for cell in missing if netem or not cell.in_vm]
+    in_vm = [cell for cell in missing if not netem and cell.in_vm]
+    results = itertools.chain(
+        measured_here(here, options.trigram, "this machine") if here else (),
+        measured_in_vm(in_vm, options.trigram, options.limit) if in_vm else ())
+    for number, result in enumerate(results, start=1):
+        print(f"[{number}/{len(missing)}] {result['cell']}", file=sys.stderr, flush=True)
+        with options.output.open("a") as out:
+            out.write(json.dumps(result) + "\n")
 
 
 def predict(cell: Cell, trigram: Path) -> dict[int, tuple[float, ...]]:
-    """Bytes -> possible seconds of a repeated collective whose connections have open windows, in ascending order. Which
-    of these times occurs depends on how far apart the ranks begin."""
+    """For each number of bytes, the possible seconds of a repeated collective, in ascending order. Which of these times
+    occurs depends on how far apart the ranks begin. The connections' windows are open, because earlier repetitions have
+    opened them."""
     runs = [predict_one(cell, trigram, chain) for chain in cell.predicted_starts]
     return {nbytes: tuple(sorted(run[nbytes] for run in runs)) for nbytes in runs[0]}
 
@@ -193,11 +191,11 @@ def predict_one(cell: Cell, trigram: Path, chain: str) -> dict[int, float]:
         cluster.write_text(json.dumps(cell.predicted_cluster()))
         command = [str(trigram), "bench", cell.predicted_operation, "--algorithm",
                    cell.predicted_algorithm, "--runtime", "sim", "--cluster", str(cluster),
-                   "--chain", chain, *ladder(cell.sizes).split(), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            fail(2, f"{' '.join(command)}\n{done.stderr}")
-        return {row["bytes"]: row["time_s"] for row in json.loads(done.stdout)["rows"]}
+                   "--chain", chain, *bench_sizes(cell.sizes).split(), "--json"]
+        result = subprocess.run(command, capture_output=True, text=True)
+        if result.returncode:
+            fail(2, f"{' '.join(command)}\n{result.stderr}")
+        return {row["bytes"]: row["time_s"] for row in json.loads(result.stdout)["rows"]}
 
 
 def main() -> int:
@@ -216,7 +214,7 @@ def main() -> int:
     if options.measure:
         machine = "virtual machine"
         for result in measured_here([by_key[key] for key in options.measure], options.trigram, machine):
-            print(MARK + json.dumps(result), flush=True)
+            print(RESULT_PREFIX + json.dumps(result), flush=True)
         return 0
     cells = [cell for cell in MATRIX
              if not options.cells or any(part in cell.key for part in options.cells)]
@@ -225,11 +223,11 @@ def main() -> int:
     if not options.predict:
         options.output.parent.mkdir(parents=True, exist_ok=True)
         measure_missing(cells, options)
-    found = known(options.output)
-    measured = [cell for cell in cells if cell.key in found]
+    results = read_results(options.output)
+    measured = [cell for cell in cells if cell.key in results]
     if not measured:
         fail(2, f"{options.output} has nothing that was measured")
-    print_comparison([(cell, predict(cell, options.trigram), found[cell.key]) for cell in measured])
+    print_comparison([(cell, predict(cell, options.trigram), results[cell.key]) for cell in measured])
     return 0
 
 

@@ -6,8 +6,9 @@
     scripts/convergence.py --trigram PROGRAM -o FILE        write the page to FILE
     scripts/convergence.py --trigram PROGRAM --check FILE   also compare with the page in FILE
 
-The exit code is 3 if an algorithm's accuracy is too far below that of gradient_allreduce, or if the page in FILE is out
-of date. The script makes the runs of configs/convergence.json; each row of its "zip" is a row of the table.
+The exit code is 3 if an algorithm's accuracy is too far below the accuracy of gradient_allreduce, or if the page in
+FILE is out of date. The script performs the runs of configs/convergence.json; each row of its "zip" is a row of the
+table.
 """
 import argparse
 import json
@@ -189,33 +190,33 @@ def drift(cases, text):
 
 
 class Sweep:
-    """Makes the runs of the configuration by calling the program."""
+    """Performs the runs of the configuration by calling the program."""
 
     def __init__(self, options):
         self.program, self.results = os.path.abspath(options.trigram), options.results
         self.seeds = options.seeds
         self.jobs = options.jobs
 
-    def call(self, *words, **how):
+    def call(self, *arguments, **options):
         """Calls the program and returns its output; exits with its exit code if it fails."""
-        done = subprocess.run([self.program, *map(str, words)], text=True, check=False, **how)
-        if done.returncode != 0:
-            sys.exit(done.returncode)
-        return done.stdout
+        result = subprocess.run([self.program, *map(str, arguments)], text=True, check=False, **options)
+        if result.returncode != 0:
+            sys.exit(result.returncode)
+        return result.stdout
 
-    def run_words(self):
-        words = ["run", CONFIG, "-o", self.results]
-        return words + (["--set", f"/seed={json.dumps(self.seeds)}"] if self.seeds else [])
+    def run_arguments(self):
+        arguments = ["run", CONFIG, "-o", self.results]
+        return arguments + (["--set", f"/seed={json.dumps(self.seeds)}"] if self.seeds else [])
 
     def manifests(self):
-        """Makes all runs, even if they are finished already, and returns their manifests."""
-        self.call(*self.run_words(), "--force", "--jobs", self.jobs, stdout=subprocess.DEVNULL)
-        planned = self.call(*self.run_words(), "--dry-run", stdout=subprocess.PIPE)
+        """Performs all runs, even if they are already finished, and returns their manifests."""
+        self.call(*self.run_arguments(), "--force", "--jobs", self.jobs, stdout=subprocess.DEVNULL)
+        planned = self.call(*self.run_arguments(), "--dry-run", stdout=subprocess.PIPE)
         folder = self.results / CONFIG.stem
         ids = [line.split()[0] for line in planned.splitlines()]
         return [json.loads((folder / i / "manifest.json").read_text("utf-8")) for i in ids]
 
-    def listed(self):
+    def algorithms(self):
         text = self.call("list", "algorithms", "--json", stdout=subprocess.PIPE)
         return [algorithm["name"] for algorithm in json.loads(text)["algorithms"]]
 
@@ -233,7 +234,7 @@ def main():
     config = json.loads(CONFIG.read_text("utf-8"))
     cases = cases_of(config)
     sweep = Sweep(options)
-    if missing := missing_algorithms(cases, sweep.listed()):
+    if missing := missing_algorithms(cases, sweep.algorithms()):
         sys.exit(f"no row in {CONFIG.name} for: {', '.join(missing)}; add one to its \"zip\"")
     for manifest in sweep.manifests():
         case = cases[config["zip"].index(row_of(manifest))]
@@ -258,7 +259,7 @@ def main():
 
 
 def row_of(manifest):
-    """The row of "zip" from which a run was made."""
+    """The row of "zip" to which a run belongs."""
     return {key: value for key, value in manifest["sweep"].items() if key != "/seed"}
 
 

@@ -3,9 +3,9 @@
 
     scripts/fit_wagma_host.py --trigram build/release/experiments/trigram
 
-For each of a range of rates, the script prints the simulated divided by the published tokens per second of each of the
-six systems on 4, 16 and 64 nodes, and the root mean square of the logarithms. The fit is the rate with the smallest
-root mean square on 4 nodes; the results on 16 and 64 nodes are predictions and do not affect it.
+For several rates, and for 4, 16 and 64 nodes, the script prints the simulated tokens per second of each of the six
+systems, divided by the published value, and the root mean square of the logarithms of these ratios. The fit is the rate
+with the smallest root mean square on 4 nodes; the results on 16 and 64 nodes are predictions and do not affect it.
 """
 import argparse
 import math
@@ -16,7 +16,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "configs" / "papers" / "wagma_transformer.json"
-RATES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 16.0, 1000.0)  # GB/s of models' bytes; the last rate makes averaging practically free
+# In GB/s. With the last rate, averaging takes practically no time.
+RATES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 16.0, 1000.0)
 
 sys.path.insert(0, str(ROOT / "analysis"))
 

@@ -2,7 +2,7 @@
 """Builds, tests and benchmarks the GPU world, within a time budget.
 
     make test-gpu     runs the tests
-    make bench-gpu    takes the figures and compares them with their targets
+    make bench-gpu    measures figures of performance and compares them with their targets
     make gpu          does both with one build
 
 The most important parts run first, each with its own time limit. A part for which the budget has no time left is listed
@@ -31,9 +31,10 @@ from one_machine import ENVIRONMENT
 
 ROOT = Path(__file__).resolve().parent.parent
 FAILURE, FIGURE_BELOW, SOMETHING_LEFT_OUT, NO_GPU = 1, 3, 4, 77
-LIFTED = 10  # factor by which limits of parts are longer without a budget or on the emulation
+LIMIT_FACTOR = 10  # factor on the time limits of parts without a budget or on the emulation
 ANY_LINE = b"."
-UNDER_A_TOOL_S = 60  # for a test under a tool, which slows kernels down tenfold and more
+# Seconds that a test may take under a tool, which slows kernels down tenfold and more.
+UNDER_A_TOOL_S = 60
 TARGETS = {
     "tests": ["cuda_tests", "trigram"],
     "figures": ["bench_cuda_kernels", "bench_nccl", "trigram"],
@@ -44,17 +45,17 @@ CHAPTERS = ["01_launch", "02_transfer", "03_clock", "04_streams", "05_exceptions
             "13_eager"]
 # Chapters for eight ranks, which are slow because they take turns on the GPU.
 REDUCED = ["02_transfer", "06_control", "11_collectives"]
-SANITIZED_CODECS = "*Ways*:*FusedCodecs*:*AnyAddress*"
-# This test asks for more memory than there is; the tools count the refusal as an error.
-NOT_SANITIZED = "Arena.TheErrorSaysHowToEnlargeIt"
+SANITIZED_CODECS = "*EncodingKernels*:*FusedCodecs*:*AnyAddress*"
+# This test requests more memory than the GPU has; the tools count the failed allocation as an error.
+NOT_SANITIZED = "Arena.TheErrorContainsTheAdvice"
 JOB = {
     **ENVIRONMENT,
-    # Containers may forbid one process to read another's memory.
+    # Containers may forbid processes to read each other's memory.
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_btl": "self,vader",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
-# Tests make hundreds of communicators, for which more than one channel is of little use.
+# Tests create hundreds of communicators, which gain little from more than one channel.
 TEST_JOB = {**JOB, "NCCL_MAX_CTAS": "1"}
 
 
@@ -102,18 +103,18 @@ def commands(build: Build) -> Part:
 
 
 def sanitized(build: Build, tool: str, limit_s: float) -> list[Part]:
-    here = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-    absent = "" if os.access(here, os.X_OK) else "compute-sanitizer is not installed"
-    run = [here, "--tool", tool, "--error-exitcode", "1"]
-    # Without this option all tensors are one allocation for the tool, which then misses reads beyond a tensor.
-    each = {"TRIGRAM_CUDA_ALLOCATE_EACH": "1"}
+    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    absent = "" if os.access(sanitizer, os.X_OK) else "compute-sanitizer is not installed"
+    run = [sanitizer, "--tool", tool, "--error-exitcode", "1"]
+    # Without this variable all tensors are one allocation for the tool, which then misses reads beyond a tensor.
+    separate_allocations = {"TRIGRAM_CUDA_ALLOCATE_EACH": "1"}
     return [
         Part(f"kernels under {tool}",
-             [*run, build.test("cuda_device_test"), f"--gtest_filter=-{NOT_SANITIZED}"], limit_s, each,
-             absent=absent, quiet_s=UNDER_A_TOOL_S),
+             [*run, build.test("cuda_device_test"), f"--gtest_filter=-{NOT_SANITIZED}"], limit_s,
+             separate_allocations, absent=absent, quiet_s=UNDER_A_TOOL_S),
         Part(f"codecs under {tool}",
              [*run, build.test("cuda_codecs_test"), f"--gtest_filter={SANITIZED_CODECS}"],
-             limit_s, each, absent=absent, quiet_s=UNDER_A_TOOL_S),
+             limit_s, separate_allocations, absent=absent, quiet_s=UNDER_A_TOOL_S),
     ]
 
 
@@ -155,14 +156,14 @@ def figures(build: Build) -> list[Part]:
                    "--set", f"/cluster/workers_per_node={ranks}", "--set", "/steps=10",
                    "--set", '/sweep/~1algorithm/0/allreduce="native"', *build.overlap_options,
                    "--output", str(results), "--quiet", "--no-table")
-    judge = [sys.executable, "-B", str(ROOT / "scripts" / "overlap.py"), str(results / "overlap")]
+    tabulate = [sys.executable, "-B", str(ROOT / "scripts" / "overlap.py"), str(results / "overlap")]
     return [
         Part("figures of kernels", [build.bench("bench_cuda_kernels"), *build.bench_options], 90,
              progress=ANY_LINE),
         Part("figures of allreduce", mpirun(ranks, build.bench("bench_nccl"), str(per_gpu),
                                             *build.bench_options), 120, JOB, progress=ANY_LINE),
-        Part("figures of overlap", ["sh", "-c", f"{shlex.join(train)} && {shlex.join(judge)}"], 120,
-             JOB, quiet_s=float("inf")),  # it is silent until everything is measured
+        Part("figures of overlap", ["sh", "-c", f"{shlex.join(train)} && {shlex.join(tabulate)}"], 120,
+             JOB, quiet_s=float("inf")),  # this part prints nothing until everything is measured
     ]
 
 
@@ -175,10 +176,9 @@ def gpus() -> list[str]:
 
 
 def build_part(build: Build, what: str, jobs: int, limit_s: float) -> Part:
-    compile_ = ["cmake", "--build", str(build.folder), f"-j{jobs}", "--target", *TARGETS[what]]
-    configure = ["cmake", "--preset", "gpu"]
-    ready = (build.folder / "build.ninja").exists()
-    steps = [compile_] if ready else [configure, compile_]
+    steps = [["cmake", "--build", str(build.folder), f"-j{jobs}", "--target", *TARGETS[what]]]
+    if not (build.folder / "build.ninja").exists():
+        steps.insert(0, ["cmake", "--preset", "gpu"])
     return Part("build", ["sh", "-c", " && ".join(map(shlex.join, steps))], limit_s, folder=ROOT,
                 shown=True)
 
@@ -189,10 +189,10 @@ def configured_on_a_gpu(build: Build) -> bool:
 
 
 def build_programs(build: Build, what: str, jobs: int, runner: Runner) -> int:
-    """Builds the programs. Returns an exit code: 0 if the parts can run."""
-    here = gpus()
-    if not here:
-        runner.budget.seconds = 0  # there is nothing to leave time for
+    """Builds the programs. Returns 0 if the parts can run now, else the exit code of this script."""
+    available = gpus()
+    if not available:
+        runner.budget.seconds = 0  # nothing runs after the build, so the build needs no limit
     outcome = runner.run(build_part(build, what, jobs, float("inf")))
     if outcome.verdict == LEFT_OUT:
         runner.say("left out: all tests and figures; the build goes on where it was, with the same "
@@ -200,14 +200,14 @@ def build_programs(build: Build, what: str, jobs: int, runner: Runner) -> int:
         return SOMETHING_LEFT_OUT
     if outcome.verdict == FAILED:
         return FAILURE
-    if not here:
+    if not available:
         runner.say("skipped: no GPU (nvidia-smi lists none); all is built")
         return NO_GPU
     if not configured_on_a_gpu(build):
         runner.say(f"error: {build.folder} was configured where there was no GPU; remove it and try "
                    "again")
         return FAILURE
-    for line in here:
+    for line in available:
         runner.say(line)
     return 0
 
@@ -267,8 +267,8 @@ def main() -> int:
             return code
     for part in chosen:
         if options.budget == 0 or options.emulated:
-            part.limit_s *= LIFTED
-            part.quiet_s *= LIFTED
+            part.limit_s *= LIMIT_FACTOR
+            part.quiet_s *= LIMIT_FACTOR
         runner.run(part)
     return conclude(runner, options.what, options.only)
 

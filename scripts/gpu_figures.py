@@ -1,4 +1,4 @@
-"""The figures that a GPU must reach, from the output of bench_cuda_kernels, bench_nccl and
+"""The figures of performance that a GPU should reach, read from the output of bench_cuda_kernels, bench_nccl and
 overlap.py."""
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Figure:
 def kernel_figures() -> list[Figure]:
     figures = []
     for chunks in (8, 16):
-        each = f"buckets of {chunks} chunks: "
+        buckets = f"buckets of {chunks} chunks: "
         figures += [
-            Figure(each + "encode", 0.8),
-            Figure(each + "encode, vs batched min, max, quantise", 1.8),
-            Figure(each + "encode, vs the same launched per chunk", 8),
-            Figure(each + "decode", 0.8),
+            Figure(buckets + "encode", 0.8),
+            Figure(buckets + "encode, vs batched min, max, quantise", 1.8),
+            Figure(buckets + "encode, vs the same launched per chunk", 8),
+            Figure(buckets + "decode", 0.8),
         ]
     return figures + [
         Figure("a whole bucket as one chunk: encode", 0.6),
@@ -64,13 +64,13 @@ def figures() -> list[Figure]:
 
 
 def ratios(output: str) -> dict[str, float]:
-    """The ratios by the names of figures, read from the tables that programs have printed."""
+    """{name of a figure: ratio}, read from the tables that the programs have printed."""
     found = {}
     for line in output.splitlines():
         row = re.match(r"(\S.*?\S)  +[\d.]+ +([\d.]+) +(?:[\d.]+ +(?:holds|below)|- +-)$", line)
         if row:
             found[row[1]] = float(row[2])
-        # A line of overlap.py: step, computing, sending, exposed; step/longer; sum/longer
+        # The columns of overlap.py: step, computing, sending, exposed; step/longer; sum/longer.
         row = re.match(r"(\w+)(?: +[\d.]+){4} +([\d.]+) +[\d.]+$", line)
         if row:
             found[f"overlap of {row[1]}: step / longer"] = float(row[2])
@@ -78,7 +78,7 @@ def ratios(output: str) -> dict[str, float]:
 
 
 def measured(output: str) -> list[Figure]:
-    """All figures that a GPU must reach, with their ratios in `output`, if it has them."""
+    """All figures, with their ratios if `output` has them."""
     found = ratios(output)
     return [Figure(f.name, f.target, found.get(f.name)) for f in figures()]
 

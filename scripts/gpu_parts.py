@@ -18,9 +18,9 @@ from typing import Callable, TextIO
 
 PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
 GRACE_S = 5  # time for a part to end after SIGTERM
-RESERVE_S = 2 * GRACE_S  # of a budget, kept for ending the last part and for the summary
-SHORTEST_S = 5  # no part starts with less time left
-LINES_OF_A_FAILURE = 40
+RESERVE_S = 2 * GRACE_S  # seconds of a budget that are kept for ending the last part and for the summary
+MIN_LEFT_S = 5  # a part starts only if the budget has at least so much time left
+SHOWN_LINES = 40  # of the output of a part that failed
 POLL_S = 0.2
 # Matches the line that GoogleTest or unittest prints when a test has ended. Lines of several ranks may run together.
 TEST_ENDED = rb"\[ +(OK|FAILED|SKIPPED) +\] \S|(^|\.\.\. )(ok|FAIL|ERROR|skipped .*)$"
@@ -36,7 +36,7 @@ class Part:
     absent: str = ""  # why the part cannot run here
     shown: bool = False  # its output goes to this program's output, not into a log
     progress: bytes = TEST_ENDED  # matches a line that shows progress
-    quiet_s: float = 30  # a part without progress for so long hangs; inf: it never counts as hanging
+    quiet_s: float = 30  # a part without progress for this time hangs; inf: the part never counts as hanging
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Budget:
 
 
 def tally(output: str) -> str:
-    """The number of tests that unittest or GoogleTest reports; of several ranks, the largest number counts."""
+    """The number of tests that unittest or GoogleTest reports. If several ranks report, it is the largest number."""
     found = []
     for word in ("PASSED", "SKIPPED"):
         counts = [int(n) for n in re.findall(rf"\[  {word} +\] (\d+) tests?[.,]", output)]
@@ -73,7 +73,7 @@ def tally(output: str) -> str:
 
 
 def progress(output: str) -> str:
-    """The number of tests that have passed, and the last test that has begun, by GoogleTest's output."""
+    """The number of tests that have passed, and the last test that has begun, according to GoogleTest's output."""
     begun = re.findall(r"\[ RUN      \] (\S+)", output)
     ended = len(set(re.findall(r"\[       OK \] (\S+)", output)))
     return f"{ended} tests had passed, the last begun is {begun[-1]}" if begun else ""
@@ -94,13 +94,12 @@ def joined(*notes: str) -> str:
 def judged(part: Part, code: int | None, output: str, allowed_s: float, quiet_s: float) -> Outcome:
     """The outcome of a part. `code` is None if the part was stopped after `allowed_s`, which is less
     than its limit if the budget was short."""
-    broken = re.search(r"^\[  FAILED  \]|^FAIL: |^ERROR: ", output, re.MULTILINE) is not None
-    if code is None and allowed_s < part.limit_s and not broken:
-        note = joined(f"time; stopped after {allowed_s:.0f} s", progress(output))
-        return Outcome(part, LEFT_OUT, note, output)
-    if code is None and broken:
+    if code is None and re.search(r"^\[  FAILED  \]|^FAIL: |^ERROR: ", output, re.MULTILINE):
         note = joined(f"stopped after {allowed_s:.0f} s", progress(output))
         return Outcome(part, FAILED, note, output)
+    if code is None and allowed_s < part.limit_s:
+        note = joined(f"time; stopped after {allowed_s:.0f} s", progress(output))
+        return Outcome(part, LEFT_OUT, note, output)
     if code is None:
         return Outcome(part, *out_of_time(part, output, allowed_s, quiet_s), output)
     if code != 0:
@@ -112,12 +111,12 @@ def judged(part: Part, code: int | None, output: str, allowed_s: float, quiet_s:
 
 
 def processes_in_session(session: int) -> list[int]:
-    """The processes of a session. A process group would not do: the ranks of mpirun have their own groups."""
+    """The processes of a session. A process group does not suffice: the ranks of mpirun have their own groups."""
     members = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = status.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
         if int(fields[3]) == session and fields[0] != "Z":
             members.append(int(status.parent.name))
@@ -133,8 +132,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         pass
     deadline = time.monotonic() + GRACE_S / 2
-    while (rest := processes_in_session(process.pid)) and time.monotonic() < deadline:
-        for member in rest:
+    while (remaining := processes_in_session(process.pid)) and time.monotonic() < deadline:
+        for member in remaining:
             try:
                 os.kill(member, signal.SIGKILL)
             except ProcessLookupError:
@@ -144,7 +143,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def wait_for(process: subprocess.Popen[bytes], part: Part, log: Path,
-           allowed_s: float) -> tuple[int | None, float]:
+             allowed_s: float) -> tuple[int | None, float]:
     """Waits for a part. Returns its exit code, or None after `allowed_s`, and the seconds since its last progress."""
     last_progress = time.monotonic()
     deadline = last_progress + allowed_s
@@ -197,7 +196,7 @@ class Runner:
         log = self.logs / (re.sub(r"[^\w.]+", "-", part.name) + ".log")
         if part.absent:
             outcome = Outcome(part, LEFT_OUT, part.absent)
-        elif allowed_s < SHORTEST_S and allowed_s < part.limit_s:
+        elif allowed_s < MIN_LEFT_S and allowed_s < part.limit_s:
             outcome = Outcome(part, LEFT_OUT, "time")
         else:
             outcome = run_part(part, log, allowed_s)
@@ -206,7 +205,7 @@ class Runner:
         self.say(f"{self.budget.spent():6.1f} s  {outcome.verdict:8}  "
                  + joined(part.name, outcome.note, f"{took:.1f} s"))
         if outcome.verdict == FAILED and not part.shown:
-            for line in outcome.output.splitlines()[-LINES_OF_A_FAILURE:]:
+            for line in outcome.output.splitlines()[-SHOWN_LINES:]:
                 self.say(f"    | {line}")
             self.say(f"    all of it: {log}")
         return outcome

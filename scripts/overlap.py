@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Prints how much communication overlaps with computation: overlap.py RESULTS
 
-For every finished run in a results folder it prints the milliseconds of a step and of its computation and
-communication, measured on the streams' clocks (GPU events in the world nccl) and averaged over ranks. Then it prints
-two ratios: step / max(computation, communication), which is 1 with perfect overlap, and (computation + communication) /
-max(computation, communication), the value that the first ratio has without overlap.
+For every finished run in a results folder, the script prints the milliseconds of a step, of its computation, of its
+communication, and of the exposed part of its communication. They are measured on the streams' clocks (GPU events in the
+world nccl) and averaged over ranks. Then it prints two ratios: step / max(computation, communication), which is 1 with
+perfect overlap, and (computation + communication) / max(computation, communication), the value of the first ratio
+without overlap.
 """
 
 import argparse

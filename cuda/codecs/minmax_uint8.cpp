@@ -7,65 +7,56 @@
 #include "core/codec.h"
 #include "cuda/codecs/registry.h"
 #include "cuda/codecs/tables.h"
-#include "cuda/support/error.h"
+#include "cuda/support/launch.h"
 
 namespace trigram::cuda::minmax_uint8 {
 namespace {
 
-constexpr std::array<unsigned, 4> kSizes = {1, 2, 4, kMaxCluster};
+constexpr std::array<unsigned, 4> kClusterSizes = {1, 2, 4, kMaxCluster};  // in blocks
 
-/// Number of clusters of `kSizes[i]` blocks that run concurrently.
+/// Number of clusters of `kClusterSizes[i]` blocks that run concurrently.
 unsigned resident(std::size_t i) {
   static const auto counts = [] {
-    std::array<unsigned, kSizes.size()> all{};
-    std::transform(kSizes.begin(), kSizes.end(), all.begin(), resident_clusters);
-    return all;
+    std::array<unsigned, kClusterSizes.size()> result{};
+    std::ranges::transform(kClusterSizes, result.begin(), resident_clusters);
+    return result;
   }();
   return counts[i];
 }
 
-/// The index in kSizes of the smallest cluster that holds `numel` elements; kSizes.size() if there
-/// is none.
+/// The index in kClusterSizes of the smallest cluster that holds `numel` elements;
+/// kClusterSizes.size() if there is none.
 std::size_t smallest_for(std::uint64_t numel) {
   const std::uint64_t padded = (numel + 31) / 32 * 32;
   std::size_t i = 0;
-  while (i < kSizes.size() && (resident(i) == 0 || padded > kSizes[i] * kBlockCapacity)) ++i;
+  while (i < kClusterSizes.size() &&
+         (resident(i) == 0 || padded > kClusterSizes[i] * kBlockCapacity))
+    ++i;
   return i;
 }
 
 }  // namespace
 
-unsigned multiprocessors() {
-  static const unsigned count = [] {
-    int device = 0, value = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device),
-          "cudaDeviceGetAttribute");
-    return static_cast<unsigned>(value);
-  }();
-  return count;
-}
-
 EncodingPlan plan_encoding(const std::vector<Chunk>& chunks, bool mean) {
   EncodingPlan plan;
-  std::size_t size = 0;
+  std::size_t size_index = 0;
   for (const Chunk& chunk : chunks) {
     const std::size_t needed = smallest_for(chunk.numel);
     if (!mean && chunk.numel <= kWarpCapacity) {
       plan.in_warps.push_back(chunk);
-    } else if (needed == kSizes.size()) {
+    } else if (needed == kClusterSizes.size()) {
       plan.in_tiles.push_back(chunk);
     } else {
       plan.in_clusters.push_back(chunk);
-      size = std::max(size, needed);
+      size_index = std::max(size_index, needed);
     }
   }
   if (plan.in_clusters.empty()) return plan;
   // If there are few chunks, larger clusters keep more of the GPU busy.
   const std::size_t count = plan.in_clusters.size();
-  while (size + 1 < kSizes.size() && resident(size + 1) >= count) ++size;
-  plan.blocks = kSizes[size];
-  plan.clusters = static_cast<unsigned>(std::min<std::size_t>(count, resident(size)));
+  while (size_index + 1 < kClusterSizes.size() && resident(size_index + 1) >= count) ++size_index;
+  plan.blocks = kClusterSizes[size_index];
+  plan.clusters = static_cast<unsigned>(std::min<std::size_t>(count, resident(size_index)));
   return plan;
 }
 
@@ -86,12 +77,7 @@ void MinMaxUInt8::decode(const Tensor& x, const Tensor& wire) { decode_each({&x,
 
 void MinMaxUInt8::encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs) {
   TRIGRAM_CHECK(wires.size() == xs.size(), "{} vectors on {} wires", xs.size(), wires.size());
-  std::vector<Chunk> chunks;
-  for (std::size_t i = 0; i < xs.size(); ++i) {
-    check_wire(*this, wires[i], xs[i]);
-    chunks.push_back({floats(xs[i]), nullptr, wires[i].data(), xs[i].numel(), 0, 0});
-  }
-  encode_chunks(chunks, {}, 0, false);
+  encode_vectors(wires, xs, {});
 }
 
 void MinMaxUInt8::encode_each_with_feedback(Device&, std::span<const Tensor> wires,
@@ -100,13 +86,19 @@ void MinMaxUInt8::encode_each_with_feedback(Device&, std::span<const Tensor> wir
   TRIGRAM_CHECK(wires.size() == xs.size() && residuals.size() == xs.size(),
                 "{} vectors with {} residuals on {} wires", xs.size(), residuals.size(),
                 wires.size());
+  encode_vectors(wires, xs, residuals);
+}
+
+void MinMaxUInt8::encode_vectors(std::span<const Tensor> wires, std::span<const Tensor> xs,
+                                 std::span<const Tensor> residuals) {
   std::vector<Chunk> chunks;
   for (std::size_t i = 0; i < xs.size(); ++i) {
     check_wire(*this, wires[i], xs[i]);
-    check_wire(*this, wires[i], residuals[i]);
-    chunks.push_back({floats(xs[i]), floats(residuals[i]), wires[i].data(), xs[i].numel(), 0, 0});
+    if (!residuals.empty()) check_wire(*this, wires[i], residuals[i]);
+    chunks.push_back({floats(xs[i]), residuals.empty() ? nullptr : floats(residuals[i]),
+                      wires[i].data(), xs[i].numel(), 0, 0});
   }
-  encode_chunks(chunks, {}, 0, true);
+  encode_chunks(chunks, {}, 0, !residuals.empty());
 }
 
 void MinMaxUInt8::encode_mean(Device&, const Tensor& wire, std::span<const Tensor> wires,
@@ -143,27 +135,27 @@ void MinMaxUInt8::encode_chunks(const std::vector<Chunk>& chunks,
   Batch batch = {};
   batch.wires_per_mean = static_cast<std::uint32_t>(wires_per_mean);
   batch.scale = mean ? 1.0f / static_cast<float>(wires_per_mean) : 1;
-  const Tensor wires = set_table(batch.wires, incoming, device());
-  const auto list = [&](const std::vector<Chunk>& some) {
-    batch.count = static_cast<std::uint32_t>(some.size());
-    return set_table(batch.chunks, some, device());
+  const Tensor wire_table = set_table(batch.wires, incoming, device());
+  const auto set_chunks = [&](const std::vector<Chunk>& group) {
+    batch.count = static_cast<std::uint32_t>(group.size());
+    return set_table(batch.chunks, group, device());
   };
   if (!plan.in_warps.empty()) {
-    const Tensor table = list(plan.in_warps);
+    const Tensor table = set_chunks(plan.in_warps);
     minmax_uint8::encode_in_warps(stream(), batch, feedback);
   }
   if (!plan.in_clusters.empty()) {
-    const Tensor table = list(plan.in_clusters);
+    const Tensor table = set_chunks(plan.in_clusters);
     minmax_uint8::encode_in_clusters(stream(), batch, plan.blocks, plan.clusters, mean, feedback);
   }
   if (plan.in_tiles.empty()) return;
   batch.tiles = number_tiles(plan.in_tiles, minmax_uint8::kTile);
-  const Tensor table = list(plan.in_tiles);
+  const Tensor table = set_chunks(plan.in_tiles);
   const Tensor state = zeroed_scratch(minmax_uint8::tile_state_bytes(batch.count));
   const unsigned resident = minmax_uint8::resident_tile_blocks(mean, feedback);
-  const unsigned blocks = std::min(2 * batch.tiles, resident * minmax_uint8::multiprocessors());
-  // The distance between the ranges and the codes of a tile: so large that blocks rarely wait, and
-  // so small that the tile is still cached.
+  const unsigned blocks = std::min(2 * batch.tiles, resident * multiprocessors());
+  // The number of tiles by which the search for ranges is ahead of the encoding: so large that
+  // blocks rarely wait, and so small that a tile is still in the L2 cache when it is encoded.
   std::uint32_t lead = blocks;
   for (const Chunk& chunk : plan.in_tiles)
     lead = std::max(lead, tiles_of(chunk.numel, minmax_uint8::kTile));
@@ -199,8 +191,8 @@ void MinMaxUInt8::decode_means(std::span<const Tensor> xs, std::span<const Tenso
   batch.wires_per_mean = static_cast<std::uint32_t>(wires_per_mean);
   batch.scale = 1.0f / static_cast<float>(wires_per_mean);
   batch.tiles = number_tiles(chunks, minmax_uint8::kDecodeTile);
-  const Tensor kept = set_table(batch.chunks, chunks, device());
-  const Tensor kept_wires = set_table(batch.wires, addresses, device());
+  const Tensor chunk_table = set_table(batch.chunks, chunks, device());
+  const Tensor wire_table = set_table(batch.wires, addresses, device());
   minmax_uint8::decode(stream(), batch);
 }
 

@@ -15,18 +15,16 @@ struct EncodingPlan {
   unsigned clusters = 0;  // number of clusters that run concurrently
 };
 
-/// Groups chunks for the current GPU.
+/// Groups chunks for the current GPU. If `mean` is true, the chunks are means of wires, which no
+/// warp kernel encodes.
 EncodingPlan plan_encoding(const std::vector<Chunk>& chunks, bool mean);
-
-/// Number of multiprocessors of the current GPU.
-unsigned multiprocessors();
 
 }  // namespace trigram::cuda::minmax_uint8
 
 namespace trigram::cuda {
 
-/// MinMaxUInt8 on a GPU. Every operation takes one launch for all chunks of a kind. It is one pass
-/// over memory if each chunk fits into the registers of a cluster.
+/// MinMaxUInt8 on a GPU. Decoding takes one launch, and encoding one launch per group of an
+/// EncodingPlan. Chunks that fit into the registers of a cluster are read only once.
 class MinMaxUInt8 final : public CudaCodec {
  public:
   using CudaCodec::CudaCodec;
@@ -42,10 +40,9 @@ class MinMaxUInt8 final : public CudaCodec {
   void encode_mean(Device& device, const Tensor& wire, std::span<const Tensor> wires,
                    const Tensor& mean, const Tensor* residual) override;
 
-  /// encode_mean for several owners at once. `incoming` has the same number of wires for each of
-  /// `wires`, one group after another; wires[i] gets the code of the mean of the i-th group.
-  /// `means` only give the lengths and are not written. `residuals` is empty or has one tensor per
-  /// wire.
+  /// Like encode_mean, for several means at once. `incoming` consists of wires.size() groups of
+  /// equal size, one after another; wires[i] becomes the encoded mean of the i-th group. `means`
+  /// only give the lengths and are not written. `residuals` is empty or has one tensor per wire.
   void encode_means(std::span<const Tensor> wires, std::span<const Tensor> incoming,
                     std::span<const Tensor> means, std::span<const Tensor> residuals);
 
@@ -53,6 +50,8 @@ class MinMaxUInt8 final : public CudaCodec {
   void encode_chunks(const std::vector<minmax_uint8::Chunk>& chunks,
                      const std::vector<const std::byte*>& incoming, std::size_t wires_per_mean,
                      bool feedback);
+  void encode_vectors(std::span<const Tensor> wires, std::span<const Tensor> xs,
+                      std::span<const Tensor> residuals);
   void decode_means(std::span<const Tensor> xs, std::span<const Tensor> wires);
 };
 

@@ -9,13 +9,13 @@
 namespace trigram::cuda {
 
 Tensor CudaCodec::zeroed_scratch(std::size_t nbytes) const {
-  const Tensor room = scratch(nbytes);
-  zero(room, nbytes);
-  return room;
+  const Tensor memory = scratch(nbytes);
+  zero(memory, nbytes);
+  return memory;
 }
 
-void CudaCodec::zero(const Tensor& room, std::size_t nbytes) const {
-  check(cudaMemsetAsync(room.data(), 0, nbytes, stream()), "cudaMemsetAsync");
+void CudaCodec::zero(const Tensor& memory, std::size_t nbytes) const {
+  check(cudaMemsetAsync(memory.data(), 0, nbytes, stream()), "cudaMemsetAsync");
 }
 
 std::unique_ptr<Codec> make_cuda_codec(const CodecSpec& spec, const CodecKey& key,

@@ -31,19 +31,19 @@ class CudaCodec : public Codec {
  protected:
   Device& device() const { return context_.device; }
   cudaStream_t stream() const { return context_.stream; }
-  /// Uninitialised device memory for the work that is queued next. When its last handle is
-  /// destroyed, the memory is reused once the stream has completed that work.
+  /// Uninitialised device memory for the work that is queued next. The caller may destroy the
+  /// tensor after queueing: the memory is reused only when the stream has completed that work.
   Tensor scratch(std::size_t nbytes) const { return device().empty(nbytes, DType::u8); }
   Tensor zeroed_scratch(std::size_t nbytes) const;
-  void zero(const Tensor& room, std::size_t nbytes) const;
+  void zero(const Tensor& memory, std::size_t nbytes) const;
 
  private:
   CodecContext context_;
   std::shared_ptr<const Codec> host_;
 };
 
-/// The codec of `spec` on a GPU. Wires and values equal those of the host's codec to the last bit,
-/// except for the payload of NaNs. Throws ConfigError, with the nearest name, if there is no codec
+/// The codec of `spec` on a GPU. Wires and values equal the host codec's to the last bit, except
+/// for the payload of NaNs. Throws ConfigError, with the nearest name, if there is no codec
 /// of that name.
 std::unique_ptr<Codec> make_cuda_codec(const CodecSpec& spec, const CodecKey& key,
                                        const CodecContext& context);
@@ -56,7 +56,7 @@ struct CodecParts {
   std::shared_ptr<const Codec> host;
 };
 
-// Each codec file defines one of these functions; registry.cpp has the table.
+// Each codec's source defines its function here; registry.cpp finds them by the codec's name.
 std::unique_ptr<Codec> make_minmax_uint8(const CodecParts& parts);
 std::unique_ptr<Codec> make_fp16(const CodecParts& parts);
 std::unique_ptr<Codec> make_bf16(const CodecParts& parts);

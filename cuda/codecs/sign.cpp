@@ -30,7 +30,7 @@ class Sign final : public CudaCodec {
   void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires) override {
     if (xs.empty()) return;
     sign::Batch batch = {};
-    const Tensor table = list(batch, wires, xs, {});
+    const Tensor table = set_batch(batch, wires, xs, {});
     sign::decode(stream(), batch);
   }
 
@@ -47,12 +47,13 @@ class Sign final : public CudaCodec {
                      std::span<const Tensor> residuals) {
     if (xs.empty()) return;
     sign::Batch batch = {};
-    const Tensor table = list(batch, wires, xs, residuals);
+    const Tensor table = set_batch(batch, wires, xs, residuals);
     const Tensor totals = scratch(batch.tiles * sign::kTileBytes * sign::sums_of(batch.scale));
     sign::encode(stream(), batch, reinterpret_cast<double*>(totals.data()), !residuals.empty());
   }
-  Tensor list(sign::Batch& batch, std::span<const Tensor> wires, std::span<const Tensor> xs,
-              std::span<const Tensor> residuals) const {
+  /// Returns the device memory to which `batch` refers, as set_table does.
+  Tensor set_batch(sign::Batch& batch, std::span<const Tensor> wires, std::span<const Tensor> xs,
+                   std::span<const Tensor> residuals) const {
     TRIGRAM_CHECK(wires.size() == xs.size(), "{} vectors on {} wires", xs.size(), wires.size());
     std::vector<sign::Chunk> chunks;
     for (std::size_t i = 0; i < xs.size(); ++i) {

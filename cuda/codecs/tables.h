@@ -8,19 +8,19 @@
 
 namespace trigram::cuda {
 
-/// Makes `table` list `items`. If they do not fit into the table itself, returns the device memory
-/// that the table refers to; the caller keeps it until the kernel is queued.
-template <class T, int kOwn>
-Tensor set_table(Table<T, kOwn>& table, const std::vector<T>& items, Device& device) {
-  if (items.size() <= Table<T, kOwn>::kCapacity) {
-    std::copy(items.begin(), items.end(), table.own);
-    table.longer = nullptr;
+/// Makes `table` hold `items`. If they do not fit into the table itself, returns the device memory
+/// to which the table refers; the caller keeps it until the kernel is queued.
+template <class T, int kCapacity>
+Tensor set_table(Table<T, kCapacity>& table, const std::vector<T>& items, Device& device) {
+  if (items.size() <= kCapacity) {
+    std::ranges::copy(items, table.items);
+    table.device_items = nullptr;
     return {};
   }
-  const Tensor room = device.empty(items.size() * sizeof(T), DType::u8);
-  device.upload(room, items);
-  table.longer = reinterpret_cast<const T*>(room.data());
-  return room;
+  const Tensor memory = device.empty(items.size() * sizeof(T), DType::u8);
+  device.upload(memory, items);
+  table.device_items = reinterpret_cast<const T*>(memory.data());
+  return memory;
 }
 
 /// Sets `first_tile` of chunks that are cut into tiles of `tile` elements. Returns the number of

@@ -17,10 +17,10 @@ class TopK final : public CudaCodec {
     const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     if (k == 0) return;
     TRIGRAM_CHECK(n <= std::numeric_limits<std::uint32_t>::max(), "{} elements", n);
-    const topk::Room needed = topk::room_for(n);
-    const Tensor room = scratch(needed.bytes);
-    zero(room, needed.zeroed);
-    topk::encode(stream(), floats(x), n, k, wire.data(), room.data());
+    const topk::ScratchSize size = topk::scratch_size(n);
+    const Tensor memory = scratch(size.bytes);
+    zero(memory, size.zeroed_bytes);
+    topk::encode(stream(), floats(x), n, k, wire.data(), memory.data());
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     check_wire(*this, wire, x);

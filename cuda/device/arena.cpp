@@ -20,7 +20,7 @@ std::size_t block_size(std::size_t nbytes) {
   return (nbytes + step - 1) / step * step;
 }
 
-std::byte* allocated(std::size_t nbytes) {
+std::byte* malloc_on_gpu(std::size_t nbytes) {
   std::byte* memory = nullptr;
   const cudaError_t code = cudaMalloc(&memory, nbytes);
   if (code == cudaErrorMemoryAllocation) {
@@ -43,15 +43,15 @@ bool CudaArena::Fence::open_for(cudaStream_t stream) {
       events, [stream](const auto& event) { return stream != nullptr && event.first == stream; });
 }
 
-std::shared_ptr<CudaArena> CudaArena::create(std::size_t nbytes, std::string enlarge,
+std::shared_ptr<CudaArena> CudaArena::create(std::size_t nbytes, std::string advice,
                                              CudaBlocks blocks) {
-  return std::shared_ptr<CudaArena>(new CudaArena(nbytes, std::move(enlarge), blocks));
+  return std::shared_ptr<CudaArena>(new CudaArena(nbytes, std::move(advice), blocks));
 }
 
-CudaArena::CudaArena(std::size_t nbytes, std::string enlarge, CudaBlocks blocks)
-    : nbytes_(nbytes / kAlignment * kAlignment), enlarge_(std::move(enlarge)), blocks_(blocks) {
-  memory_ = allocated(nbytes_);
-  if (blocks_ == CudaBlocks::allocated) {  // the allocation only tested whether the memory is there
+CudaArena::CudaArena(std::size_t nbytes, std::string advice, CudaBlocks blocks)
+    : nbytes_(nbytes / kAlignment * kAlignment), advice_(std::move(advice)), blocks_(blocks) {
+  memory_ = malloc_on_gpu(nbytes_);
+  if (blocks_ == CudaBlocks::allocated) {  // the allocation only tested that there is enough memory
     cuda::check(cudaFree(std::exchange(memory_, nullptr)), "cudaFree");
   } else {
     clean_[memory_] = nbytes_;
@@ -71,11 +71,11 @@ void CudaArena::add_stream(cudaStream_t stream) {
 void CudaArena::remove_stream(cudaStream_t stream) {
   const std::lock_guard lock(mutex_);
   std::erase(streams_, stream);
-  departed_.push_back(end_of(stream));
+  departed_.push_back(record_event(stream));
 }
 
 // An event after everything that is queued on `stream` now.
-std::shared_ptr<cuda::Event> CudaArena::end_of(cudaStream_t stream) {
+std::shared_ptr<cuda::Event> CudaArena::record_event(cudaStream_t stream) {
   std::unique_ptr<cuda::Event> event;
   if (idle_events_.empty()) {
     event = std::make_unique<cuda::Event>();
@@ -91,23 +91,23 @@ std::shared_ptr<cuda::Event> CudaArena::end_of(cudaStream_t stream) {
 
 std::shared_ptr<std::byte> CudaArena::allocate(std::size_t nbytes, cudaStream_t stream,
                                                Waiter& waiter) {
-  if (blocks_ == CudaBlocks::allocated) return allocate_alone(nbytes);
+  if (blocks_ == CudaBlocks::allocated) return allocate_separately(nbytes);
   const std::size_t size = block_size(nbytes);
   std::byte* block = nullptr;
-  bool hope = true;
+  bool can_succeed = true;  // now or later
   const auto try_again = [&] {
     const std::lock_guard lock(mutex_);
-    block = find(size, stream);
-    hope = !dropped_.empty();
+    block = find_block(size, stream);
+    can_succeed = !dropped_.empty();
     if (block) used_ += size;
-    return block || !hope;
+    return block || !can_succeed;
   };
   if (!try_again()) waiter.await({.kind = Wait::accelerator}, try_again);
-  if (!block) throw CudaMemoryError(exhausted(size));
+  if (!block) throw CudaMemoryError(exhausted_text(size));
   return {block, [arena = shared_from_this(), size](std::byte* b) { arena->drop(b, size); }};
 }
 
-std::shared_ptr<std::byte> CudaArena::allocate_alone(std::size_t nbytes) {
+std::shared_ptr<std::byte> CudaArena::allocate_separately(std::size_t nbytes) {
   const std::size_t size = block_size(nbytes);
   bool fits = false;
   {
@@ -115,36 +115,36 @@ std::shared_ptr<std::byte> CudaArena::allocate_alone(std::size_t nbytes) {
     fits = used_ + size <= nbytes_;
     if (fits) used_ += size;
   }
-  if (!fits) throw CudaMemoryError(exhausted(size));
+  if (!fits) throw CudaMemoryError(exhausted_text(size));
   const auto give_back = [arena = shared_from_this(), size](std::byte* block) {
-    cudaDeviceSynchronize();  // work on any stream may still use it
+    cudaDeviceSynchronize();  // work on any stream may still use the block
     cudaFree(block);
     const std::lock_guard lock(arena->mutex_);
     arena->used_ -= size;
   };
-  return {allocated(std::max<std::size_t>(nbytes, 1)), give_back};
+  return {malloc_on_gpu(std::max<std::size_t>(nbytes, 1)), give_back};
 }
 
-std::byte* CudaArena::find(std::size_t size, cudaStream_t stream) {
-  fence_dropped();
+std::byte* CudaArena::find_block(std::size_t size, cudaStream_t stream) {
+  add_fence();
   if (std::byte* const block = reuse(size, stream)) return block;
   if (std::byte* const block = carve(size)) return block;
   merge_dropped();
   return carve(size);
 }
 
-void CudaArena::fence_dropped() {
+void CudaArena::add_fence() {
   if (just_dropped_.empty()) return;
   const auto fence = std::make_shared<Fence>();
-  for (cudaStream_t stream : streams_) fence->events.emplace_back(stream, end_of(stream));
-  std::erase_if(departed_, [](const auto& end) { return end->reached(); });
-  for (const auto& end : departed_) fence->events.emplace_back(nullptr, end);
+  for (cudaStream_t stream : streams_) fence->events.emplace_back(stream, record_event(stream));
+  std::erase_if(departed_, [](const auto& event) { return event->reached(); });
+  for (const auto& event : departed_) fence->events.emplace_back(nullptr, event);
   for (const auto& [block, size] : just_dropped_) dropped_[size].push_back({block, fence});
   just_dropped_.clear();
 }
 
-// Takes a dropped block of exactly this size. Streams complete older fences first, so only the
-// oldest block is checked.
+// Takes a dropped block of exactly this size. Streams pass older fences first, so only the oldest
+// block is checked.
 std::byte* CudaArena::reuse(std::size_t size, cudaStream_t stream) {
   const auto found = dropped_.find(size);
   if (found == dropped_.end()) return nullptr;
@@ -159,7 +159,7 @@ std::byte* CudaArena::reuse(std::size_t size, cudaStream_t stream) {
 // Takes the front of the first free range that is long enough.
 std::byte* CudaArena::carve(std::size_t size) {
   const auto found =
-      std::ranges::find_if(clean_, [size](const auto& stretch) { return stretch.second >= size; });
+      std::ranges::find_if(clean_, [size](const auto& range) { return range.second >= size; });
   if (found == clean_.end()) return nullptr;
   const auto [block, length] = *found;
   clean_.erase(found);
@@ -204,12 +204,12 @@ void CudaArena::drop(std::byte* block, std::size_t size) noexcept {
   }
 }
 
-std::string CudaArena::exhausted(std::size_t size) const {
+std::string CudaArena::exhausted_text(std::size_t size) const {
   const std::lock_guard lock(mutex_);
   return fmt::format(
       "a tensor of {} bytes does not fit into the {} bytes for tensors on the GPU, of which {} are "
       "in use; {}",
-      size, nbytes_, used_, enlarge_);
+      size, nbytes_, used_, advice_);
 }
 
 }  // namespace trigram

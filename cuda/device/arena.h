@@ -38,13 +38,13 @@ enum class CudaBlocks {
 /// on which streams. But no work that is queued after the drop can use the block. So a dropped
 /// block can be reused when every stream has completed the work that was queued on it at the drop.
 /// This is checked with a *fence*: one event on each stream, recorded at the next allocation for
-/// all blocks dropped until then. The allocating stream needs no event: its use of the block comes
-/// after everything that it has queued before. If it hands the new tensor to another stream, that
-/// stream is ordered after it, by `Stream::submit` or `wait`.
+/// all blocks that were dropped since the last fence. The allocating stream needs no event: its use
+/// of the block comes after everything that it has queued before. If it hands the new tensor to
+/// another stream, that stream is ordered after it, by `Stream::submit` or `wait`.
 class CudaArena : public std::enable_shared_from_this<CudaArena> {
  public:
-  /// `enlarge` is appended to the error for exhausted memory. It says what the user can do.
-  static std::shared_ptr<CudaArena> create(std::size_t nbytes, std::string enlarge,
+  /// `advice` tells the user how to avoid the error for exhausted memory, to which it is appended.
+  static std::shared_ptr<CudaArena> create(std::size_t nbytes, std::string advice,
                                            CudaBlocks blocks = CudaBlocks::carved);
   ~CudaArena();
   CudaArena(const CudaArena&) = delete;
@@ -57,8 +57,8 @@ class CudaArena : public std::enable_shared_from_this<CudaArena> {
   void remove_stream(cudaStream_t stream);
 
   /// Returns at least `nbytes` uninitialised bytes; never null. Work on `stream` must be the first
-  /// to use them. If all memory is in use, waits until no queued work uses enough of the dropped
-  /// blocks. Throws CudaMemoryError if that cannot help.
+  /// to use them. If all memory is in use, waits until queued work has finished with enough
+  /// dropped blocks. Throws CudaMemoryError if no dropped block is left to wait for.
   std::shared_ptr<std::byte> allocate(std::size_t nbytes, cudaStream_t stream, Waiter& waiter);
 
   /// In bytes; suits 16-byte vector loads and cache lines.
@@ -66,9 +66,10 @@ class CudaArena : public std::enable_shared_from_this<CudaArena> {
 
  private:
   struct Fence {
-    std::vector<std::pair<cudaStream_t, std::shared_ptr<cuda::Event>>> events;  // not yet reached
-    /// True if `stream` may use the blocks that were dropped before the fence. If `stream` is null:
-    /// true if every stream may.
+    /// The events that have not fired yet, and their streams.
+    std::vector<std::pair<cudaStream_t, std::shared_ptr<cuda::Event>>> events;
+    /// True if work on `stream` may use the blocks that were dropped before the fence. If `stream`
+    /// is null: true if work on every stream may.
     bool open_for(cudaStream_t stream);
   };
   struct Dropped {
@@ -76,20 +77,20 @@ class CudaArena : public std::enable_shared_from_this<CudaArena> {
     std::shared_ptr<Fence> fence;
   };
 
-  CudaArena(std::size_t nbytes, std::string enlarge, CudaBlocks blocks);
-  std::shared_ptr<std::byte> allocate_alone(std::size_t nbytes);
-  std::byte* find(std::size_t size, cudaStream_t stream);
+  CudaArena(std::size_t nbytes, std::string advice, CudaBlocks blocks);
+  std::shared_ptr<std::byte> allocate_separately(std::size_t nbytes);
+  std::byte* find_block(std::size_t size, cudaStream_t stream);
   std::byte* reuse(std::size_t size, cudaStream_t stream);
   std::byte* carve(std::size_t size);
-  void fence_dropped();
+  void add_fence();
   void merge_dropped();
   void merge(std::byte* block, std::size_t size);
   void drop(std::byte* block, std::size_t size) noexcept;
-  std::string exhausted(std::size_t size) const;
-  std::shared_ptr<cuda::Event> end_of(cudaStream_t stream);
+  std::string exhausted_text(std::size_t size) const;
+  std::shared_ptr<cuda::Event> record_event(cudaStream_t stream);
 
   const std::size_t nbytes_;
-  const std::string enlarge_;
+  const std::string advice_;
   const CudaBlocks blocks_;
   std::byte* memory_ = nullptr;
 

@@ -1,6 +1,5 @@
 #include "cuda/device/cuda_device.h"
 
-#include <array>
 #include <stdexcept>
 
 #include "core/device/element_types.h"
@@ -38,8 +37,6 @@ CudaDevice::CudaDevice(cudaStream_t stream, std::shared_ptr<CudaArena> arena, Wa
       staging_(stream, waiter),
       norm_(empty(kNormBytes, DType::u8)),
       nn_(stream, empty(kBlasWorkspace, DType::u8)) {}
-
-CudaDevice::~CudaDevice() = default;
 
 Tensor CudaDevice::empty(std::size_t numel, DType dtype, std::size_t priced_numel) {
   auto memory = membership_.arena->allocate(numel * size_of(dtype), stream_, waiter_);
@@ -118,9 +115,10 @@ double CudaDevice::norm2(const Tensor& x) {
   auto* const scratch = reinterpret_cast<double*>(norm_.data());
   double* const result = scratch + cuda::kNormScratch;
   cuda::norm2(stream_, x.numel(), floats(x), scratch, result);
-  std::array<double, 1> norm = {};
-  staging_.download(std::as_writable_bytes(std::span(norm)), reinterpret_cast<std::byte*>(result));
-  return norm[0];
+  double norm = 0;
+  staging_.download(std::as_writable_bytes(std::span(&norm, 1)),
+                    reinterpret_cast<std::byte*>(result));
+  return norm;
 }
 
 void CudaDevice::upload(const Tensor& dst, std::span<const std::byte> values) {

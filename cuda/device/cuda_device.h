@@ -24,7 +24,6 @@ class CudaDevice final : public Device {
  public:
   /// Operations that block the host wait through `waiter`.
   CudaDevice(cudaStream_t stream, std::shared_ptr<CudaArena> arena, Waiter& waiter);
-  ~CudaDevice() override;
 
   std::string_view name() const override { return "cuda"; }
   using Device::codec;

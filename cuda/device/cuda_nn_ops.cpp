@@ -14,7 +14,7 @@
 namespace trigram {
 namespace {
 
-// The numbers of elements of a window's tensors.
+// The number of elements of each tensor of a window operation.
 struct Lengths {
   explicit Lengths(const Window& w)
       : images(w.batch * w.channels * w.height * w.width),

@@ -7,10 +7,10 @@
 namespace trigram {
 namespace {
 
-// Returns the address of a moment tensor; clears `all_have_it` if the tensor is missing.
-float* moment(const Tensor& w, const Tensor& moment, bool& all_have_it) {
+// Returns the address of the moment tensor for `w`; clears `all_present` if there is none.
+float* moment(const Tensor& w, const Tensor& moment, bool& all_present) {
   if (moment.is_phantom()) {
-    all_have_it = false;
+    all_present = false;
     return nullptr;
   }
   require_equal_length(w, moment);

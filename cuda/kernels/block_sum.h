@@ -4,8 +4,8 @@
 
 namespace trigram::cuda {
 
-/// The sum over a block of kThreads threads, which must be a multiple of 32, in a fixed order. All
-/// threads get the sum. `shared` has kThreads / 32 values and may be reused after the call.
+/// The sum over a block of kThreads threads, in a fixed order. kThreads must be a multiple of 32.
+/// All threads get the sum. `shared` has kThreads / 32 values and may be reused after the call.
 template <unsigned kThreads, class T>
 __device__ __forceinline__ T block_sum(T value, T* shared) {
   constexpr unsigned kWarps = kThreads / 32;

@@ -18,8 +18,8 @@ struct Fill {
   T value;
 };
 
-// The form of axpby. Sums without factors are the most frequent form; an output that is overwritten
-// is not read.
+// Special forms of axpby: `scaled` does not read y (b = 0), and `sum` multiplies by no factors
+// (a = b = 1), which is the most frequent form.
 enum class Form { scaled, sum, general };
 
 template <Form form>
@@ -43,7 +43,7 @@ struct CombineSixteenBit {
   float a, b;
 };
 
-struct Larger {
+struct Maximum {
   __device__ __forceinline__ float operator()(float x, float y) const { return x > y ? x : y; }
   static constexpr bool kReadsY = true;
 };
@@ -122,7 +122,7 @@ void axpby(cudaStream_t stream, std::size_t n, DType type, float a, const std::b
 
 void maximum(cudaStream_t stream, std::size_t n, const float* x, float* y) {
   update<element::F32>(stream, n, reinterpret_cast<const std::byte*>(x),
-                       reinterpret_cast<std::byte*>(y), Larger{});
+                       reinterpret_cast<std::byte*>(y), Maximum{});
 }
 
 void cut_below(cudaStream_t stream, std::size_t n, float magnitude, float* x) {
@@ -148,14 +148,15 @@ struct Draws {
   Philox::Block counter;  // the counter of block 0
   Philox::Key key;
   std::uint32_t first_block;
-  unsigned used;  // number of words of the first block that were already drawn
+  unsigned used;  // number of words of block `first_block` that were already drawn
 };
 
 __device__ Philox::Block block_of(const Draws& draws, std::uint32_t index) {
   return Philox::encrypt({index, draws.counter[1], draws.counter[2], draws.counter[3]}, draws.key);
 }
 
-// A number takes four words. They span two blocks if single words were drawn before.
+// A normally distributed number takes four words. They span two random blocks if single words were
+// drawn before.
 __global__ void normal_kernel(std::size_t n, float* x, Draws draws) {
   for (std::size_t i = grid_thread(); i < n; i += grid_threads()) {
     const auto index = static_cast<std::uint32_t>(draws.first_block + i);
@@ -164,8 +165,8 @@ __global__ void normal_kernel(std::size_t n, float* x, Draws draws) {
       const Philox::Block next = block_of(draws, index + 1);
       Philox::Block both = {};
       for (unsigned j = 0; j < 4; ++j) {
-        const unsigned at = draws.used + j;
-        both[j] = at < 4 ? words[at] : next[at - 4];
+        const unsigned word = draws.used + j;
+        both[j] = word < 4 ? words[word] : next[word - 4];
       }
       words = both;
     }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cuda/support/error.h"
-
 namespace trigram::cuda {
 namespace {
 
@@ -12,20 +10,9 @@ constexpr unsigned kBlocksPerMultiprocessor = 8;
 
 }  // namespace
 
-unsigned multiprocessors() {
-  static const unsigned count = [] {
-    int device = 0, found = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&found, cudaDevAttrMultiProcessorCount, device),
-          "cudaDeviceGetAttribute");
-    return static_cast<unsigned>(found);
-  }();
-  return count;
-}
-
-unsigned blocks_for(std::size_t steps, unsigned held) {
+unsigned blocks_for(std::size_t steps, unsigned resident) {
   const std::size_t blocks = (steps + kBlock - 1) / kBlock;
-  return static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, held));
+  return static_cast<unsigned>(std::clamp<std::size_t>(blocks, 1, resident));
 }
 
 unsigned blocks_for(std::size_t steps) {

@@ -38,7 +38,7 @@ bool is_aligned(const T* address) {
 }
 
 /// A vector with groups of four elements from index `head` on. The elements before `head` are
-/// handled one by one.
+/// handled one by one. `aligned` tells whether the groups are aligned for Pack.
 template <class Type>
 struct Vector {
   using Stored = typename Type::Stored;
@@ -87,8 +87,8 @@ Cut cut_for(std::size_t n, const T* address) {
   return {n, head < n ? head : n};
 }
 
-/// Calls body.one(i) for every single element and body.four(i) for every group. Each call runs on
-/// one of `threads` threads; `thread` is the index of the caller.
+/// Calls body.one(i) for every single element i, and body.four(i) for every group, where i is its
+/// first element. `threads` threads share the calls; `thread` is the index of the calling thread.
 template <class Body>
 __device__ __forceinline__ void for_each_group(const Cut& cut, std::size_t thread,
                                                std::size_t threads, const Body& body) {
@@ -107,8 +107,8 @@ __global__ void groups_kernel(Cut cut, Body body) {
 template <class Body>
 void launch_groups(cudaStream_t stream, const Cut& cut, const Body& body) {
   if (cut.n == 0) return;
-  static const unsigned held = blocks_held(groups_kernel<Body>);
-  launch(stream, {.grid = blocks_for(cut.groups(), held)}, groups_kernel<Body>, cut, body);
+  static const unsigned resident = resident_blocks(groups_kernel<Body>);
+  launch(stream, {.grid = blocks_for(cut.groups(), resident)}, groups_kernel<Body>, cut, body);
 }
 
 }  // namespace trigram::cuda

@@ -14,8 +14,8 @@ __global__ void bias_kernel(std::size_t n, std::size_t cols, float* x, const flo
   for (std::size_t i = grid_thread(); i < n; i += grid_threads()) x[i] = add(x[i], b[i % cols]);
 }
 
-// A block sums kTile columns, with kTile threads for each column. The order is that of the host:
-// every 32nd row, then a tree.
+// A block sums kTile columns, with kTile threads for each column. It adds in the host's
+// order: every 32nd row, then a tree.
 __global__ void __launch_bounds__(kTile* kTile)
     bias_grad_kernel(std::size_t rows, std::size_t cols, const float* dx, float* dbias) {
   __shared__ float sums[kTile][kTile + 1];
@@ -74,7 +74,7 @@ __device__ double softmax_row(std::size_t classes, const float* logits, unsigned
     const std::size_t c = first + lane;
     float power = 0;
     if (c < classes) gradient[c] = power = exp_portable(sub(logits[c], largest));
-    // Adds sequentially, as on the host: labels of one byte allow at most 256 classes.
+    // Adds sequentially, as on the host. These are at most 256 terms, because labels have one byte.
     for (int from = 0; from < 32 && first + from < classes; ++from) {
       sum = add(sum, __shfl_sync(0xFFFFFFFF, power, from));
     }

@@ -7,7 +7,7 @@
 
 #include "core/nn_ops.h"
 
-/// Neural-network operations, queued on a stream. Shapes are those of NnOps. All sums have a fixed
+/// Neural-network operations, queued on a stream. Shapes are as in NnOps. All sums have a fixed
 /// order. Window operations, relu and bias give the same bits as the host.
 namespace trigram::cuda {
 

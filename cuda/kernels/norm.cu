@@ -15,7 +15,7 @@ __device__ __forceinline__ double square(float x) {
   return __dmul_rn(static_cast<double>(x), static_cast<double>(x));
 }
 
-// One block sums one range of the vector, and a thread has four of its sums.
+// One block sums the squares of one range of the vector; each thread has four partial sums.
 __global__ void __launch_bounds__(kBlock)
     squares_kernel(std::size_t n, std::size_t range, Floats x, double* sums) {
   __shared__ double shared[kBlock / 32];

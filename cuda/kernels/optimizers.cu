@@ -6,10 +6,11 @@
 namespace trigram::cuda {
 namespace {
 
-// The update of one element. Operands that an update does not use are neither read nor written.
+// The update rules for one element. kUsesM and kUsesV tell whether a rule uses the first and second
+// moment; moments that it does not use are neither read nor written.
 
 struct Sgd {
-  static constexpr bool kFirst = false, kSecond = false;
+  static constexpr bool kUsesM = false, kUsesV = false;
   __device__ __forceinline__ void operator()(float& w, float g, float&, float&) const {
     w = sub(w, mul(lr, add(g, mul(weight_decay, w))));
   }
@@ -17,7 +18,7 @@ struct Sgd {
 };
 
 struct Momentum {
-  static constexpr bool kFirst = true, kSecond = false;
+  static constexpr bool kUsesM = true, kUsesV = false;
   __device__ __forceinline__ void operator()(float& w, float g, float& m, float&) const {
     m = add(mul(momentum, m), add(g, mul(weight_decay, w)));
     w = sub(w, mul(lr, m));
@@ -26,26 +27,29 @@ struct Momentum {
 };
 
 struct Adam {
-  static constexpr bool kFirst = true, kSecond = true;
+  static constexpr bool kUsesM = true, kUsesV = true;
   explicit Adam(const AdamStep& s)
-      : step(s), rest1(1 - s.beta1), rest2(1 - s.beta2), shrink(s.lr * s.decoupled_weight_decay) {}
+      : step(s),
+        one_minus_beta1(1 - s.beta1),
+        one_minus_beta2(1 - s.beta2),
+        decay(s.lr * s.decoupled_weight_decay) {}
   __device__ __forceinline__ void operator()(float& w, float g, float& m, float& v) const {
     const float gradient = add(g, mul(step.weight_decay, w));
-    m = add(mul(step.beta1, m), mul(rest1, gradient));
-    v = add(mul(step.beta2, v), mul(rest2, mul(gradient, gradient)));
+    m = add(mul(step.beta1, m), mul(one_minus_beta1, gradient));
+    v = add(mul(step.beta2, v), mul(one_minus_beta2, mul(gradient, gradient)));
     const float root = __fsqrt_rn(div(v, step.correction2));
     const float update = div(div(m, step.correction1), add(root, step.eps));
-    w = sub(sub(w, mul(shrink, w)), mul(step.lr, update));
+    w = sub(sub(w, mul(decay, w)), mul(step.lr, update));
   }
   AdamStep step;
-  float rest1, rest2, shrink;
+  float one_minus_beta1, one_minus_beta2, decay;
 };
 
 template <class Rule>
 struct Update {
   Update(const Parameters& p, std::size_t head, const Rule& r)
       : w(p.w, head), g(p.g, head), m(p.m, head), v(p.v, head), rule(r) {}
-  // This constructor is for kernels, in which the addresses of pieces become known.
+  // This constructor is for kernels: only they know the addresses of a chunk.
   __device__ __forceinline__ Update(const Parameters& p, const Rule& r) : rule(r) {
     const auto view = [](float* values) {
       Floats vector;
@@ -60,21 +64,21 @@ struct Update {
   }
 
   __device__ __forceinline__ void one(std::size_t i) const {
-    float wi = w.load(i), mi = Rule::kFirst ? m.load(i) : 0, vi = Rule::kSecond ? v.load(i) : 0;
+    float wi = w.load(i), mi = Rule::kUsesM ? m.load(i) : 0, vi = Rule::kUsesV ? v.load(i) : 0;
     rule(wi, g.load(i), mi, vi);
     w.store(i, wi);
-    if (Rule::kFirst) m.store(i, mi);
-    if (Rule::kSecond) v.store(i, vi);
+    if (Rule::kUsesM) m.store(i, mi);
+    if (Rule::kUsesV) v.store(i, vi);
   }
   __device__ __forceinline__ void four(std::size_t i) const {
     Four ws = w.load_four(i), ms = {}, vs = {};
     const Four gs = g.load_four(i);
-    if (Rule::kFirst) ms = m.load_four(i);
-    if (Rule::kSecond) vs = v.load_four(i);
+    if (Rule::kUsesM) ms = m.load_four(i);
+    if (Rule::kUsesV) vs = v.load_four(i);
     for (int j = 0; j < 4; ++j) rule(ws.v[j], gs.v[j], ms.v[j], vs.v[j]);
     w.store_four(i, ws);
-    if (Rule::kFirst) m.store_four(i, ms);
-    if (Rule::kSecond) v.store_four(i, vs);
+    if (Rule::kUsesM) m.store_four(i, ms);
+    if (Rule::kUsesV) v.store_four(i, vs);
   }
 
   Floats w, g, m, v;
@@ -103,8 +107,8 @@ __global__ void pieces_kernel(Pieces all, Rule rule) {
     p.n = p.n - begin < kChunk ? p.n - begin : kChunk;
     p.w += begin;
     p.g += begin;
-    if (Rule::kFirst) p.m += begin;
-    if (Rule::kSecond) p.v += begin;
+    if (Rule::kUsesM) p.m += begin;
+    if (Rule::kUsesV) p.v += begin;
     for_each_group(Cut{p.n, 0}, threadIdx.x, blockDim.x, Update<Rule>(p, rule));
   }
 }
@@ -112,24 +116,24 @@ __global__ void pieces_kernel(Pieces all, Rule rule) {
 template <class Rule>
 void update(cudaStream_t stream, const Pieces& pieces, const Rule& rule) {
   if (pieces.chunks == 0) return;
-  static const unsigned held = blocks_held(pieces_kernel<Rule>);
-  launch(stream, {.grid = blocks_for(pieces.chunks * kBlock, held)}, pieces_kernel<Rule>, pieces,
-         rule);
+  static const unsigned resident = resident_blocks(pieces_kernel<Rule>);
+  launch(stream, {.grid = blocks_for(pieces.chunks * kBlock, resident)}, pieces_kernel<Rule>,
+         pieces, rule);
 }
 
-template <class What>
-void sgd_of(cudaStream_t stream, const SgdStep& step, const What& what) {
-  if (step.momentum == 0) return update(stream, what, Sgd{step.lr, step.weight_decay});
-  update(stream, what, Momentum{step.lr, step.momentum, step.weight_decay});
+template <class Operands>
+void update_sgd(cudaStream_t stream, const SgdStep& step, const Operands& operands) {
+  if (step.momentum == 0) return update(stream, operands, Sgd{step.lr, step.weight_decay});
+  update(stream, operands, Momentum{step.lr, step.momentum, step.weight_decay});
 }
 
 }  // namespace
 
 void sgd(cudaStream_t stream, const SgdStep& step, const Parameters& parameters) {
-  sgd_of(stream, step, parameters);
+  update_sgd(stream, step, parameters);
 }
 void sgd(cudaStream_t stream, const SgdStep& step, const Pieces& pieces) {
-  sgd_of(stream, step, pieces);
+  update_sgd(stream, step, pieces);
 }
 void adam(cudaStream_t stream, const AdamStep& step, const Parameters& parameters) {
   update(stream, parameters, Adam(step));

@@ -9,7 +9,8 @@
 /// Optimizer steps. Each takes one launch and gives the same bits as HostDevice.
 namespace trigram::cuda {
 
-/// Weights, gradients and moments, with n elements each. SGD uses only m, and only with momentum.
+/// Weights w, gradients g and moments m and v, with n elements each. SGD does not use v, and uses m
+/// only with momentum.
 struct Parameters {
   float* w = nullptr;
   float* g = nullptr;

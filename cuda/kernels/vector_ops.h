@@ -8,8 +8,8 @@
 #include "core/random/philox.h"
 #include "core/tensor.h"
 
-/// The loops of CudaDevice, queued on a stream, over n elements anywhere in device memory. They
-/// give the same bits as HostDevice, except for the payload of NaNs.
+/// Operations of CudaDevice on n elements in device memory, at any address. They are queued on a
+/// stream, and give the same bits as HostDevice, except for the payload of NaNs.
 namespace trigram::cuda {
 
 /// x[i] = value. T has 1, 2 or 4 bytes.
@@ -23,13 +23,14 @@ void axpby(cudaStream_t stream, std::size_t n, DType type, float a, const std::b
 
 /// y = max(x, y), element by element.
 void maximum(cudaStream_t stream, std::size_t n, const float* x, float* y);
+/// Sets elements with |x[i]| < magnitude to 0.
 void cut_below(cudaStream_t stream, std::size_t n, float magnitude, float* x);
 
 /// dst[i] = src[i] between any two different element types.
 void convert(cudaStream_t stream, std::size_t n, DType to, std::byte* dst, DType from,
              const std::byte* src);
 
-/// Number of f64 values of scratch memory that `norm2` needs.
+/// The number of f64 values in the scratch memory of `norm2`.
 inline constexpr std::size_t kNormScratch = 512;
 
 /// Sets *norm to the Euclidean norm of x, summed in f64 in the host's order

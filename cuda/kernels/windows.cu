@@ -8,8 +8,8 @@
 namespace trigram::cuda {
 namespace {
 
-// In 32 bits, because a division by a value that is unknown at compile time takes many times as
-// long in 64 bits.
+// The dimensions of a Window, in 32 bits, because a division by a value that is unknown at compile
+// time takes many times as long in 64 bits.
 struct Sizes {
   explicit Sizes(const Window& w)
       : batch(count(w.batch)),

@@ -11,7 +11,7 @@ namespace trigram::cuda {
 
 NcclBackend::NcclBackend(const CudaOptions& options, int device, std::shared_ptr<CudaArena> arena,
                          Bootstrap& bootstrap)
-    : plan_{options.checked, options.padded, options.run_ahead},
+    : options_{options.checked, options.padded, options.run_ahead},
       device_(device),
       arena_(std::move(arena)),
       bootstrap_(bootstrap),
@@ -26,14 +26,14 @@ NcclBackend::~NcclBackend() {
 std::unique_ptr<AcceleratorStream> NcclBackend::stream(const std::string& name, Control& control,
                                                        Waiter& waiter) {
   cuda::check(cudaSetDevice(device_), "cudaSetDevice");  // for this thread
-  const ncclUniqueId id = agree_on_id(waiter);
+  const ncclUniqueId id = next_communicator_id(waiter);
   return std::make_unique<CudaStream>(
-      CudaStream::World{plan_, arena_, issuer_, bootstrap_.rank(), bootstrap_.size(), device_},
+      CudaStream::World{options_, arena_, issuer_, bootstrap_.rank(), bootstrap_.size(), device_},
       name, id, add_handle(), control, waiter);
 }
 
 /// Rank 0 creates the id of the next communicator and distributes it.
-ncclUniqueId NcclBackend::agree_on_id(Waiter& waiter) {
+ncclUniqueId NcclBackend::next_communicator_id(Waiter& waiter) {
   const std::string key = "nccl/" + std::to_string(streams_++);
   ncclUniqueId id;
   if (bootstrap_.rank() == 0) {
@@ -62,8 +62,8 @@ void NcclBackend::abort() noexcept {
 
 /// Aborts all communicators at once. An abort stops the kernels of its communicator and then frees
 /// memory. For that, CUDA waits for every kernel of the GPU, and kernels of another communicator
-/// end only when that communicator is aborted, too. An NCCL before 2.19.1 may not return even then;
-/// in that case the world's deadline ends the process.
+/// end only when that communicator is aborted, too. Versions of NCCL before 2.19.1 may not return
+/// even then; in that case the world's deadline ends the process.
 void NcclBackend::abort_handles() {
   std::lock_guard lock(mutex_);
   std::vector<std::jthread> aborts;  // its destructor joins the threads

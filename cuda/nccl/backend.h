@@ -28,15 +28,15 @@ class NcclBackend final : public AcceleratorBackend {
 
  private:
   std::shared_ptr<NcclHandle> add_handle();
-  ncclUniqueId agree_on_id(Waiter& waiter);
+  ncclUniqueId next_communicator_id(Waiter& waiter);
   void check_handles();
   void abort_handles();
 
-  const NcclPlan plan_;
+  const NcclOptions options_;
   const int device_;
   const std::shared_ptr<CudaArena> arena_;
   Bootstrap& bootstrap_;
-  int streams_ = 0;  // number of streams so far
+  int streams_ = 0;  // number of streams that were created
   std::atomic<bool> aborted_ = false;
   std::mutex mutex_;  // guards handles_, not the handles, which belong to the issuer's thread
   std::vector<std::shared_ptr<NcclHandle>> handles_;

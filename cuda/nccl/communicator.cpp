@@ -6,28 +6,27 @@
 
 #include "core/check.h"
 #include "cuda/nccl/error.h"
-#include "cuda/nccl/range.h"
+#include "cuda/nccl/profiler_range.h"
 #include "cuda/support/error.h"
+#include "cuda/support/launch.h"
 
 namespace trigram::cuda {
 namespace {
 
 constexpr std::size_t kFillerPiece = std::size_t{16} << 20;
 
-// The number of streams of a rank whose NCCL kernels must fit on the GPU at the same time. The
-// number of blocks beyond which NCCL has gained nothing on any GPU so far.
-constexpr int kStreamsTogether = 4, kMostBlocks = 32;
+// The number of streams of a rank whose NCCL kernels must fit on the GPU at the same time.
+constexpr int kConcurrentStreams = 4;
+// On no GPU so far was NCCL faster with more blocks than this.
+constexpr int kMaxBlocks = 32;
 
 /// Ranks issue the operations of their streams in order of arrival, so the kernels of two
 /// communicators may start in different orders on different ranks. That is safe if no kernel can
 /// keep another off the GPU, so each communicator uses at most its share of the multiprocessors.
 ncclConfig_t configuration() {
-  int device = 0, multiprocessors = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-        "cudaDeviceGetAttribute");
+  const int multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.maxCTAs = std::clamp(multiprocessors / kStreamsTogether, 1, kMostBlocks);
+  config.maxCTAs = std::clamp(multiprocessors / kConcurrentStreams, 1, kMaxBlocks);
   return config;
 }
 
@@ -36,22 +35,24 @@ ncclConfig_t configuration() {
 constexpr int kDescribes[] = {-101, -102};  // by Transfer::Kind
 
 /// Encodes a tensor as a control message: a = numel, b = priced_numel * 8 + dtype * 2 + is_phantom.
-Message described(const Tensor& x, int peer) {
+Message tensor_description(const Tensor& x, int peer) {
   const auto kind = static_cast<std::int64_t>(x.dtype()) * 2 + x.is_phantom();
   return {peer, static_cast<std::int64_t>(x.numel()),
           static_cast<std::int64_t>(x.priced_numel()) * 8 + kind};
 }
 
+/// A tensor with the described size and type. Its values are on the other rank.
 Tensor from_description(const Message& m) {
-  static const std::shared_ptr<std::byte> elsewhere(new std::byte);
+  static const std::shared_ptr<std::byte> placeholder(new std::byte);
   const auto kind = m.b % 8;
   const auto dtype = static_cast<DType>(kind / 2);
   const auto numel = static_cast<std::size_t>(m.a), priced = static_cast<std::size_t>(m.b / 8);
-  return kind % 2 ? Tensor::phantom(numel, dtype, priced) : Tensor(elsewhere, numel, dtype, priced);
+  return kind % 2 ? Tensor::phantom(numel, dtype, priced)
+                  : Tensor(placeholder, numel, dtype, priced);
 }
 
-/// An NCCL group. If an exception leaves its scope, the destructor closes the group; otherwise all
-/// later calls would belong to it.
+/// An NCCL group. If an exception is thrown before end(), the destructor ends the group, because
+/// otherwise all later calls would belong to it.
 class Group {
  public:
   Group() { check(ncclGroupStart(), "ncclGroupStart"); }
@@ -75,7 +76,7 @@ bool overlap(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-/// One NCCL call.
+/// One call of ncclSend or ncclRecv.
 struct NcclCommunicator::Half {
   Transfer::Kind kind;
   std::byte* data;
@@ -101,38 +102,38 @@ void NcclHandle::destroy() noexcept {
   comm = nullptr;
 }
 
-NcclCommunicator::NcclCommunicator(const NcclPlan& plan, const Place& place, const ncclUniqueId& id,
-                                   std::shared_ptr<NcclHandle> handle)
-    : plan_(plan), place_(place), handle_(std::move(handle)) {
-  if (plan.padded) filler_ = place_.stream.device().empty(kFillerPiece, DType::u8);
+NcclCommunicator::NcclCommunicator(const NcclOptions& options, const Context& context,
+                                   const ncclUniqueId& id, std::shared_ptr<NcclHandle> handle)
+    : options_(options), context_(context), handle_(std::move(handle)) {
+  if (options.padded) filler_ = context_.stream.device().empty(kFillerPiece, DType::u8);
   connect(id);
 }
 
 void NcclCommunicator::connect(const ncclUniqueId& id) {
-  const auto size = static_cast<std::size_t>(place_.size);
-  const Tensor buffer = place_.stream.device().empty(2 * size);
+  const auto size = static_cast<std::size_t>(context_.size);
+  const Tensor buffer = context_.stream.device().empty(2 * size);
   // The first message between two ranks connects them. It blocks until both ranks have sent or
   // received it, so all pairs exchange a message at start-up.
-  std::vector<Half> everyone;
+  std::vector<Half> halves;
   for (std::size_t peer = 0; peer < size; ++peer) {
     const Tensor out = buffer.slice(peer, 1), in = buffer.slice(size + peer, 1);
-    everyone.push_back({Transfer::send, out.data(), out.nbytes(), static_cast<int>(peer), out});
-    everyone.push_back({Transfer::recv, in.data(), in.nbytes(), static_cast<int>(peer), in});
+    halves.push_back({Transfer::send, out.data(), out.nbytes(), static_cast<int>(peer), out});
+    halves.push_back({Transfer::recv, in.data(), in.nbytes(), static_cast<int>(peer), in});
   }
   std::shared_ptr<AcceleratorEvent> connected;
-  place_.issuer.run_slowly(
-      place_.waiter, {.kind = Wait::connection, .name = place_.stream_name},
-      fmt::format("connecting rank {} with the other ranks for stream {}", place_.rank,
-                  place_.stream_name),
-      [handle = handle_, queue = place_.queue, id, ranks = place_.size, rank = place_.rank,
-       halves = std::move(everyone)] {
+  context_.issuer.run_with_timeout(
+      context_.waiter, {.kind = Wait::connection, .name = context_.stream_name},
+      fmt::format("connecting rank {} with the other ranks for stream {}", context_.rank,
+                  context_.stream_name),
+      [handle = handle_, queue = context_.queue, id, ranks = context_.size, rank = context_.rank,
+       halves = std::move(halves)] {
         ncclConfig_t config = configuration();
         check(ncclCommInitRankConfig(&handle->comm, ranks, id, rank, &config),
               "ncclCommInitRankConfig");
         issue(handle->comm, halves, queue);
       },
       [&] {
-        if (!connected) connected = place_.stream.record();
+        if (!connected) connected = context_.stream.record();
         return connected->reached();
       });
 }
@@ -149,34 +150,36 @@ void NcclCommunicator::issue(ncclComm_t comm, const std::vector<Half>& halves, c
 }
 
 void NcclCommunicator::transfer(std::span<const Transfer> batch) {
-  for (const Transfer& t : batch) check_peer(place_.rank, t.peer, place_.size, place_.stream_name);
-  const Range range("transfer", place_.stream_name);
-  if (plan_.checked) agree(batch);
+  for (const Transfer& t : batch)
+    check_peer(context_.rank, t.peer, context_.size, context_.stream_name);
+  const ProfilerRange range("transfer", context_.stream_name);
+  if (options_.checked) await_matching_halves(batch);
   std::vector<Half> halves = halves_of(batch);
   if (halves.empty()) return;
-  issue_and_limit([halves = std::move(halves), queue = place_.queue](ncclComm_t comm) {
+  issue_and_limit([halves = std::move(halves), queue = context_.queue](ncclComm_t comm) {
     issue(comm, halves, queue);
   });
 }
 
-/// Runs `call` on the issuing thread, unless the world has failed.
+/// Runs `call` on the issuing thread, unless the communicator was aborted. Then waits as
+/// `run_ahead` requires.
 void NcclCommunicator::issue_and_limit(std::function<void(ncclComm_t)> call) {
-  place_.issuer.run(place_.waiter, {.kind = Wait::accelerator},
-                    [handle = handle_, call = std::move(call)] {
-                      if (handle->comm) call(handle->comm);
-                    });
+  context_.issuer.run(context_.waiter, {.kind = Wait::accelerator},
+                      [handle = handle_, call = std::move(call)] {
+                        if (handle->comm) call(handle->comm);
+                      });
   limit_run_ahead();
 }
 
 /// Returns when, for each message in the batch, the other half is ready and matches.
-void NcclCommunicator::agree(std::span<const Transfer> batch) {
+void NcclCommunicator::await_matching_halves(std::span<const Transfer> batch) {
   for (const Transfer& t : batch) {
-    const Message m = described(t.tensor, t.peer);
-    place_.control.post(t.peer, kDescribes[t.kind], m.a, m.b);
+    const Message m = tensor_description(t.tensor, t.peer);
+    context_.control.post(t.peer, kDescribes[t.kind], m.a, m.b);
   }
   for (const Transfer& t : batch) {
     const auto kind = t.kind == Transfer::recv ? Wait::message : Wait::receiver;
-    place_.waiter.await({.kind = kind, .peer = t.peer}, [&] { return agreed(t); });
+    context_.waiter.await({.kind = kind, .peer = t.peer}, [&] { return other_half_matches(t); });
   }
 }
 
@@ -185,7 +188,7 @@ void NcclCommunicator::agree(std::span<const Transfer> batch) {
 std::optional<Message> NcclCommunicator::next_description(int tag, int peer) {
   auto& received = received_descriptions_[{tag, peer}];
   while (received.empty()) {
-    const auto message = place_.control.poll(tag);
+    const auto message = context_.control.poll(tag);
     if (!message) return std::nullopt;
     received_descriptions_[{tag, message->source}].push_back(*message);
   }
@@ -194,16 +197,16 @@ std::optional<Message> NcclCommunicator::next_description(int tag, int peer) {
   return first;
 }
 
-/// True if the description of the other half has arrived and matches; then removes it. Throws if it
-/// does not match.
-bool NcclCommunicator::agreed(const Transfer& mine) {
+/// True if the description of the other half has arrived and matches; the description is then
+/// removed. Throws if it does not match.
+bool NcclCommunicator::other_half_matches(const Transfer& mine) {
   const Transfer::Kind other = mine.kind == Transfer::send ? Transfer::recv : Transfer::send;
   const auto received = next_description(kDescribes[other], mine.peer);
   if (!received) return false;
   const Tensor theirs = from_description(*received);
   if (mine.kind == Transfer::recv)
-    check_match(theirs, mine.peer, mine.tensor, place_.rank, place_.stream_name);
-  else check_match(mine.tensor, place_.rank, theirs, mine.peer, place_.stream_name);
+    check_match(theirs, mine.peer, mine.tensor, context_.rank, context_.stream_name);
+  else check_match(mine.tensor, context_.rank, theirs, mine.peer, context_.stream_name);
   return true;
 }
 
@@ -219,8 +222,8 @@ std::vector<NcclCommunicator::Half> NcclCommunicator::halves_of(std::span<const 
     };
     if (t.kind == Transfer::send && !values.is_phantom() &&
         std::ranges::any_of(batch, overwrites)) {
-      values = place_.stream.device().empty_like(t.tensor);
-      place_.stream.device().copy(values, t.tensor);
+      values = context_.stream.device().empty_like(t.tensor);
+      context_.stream.device().copy(values, t.tensor);
     }
     add_halves(halves, t, values);
   }
@@ -232,20 +235,20 @@ void NcclCommunicator::add_halves(std::vector<Half>& halves, const Transfer& tra
                                   const Tensor& values) {
   const std::size_t payload = values.is_phantom() ? 0 : values.nbytes();
   if (payload > 0) halves.push_back({transfer.kind, values.data(), payload, transfer.peer, values});
-  const std::size_t priced = plan_.padded ? values.priced_nbytes() : 0;
+  const std::size_t priced = options_.padded ? values.priced_nbytes() : 0;
   for (std::size_t at = payload; at < priced; at += kFillerPiece)
     halves.push_back({transfer.kind, filler_.data(), std::min(kFillerPiece, priced - at),
                       transfer.peer, filler_});
 }
 
 void NcclCommunicator::limit_run_ahead() {
-  under_way_.push_back(place_.stream.record());
-  while (under_way_.size() > static_cast<std::size_t>(plan_.run_ahead)) {
-    place_.waiter.await({.kind = Wait::accelerator}, [this] {
-      place_.issuer.check();
-      return under_way_.front()->reached();
+  in_flight_.push_back(context_.stream.record());
+  while (in_flight_.size() > static_cast<std::size_t>(options_.run_ahead)) {
+    context_.waiter.await({.kind = Wait::accelerator}, [this] {
+      context_.issuer.check();
+      return in_flight_.front()->reached();
     });
-    under_way_.pop_front();
+    in_flight_.pop_front();
   }
 }
 

@@ -15,11 +15,12 @@
 
 namespace trigram::cuda {
 
-/// Options of the data plane.
-struct NcclPlan {
+/// Options of the data plane, a part of CudaOptions.
+struct NcclOptions {
   /// Before NCCL is called, both sides of every message describe it to each other on the control
-  /// plane. So a half that is missing or does not match is an error that names both ranks, and no
-  /// kernel waits for a message that never comes. This takes one control message in each direction.
+  /// plane. A half (the ncclSend or ncclRecv) that is missing or does not match is then an error
+  /// that names both ranks, and no kernel waits for a message that never comes. This takes one
+  /// control message in each direction.
   bool checked = true;
   /// Send filler with tensors whose priced size is larger than their values.
   bool padded = false;
@@ -30,7 +31,7 @@ struct NcclPlan {
 
 /// An NCCL communicator. Once it is created, only the issuing thread uses it.
 struct NcclHandle {
-  ncclComm_t comm = nullptr;  // null before the ranks are connected and after the end
+  ncclComm_t comm = nullptr;  // null before the ranks are connected and after abort or destroy
   /// Throws the asynchronous error of the communicator, if it has one.
   void check() const;
   /// Ends the communicator and all its operations immediately.
@@ -44,7 +45,7 @@ struct NcclHandle {
 class NcclCommunicator final : public Communicator {
  public:
   /// The context of a communicator: the ranks of the world, and one stream of this rank.
-  struct Place {
+  struct Context {
     std::string stream_name;
     int rank = 0, size = 1;
     cudaStream_t queue = nullptr;
@@ -54,11 +55,10 @@ class NcclCommunicator final : public Communicator {
     Issuer& issuer;
   };
   /// Collective. Connects every pair of ranks, so that later calls never wait for a connection.
-  NcclCommunicator(const NcclPlan& plan, const Place& place, const ncclUniqueId& id,
+  NcclCommunicator(const NcclOptions& options, const Context& context, const ncclUniqueId& id,
                    std::shared_ptr<NcclHandle> handle);
-  ~NcclCommunicator() override = default;
-  int rank() const override { return place_.rank; }
-  int size() const override { return place_.size; }
+  int rank() const override { return context_.rank; }
+  int size() const override { return context_.size; }
   void transfer(std::span<const Transfer> batch) override;
   /// Uses NCCL's collective if the tensors have values, reductions are in f32, f16 or bf16, and all
   /// parts have equal length.
@@ -67,9 +67,9 @@ class NcclCommunicator final : public Communicator {
  private:
   struct Half;
   void connect(const ncclUniqueId& id);
-  void agree(std::span<const Transfer> batch);
-  void agree_on(const Collective& collective);
-  bool agreed(const Transfer& mine);
+  void await_matching_halves(std::span<const Transfer> batch);
+  void await_same_collective(const Collective& collective);
+  bool other_half_matches(const Transfer& mine);
   std::optional<Message> next_description(int tag, int peer);
   std::vector<Half> halves_of(std::span<const Transfer> batch);
   void add_halves(std::vector<Half>& halves, const Transfer& transfer, const Tensor& values);
@@ -78,14 +78,14 @@ class NcclCommunicator final : public Communicator {
   static void issue(ncclComm_t comm, const std::vector<Half>& halves, cudaStream_t queue);
   void limit_run_ahead();
 
-  const NcclPlan plan_;
-  const Place place_;
+  const NcclOptions options_;
+  const Context context_;
   const std::shared_ptr<NcclHandle> handle_;
   Tensor filler_;
-  // Descriptions that have arrived for messages and collectives that this rank has not reached yet,
-  // by tag and peer.
+  // Descriptions of messages and collectives that have arrived before this rank issues the same
+  // message or collective, by tag and peer.
   std::map<std::pair<int, int>, std::deque<Message>> received_descriptions_;
-  std::deque<std::shared_ptr<AcceleratorEvent>> under_way_;
+  std::deque<std::shared_ptr<AcceleratorEvent>> in_flight_;
 };
 
 }  // namespace trigram::cuda

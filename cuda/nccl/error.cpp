@@ -18,8 +18,7 @@ std::string version_text(int code) {
 
 NcclError::NcclError(const std::string& call, ncclResult_t code)
     : std::runtime_error(fmt::format("{}: {} ({}); NCCL_DEBUG=WARN tells more", call,
-                                     ncclGetErrorString(code), static_cast<int>(code))),
-      code_(code) {}
+                                     ncclGetErrorString(code), static_cast<int>(code))) {}
 
 namespace cuda {
 

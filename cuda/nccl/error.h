@@ -11,10 +11,6 @@ namespace trigram {
 class NcclError : public std::runtime_error {
  public:
   NcclError(const std::string& call, ncclResult_t code);
-  ncclResult_t code() const { return code_; }
-
- private:
-  ncclResult_t code_;
 };
 
 namespace cuda {

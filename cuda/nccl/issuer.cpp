@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPollEvery{100};
 constexpr std::chrono::seconds kShutdownTimeout{20};
-constexpr std::chrono::seconds kStartUp{120};
+constexpr std::chrono::seconds kStartUpTimeout{120};
 constexpr int kWatchdogExit = 124;
 
 }  // namespace
@@ -53,14 +53,14 @@ void Issuer::run(Waiter& waiter, const Wait& why, Call call) {
   if (job->error) std::rethrow_exception(job->error);
 }
 
-void Issuer::run_slowly(Waiter& waiter, const Wait& why, const std::string& what, Call call,
-                        const std::function<bool()>& ended) {
+void Issuer::run_with_timeout(Waiter& waiter, const Wait& why, const std::string& what, Call call,
+                              const std::function<bool()>& ended) {
   check();
   const auto job = enqueue(std::move(call));
-  const auto deadline = std::chrono::steady_clock::now() + kStartUp;
+  const auto deadline = std::chrono::steady_clock::now() + kStartUpTimeout;
   waiter.await(why, [&] {
     if (std::chrono::steady_clock::now() > deadline)
-      throw HangError(fmt::format("{} has not ended after {} s", what, kStartUp.count()));
+      throw HangError(fmt::format("{} has not ended after {} s", what, kStartUpTimeout.count()));
     if (!job->done.load(std::memory_order_acquire)) return false;
     if (job->error) std::rethrow_exception(job->error);
     return ended();

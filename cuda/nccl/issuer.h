@@ -14,14 +14,14 @@
 namespace trigram::cuda {
 
 /// The only thread of a rank that calls NCCL. It is needed because several threads cannot safely
-/// issue to one device, and because the operations of all streams of a rank must have one order.
-/// Between calls, and periodically while there are none, the thread checks for asynchronous errors
-/// of the communicators.
+/// issue NCCL operations to one device, and because the operations of all streams of a rank must be
+/// issued in one order.
+/// At regular intervals the thread also checks the communicators for asynchronous errors.
 class Issuer {
  public:
   using Call = std::function<void()>;
-  /// `poll` is called on the issuing thread. If it throws, every later call of run() throws that
-  /// error.
+  /// `poll` is called periodically on the issuing thread, and checks for errors. If it throws,
+  /// every later call of run() throws that error.
   Issuer(int device, Call poll);
   /// Ends the thread. If a call does not return within `kShutdownTimeout`, ends the process: such a
   /// thread cannot be ended, and the memory that it uses cannot be freed.
@@ -34,8 +34,8 @@ class Issuer {
   void run(Waiter& waiter, const Wait& why, Call call);
   /// Runs a call that may take long because other ranks have to start. Throws HangError, which
   /// names `what`, if `ended` is still false after two minutes.
-  void run_slowly(Waiter& waiter, const Wait& why, const std::string& what, Call call,
-                  const std::function<bool()>& ended);
+  void run_with_timeout(Waiter& waiter, const Wait& why, const std::string& what, Call call,
+                        const std::function<bool()>& ended);
   /// Runs `call` on the issuing thread without waiting. Its exceptions are lost.
   void post(Call call) noexcept;
   /// Throws the error of a failed poll, if there is one.

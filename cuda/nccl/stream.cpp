@@ -9,7 +9,7 @@
 namespace trigram::cuda {
 namespace {
 
-constexpr double kOldestOrigin_s = 2;
+constexpr double kMaxOriginAge_s = 2;
 
 double host_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -18,69 +18,62 @@ double host_s() {
 }  // namespace
 
 /// An event in the queue, and its time once the GPU has reached it.
-class QueueClock::Timed {
+class QueueClock::TimedEvent {
  public:
-  Timed(cudaStream_t queue, std::shared_ptr<const Timed> origin) : origin_(std::move(origin)) {
-    check(cudaEventCreate(&event_), "cudaEventCreate");
-    check(cudaEventRecord(event_, queue), "cudaEventRecord");
+  TimedEvent(cudaStream_t queue, std::shared_ptr<const TimedEvent> origin)
+      : origin_(std::move(origin)) {
+    event_.record(queue);
   }
-  ~Timed() { cudaEventDestroy(event_); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
 
-  bool known() const {
-    const cudaError_t code = cudaEventQuery(event_);
-    if (code == cudaErrorNotReady) return false;
-    check(code, "cudaEventQuery");
-    return true;
-  }
+  bool known() const { return event_.reached(); }
   /// In seconds of the steady clock. Call it only once the time is known.
   double seconds() const {
     std::call_once(computed_, [this] {
       if (!origin_) return;
       float elapsed_ms = 0;
-      check(cudaEventElapsedTime(&elapsed_ms, origin_->event_, event_), "cudaEventElapsedTime");
+      check(cudaEventElapsedTime(&elapsed_ms, origin_->event_.get(), event_.get()),
+            "cudaEventElapsedTime");
       seconds_ = origin_->seconds() + double{elapsed_ms} * 1e-3;
       origin_ = nullptr;
     });
     return seconds_;
   }
   /// Sets the time of an event that has no origin.
-  void is(double seconds) { seconds_ = seconds; }
+  void set_seconds(double seconds) { seconds_ = seconds; }
 
  private:
-  cudaEvent_t event_ = nullptr;
+  Event event_{cudaEventDefault};
   mutable std::once_flag computed_;
-  mutable std::shared_ptr<const Timed> origin_;
+  mutable std::shared_ptr<const TimedEvent> origin_;
   mutable double seconds_ = 0;
 };
 
-class QueueClock::TimedEventTime final : public EventTime {
+class QueueClock::CudaEventTime final : public EventTime {
  public:
-  explicit TimedEventTime(std::shared_ptr<const Timed> timed) : timed_(std::move(timed)) {}
-  bool known() const override { return timed_->known(); }
-  double seconds() const override { return timed_->seconds(); }
+  explicit CudaEventTime(std::shared_ptr<const TimedEvent> event) : event_(std::move(event)) {}
+  bool known() const override { return event_->known(); }
+  double seconds() const override { return event_->seconds(); }
 
  private:
-  const std::shared_ptr<const Timed> timed_;
+  const std::shared_ptr<const TimedEvent> event_;
 };
 
 QueueClock::QueueClock(cudaStream_t queue) : queue_(queue) {
-  auto first = std::make_shared<Timed>(queue, nullptr);
+  auto first = std::make_shared<TimedEvent>(queue, nullptr);
   check(cudaStreamSynchronize(queue), "cudaStreamSynchronize");
   origin_marked_s_ = host_s();
-  first->is(origin_marked_s_);
+  first->set_seconds(origin_marked_s_);
   origin_ = std::move(first);
 }
 
 std::unique_ptr<EventTime> QueueClock::mark() {
-  auto timed = std::make_shared<const Timed>(queue_, origin_);
-  if (host_s() - origin_marked_s_ > kOldestOrigin_s && origin_->known()) {
+  auto event = std::make_shared<const TimedEvent>(queue_, origin_);
+  if (host_s() - origin_marked_s_ > kMaxOriginAge_s && origin_->known()) {
     origin_->seconds();  // makes it release its own origin
-    origin_ = timed;
+    origin_ = event;
     origin_marked_s_ = host_s();
   }
-  return std::make_unique<TimedEventTime>(std::move(timed));
+  return std::make_unique<CudaEventTime>(std::move(event));
 }
 
 namespace {
@@ -109,7 +102,7 @@ CudaStream::CudaStream(const World& world, const std::string& name, const ncclUn
       clock_(queue_.handle),
       device_(queue_.handle, world.arena, waiter),
       communicator_(
-          world.plan,
+          world.options,
           {name, world.rank, world.size, queue_.handle, *this, control, waiter, world.issuer}, id,
           std::move(handle)) {}
 
@@ -122,9 +115,9 @@ std::shared_ptr<AcceleratorEvent> CudaStream::record() {
 }
 
 void CudaStream::wait(const AcceleratorEvent& event) {
-  const auto* const here = dynamic_cast<const CudaAcceleratorEvent*>(&event);
-  TRIGRAM_CHECK(here != nullptr, "waited for an event of another accelerator");
-  check(cudaStreamWaitEvent(queue_.handle, here->event().get()), "cudaStreamWaitEvent");
+  const auto* const cuda_event = dynamic_cast<const CudaAcceleratorEvent*>(&event);
+  TRIGRAM_CHECK(cuda_event != nullptr, "waited for an event of another accelerator");
+  check(cudaStreamWaitEvent(queue_.handle, cuda_event->event().get()), "cudaStreamWaitEvent");
 }
 
 }  // namespace trigram::cuda

@@ -13,31 +13,31 @@
 
 namespace trigram::cuda {
 
-/// Converts times of a CUDA stream to the host's steady clock. CUDA measures the time between two
-/// events in milliseconds as a float, so each event is measured relative to an origin event that is
-/// at most a few seconds older.
+/// Converts times of a CUDA stream to the host's steady clock. CUDA gives the time between two
+/// events as a float in milliseconds, which is precise only for short times. So each event is
+/// measured from an origin, an event that is at most a few seconds older.
 class QueueClock {
  public:
-  /// Waits until the queue is empty, because only then the host knows the time of an event.
+  /// Waits until the queue is empty, because only then can the host tell the time of an event.
   explicit QueueClock(cudaStream_t queue);
   /// An event after everything that has been queued so far.
   std::unique_ptr<EventTime> mark();
 
  private:
-  class Timed;
-  class TimedEventTime;
+  class TimedEvent;
+  class CudaEventTime;
 
   const cudaStream_t queue_;
-  std::shared_ptr<const Timed> origin_;
+  std::shared_ptr<const TimedEvent> origin_;
   double origin_marked_s_;  // host time at which the origin was queued
 };
 
 /// A stream's queue on the GPU: operations and messages run in the order of issue.
 class CudaStream final : public AcceleratorStream {
  public:
-  /// State that all streams of the rank share.
+  /// The state that all streams of the rank share.
   struct World {
-    NcclPlan plan;
+    NcclOptions options;
     std::shared_ptr<CudaArena> arena;
     Issuer& issuer;
     int rank = 0, size = 1, device = 0;

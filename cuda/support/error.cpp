@@ -6,10 +6,9 @@ namespace trigram {
 
 CudaError::CudaError(const std::string& call, cudaError_t code)
     : std::runtime_error(
-          fmt::format("{}: {} ({})", call, cudaGetErrorString(code), cudaGetErrorName(code))),
-      code_(code) {}
+          fmt::format("{}: {} ({})", call, cudaGetErrorString(code), cudaGetErrorName(code))) {}
 
 CublasError::CublasError(const std::string& call, cublasStatus_t code)
-    : std::runtime_error(fmt::format("{}: {}", call, cublasGetStatusString(code))), code_(code) {}
+    : std::runtime_error(fmt::format("{}: {}", call, cublasGetStatusString(code))) {}
 
 }  // namespace trigram

@@ -13,20 +13,12 @@ namespace trigram {
 class CudaError : public std::runtime_error {
  public:
   CudaError(const std::string& call, cudaError_t code);
-  cudaError_t code() const { return code_; }
-
- private:
-  cudaError_t code_;
 };
 
 /// A cuBLAS call that failed.
 class CublasError : public std::runtime_error {
  public:
   CublasError(const std::string& call, cublasStatus_t code);
-  cublasStatus_t code() const { return code_; }
-
- private:
-  cublasStatus_t code_;
 };
 
 namespace cuda {

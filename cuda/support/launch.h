@@ -14,14 +14,19 @@ namespace trigram::cuda {
 struct Launch {
   dim3 grid = 1;
   dim3 block = 256;
-  /// Dynamic, in bytes per block; above 48 KiB, call allow_shared_bytes first.
+  /// Dynamic shared memory per block, in bytes. Above 48 KiB, call allow_shared_bytes first.
   std::size_t shared_bytes = 0;
   unsigned cluster = 1;  // neighbouring blocks that run concurrently; values above 1 need sm_90
-  /// If true, all blocks run concurrently, and a grid that does not fit is an error.
-  bool cooperative = false;
 };
 
 std::string describe(const Launch& shape);
+
+/// The value of an attribute of the current GPU.
+int device_attribute(cudaDeviceAttr attribute);
+
+/// The number of multiprocessors of the first GPU for which it was called; a process uses GPUs of
+/// one kind.
+unsigned multiprocessors();
 
 /// Queues a kernel on `stream`. Throws CudaError if it cannot be launched with this configuration.
 /// Kernels are launched through this function instead of `<<< >>>`, so that files with kernels are
@@ -29,20 +34,16 @@ std::string describe(const Launch& shape);
 template <class... Parameters, class... Arguments>
 void launch(cudaStream_t stream, const Launch& shape, void (*kernel)(Parameters...),
             Arguments&&... arguments) {
-  cudaLaunchAttribute attributes[1] = {};
+  cudaLaunchAttribute attribute = {};
   cudaLaunchConfig_t config = {};
   config.gridDim = shape.grid;
   config.blockDim = shape.block;
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;
-  config.attrs = attributes;
+  config.attrs = &attribute;
   if (shape.cluster > 1) {
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim = {shape.cluster, 1, 1};
-    config.numAttrs = 1;
-  } else if (shape.cooperative) {
-    attributes[0].id = cudaLaunchAttributeCooperative;
-    attributes[0].val.cooperative = 1;
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {shape.cluster, 1, 1};
     config.numAttrs = 1;
   }
   const cudaError_t code =

@@ -11,7 +11,7 @@ struct CudaOptions {
   double memory_bytes = 0;  // 0: the free memory minus a reserve, shared by the ranks of a GPU
   bool checked = true;
   std::int64_t run_ahead = 4;
-  bool padded = false;  // a copy of MpiOptions::padded; no option of its own
+  bool padded = false;  // copied from MpiOptions::padded, therefore not in cuda_fields()
 };
 FieldTable<CudaOptions> cuda_fields();
 

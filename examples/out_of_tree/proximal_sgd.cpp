@@ -3,7 +3,7 @@
 //   x_i = x_i - lr U(g_i(x_i) + mu (x_i - x));  every H steps: x = x_i = 1/P sum_j x_j
 //
 // mu (x_i - x) is the gradient of mu/2 |x_i - x|^2: it pulls local steps back to the last average
-// x, from which they start. With mu = 0 this is local SGD. Each average takes each rank 2(P-1)
+// x, from which they start. With mu = 0 this is local SGD. For each average, each rank sends 2(P-1)
 // messages and 2(P-1)/P S bytes on a ring, for a model of S bytes. Memory: one more model.
 
 #include "proximal_sgd.h"

@@ -1,12 +1,12 @@
-"""The published cells, and the choice of those that are fitted."""
+"""The published cells, and the choice of the cells that are fitted."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-# Up to this factor times the smallest time of the table, which is an asynchronous row, computation determines a step.
-# Beyond it, only the bandwidth does.
+# Times below this multiple of the table's smallest time, which is an asynchronous row's, are determined by computation
+# and software; longer times are determined by bandwidth.
 PLATEAU = 2.2
 COLUMNS = ("1", "4", "100")  # Gbps that are fitted; all others are held out
 
@@ -18,8 +18,8 @@ class Cell:
     algorithm: str
     gbps: str
     published: float
-    approximate: bool  # partly hidden in the figure: it has half the weight
-    plateau: bool  # determined by software and computation, not by bandwidth
+    approximate: bool  # the point is partly hidden in the figure, so it has half the weight
+    plateau: bool  # the time is determined by software and computation, not by bandwidth
 
     @property
     def weight(self) -> float:
@@ -34,7 +34,7 @@ def read(rows: list[dict[str, str]]) -> list[Cell]:
 
 
 def distinct(cells: list[Cell], columns: tuple[str, ...]) -> list[Cell]:
-    """The cells of `columns`, without those that equal the cell of the next higher bandwidth, so that each plateau
+    """The cells of `columns`, except cells with the same time as at the next higher bandwidth, so that each plateau
     counts once."""
     kept = []
     for cell in cells:

@@ -15,8 +15,10 @@ from .parameters import Parameter, Values
 # Simulates a batch of (values, cell) and returns the times in seconds.
 Simulate = Callable[[list[tuple[Values, Cell]]], list[float]]
 
-SCALE = 0.05  # one unit of a log ratio: about the precision of reading the figure, and the accuracy that we want
-STEP = 0.08  # of a finite difference, in the logarithm; large enough to smooth the kinks of max(...)
+# The unit of residuals, as a log ratio. This is about the precision with which the figure was read, and the accuracy
+# that we want.
+SCALE = 0.05
+STEP = 0.08  # step of finite differences, in the logarithm; large enough to smooth the kinks of max(...)
 QUANTILE = 3.84  # 95 % quantile of chi-squared with one degree of freedom
 
 
@@ -46,15 +48,15 @@ class Problem:
                 np.array([math.log(p.high) for p in self.parameters]))
 
     def affects(self, parameter: Parameter, cell: Cell) -> bool:
-        """True if the parameter can change the cell's time. Limits of software have no effect where bandwidth
-        decides."""
+        """True if the parameter can change the cell's time. Parameters of software do not affect cells whose time the
+        bandwidth determines."""
         return ((not parameter.affects or cell.algorithm in parameter.affects)
-                and (parameter.of_bandwidth or cell.plateau))
+                and (parameter.affects_bandwidth_bound or cell.plateau))
 
     def pattern(self) -> np.ndarray:
-        """A mask that tells which residual depends on which parameter."""
+        """A mask: element (i, j) is true if residual i depends on parameter j."""
         return np.array([[self.affects(p, c) for p in self.parameters] for c in self.cells]
-                        + [np.zeros(len(self.parameters))] * len(self._with_priors()))
+                        + [np.zeros(len(self.parameters))] * len(self._indices_with_priors()))
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
         """The residuals of the cells, in units of SCALE, and then of the priors, in units of their widths."""
@@ -67,34 +69,35 @@ class Problem:
         are one batch."""
         low, high = self.bounds()
         steps = np.where(x > (low + high) / 2, -STEP, STEP)
-        moved = [x + step * np.eye(len(x))[i] for i, step in enumerate(steps)]
-        asked = [(row, i) for i, p in enumerate(self.parameters) for row, c in enumerate(self.cells) if self.affects(p, c)]
-        here = self.values(x)
-        times = self.simulate([(here, cell) for cell in self.cells]
-                              + [(self.values(moved[i]), self.cells[row]) for row, i in asked])
-        found = np.zeros((len(self.cells) + len(self._with_priors()), len(x)))
-        for (row, i), time in zip(asked, times[len(self.cells):]):
-            found[row, i] = (self._residual(time, self.cells[row])
-                             - self._residual(times[row], self.cells[row])) / steps[i]
-        for row, i in enumerate(self._with_priors()):
-            found[len(self.cells) + row, i] = 1 / (self.parameters[i].width or math.inf)
-        return found
+        shifted = [x + step * np.eye(len(x))[i] for i, step in enumerate(steps)]
+        pairs = [(row, i) for i, p in enumerate(self.parameters)
+                 for row, c in enumerate(self.cells) if self.affects(p, c)]
+        values = self.values(x)
+        times = self.simulate([(values, cell) for cell in self.cells]
+                              + [(self.values(shifted[i]), self.cells[row]) for row, i in pairs])
+        derivatives = np.zeros((len(self.cells) + len(self._indices_with_priors()), len(x)))
+        for (row, i), time in zip(pairs, times[len(self.cells):]):
+            derivatives[row, i] = (self._residual(time, self.cells[row])
+                                   - self._residual(times[row], self.cells[row])) / steps[i]
+        for row, i in enumerate(self._indices_with_priors()):
+            derivatives[len(self.cells) + row, i] = 1 / (self.parameters[i].width or math.inf)
+        return derivatives
 
     def _residual(self, time: float, cell: Cell) -> float:
         return math.sqrt(cell.weight) * log_ratio(time, cell) / SCALE
 
-    def _with_priors(self) -> list[int]:
+    def _indices_with_priors(self) -> list[int]:
         return [i for i, p in enumerate(self.parameters) if p.width]
 
     def _priors(self, x: np.ndarray) -> list[float]:
         return [(x[i] - math.log(p.prior)) / (p.width or math.inf)
-                for i in self._with_priors() for p in [self.parameters[i]]]
+                for i in self._indices_with_priors() for p in [self.parameters[i]]]
 
 
 class Linear:
     """A linear model of the residuals about `x`. It begins with finite differences. Every visited point corrects it by
-    Broyden's rule, which changes a residual's derivatives only by the parameters on which it depends (L. K. Schubert,
-    1970, doi:10.1090/S0025-5718-1970-0258276-9)."""
+    Broyden's rule, which changes the derivatives of a residual only with respect to parameters on which it depends
+    (L. K. Schubert, 1970, doi:10.1090/S0025-5718-1970-0258276-9)."""
 
     def __init__(self, problem: Problem, x: np.ndarray):
         self.problem, self.x = problem, x
@@ -105,9 +108,9 @@ class Linear:
         residuals = self.problem.residuals(x)
         moved = self.problem.pattern() * (x - self.x)
         lengths = np.sum(moved**2, axis=1)
-        missed = residuals - self.residuals - self.jacobian @ (x - self.x)
+        errors = residuals - self.residuals - self.jacobian @ (x - self.x)
         known = lengths > 1e-8
-        self.jacobian[known] += moved[known] * (missed[known] / lengths[known])[:, None]
+        self.jacobian[known] += moved[known] * (errors[known] / lengths[known])[:, None]
         better = loss(residuals) < loss(self.residuals)
         if better:
             self.x, self.residuals = x, residuals
@@ -115,8 +118,8 @@ class Linear:
 
     def minimum(self, rows: np.ndarray | slice = slice(None), held: dict[int, float] | None = None,
                 radius: float = math.inf) -> tuple[np.ndarray, float]:
-        """The point with the least loss over the residuals `rows`, and that loss. The coordinates in `held` are fixed,
-        and no other coordinate moves by more than `radius`."""
+        """The point with the least loss over the residuals `rows`, and that loss. `held` gives fixed values of
+        some coordinates; the other coordinates move by at most `radius`."""
         x, held = self.x.copy(), held or {}
         x[list(held)] = list(held.values())
         free = [i for i in range(len(x)) if i not in held]
@@ -136,14 +139,14 @@ class Linear:
 
 def fit(problem: Problem, evaluations: int, rounds: int = 1) -> Linear:
     """Minimises the loss with at most `evaluations` evaluations per round; returns the linear model at the best point.
-    Every round begins with new differences. A step that does not reduce the loss makes the next one shorter."""
+    Every round begins with new finite differences. A step that does not reduce the loss makes the next step shorter."""
     x = problem.start()
     for _ in range(rounds):
         model, radius = Linear(problem, x), 0.5
         for _ in range(evaluations):
-            there, promised = model.minimum(radius=radius)
-            if promised > 0.999 * loss(model.residuals) - 1e-9:
+            candidate, predicted_loss = model.minimum(radius=radius)
+            if predicted_loss > 0.999 * loss(model.residuals) - 1e-9:
                 break
-            radius *= 1.5 if model.visit(there) else 0.4
+            radius *= 1.5 if model.visit(candidate) else 0.4
         x = model.x
     return model

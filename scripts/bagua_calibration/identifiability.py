@@ -23,7 +23,7 @@ class Interval:
 
     @property
     def pinned(self) -> str:
-        """The sides on which the data limit the range. They do not limit it where it ends with the plausible range."""
+        """The sides on which the data limit the range. Where it ends with the plausible range, they do not limit it."""
         below, above = self.low > self.parameter.low * 1.001, self.high < self.parameter.high / 1.001
         return {(True, True): "yes", (True, False): "from below", (False, True): "from above"}.get((below, above), "no")
 
@@ -38,35 +38,35 @@ def _rows(model: Linear, without: str | None = None, priors: bool = True) -> np.
 def profiles(model: Linear, held: dict[int, float] | None = None) -> list[Interval]:
     """The intervals of all coordinates that are not held."""
     rows, held = _rows(model, priors=False), held or {}
-    at, least = model.minimum(rows, held)
+    best, least_loss = model.minimum(rows, held)
     low, high = model.problem.bounds()
 
     def end(i: int, limit: float) -> float:
-        worse = lambda value: model.minimum(rows, held | {i: value})[1] - least - QUANTILE  # noqa: E731
-        if worse(at[i]) > 0 or worse(limit) < 0:
-            return limit if worse(limit) < 0 else at[i]
-        return brentq(worse, at[i], limit, xtol=1e-3)
+        worse = lambda value: model.minimum(rows, held | {i: value})[1] - least_loss - QUANTILE  # noqa: E731
+        if worse(best[i]) > 0 or worse(limit) < 0:
+            return limit if worse(limit) < 0 else best[i]
+        return brentq(worse, best[i], limit, xtol=1e-3)
 
     return [Interval(p, math.exp(model.x[i]), math.exp(end(i, low[i])), math.exp(end(i, high[i])))
             for i, p in enumerate(model.problem.parameters) if i not in held]
 
 
 def unpinned(model: Linear) -> list[Interval]:
-    """The parameters that the data limit on neither side, not even if the other such parameters are held at their
-    priors. The function holds one after the other at its prior, beginning with the parameter that matters least."""
+    """The parameters that the data limit on neither side, even if the other such parameters are held at their priors.
+    The function holds one such parameter after the other at its prior, always the one that affects the loss least."""
     low, high = model.problem.bounds()
     names = [p.name for p in model.problem.parameters]
     found: list[Interval] = []
     held: dict[int, float] = {}
     while free := [i for i in profiles(model, held) if i.pinned == "no"]:
-        def matters(interval: Interval) -> float:
+        def loss_at_bounds(interval: Interval) -> float:
             i = names.index(interval.parameter.name)
             rows = _rows(model, priors=False)
             return max(model.minimum(rows, held | {i: end[i]})[1] for end in (low, high))
 
-        least = min(free, key=matters)
-        found.append(least)
-        held[names.index(least.parameter.name)] = math.log(least.parameter.prior)
+        parameter = min(free, key=loss_at_bounds)
+        found.append(parameter)
+        held[names.index(parameter.parameter.name)] = math.log(parameter.parameter.prior)
     return found
 
 

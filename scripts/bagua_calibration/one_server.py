@@ -1,10 +1,10 @@
-"""Fits two values to measurements on one server, which has no network: how much steps of VGG16 vary, and the rate at
-which hosts copy for BytePS.
+"""Fits two values to measurements on one server, which need no network: the variation of VGG16's step times, and the
+rate at which hosts copy for BytePS.
 
 The workers of one server are slower than as many single workers because they wait for each other and because they sum
-inside the server. The description already includes the time of these sums. How much steps vary depends on the model and
-its data, as the time of a step does: hosts that decode images during training make steps vary more than hosts that read
-text. VGG16 therefore has a separate description, which differs only in this variation.
+inside the server. The description already includes the time of these sums. How much step times vary depends on the
+model and its data: hosts that decode images during training make step times vary more than hosts that read text. VGG16
+therefore has a separate description, which differs only in this variation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BYTEPS = "../systems/byteps.json"
 VARIATION, HOST_BANDWIDTH = "/cluster/run_times/variation", "/cluster/accelerator/host_bandwidth"
 VARIATIONS = tuple(round(0.01 * i, 2) for i in range(1, 13))
 HOSTS_GB_PER_S = tuple(round(float(rate), 3) for rate in np.geomspace(0.5, 8, 25))
-STEPS = 60  # of a run: the mean is taken over this many draws
+STEPS = 60  # steps of a run; its result is the mean over this many random step times
 
 Ratios = dict[float, dict[str, float]]  # simulated / published, by value and system
 
@@ -40,7 +40,8 @@ def experiment(described: dict[str, Any], byteps: bool, pointer: str, values: tu
     one option."""
     whole = json.loads((FOLDER / "papers" / f"{EXPERIMENT}.json").read_text())
     rows = [row for row in whole["zip"] if row["/cluster/nodes"] == 1 and (row["/algorithm"] == BYTEPS) == byteps]
-    return whole | {"cluster": described, "steps": STEPS, "zip": rows, "sweep": whole["sweep"] | {pointer: list(values)}}
+    return whole | {"cluster": described, "steps": STEPS, "zip": rows, "sweep": whole["sweep"] | {pointer:
+    list(values)}}
 
 
 @dataclass
@@ -55,21 +56,21 @@ class OneServer:
         """The ratios of the systems on NCCL, by variation."""
         return self._ratios(VARIATION, experiment(described, False, VARIATION, VARIATIONS))
 
-    def hosts(self, described: dict[str, Any]) -> Ratios:
+    def host_bandwidths(self, described: dict[str, Any]) -> Ratios:
         """The ratios of BytePS, by the rate of the hosts in GB/s."""
-        asked = tuple(f"{rate}GB/s" for rate in HOSTS_GB_PER_S)
-        found = self._ratios(HOST_BANDWIDTH, experiment(described, True, HOST_BANDWIDTH, asked))
-        return {rate: found[text] for rate, text in zip(HOSTS_GB_PER_S, asked)}
+        texts = tuple(f"{rate}GB/s" for rate in HOSTS_GB_PER_S)
+        by_text = self._ratios(HOST_BANDWIDTH, experiment(described, True, HOST_BANDWIDTH, texts))
+        return {rate: by_text[text] for rate, text in zip(HOSTS_GB_PER_S, texts)}
 
-    def _ratios(self, pointer: str, asked: dict[str, Any]) -> dict[Any, dict[str, float]]:
+    def _ratios(self, pointer: str, swept: dict[str, Any]) -> dict[Any, dict[str, float]]:
         runs = self.folder / "one-server"
         shutil.rmtree(runs, ignore_errors=True)
-        if failed := run(self.trigram.resolve(), self.folder, asked, runs, self.jobs):
+        if failed := run(self.trigram.resolve(), self.folder, swept, runs, self.jobs):
             raise SimulationError(failed)
         found: dict[Any, dict[str, float]] = {}
-        for made in results.load(runs).runs:
-            (cell,) = (c for c in claim(CLAIM, [made]).cells if c.ratio is not None)
-            found.setdefault(made.sweep[pointer], {})[cell.key["system"]] = cell.ratio
+        for finished in results.load(runs).runs:
+            (cell,) = (c for c in claim(CLAIM, [finished]).cells if c.ratio is not None)
+            found.setdefault(finished.sweep[pointer], {})[cell.key["system"]] = cell.ratio
         return found
 
 
@@ -79,7 +80,7 @@ def best(ratios: Ratios) -> float:
 
 
 def crossing(ratios: Ratios) -> float:
-    """The value at which a system, which gets faster as the value grows, is as fast as published."""
+    """The value at which a system is as fast as published; the system must get faster as the value grows."""
     values = sorted(ratios)
     logs = [math.log(ratio) for v in values for ratio in ratios[v].values()]
     if not logs[0] < 0 < logs[-1]:

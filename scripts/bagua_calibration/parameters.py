@@ -1,4 +1,4 @@
-"""The parameters of the cluster's description that are calibrated. None was added for the sake of a single published
+"""The calibrated parameters of the cluster's description. No parameter was added only to match a single published
 value."""
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ WAITING = ("pytorch_ddp", "horovod", "bytegrad", "onebit_adam", "decentralized",
 SYNCHRONIZED = ALL_TO_ALL + POINT_TO_POINT  # the host waits after every bucket
 
 VARIATION = 0.22  # standard deviation of the logarithm, from the source of /transport/variation
-SLOWEST_OF_4 = -1.03  # mean of the smallest of four standard normal variables
+MEAN_MIN_OF_4 = -1.03  # mean of the smallest of four standard normal variables
 
 
 def slowest_moves(gb_per_s: float) -> float:
     """The rate of the median connection or node if the slowest of four moves `gb_per_s`."""
-    return round(gb_per_s * math.exp(-SLOWEST_OF_4 * VARIATION), 2)
+    return round(gb_per_s * math.exp(-MEAN_MIN_OF_4 * VARIATION), 2)
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class Parameter:
     unit: str
     meaning: str
     low: float  # start of the plausible range
-    high: float  # its end
+    high: float  # end of the plausible range
     prior: float  # where the fit starts
     source: str  # source of the range and of the prior
     width: float | None = None  # width of the prior, in the logarithm; None: only the range limits the value
     affects: tuple[str, ...] = ()  # algorithms that it affects; empty: all
-    of_bandwidth: bool = False  # true if it has an effect where the bandwidth decides
+    affects_bandwidth_bound: bool = False  # true if it affects cells whose time the bandwidth determines
     also: tuple[str, ...] = ()  # pointers that get the same value
 
     @property
@@ -60,12 +60,12 @@ class Parameter:
 PARAMETERS = (
     Parameter("/transport/goodput", "", "share of a link's bandwidth that is payload", 0.85, 0.98, 0.941,
               "1,448 of 1,538 bytes of an Ethernet frame; less with losses, more with jumbo frames",
-              of_bandwidth=True),
+              affects_bandwidth_bound=True),
     Parameter("/transport/efficiency/leaders", "", "share of it for traffic of one worker per node, in any pattern", 0.5, 1,
-              0.9, "nothing lost, or half of it", affects=ALL_TO_ALL + POINT_TO_POINT, of_bandwidth=True,
+              0.9, "nothing lost, or half of it", affects=ALL_TO_ALL + POINT_TO_POINT, affects_bandwidth_bound=True,
               also=("/transport/efficiency/all_to_all", "/transport/efficiency/point_to_point")),
     Parameter("/transport/efficiency/server", "", "share of it that traffic of servers gets", 0.5, 1, 0.9,
-              "nothing lost, or half of it", affects=SERVER, of_bandwidth=True),
+              "nothing lost, or half of it", affects=SERVER, affects_bandwidth_bound=True),
     Parameter("/transport/connection_cap", "GB/s", "maximum of a ring's sockets between two workers, for the median pair",
               1, 12.5, slowest_moves(3.36), "Bagua-Net's curve: NCCL's sockets from 16 MiB on, as a ring of 32 on 4 nodes",
               width=0.2, affects=RINGS),
@@ -106,16 +106,16 @@ def base() -> dict[str, Any]:
 
 
 def description(values: Values, parameters: tuple[Parameter, ...] = PARAMETERS,
-                of: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The description `of` of a cluster (by default base()), with these values."""
-    described = copy.deepcopy(base() if of is None else of)
+                unfitted: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The description `unfitted` of a cluster (by default base()), with these values."""
+    described = copy.deepcopy(base() if unfitted is None else unfitted)
     for parameter in parameters:
         if parameter.name not in values:
             continue
         for pointer in (parameter.pointer, *parameter.also):
             *folders, key = pointer.split("/")[1:]
-            place = described
+            parent = described
             for folder in folders:
-                place = place.setdefault(folder, {})
-            place[key] = parameter.written(values[parameter.name])
+                parent = parent.setdefault(folder, {})
+            parent[key] = parameter.written(values[parameter.name])
     return described

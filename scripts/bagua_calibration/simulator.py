@@ -25,15 +25,15 @@ class SimulationError(RuntimeError):
 
 
 def claim(name: str = CLAIM, runs: list[results.Run] | None = None) -> claims.Claim:
-    """The claim: its published table, its measure, and the runs that answer it."""
+    """The claim with this name: its published table, its measure, and the runs that it is compared with."""
     described = json.loads(claims.CLAIMS.read_text(encoding="utf-8"))["claims"]
     return claims.Claim(next(c for c in described if c["id"] == name), claims.CLAIMS.parent, runs or [])
 
 
 def run(trigram: Path, folder: Path, experiment: dict[str, Any], runs: Path, jobs: int) -> str:
-    """Makes the runs of an experiment of configs/papers. It does so in a copy of configs/, because the experiment
-    refers to other files there. Returns the last line of the program's error output if it failed, else an empty
-    text."""
+    """Performs the runs of an experiment of configs/papers, in a copy of configs/, because the experiment
+    refers to other files there. Returns the last line of the program's error output if it failed; otherwise an empty
+    string."""
     configs = folder / "configs"
     shutil.copytree(FOLDER, configs, dirs_exist_ok=True)
     config = configs / "papers" / "calibration.json"
@@ -60,25 +60,22 @@ class Simulator:
         program = hashlib.sha256(self._trigram.read_bytes()).hexdigest()[:16]
         self._path, self._runs = self._folder / f"cells-{program}.jsonl", self._folder / f"runs-{program}"
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._known: dict[str, float] = {}
-        if self._path.exists():
-            for line in self._path.read_text().splitlines():
-                key, value = json.loads(line)
-                self._known[key] = value
+        lines = self._path.read_text().splitlines() if self._path.exists() else []
+        self._known: dict[str, float] = dict(map(json.loads, lines))
         self._store_results()
 
-    def __call__(self, asked: list[tuple[dict[str, Any], str, str]]) -> list[float]:
+    def __call__(self, cells: list[tuple[dict[str, Any], str, str]]) -> list[float]:
         """The claim's measure of each (description, algorithm, gbps)."""
-        keys = [_key(self._row(*cell)) for cell in asked]
-        new = {key: self._row(*cell) for key, cell in zip(keys, asked) if key not in self._known}
+        keys = [_key(self._row(*cell)) for cell in cells]
+        new = {key: self._row(*cell) for key, cell in zip(keys, cells) if key not in self._known}
         if new:
             self._simulate(list(new.values()))
         return [self._known[key] for key in keys]
 
     def _by_column(self, algorithms: list[Any]) -> dict[str, Any]:
         names = self._claim.specification["cell"]["algorithm"]["names"]
-        of = lambda a: a["name"] if isinstance(a, dict) else a  # noqa: E731
-        return {names.get(of(a), of(a)): a for a in algorithms}
+        by_name = {a["name"] if isinstance(a, dict) else a: a for a in algorithms}
+        return {names.get(name, name): a for name, a in by_name.items()}
 
     def _row(self, description: dict[str, Any], algorithm: str, gbps: str) -> dict[str, Any]:
         inter = description["inter"]
@@ -87,19 +84,20 @@ class Simulator:
 
     def _simulate(self, rows: list[dict[str, Any]]) -> None:
         experiment = {k: v for k, v in self._experiment.items() if k not in ("sweep", "$schema", "cluster")}
-        fewest = self._claim.specification["measure"]["from_step"] + 2  # one step that counts, and the last step
-        failed = run(self._trigram, self._folder, experiment | {"steps": fewest, "zip": rows}, self._runs, self._jobs)
+        # The fewest steps: one step that counts, and the last step.
+        steps = self._claim.specification["measure"]["from_step"] + 2
+        failed = run(self._trigram, self._folder, experiment | {"steps": steps, "zip": rows}, self._runs, self._jobs)
         self._store_results()
         if missing := [row for row in rows if _key(row) not in self._known]:
             raise SimulationError(f"{len(missing)} cells have no result: {failed}")
 
     def _store_results(self) -> None:
         """Stores the results of all finished runs, including those of an interrupted batch."""
-        with self._path.open("a", encoding="utf-8") as kept:
-            for run in results.load(self._runs).runs if self._runs.exists() else []:
-                key, value = _key(run.sweep), self._claim.value(run)
+        with self._path.open("a", encoding="utf-8") as file:
+            for finished in results.load(self._runs).runs if self._runs.exists() else []:
+                key, value = _key(finished.sweep), self._claim.value(finished)
                 self._known[key] = value
-                kept.write(json.dumps([key, value]) + "\n")
+                file.write(json.dumps([key, value]) + "\n")
         shutil.rmtree(self._runs, ignore_errors=True)
 
 

@@ -21,7 +21,7 @@ class Stage:
     title: str
     parameters: tuple[str, ...]
     algorithms: tuple[str, ...]
-    plateau: bool  # true for cells whose time depends on software and computation, false for cells whose time depends on bandwidth
+    plateau: bool  # true: fits cells on plateaus; false: fits cells whose time the bandwidth determines
 
     def cells(self, cells: list[Cell]) -> list[Cell]:
         return [c for c in cells if c.algorithm in self.algorithms and c.plateau == self.plateau
@@ -45,43 +45,43 @@ SERVER = Stage("efficiency of servers, of BytePS at 4 Gbps",
 
 @dataclass
 class Calibration:
-    """Fits the parameters to `cells`. `tell` prints lines for people."""
+    """Fits the parameters to `cells`. `say` prints a line about the progress."""
 
     simulate: Simulate
     cells: list[Cell]
-    tell: Callable[[str], None] = print
+    say: Callable[[str], None] = print
     parameters: tuple[Parameter, ...] = PARAMETERS
     unpinned: list[Interval] = field(default_factory=list)  # filled in by run()
 
     def run(self, evaluations: int, rounds: int) -> tuple[Values, Linear]:
         """The fitted values, except those of servers, and the linear model of the joint refinement. A parameter that
-        the data limit on neither side goes back to its prior, and the others are refined once more, until no such
-        parameter is left."""
+        the data limit on neither side goes back to its prior, and the other parameters are refined once more, until no
+        such parameter is left."""
         values = {p.name: p.prior for p in self.parameters}
         for stage in STAGES:
             if stage.cells(self.cells):
                 values, _ = self._fit(stage.title, stage.parameters, stage.cells(self.cells), values, 2)
-        together = tuple(p.name for p in self.parameters if p.name not in SERVER.parameters)
+        names = tuple(p.name for p in self.parameters if p.name not in SERVER.parameters)
         cells = [c for c in self.cells if c.algorithm not in SERVER.algorithms]
-        values, model = self._fit("all together", together, cells, values, evaluations, rounds)
+        values, model = self._fit("all together", names, cells, values, evaluations, rounds)
         while more := unpinned(model):
             self.unpinned += more
             priors = {i.parameter.name: i.parameter.prior for i in more}
-            self.tell("not pinned down, so at their priors: " + ", ".join(f"{n} = {v:g}" for n, v in priors.items()))
-            together = tuple(name for name in together if name not in priors)
-            values, model = self._fit("all others together", together, cells, values | priors, evaluations, rounds)
+            self.say("not pinned down, so at their priors: " + ", ".join(f"{n} = {v:g}" for n, v in priors.items()))
+            names = tuple(name for name in names if name not in priors)
+            values, model = self._fit("all others together", names, cells, values | priors, evaluations, rounds)
         return values, model
 
     def with_servers(self, values: Values) -> Values:
-        """Fits the servers' share of bandwidth, when the rate at which hosts copy is known. It uses a single cell,
-        whose time is inversely proportional to the share, because traffic of servers is simulated message by message,
-        which takes a minute per cell."""
+        """Fits the servers' share of bandwidth, once the rate at which hosts copy is known. A single cell must suffice,
+        because traffic of servers is simulated message by message, which takes a minute per cell. Its time is inversely
+        proportional to the share."""
         (share,) = (p for p in self.parameters if p.name == SERVER.parameters[0])
         slow = [c for c in SERVER.cells(self.cells) if c.gbps == SLOW[-1]]
         for cell in slow:
             (time,) = self.simulate([(values, cell)])
             values = values | {share.name: min(max(values[share.name] * time / cell.published, share.low), share.high)}
-            self.tell(f"{SERVER.title}: {share.name} = {values[share.name]:.4g}")
+            self.say(f"{SERVER.title}: {share.name} = {values[share.name]:.4g}")
         return values
 
     def _fit(self, title: str, names: tuple[str, ...], cells: list[Cell], values: Values,
@@ -89,7 +89,7 @@ class Calibration:
         parameters = [p for p in self.parameters if p.name in names]
         model = fit(Problem(self.simulate, parameters, cells, values), evaluations, rounds)
         values = model.problem.values(model.x)
-        self.tell(f"{title}: " + ", ".join(f"{p.name} = {values[p.name]:.4g}" for p in parameters))
+        self.say(f"{title}: " + ", ".join(f"{p.name} = {values[p.name]:.4g}" for p in parameters))
         return values, model
 
 

@@ -30,7 +30,7 @@ def file(description: dict[str, Any]) -> str:
 
 
 def read(text: str) -> dict[str, Any]:
-    """The description in a file that `file` has made."""
+    """The description in the text of a file, which `file` returned."""
     return json.loads("\n".join(line for line in text.splitlines() if not line.startswith("//")))
 
 
@@ -61,8 +61,8 @@ def parameters(intervals: list[Interval], fitted: Values) -> str:
 
 
 def left_out(problem: Problem, refitted: dict[str, np.ndarray], fitted: Values) -> str:
-    """For each algorithm: the parameters fitted without its rows, divided by those fitted with all rows, and the
-    resulting ratios of its own cells."""
+    """For each algorithm: the parameters fitted without its rows, divided by the parameters fitted with all rows, and
+    the ratios of its own cells with the parameters fitted without them."""
     rows = [["without", *(p.name.split(".")[-1] for p in problem.parameters), "its cells then, simulated / published"]]
     for algorithm, x in refitted.items():
         values = problem.values(x)
@@ -73,10 +73,11 @@ def left_out(problem: Problem, refitted: dict[str, np.ndarray], fitted: Values) 
     return _aligned(rows)
 
 
-def ratios(found: dict[tuple[str, str], float]) -> str:
+def ratios(by_cell: dict[tuple[str, str], float]) -> str:
     """Simulated over published times: one row per algorithm, one column per bandwidth in Gbps."""
-    columns = sorted({gbps for _, gbps in found}, key=float)
+    columns = sorted({gbps for _, gbps in by_cell}, key=float)
     rows = [["simulated / published", *columns]]
-    for algorithm in dict.fromkeys(name for name, _ in found):
-        rows.append([algorithm, *(f"{found[algorithm, g]:.3f}" if (algorithm, g) in found else "" for g in columns)])
+    for algorithm in dict.fromkeys(name for name, _ in by_cell):
+        ratios_of_row = [by_cell.get((algorithm, gbps)) for gbps in columns]
+        rows.append([algorithm, *("" if ratio is None else f"{ratio:.3f}" for ratio in ratios_of_row)])
     return _aligned(rows)

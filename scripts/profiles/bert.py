@@ -16,12 +16,12 @@ BASE_BLOCK = {8: (1.98, 2.83), 32: (6.07, 9.73), 64: (12.05, 19.17)}
 
 
 def backward_over_forward(block, tokens):
-    """The backward time of a block divided by its forward time. Times between two measured ones are interpolated."""
+    """The backward time of a block over its forward time, interpolated between the measured numbers of sequences."""
     sequences = tokens / MEASURED_LENGTH
-    less = max(n for n in block if n <= sequences)
-    more = min(n for n in block if n > sequences)
-    share = (sequences - less) / (more - less)
-    forward, backward = (a + share * (b - a) for a, b in zip(block[less], block[more]))
+    below = max(n for n in block if n <= sequences)
+    above = min(n for n in block if n > sequences)
+    share = (sequences - below) / (above - below)
+    forward, backward = (a + share * (b - a) for a, b in zip(block[below], block[above]))
     return backward / forward
 
 
@@ -31,12 +31,12 @@ def encoder(hidden, layers, tokens, length, backward):
     Backward takes `backward` times as long as forward.
     """
     vocabulary, positions = 30522, 512
-    # Every token attends to every token of its sample: scores, and sums weighted by them.
+    # FLOPs of scores and weighted sums; every token attends to every token of its sample.
     attention = 2 * 2 * tokens * length * hidden
 
-    def block_part(name, inputs, outputs, more=0):
+    def block_part(name, inputs, outputs, extra_flops=0):
         work = inputs * outputs  # multiply-adds per token
-        return linear(name, inputs, outputs, (work, backward * work), positions=tokens, more=more)
+        return linear(name, inputs, outputs, (work, backward * work), positions=tokens, extra_flops=extra_flops)
 
     rows = [
         Row("embeddings.word_embeddings.weight", vocabulary * hidden),

@@ -1,21 +1,14 @@
 """The network of DD-PPO on Habitat."""
-from .profile import Profile, Row, flops_of, linear, norm, time_by_flops
+from .profile import Profile, Row, flops_of, linear, matrix, norm, time_by_flops
 
 FRAMES = 256  # frames of an iteration, from 2 environments
-COLLECTING_S = 1.92445  # mean of the distribution habitat_ddppo
+COLLECTING_S = 1.92445  # time to collect the frames: the mean of the distribution habitat_ddppo
 RATE = 0.4 * 9.3e12  # FLOP/s of a P100 at 40 % of its peak
 
 
 def convolution(name, kernel, inputs, outputs, side, first=False):
     flops = 2 * FRAMES * side**2 * kernel**2 * inputs * outputs
-    return [
-        Row(
-            name + ".weight",
-            kernel**2 * inputs * outputs,
-            forward_flops=flops,
-            backward_flops=flops if first else 2 * flops,
-        )
-    ]
+    return [matrix(name + ".weight", kernel**2 * inputs * outputs, flops, first=first)]
 
 
 def encoder():
@@ -39,17 +32,10 @@ def encoder():
 
 def lstm(inputs, width):
     rows = []
-    for layer, entering in enumerate((inputs, width)):
-        for part, size in (("ih", entering), ("hh", width)):
-            flops = 2 * FRAMES * 4 * width * size
-            rows.append(
-                Row(
-                    f"state_encoder.rnn.weight_{part}_l{layer}",
-                    4 * width * size,
-                    forward_flops=flops,
-                    backward_flops=2 * flops,
-                )
-            )
+    for layer, layer_inputs in enumerate((inputs, width)):
+        for part, size in (("ih", layer_inputs), ("hh", width)):
+            numel = 4 * width * size
+            rows.append(matrix(f"state_encoder.rnn.weight_{part}_l{layer}", numel, 2 * FRAMES * numel))
         rows += [Row(f"state_encoder.rnn.bias_{p}_l{layer}", 4 * width) for p in ("ih", "hh")]
     return rows
 

@@ -1,10 +1,9 @@
-"""The language model of the project diloco-measured, which measured its training over shaped
-links."""
-from .profile import Profile, Row, time_by_flops
+"""The language model of the project diloco-measured, which measured training over links of limited bandwidth."""
+from .profile import Profile, Row, matrix, time_by_flops
 
 WIDTH, INNER, LAYERS, VOCABULARY = 256, 768, 6, 50257
 SEQUENCES, LENGTH = 4, 512
-OPTIMISER_S = 0.0010
+OPTIMISER_S = 0.0010  # time of Adam's step
 ROTATIONS = LAYERS * 8 * 2**20  # bytes of cached rotations
 
 
@@ -21,25 +20,21 @@ def diloco_measured_ddp():
 def profile(name, step_s, measured):
     tokens = SEQUENCES * LENGTH
 
-    def matrix(name, inputs, outputs, more=0):
-        flops = 2 * tokens * inputs * outputs + more
-        return Row(name, inputs * outputs, forward_flops=flops, backward_flops=2 * flops)
+    def product(name, inputs, outputs, extra_flops=0):
+        return matrix(name, inputs * outputs, 2 * tokens * inputs * outputs + extra_flops)
 
-    # Every token attends to all tokens before it, half of all pairs: scores, and weighted sums.
+    # FLOPs of scores and weighted sums; every token attends to all tokens before it, which are half of all pairs.
     attention = 2 * 2 * tokens * LENGTH * WIDTH // 2
     rows = [Row("embedding.weight", VOCABULARY * WIDTH)]
     for index in range(LAYERS):
         block = f"layers.{index}."
         rows += [Row(block + "attention_norm.weight", WIDTH)]
-        rows += [matrix(block + f"attention.w{part}.weight", WIDTH, WIDTH) for part in "qkv"]
-        rows += [matrix(block + "attention.wo.weight", WIDTH, WIDTH, more=attention)]
+        rows += [product(block + f"attention.w{part}.weight", WIDTH, WIDTH) for part in "qkv"]
+        rows += [product(block + "attention.wo.weight", WIDTH, WIDTH, extra_flops=attention)]
         rows += [Row(block + "ffn_norm.weight", WIDTH)]
-        rows += [
-            matrix(block + "ffn.w1.weight", WIDTH, INNER),
-            matrix(block + "ffn.w3.weight", WIDTH, INNER),
-            matrix(block + "ffn.w2.weight", INNER, WIDTH),
-        ]
-    rows += [Row("norm.weight", WIDTH), matrix("output.weight", WIDTH, VOCABULARY)]
+        rows += [product(block + f"ffn.{part}.weight", WIDTH, INNER) for part in ("w1", "w3")]
+        rows += [product(block + "ffn.w2.weight", INNER, WIDTH)]
+    rows += [Row("norm.weight", WIDTH), product("output.weight", WIDTH, VOCABULARY)]
     time_by_flops(rows)
     return Profile(
         name,

@@ -6,7 +6,7 @@ def gpt2():
     width, layers, vocabulary, positions = 768, 12, 50257, 1024
     batch = 12
     tokens = batch * positions
-    # Every token attends to all tokens before it, half of all pairs: scores, and weighted sums.
+    # FLOPs of scores and weighted sums; every token attends to all tokens before it, which are half of all pairs.
     attention = 2 * 2 * tokens * positions * width // 2
     none = (0.0, 0.0)
     rows = [
@@ -18,7 +18,7 @@ def gpt2():
         rows += norm(block + "ln_1", width)
         rows += linear(block + "attn.c_attn", width, 3 * width, none, positions=tokens)
         rows += linear(
-            block + "attn.c_proj", width, width, none, positions=tokens, more=attention
+            block + "attn.c_proj", width, width, none, positions=tokens, extra_flops=attention
         )
         rows += norm(block + "ln_2", width)
         rows += linear(block + "mlp.c_fc", width, 4 * width, none, positions=tokens)

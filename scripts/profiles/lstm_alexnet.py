@@ -1,5 +1,5 @@
 """A stand-in for BAGUA's LSTM+AlexNet, which has no public definition."""
-from .profile import P100_SXM2, Profile, Row, flops_of, linear, time_by_flops
+from .profile import P100_SXM2, Profile, Row, flops_of, linear, matrix, time_by_flops
 
 BATCH, STEPS = 128, 35
 
@@ -31,14 +31,10 @@ def alexnet(batch):
 def lstm(batch):
     width, vocabulary = 1500, 10000
     tokens = batch * STEPS
-    flops = 2 * tokens * 4 * width * width
+    numel = 4 * width * width
     rows = [Row("lstm.encoder.weight", vocabulary * width)]
     for layer in range(2):
-        for part in ("ih", "hh"):
-            name = f"lstm.rnn.weight_{part}_l{layer}"
-            rows.append(
-                Row(name, 4 * width * width, forward_flops=flops, backward_flops=2 * flops)
-            )
+        rows += [matrix(f"lstm.rnn.weight_{part}_l{layer}", numel, 2 * tokens * numel) for part in ("ih", "hh")]
         rows += [Row(f"lstm.rnn.bias_{part}_l{layer}", 4 * width) for part in ("ih", "hh")]
     return rows + linear("lstm.decoder", width, vocabulary, (0.0, 0.0), positions=tokens)
 

@@ -1,4 +1,4 @@
-"""A profile, its rows, and functions that make rows of common layers."""
+"""A profile, its rows, and functions that return the rows of common layers."""
 from dataclasses import dataclass, field
 
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 class Row:
     tensor: str
     numel: int
-    forward: float = 0.0  # in any unit: profiles are rescaled to a step time
-    backward: float = 0.0
+    forward: float = 0.0  # time in any unit, because profiles are rescaled to a step time
+    backward: float = 0.0  # time in the same unit
     forward_flops: int = 0
     backward_flops: int = 0
 
@@ -37,7 +37,7 @@ class Profile:
     assumed: list
     rows: list = field(default_factory=list)
     buffers: int = 0  # bytes that the model keeps beside its parameters
-    rates: Rates | None = None  # of the accelerator; without them, times cannot be scaled to another
+    rates: Rates | None = None  # without these rates, times cannot be scaled to another accelerator
 
     def text(self):
         """The text of the CSV file, with times rescaled so that forward and backward add up to `step_s`."""
@@ -66,25 +66,27 @@ class Profile:
         return "\n".join(lines) + "\n"
 
 
-def linear(name, inputs, outputs, layer, after=(0.0, 0.0), positions=0, more=0, first=False):
-    """Weight and bias of a layer that takes `layer` = (forward, backward).
+def matrix(tensor, numel, flops, times=(0.0, 0.0), first=False):
+    """The row of a weight whose product takes `flops` in the forward pass. `times` are the (forward, backward) times.
+    `first` is true for the layer whose input is the data: its backward pass has one product, otherwise two."""
+    return Row(tensor, numel, *times, flops, flops if first else 2 * flops)
 
-    The layer is applied at `positions` positions of the batch; `more` is the FLOPs of products without
-    weights.
 
-    `after` is the time of the following layers, which have no parameters. Their backward pass comes first, and
+def linear(name, inputs, outputs, times, after=(0.0, 0.0), positions=0, extra_flops=0, first=False):
+    """The rows of a layer's weight and bias. `times` are its (forward, backward) times.
+
+    The layer is applied at `positions` positions of the batch. `extra_flops` counts products without weights. `first`
+    is as in `matrix`.
+
+    `after` are the times of the following layers, which have no parameters. Their backward pass comes first, and
     completes the bias gradient, which is a sum over the gradients that they pass back.
     """
-    flops = 2 * positions * inputs * outputs + more
-    return [
-        Row(name + ".weight", inputs * outputs, *layer, flops, flops if first else 2 * flops),
-        Row(name + ".bias", outputs, *after),
-    ]
+    flops = 2 * positions * inputs * outputs + extra_flops
+    return [matrix(name + ".weight", inputs * outputs, flops, times, first), Row(name + ".bias", outputs, *after)]
 
 
 def norm(name, width, forward=0.0, backward=0.0):
-    """Scale and shift of a normalisation. `backward` is spent before either gradient is
-    complete."""
+    """The rows of a normalisation's scale and shift. Both gradients are complete only after the time `backward`."""
     return [Row(name + ".weight", width, forward), Row(name + ".bias", width, 0.0, backward)]
 
 
@@ -94,7 +96,7 @@ def flops_of(rows):
 
 
 def time_by_flops(rows):
-    """Sets the times of every row to its FLOPs, which are rescaled to seconds later; returns the rows."""
+    """Sets the times of every row to its FLOPs (Profile.text rescales them to seconds); returns the rows."""
     for row in rows:
         row.forward, row.backward = float(row.forward_flops), float(row.backward_flops)
     return rows

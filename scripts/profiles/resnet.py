@@ -1,9 +1,9 @@
 """ResNet-50, and ResNet-20 for small networks."""
-from .profile import P100, Profile, Row, linear, norm
+from .profile import P100, Profile, linear, matrix, norm
 
-# PipeDream's ResNet-50 profile, in ms at batch 128: (forward, backward) of the convolution, of the normalisation and
-# of the ReLU after it, if any, for the stem and for each convolution of a block. The first block of a stage ends with
-# the convolution and normalisation of its shortcut.
+# PipeDream's ResNet-50 profile at batch 128. For the stem and for each convolution of a block, there are the (forward,
+# backward) times in ms of the convolution, of its normalisation, and of the ReLU after it, if there is one. The last
+# entry of a stage's first block is the convolution and normalisation of the shortcut.
 STEM = ((9.706, 4.551), (2.946, 3.113), (1.357 + 1.204, 1.534 + 2.498))  # with its max-pooling
 BLOCKS = (
     (
@@ -103,25 +103,20 @@ POOLING, CLASSIFIER = (0.636, 0.403), (0.422, 0.185)
 
 
 def normalised_convolution(name, norm_name, kernel, inputs, outputs, pixels, times, first=False):
-    """The rows of a convolution without bias and of its batch normalisation. `times` may also have those of the layers
-    after them."""
+    """The rows of a convolution without bias and of its batch normalisation. `times` has the times of both, and perhaps
+    of layers without parameters after them."""
     convolution, normalisation, *after = times
     flops = 2 * pixels * kernel**2 * inputs * outputs
     forward, backward = (sum(t) for t in zip(normalisation, *after))
     return [
-        Row(
-            name + ".weight",
-            kernel**2 * inputs * outputs,
-            *convolution,
-            flops,
-            flops if first else 2 * flops,
-        ),
+        matrix(name + ".weight", kernel**2 * inputs * outputs, flops, convolution, first),
         *norm(norm_name, outputs, forward, backward),
     ]
 
 
 def bottleneck(name, inputs, width, stride, side, batch, times):
-    """1 x 1, 3 x 3 and 1 x 1 convolutions. The convolution of a shortcut comes before them."""
+    """The rows of a block: of the convolution of its shortcut, if it has one, and then of 1 x 1, 3 x 3 and 1 x 1
+    convolutions."""
     before, after = batch * side**2, batch * (side // stride) ** 2
     one, three, last, *shortcut = times
     rows = []
@@ -129,7 +124,7 @@ def bottleneck(name, inputs, width, stride, side, batch, times):
         rows += normalised_convolution(
             name + ".downsample.0", name + ".downsample.1", 1, inputs, 4 * width, after, t
         )
-    for index, (kernel, entering, leaving, pixels, t) in enumerate(
+    for index, (kernel, channels_in, channels_out, pixels, t) in enumerate(
         (
             (1, inputs, width, before, one),
             (3, width, width, after, three),
@@ -138,7 +133,7 @@ def bottleneck(name, inputs, width, stride, side, batch, times):
         start=1,
     ):
         rows += normalised_convolution(
-            f"{name}.conv{index}", f"{name}.bn{index}", kernel, entering, leaving, pixels, t
+            f"{name}.conv{index}", f"{name}.bn{index}", kernel, channels_in, channels_out, pixels, t
         )
     return rows
 
@@ -200,7 +195,7 @@ def resnet20():
     def convolution(name, inputs, outputs, side):
         pixels = batch * side**2
         flops = 2 * pixels * 9 * inputs * outputs
-        return Row(name + ".weight", 9 * inputs * outputs, flops, 2 * flops, flops, 2 * flops)
+        return matrix(name + ".weight", 9 * inputs * outputs, flops, (flops, 2 * flops))
 
     rows = [convolution("conv1", 3, 16, 32)]
     rows[0].backward_flops //= 2

@@ -1,5 +1,5 @@
 """Transformer-base, as defined in TensorFlow's official models."""
-from .profile import P100, Profile, Row, linear, norm, time_by_flops
+from .profile import P100, Profile, Row, linear, matrix, norm, time_by_flops
 
 WIDTH, INNER, LAYERS, VOCABULARY = 512, 2048, 6, 33708
 TOKENS, LENGTH = 4390, 30  # tokens of a batch, on each side; tokens of a sentence
@@ -10,13 +10,8 @@ def attention(name, positions):
     flops = 2 * positions * WIDTH * WIDTH
     scores = 2 * 2 * positions * LENGTH * WIDTH
     return [
-        Row(
-            f"{name}.{part}.weight",
-            WIDTH * WIDTH,
-            forward_flops=flops + more,
-            backward_flops=2 * (flops + more),
-        )
-        for part, more in (("query", 0), ("key", 0), ("value", 0), ("output", scores))
+        matrix(f"{name}.{part}.weight", WIDTH * WIDTH, flops + extra_flops)
+        for part, extra_flops in (("query", 0), ("key", 0), ("value", 0), ("output", scores))
     ]
 
 
@@ -32,9 +27,9 @@ def stack(name, parts):
     layer."""
     rows = []
     for index in range(LAYERS):
-        for part, make in parts:
+        for part, rows_of_part in parts:
             sublayer = f"{name}.layer.{index}.{part}"
-            rows += norm(sublayer + ".layer_norm", WIDTH) + make(sublayer, TOKENS)
+            rows += norm(sublayer + ".layer_norm", WIDTH) + rows_of_part(sublayer, TOKENS)
     return rows + norm(name + ".layer_norm", WIDTH)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 
-SIZES = (131072, 524288, 2097152)
+SIZES = (131072, 524288, 2097152)  # bytes
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,9 @@ class Cell:
     window: int = 0  # bytes; 0: Linux's default
     number: int = 0  # Open MPI's number of the algorithm, as in coll_tuned_allreduce_algorithm
     sizes: tuple[int, ...] = SIZES
-    place: str = ""  # "vm": measured in the virtual machine, although this kernel could measure it
+    place: str = ""  # "vm": measured in the virtual machine, although it needs no netem
     flags: str = ""  # btl_tcp_flags: "send" sends long messages without put
-    start: str = ""  # "together": ranks begin together; "": each begins when it has ended the previous collective
-
-    @property
-    def factor(self) -> int:
-        return SIZES[1] // SIZES[0]
+    start: str = ""  # "together": ranks begin together; "": each begins when it has finished the previous collective
 
     @property
     def key(self) -> str:
@@ -77,7 +73,7 @@ class Cell:
     def predicted_starts(self) -> list[str]:
         """Values of `--chain` for all possible starts: ranks begin together, or each begins one latency after the
         previous rank, as after short messages of the previous collective. Ranks on one CPU reduce one after another, so
-        in an allreduce even ranks that begin together may come apart."""
+        in an allreduce even ranks that begin together may diverge in time."""
         known = self.start == "together" and self.collective == "all_to_all"
         return ["0B", "16B"] if self.uses_put and not known else ["0B"]
 
@@ -87,23 +83,21 @@ class Cell:
 
     @property
     def predicted_algorithm(self) -> str:
-        own = self.algorithm + (f"_{self.flags}" if self.flags else "")
-        return own if self.stack == "trigram" else f"{self.stack}_{own}"
+        name = self.algorithm + (f"_{self.flags}" if self.flags else "")
+        return name if self.stack == "trigram" else f"{self.stack}_{name}"
 
 
-def cells_of_network(mbps: int, latency_ms: int, workers: int, window: int = 0, place: str = "",
-               gloo: bool = True) -> list[Cell]:
+def cells_of_network(mbps: int, latency_ms: int, workers: int, window: int = 0,
+                     place: str = "") -> list[Cell]:
     network = (mbps, latency_ms, workers, window)
-    cells = [
+    return [
         Cell("open_mpi", "allreduce", "ring", *network, number=4, place=place),
         Cell("open_mpi", "all_to_all", "linear", *network, number=1, place=place),
         Cell("trigram", "allreduce", "ring", *network, place=place),
         Cell("trigram", "all_to_all", "pairwise", *network, place=place),
+        Cell("gloo", "allreduce", "ring", *network, place=place),
+        Cell("gloo", "ddp", "ring", *network, sizes=SIZES[-1:], place=place),
     ]
-    if gloo:
-        cells += [Cell("gloo", "allreduce", "ring", *network, place=place),
-                  Cell("gloo", "ddp", "ring", *network, sizes=SIZES[-1:], place=place)]
-    return cells
 
 
 def all_to_all_without_put(mbps: int, latency_ms: int, workers: int) -> Cell:

@@ -1,4 +1,4 @@
-"""Times gloo as PyTorch uses it. In a job of mpirun, rank 0 starts all ranks and prints a line of JSON for each time.
+"""Times gloo as PyTorch uses it, in a job of mpirun. Rank 0 starts all ranks and prints a line of JSON for each time.
 
 `allreduce` is torch.distributed's. `ddp` is a training step of DistributedDataParallel on a model of `--bytes` bytes in
 one bucket; `compute` is the time of the same step without communication.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Callable
 
 if int(os.environ["OMPI_COMM_WORLD_RANK"]) > 0:
-    sys.exit(0)  # rank 0 starts all ranks, so that PyTorch is imported only once, which takes long
+    sys.exit(0)  # rank 0 starts all ranks, because importing PyTorch in each would take long
 
 import torch
 import torch.distributed
@@ -70,8 +70,8 @@ def ddp(nbytes: int, options: argparse.Namespace) -> dict[str, float]:
 
 def namespaces(workers: int, size: int) -> list[str]:
     """The network namespace of each rank. This process runs in the namespace of node 0."""
-    mine = os.stat("/proc/self/ns/net").st_ino
-    (first,) = [p for p in Path("/run/netns").iterdir() if p.stat().st_ino == mine]
+    own = os.stat("/proc/self/ns/net").st_ino
+    (first,) = [p for p in Path("/run/netns").iterdir() if p.stat().st_ino == own]
     stem = str(first).rpartition(".")[0]
     return [f"{stem}.{1 + rank // workers}" for rank in range(size)]
 
@@ -91,9 +91,9 @@ def run_rank(rank: int, size: int, options: argparse.Namespace) -> None:
     for name in options.collectives:
         measure = {"allreduce": allreduce, "ddp": ddp}[name]
         for nbytes in options.bytes if name == "allreduce" else options.bytes[-1:]:
-            found = measure(nbytes, options)
+            times = measure(nbytes, options)
             if rank == 0:
-                print(json.dumps({"collective": name, "bytes": nbytes, **found}), flush=True)
+                print(json.dumps({"collective": name, "bytes": nbytes, **times}), flush=True)
     torch.distributed.destroy_process_group()
 
 

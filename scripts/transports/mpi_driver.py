@@ -26,13 +26,13 @@ def collective(name: str, nbytes: int) -> Callable[[], None]:
 
 
 def check(name: str) -> None:
-    """Checks the collective's results."""
+    """Checks the results of the collective `name`."""
     comm = MPI.COMM_WORLD
     x = numpy.full(comm.size, comm.rank + 1, numpy.float32)
     y = numpy.empty_like(x)
     comm.Allreduce(x, y) if name == "allreduce" else comm.Alltoall(x, y)
-    everybody = numpy.arange(1, comm.size + 1, dtype=numpy.float32)
-    expected = numpy.full_like(x, everybody.sum()) if name == "allreduce" else everybody
+    inputs = numpy.arange(1, comm.size + 1, dtype=numpy.float32)  # of all ranks
+    expected = numpy.full_like(x, inputs.sum()) if name == "allreduce" else inputs
     assert (y == expected).all(), (name, y)
 
 

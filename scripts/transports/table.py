@@ -9,7 +9,7 @@ from typing import Any
 
 from transports.cells import Cell
 
-DIFFERS = 0.15  # pairs whose measured times differ by more than this are compared in their order
+ORDER_THRESHOLD = 0.15  # the order is checked for pairs whose measured times differ by more than this share
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Row:
 
     @property
     def error(self) -> float:
-        """The error of the possible time that is nearest to the measured one."""
+        """The relative error of the possible time that is nearest to the measured time."""
         return min((s / self.measured_s - 1 for s in self.predicted_s), key=abs)
 
 
@@ -39,12 +39,12 @@ def size(nbytes: int) -> str:
 
 
 def milliseconds(row: Row) -> str:
-    """The possible times as text, without those within 5 % of a time that is shown already."""
-    told: list[float] = []
+    """The possible times as text. A time within 5 % of the previous shown time is left out."""
+    shown: list[float] = []
     for seconds in row.predicted_s:
-        if not told or seconds > 1.05 * told[-1]:
-            told.append(seconds)
-    return " or ".join(f"{1e3 * seconds:.1f}" for seconds in told)
+        if not shown or seconds > 1.05 * shown[-1]:
+            shown.append(seconds)
+    return " or ".join(f"{1e3 * seconds:.1f}" for seconds in shown)
 
 
 def line(row: Row) -> list[str]:
@@ -71,15 +71,15 @@ def aligned(lines: list[list[str]]) -> str:
 
 @dataclass
 class Orders:
-    """Counts pairs of rows of one network and one size whose measured times differ; a pair of `wrong` is (shorter,
-    longer)."""
+    """The pairs of rows of one network and one size whose measured times differ, by whether the predicted order is
+    right."""
     right: int
-    open: int  # the predicted ranges overlap, so either order is possible
-    wrong: list[tuple[Row, Row]]
+    undecided: int  # the predicted ranges overlap, so either order is possible
+    wrong: list[tuple[Row, Row]]  # (measured as shorter, measured as longer)
 
     @property
     def count(self) -> int:
-        return self.right + self.open + len(self.wrong)
+        return self.right + self.undecided + len(self.wrong)
 
 
 def orders(rows: list[Row]) -> Orders:
@@ -87,13 +87,13 @@ def orders(rows: list[Row]) -> Orders:
     for a, b in itertools.combinations(rows, 2):
         if (a.cell.network, a.nbytes) != (b.cell.network, b.nbytes):
             continue
-        less, more = sorted((a, b), key=lambda row: row.measured_s)
-        if more.measured_s <= (1 + DIFFERS) * less.measured_s:
+        shorter, longer = sorted((a, b), key=lambda row: row.measured_s)
+        if longer.measured_s <= (1 + ORDER_THRESHOLD) * shorter.measured_s:
             continue
-        if less.predicted_s[0] >= more.predicted_s[-1]:
-            found.wrong.append((less, more))
-        elif less.predicted_s[-1] >= more.predicted_s[0]:
-            found.open += 1
+        if shorter.predicted_s[0] >= longer.predicted_s[-1]:
+            found.wrong.append((shorter, longer))
+        elif shorter.predicted_s[-1] >= longer.predicted_s[0]:
+            found.undecided += 1
         else:
             found.right += 1
     return found
@@ -116,7 +116,7 @@ def print_comparison(
     print(summary("all", rows))
     found = orders(rows)
     print(f"order: {found.right} of {found.count} pairs on one network that differ by more than"
-          f" {100 * DIFFERS:.0f} % agree, {found.open} may come out either way,"
+          f" {100 * ORDER_THRESHOLD:.0f} % agree, {found.undecided} may come out either way,"
           f" {len(found.wrong)} disagree")
-    for less, more in found.wrong:
-        print(f"  {less.cell.key} {size(less.nbytes)} is shorter than {more.cell.key}")
+    for shorter, longer in found.wrong:
+        print(f"  {shorter.cell.key} {size(shorter.nbytes)} is shorter than {longer.cell.key}")

@@ -11,9 +11,9 @@ def median_seconds(run: Callable[[], None], warm_up: int, repeat: int) -> float:
     """The median seconds of `repeat` consecutive calls on this rank, after `warm_up` calls."""
     for _ in range(warm_up):
         run()
-    taken = []
+    times = []
     for _ in range(repeat):
         begin = time.perf_counter()
         run()
-        taken.append(time.perf_counter() - begin)
-    return statistics.median(taken)
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times)

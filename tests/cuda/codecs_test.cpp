@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <limits>
 
 #include "core/check.h"
@@ -14,19 +13,6 @@
 
 namespace trigram::test::codecs_test {
 namespace {
-
-/// Bitwise equality; any NaN equals any other NaN.
-::testing::AssertionResult same_values(const Values& gpu, const Values& host) {
-  if (gpu.size() != host.size())
-    return ::testing::AssertionFailure() << gpu.size() << " for " << host.size();
-  for (std::size_t i = 0; i < gpu.size(); ++i) {
-    const bool both_nan = std::isnan(gpu[i]) && std::isnan(host[i]);
-    if (!both_nan && std::memcmp(&gpu[i], &host[i], sizeof(float)) != 0)
-      return ::testing::AssertionFailure()
-             << "element " << i << ": " << gpu[i] << " for " << host[i];
-  }
-  return ::testing::AssertionSuccess();
-}
 
 std::vector<CodecSpec> specs() {
   return {
@@ -81,12 +67,14 @@ std::vector<std::pair<std::string, Values>> special_vectors() {
 class CudaCodecs : public ::testing::TestWithParam<CodecSpec> {
  protected:
   static constexpr CodecKey kKey = {7, 3, 12};
-  /// 16-bit numbers need even addresses.
-  bool odd_addresses() const { return GetParam().name != "fp16" && GetParam().name != "bf16"; }
+  /// Wires of 16-bit numbers need even addresses.
+  bool allows_odd_addresses() const {
+    return GetParam().name != "fp16" && GetParam().name != "bf16";
+  }
 
   /// Encodes two vectors one after the other and decodes both, on the host and on the GPU.
   void expect_equal(const Values& values, std::size_t offset) {
-    const std::size_t wire_offset = odd_addresses() ? offset : 2 * offset;
+    const std::size_t wire_offset = allows_odd_addresses() ? offset : 2 * offset;
     HostDevice host;
     const auto host_codec = host.codec(GetParam(), kKey);
     const auto codec = gpu_.device().codec(GetParam(), kKey);
@@ -99,18 +87,18 @@ class CudaCodecs : public ::testing::TestWithParam<CodecSpec> {
       const Tensor gpu_wire = gpu_.tensor(Bytes(bytes.size() + 64, 0xAB), wire_offset);
       codec->encode(gpu_wire.slice(0, bytes.size()), gpu_x);
       Bytes expected(bytes.begin(), bytes.end());
-      expected.insert(expected.end(), 64, 0xAB);  // and no byte after the wire may change
+      expected.insert(expected.end(), 64, 0xAB);  // no byte after the wire may change
       ASSERT_TRUE(same_bytes(gpu_.values<std::uint8_t>(gpu_wire), expected)) << "turn " << turn;
 
       const Tensor decoded = host.empty(values.size());
       host.codec(GetParam(), {99, 99, 99})->decode(decoded, wire);
-      Values room(values.size() + 16, 12345.f), expected_room = to_values(decoded);
-      expected_room.insert(expected_room.end(), 16, 12345.f);
-      const Tensor gpu_decoded = gpu_.tensor(room, offset);
+      Values output(values.size() + 16, 12345.f), expected_output = to_values(decoded);
+      expected_output.insert(expected_output.end(), 16, 12345.f);
+      const Tensor gpu_decoded = gpu_.tensor(output, offset);
       gpu_.device()
           .codec(GetParam(), {99, 99, 99})
           ->decode(gpu_decoded.slice(0, values.size()), gpu_wire.slice(0, bytes.size()));
-      ASSERT_TRUE(same_values(gpu_.values<float>(gpu_decoded), expected_room)) << "turn " << turn;
+      ASSERT_TRUE(same_values(gpu_.values<float>(gpu_decoded), expected_output)) << "turn " << turn;
     }
   }
 
@@ -121,22 +109,20 @@ TEST(CudaCodecRegistry, HasEveryCodecAndNoOther) {
   Gpu gpu;
   for (const CodecEntry& entry : codecs()) {
     EXPECT_NE(gpu.device().codec({entry.name}), nullptr) << entry.name;
-    const auto all = specs();
-    EXPECT_TRUE(std::any_of(all.begin(), all.end(),
-                            [&](const CodecSpec& spec) { return spec.name == entry.name; }))
+    EXPECT_TRUE(std::ranges::count(specs(), entry.name, &CodecSpec::name) > 0)
         << entry.name << " is not tested";
   }
   EXPECT_THROW(gpu.device().codec({"minmax"}), ConfigError);
 }
 
-TEST_P(CudaCodecs, EqualTheHostsAtAwkwardLengths) {
+TEST_P(CudaCodecs, EqualHostCodecsAtAwkwardLengths) {
   for (const std::size_t n : {0, 1, 2, 3, 31, 32, 33, 511, 513, 1023, 1024, 1025, 2049, 20001}) {
     SCOPED_TRACE(n);
     expect_equal(normals(n, 0.02f, 0.003f), 0);
   }
 }
 
-TEST_P(CudaCodecs, EqualTheHostsAtAnyAddress) {
+TEST_P(CudaCodecs, EqualHostCodecsAtAnyAddress) {
   for (const std::size_t n : {1, 30, 33, 1000, 5003}) {
     for (const std::size_t offset : {1, 2, 3}) {
       SCOPED_TRACE(std::to_string(n) + " from " + std::to_string(offset));
@@ -145,14 +131,14 @@ TEST_P(CudaCodecs, EqualTheHostsAtAnyAddress) {
   }
 }
 
-TEST_P(CudaCodecs, EqualTheHostsOnSpecialValues) {
+TEST_P(CudaCodecs, EqualHostCodecsOnSpecialValues) {
   for (const auto& [name, values] : special_vectors()) {
     SCOPED_TRACE(name);
     expect_equal(values, 0);
   }
 }
 
-TEST_P(CudaCodecs, RefuseWiresOfAnotherLengthAndPhantoms) {
+TEST_P(CudaCodecs, RejectWiresOfAnotherLengthAndPhantoms) {
   const auto codec = gpu_.device().codec(GetParam(), kKey);
   const Tensor x = gpu_.tensor(normals(500));
   const std::size_t size = codec->wire_bytes(500);
@@ -169,8 +155,8 @@ std::string spec_name(const ::testing::TestParamInfo<CodecSpec>& tested) {
   std::string name = tested.param.name;
   for (const auto& [key, value] : tested.param.options.items())
     name += "_" + key + "_" + value.dump();
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return !std::isalnum(c); }, '_');
   return name;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::f16, DType::u8};
 
-TEST_F(GpuTest, FillsAnyTypeAnywhere) {
+TEST_F(GpuTest, FillsAnyTypeAtAnyAddress) {
   for (const DType dtype : kTypes) {
     for (const std::size_t n : awkward_lengths()) {
       for (const std::size_t offset : {0, 1, 3}) {
@@ -44,15 +44,15 @@ TEST_F(GpuTest, ConvertsBetweenAllTypes) {
 
 TEST_F(GpuTest, ConvertsEveryBitPatternOfTheSixteenBitFormats) {
   for (const DType dtype : {DType::bf16, DType::f16}) {
-    const Tensor all = host.empty(1 << 16, dtype), there = gpu.empty(1 << 16, dtype);
+    const Tensor all = host.empty(1 << 16, dtype), on_gpu = gpu.empty(1 << 16, dtype);
     for (std::size_t i = 0; i < all.numel(); ++i) {
       all.values<std::uint16_t>()[i] = static_cast<std::uint16_t>(i);
     }
-    gpu.upload(there, {all.data(), all.nbytes()});
+    gpu.upload(on_gpu, {all.data(), all.nbytes()});
     for (const DType to : {DType::f32, DType::u8}) {
       const Twin result = twin(std::vector<float>(all.numel()), to);
       host.copy(result.host, all);
-      gpu.copy(result.gpu, there);
+      gpu.copy(result.gpu, on_gpu);
       expect_same(result);
     }
   }
@@ -83,14 +83,14 @@ TEST_F(GpuTest, CombinesAVectorWithItself) {
   expect_same(x);
 }
 
-TEST_F(GpuTest, LargeVectorsTakeSeveralStepsOfTheGrid) {
+TEST_F(GpuTest, LargeVectorsTakeSeveralSteps) {
   const Twin x = twin(tame_numbers(1'000'003)), y = twin(tame_numbers(1'000'003, 1), DType::f32, 3);
   host.axpby(0.9f, x.host, 0.1f, y.host);
   gpu.axpby(0.9f, x.gpu, 0.1f, y.gpu);
   expect_same(y);
 }
 
-TEST_F(GpuTest, TakesTheLargerOfTwo) {
+TEST_F(GpuTest, TakesTheElementwiseMaximum) {
   for (int seed = 0; seed < 24; ++seed) {
     const Twin x = twin(numbers(100)), y = twin(numbers(100, seed), DType::f32, 1);
     host.maximum(x.host, y.host);
@@ -99,7 +99,7 @@ TEST_F(GpuTest, TakesTheLargerOfTwo) {
   }
 }
 
-TEST_F(GpuTest, CutsWhatIsSmaller) {
+TEST_F(GpuTest, SetsSmallElementsToZero) {
   for (const float magnitude : {0.0f, 0.5f, 1e30f})
     for (const std::size_t offset : {0, 1}) {
       const Twin x = twin(numbers(1003), DType::f32, offset);
@@ -109,7 +109,7 @@ TEST_F(GpuTest, CutsWhatIsSmaller) {
     }
 }
 
-TEST_F(GpuTest, DrawsThePhiloxNumbersOfTheHost) {
+TEST_F(GpuTest, DrawsTheSameNormalNumbersAsTheHost) {
   for (const std::size_t n : {0, 1, 5, 1025}) {
     for (int drawn = 0; drawn < 9; ++drawn) {
       Philox random(7, 3, 11, Purpose::weights);
@@ -122,9 +122,9 @@ TEST_F(GpuTest, DrawsThePhiloxNumbersOfTheHost) {
   }
 }
 
-TEST_F(GpuTest, NormIsTheHosts) {
-  // The last length needs as many blocks as there are sums. The length before it needs more blocks
-  // than one thread adds up.
+TEST_F(GpuTest, NormEqualsTheHosts) {
+  // The last length takes the largest number of blocks. For the length before it, a thread of the
+  // last kernel adds up the sums of several blocks.
   for (const std::size_t n : {0, 1, 3, 255, 1030, 4097, 8195, 300'001, 1'300'003, 2'200'001}) {
     for (const std::size_t offset : {0, 1}) {
       const Twin x = twin(tame_numbers(n), DType::f32, offset);
@@ -134,7 +134,7 @@ TEST_F(GpuTest, NormIsTheHosts) {
   EXPECT_TRUE(std::isnan(gpu.norm2(twin(numbers(100)).gpu)));
 }
 
-TEST_F(GpuTest, TheNormDoesNotDependOnWhereTheVectorLies) {
+TEST_F(GpuTest, TheNormDoesNotDependOnTheAddress) {
   const std::vector<float> values = tame_numbers(54'321);
   const double norm = gpu.norm2(twin(values).gpu);
   for (const std::size_t offset : {1, 2, 3}) {
@@ -155,7 +155,7 @@ TEST_F(GpuTest, CopiesToAndFromTheHost) {
   }
 }
 
-TEST_F(GpuTest, SmallUploadsDoNotOvertakeOneAnother) {
+TEST_F(GpuTest, SmallUploadsKeepTheirOrder) {
   std::vector<Tensor> tensors;
   for (int i = 0; i < 20; ++i) {
     tensors.push_back(gpu.empty(100));
@@ -167,7 +167,7 @@ TEST_F(GpuTest, SmallUploadsDoNotOvertakeOneAnother) {
   }
 }
 
-TEST_F(GpuTest, RefusesWhatTheHostRefuses) {
+TEST_F(GpuTest, RejectsTheSameOperandsAsTheHost) {
   const Tensor x = gpu.empty(8), y = gpu.empty(9), half = gpu.empty(8, DType::f16);
   const Tensor phantom = Tensor::phantom(8, DType::f32, 8);
   EXPECT_THROW(gpu.copy(x, y), InvariantError);

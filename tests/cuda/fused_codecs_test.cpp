@@ -1,6 +1,5 @@
-// Fused codec operations on a GPU give bitwise the results of the separate operations on the host.
+// Fused codec operations on a GPU give the same bits as the separate operations on the host.
 
-#include <cmath>
 #include <limits>
 
 #include "core/codecs/registry.h"
@@ -19,15 +18,7 @@ Bytes bytes_of(const Tensor& wire) {
   return {values.begin(), values.end()};
 }
 
-/// Bitwise equality; any NaN equals any other NaN.
-bool same(const Values& a, const Values& b) {
-  return std::ranges::equal(a, b, [](float x, float y) {
-    return std::memcmp(&x, &y, sizeof(float)) == 0 || (std::isnan(x) && std::isnan(y));
-  });
-}
-
-/// Vectors with different lengths and values. The first ones are small; the last one is too large
-/// for a cluster of blocks.
+/// Vectors of the given lengths, with different values.
 std::vector<Values> vectors(const std::vector<std::size_t>& lengths) {
   std::vector<Values> all;
   for (const std::size_t n : lengths) {
@@ -55,7 +46,7 @@ class FusedCodecs : public ::testing::TestWithParam<CodecSpec> {
   Twins wires_of(const Twins& xs) {
     Twins wires;
     for (const Tensor& x : xs.host) {
-      wires.host.push_back(codec_here_->empty_wire(host_, x));
+      wires.host.push_back(host_codec_->empty_wire(host_, x));
       host_.fill(wires.host.back(), 0xAB);
       wires.gpu.push_back(gpu_.tensor(bytes_of(wires.host.back())));
     }
@@ -68,36 +59,38 @@ class FusedCodecs : public ::testing::TestWithParam<CodecSpec> {
     ASSERT_TRUE(same_bytes(gpu_.values<std::uint8_t>(wires.gpu[i]), bytes_of(wires.host[i])))
         << "vector " << i;
   }
-  /// For a vector with a NaN: a sum with a NaN gives another NaN on a GPU than on the host.
+  /// Compares the decoded values instead of the wires. Wires with NaNs may differ, because a sum
+  /// with a NaN gives another NaN on a GPU than on the host.
   void expect_equal_decoded(const Twins& wires, const Twins& xs, std::size_t i) {
-    const Tensor there = host_.empty_like(wires.host[i]);
-    host_.upload(there, gpu_.values<std::uint8_t>(wires.gpu[i]));
+    const Tensor gpu_wire = host_.empty_like(wires.host[i]);
+    host_.upload(gpu_wire, gpu_.values<std::uint8_t>(wires.gpu[i]));
     const Tensor a = host_.empty_like(xs.host[i]), b = host_.empty_like(xs.host[i]);
-    codec_here_->decode(a, wires.host[i]);
-    codec_here_->decode(b, there);
-    ASSERT_TRUE(same(to_values(a), to_values(b))) << "vector " << i;
+    host_codec_->decode(a, wires.host[i]);
+    host_codec_->decode(b, gpu_wire);
+    ASSERT_TRUE(same_values(to_values(a), to_values(b))) << "vector " << i;
   }
   void expect_equal_values(const Twins& xs) {
     for (std::size_t i = 0; i < xs.host.size(); ++i)
-      ASSERT_TRUE(same(gpu_.values<float>(xs.gpu[i]), to_values(xs.host[i]))) << "vector " << i;
+      ASSERT_TRUE(same_values(gpu_.values<float>(xs.gpu[i]), to_values(xs.host[i])))
+          << "vector " << i;
   }
 
   HostDevice host_;
   Gpu gpu_;
-  std::unique_ptr<Codec> codec_here_ = host_.codec(GetParam(), kKey);
-  std::unique_ptr<Codec> codec_there_ = gpu_.device().codec(GetParam(), kKey);
+  std::unique_ptr<Codec> host_codec_ = host_.codec(GetParam(), kKey);
+  std::unique_ptr<Codec> gpu_codec_ = gpu_.device().codec(GetParam(), kKey);
 };
 
 TEST_P(FusedCodecs, ManyVectorsAtOnce) {
   std::vector<std::size_t> lengths = {0, 1, 33, 2048, 2049, 40961};
   for (std::size_t i = 0; i < 70; ++i)
-    lengths.push_back(i);  // a longer list than the parameters of a kernel can hold
+    lengths.push_back(i);  // more vectors than the table in a kernel's parameters can hold
   const Twins xs = twins(vectors(lengths)), wires = wires_of(xs);
-  codec_here_->encode_each(wires.host, xs.host);
-  codec_there_->encode_each(wires.gpu, xs.gpu);
+  host_codec_->encode_each(wires.host, xs.host);
+  gpu_codec_->encode_each(wires.gpu, xs.gpu);
   expect_equal_wires(wires);
-  codec_here_->decode_each(xs.host, wires.host);
-  codec_there_->decode_each(xs.gpu, wires.gpu);
+  host_codec_->decode_each(xs.host, wires.host);
+  gpu_codec_->decode_each(xs.gpu, wires.gpu);
   expect_equal_values(xs);
 }
 
@@ -110,8 +103,8 @@ TEST_P(FusedCodecs, ErrorFeedback) {
     std::vector<Values> lost;
     for (const Values& x : values) lost.push_back(normals(x.size(), 0.01f));
     const Twins residuals = twins(lost, 2 * offset % 4), wires = wires_of(xs);
-    codec_here_->encode_each_with_feedback(host_, wires.host, xs.host, residuals.host);
-    codec_there_->encode_each_with_feedback(gpu_.device(), wires.gpu, xs.gpu, residuals.gpu);
+    host_codec_->encode_each_with_feedback(host_, wires.host, xs.host, residuals.host);
+    gpu_codec_->encode_each_with_feedback(gpu_.device(), wires.gpu, xs.gpu, residuals.gpu);
     const std::size_t with_nan = values.size() - 1;
     for (std::size_t i = 0; i < with_nan; ++i) expect_equal_wire(wires, i);
     expect_equal_decoded(wires, xs, with_nan);
@@ -126,22 +119,22 @@ TEST_P(FusedCodecs, MeansOfWires) {
       const bool feedback = n != 33;
       SCOPED_TRACE(std::to_string(P) + " wires of " + std::to_string(n));
       const Twins xs = twins(vectors(std::vector<std::size_t>(P, n)), 1), wires = wires_of(xs);
-      for (std::size_t i = 0; i < P; ++i) codec_here_->encode(wires.host[i], xs.host[i]);
+      for (std::size_t i = 0; i < P; ++i) host_codec_->encode(wires.host[i], xs.host[i]);
       for (std::size_t i = 0; i < P; ++i)
         gpu_.device().upload(wires.gpu[i], bytes_of(wires.host[i]));
 
       const Twins mean = twins({Values(n)}, 1), out = wires_of(mean);
       const Twins residual = twins({normals(n, 0.01f)});
-      const auto use = kKey.use + 1;  // gives stochastic codecs the same position on both sides
-      const auto here = host_.codec(GetParam(), {7, 3, use});
-      const auto there = gpu_.device().codec(GetParam(), {7, 3, use});
-      here->decode_mean(host_, mean.host[0], wires.host);
-      there->decode_mean(gpu_.device(), mean.gpu[0], wires.gpu);
+      const auto use = kKey.use + 1;  // new codecs, so that both draw the same random numbers
+      const auto host_codec = host_.codec(GetParam(), {7, 3, use});
+      const auto gpu_codec = gpu_.device().codec(GetParam(), {7, 3, use});
+      host_codec->decode_mean(host_, mean.host[0], wires.host);
+      gpu_codec->decode_mean(gpu_.device(), mean.gpu[0], wires.gpu);
       expect_equal_values(mean);
-      here->encode_mean(host_, out.host[0], wires.host, mean.host[0],
-                        feedback ? &residual.host[0] : nullptr);
-      there->encode_mean(gpu_.device(), out.gpu[0], wires.gpu, mean.gpu[0],
-                         feedback ? &residual.gpu[0] : nullptr);
+      host_codec->encode_mean(host_, out.host[0], wires.host, mean.host[0],
+                              feedback ? &residual.host[0] : nullptr);
+      gpu_codec->encode_mean(gpu_.device(), out.gpu[0], wires.gpu, mean.gpu[0],
+                             feedback ? &residual.gpu[0] : nullptr);
       expect_equal_wires(out);
       expect_equal_values(residual);
     }
@@ -156,16 +149,16 @@ INSTANTIATE_TEST_SUITE_P(Means, FusedCodecs,
                          ::testing::Values(CodecSpec{"sign", {{"scale", "means"}}}),
                          [](const auto& tested) { return tested.param.name; });
 
-/// The three ways of MinMaxUInt8 to encode, each on vectors for which a plan would choose another
-/// way.
-class Ways : public ::testing::TestWithParam<bool> {
+/// The three encoding kernels of MinMaxUInt8. They are also tested on vectors for which a plan
+/// would choose another kernel.
+class EncodingKernels : public ::testing::TestWithParam<bool> {
  protected:
   using Chunk = cuda::minmax_uint8::Chunk;
   using Batch = cuda::minmax_uint8::Batch;
 
   bool feedback() const { return GetParam(); }
 
-  /// Encodes with `encode(batch)` and compares the result with that of the host.
+  /// Encodes with `encode(batch)` and compares the result with the host codec's.
   template <class Encode>
   void expect_equal(const std::vector<Values>& values, const Encode& encode) {
     HostDevice host;
@@ -192,20 +185,20 @@ class Ways : public ::testing::TestWithParam<bool> {
       if (feedback()) codec->encode_each_with_feedback(host, {&wire, 1}, {&x, 1}, {&residual, 1});
       else codec->encode(wire, x);
       ASSERT_TRUE(same_bytes(gpu_.values<std::uint8_t>(wires[i]), bytes_of(wire)));
-      ASSERT_TRUE(same(gpu_.values<float>(residuals[i]), to_values(residual)));
+      ASSERT_TRUE(same_values(gpu_.values<float>(residuals[i]), to_values(residual)));
     }
   }
 
   Gpu gpu_;
 };
 
-TEST_P(Ways, Warps) {
+TEST_P(EncodingKernels, Warps) {
   expect_equal(vectors({0, 1, 31, 33, 1000, 2047, 2048}), [&](const Batch& batch) {
     cuda::minmax_uint8::encode_in_warps(gpu_.stream(), batch, feedback());
   });
 }
 
-TEST_P(Ways, ClustersOfEverySize) {
+TEST_P(EncodingKernels, ClustersOfEverySize) {
   for (const unsigned blocks : {1, 2, 4, 8}) {
     if (cuda::minmax_uint8::resident_clusters(blocks) == 0) continue;  // not supported by this GPU
     for (const unsigned clusters : {1, 2}) {
@@ -219,24 +212,25 @@ TEST_P(Ways, ClustersOfEverySize) {
   }
 }
 
-TEST_P(Ways, TilesWhoeverRunsThemAndHowFarAhead) {
+TEST_P(EncodingKernels, TilesWithAnyNumberOfBlocksAndAnyLead) {
   for (const unsigned blocks : {1, 3}) {
-    for (const std::uint32_t more : {0, 2}) {
-      SCOPED_TRACE(std::to_string(blocks) + " blocks, lead of 6 tiles and " + std::to_string(more));
+    for (const std::uint32_t extra_lead : {0, 2}) {
+      SCOPED_TRACE(std::to_string(blocks) + " blocks, lead of 6 tiles and " +
+                   std::to_string(extra_lead));
       expect_equal(vectors({0, 1, 8191, 8192, 8193, 45000, 100, 45000}), [&](const Batch& batch) {
         const Tensor state =
             gpu_.tensor(Bytes(cuda::minmax_uint8::tile_state_bytes(batch.count), 0));
-        cuda::minmax_uint8::encode_in_tiles(gpu_.stream(), batch, state.data(), 6 + more, blocks,
-                                            false, feedback());
+        cuda::minmax_uint8::encode_in_tiles(gpu_.stream(), batch, state.data(), 6 + extra_lead,
+                                            blocks, false, feedback());
       });
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Feedback, Ways, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Feedback, EncodingKernels, ::testing::Bool());
 
-// The codec itself chooses the third way if no cluster can hold a vector.
-TEST(MinMaxUInt8OnGpus, CodesAVectorThatNoClusterHolds) {
+// The codec uses the kernel for tiles if no cluster can hold a vector.
+TEST(MinMaxUInt8OnGpus, EncodesAVectorTooLargeForAnyCluster) {
   constexpr std::size_t kLarge =
       cuda::minmax_uint8::kMaxCluster * cuda::minmax_uint8::kBlockCapacity + 1;
   HostDevice host;
@@ -251,9 +245,9 @@ TEST(MinMaxUInt8OnGpus, CodesAVectorThatNoClusterHolds) {
   ASSERT_TRUE(same_bytes(gpu.values<std::uint8_t>(gpu_wire), bytes_of(wire)));
   codec->decode(x, wire);
   gpu_codec->decode(gpu_x, gpu_wire);
-  ASSERT_TRUE(same(gpu.values<float>(gpu_x), to_values(x)));
+  ASSERT_TRUE(same_values(gpu.values<float>(gpu_x), to_values(x)));
 
-  // The encoding pass of a chunk's owner, for a vector of the same length.
+  // The mean of encoded vectors of this length, as the owner of a chunk encodes it.
   const std::vector<Tensor> wires(3, wire), gpu_wires(3, gpu_wire);
   codec->encode_mean(host, wire, wires, x, nullptr);
   const Tensor out = gpu_codec->empty_wire(gpu.device(), gpu_x);

@@ -8,7 +8,20 @@
 
 namespace trigram {
 
-/// The device of a GPU on a separate stream, for single-threaded tests.
+/// Bitwise equality; any NaN equals any other NaN.
+inline testing::AssertionResult same_values(const std::vector<float>& gpu,
+                                            const std::vector<float>& host) {
+  if (gpu.size() != host.size())
+    return testing::AssertionFailure() << gpu.size() << " for " << host.size();
+  for (std::size_t i = 0; i < gpu.size(); ++i) {
+    const bool both_nan = std::isnan(gpu[i]) && std::isnan(host[i]);
+    if (!both_nan && std::memcmp(&gpu[i], &host[i], sizeof(float)) != 0)
+      return testing::AssertionFailure() << "element " << i << ": " << gpu[i] << " for " << host[i];
+  }
+  return testing::AssertionSuccess();
+}
+
+/// A GPU's device with its own stream, for single-threaded tests.
 class Gpu {
  public:
   static constexpr std::size_t kArenaBytes = std::size_t{64} << 20;

@@ -9,22 +9,22 @@
 #include "tests/support/issue_order.h"
 #include "tests/support/training.h"
 
-// Invariant B on GPUs: every deterministic algorithm ends with the weights of the other worlds,
-// except for effects of the order in which cuBLAS sums products. So there are two assertions. With
-// cuBLAS's products, the normalised error is at most 1e-6. Without them, the weights are bitwise
-// equal; there the host computes the gradients, or the emulation multiplies like the host.
+// Invariant B on GPUs: every deterministic algorithm ends with the same weights as in the other
+// worlds, except for effects of the order in which cuBLAS sums products. So there are two
+// assertions. If cuBLAS multiplies, the normalised error is at most 1e-6. If the host computes the
+// gradients or the emulation multiplies like the host, the weights are bitwise equal.
 
 namespace trigram::test::gpu_agreement_test {
 namespace {
 
 /// The squared distance of `x` from `y` over the squared norm of `y`.
 double normalised_error(const std::vector<float>& x, const std::vector<float>& y) {
-  double apart = 0, whole = 0;
+  double difference = 0, norm = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
-    apart += (double{x[i]} - double{y[i]}) * (double{x[i]} - double{y[i]});
-    whole += double{y[i]} * double{y[i]};
+    difference += (double{x[i]} - double{y[i]}) * (double{x[i]} - double{y[i]});
+    norm += double{y[i]} * double{y[i]};
   }
-  return apart == 0 ? 0 : apart / whole;
+  return difference == 0 ? 0 : difference / norm;
 }
 
 /// The number of bytes that all ranks have sent.
@@ -63,7 +63,7 @@ std::string pixels_without_ties() {
   return data;
 }
 
-/// The operations that the host computes instead of the GPU. The results must not differ.
+/// What the host, or the emulation like the host, computes instead of the GPU.
 enum class ByHost { nothing, gradients, products };
 
 /// Sets an environment variable of this process for the lifetime of the object.
@@ -80,13 +80,14 @@ class EnvironmentVariable {
   const char* const name_;
 };
 
-/// The number of this algorithm among those in deterministic_algorithms(), from 0; empty if it is
-/// not the first mode of its algorithm.
-std::optional<std::size_t> number_among_first_modes(const NamedAlgorithm& algorithm) {
+/// The index of this algorithm among the algorithms in deterministic_algorithms(), which lists
+/// several modes of some of them; empty if this is not the first mode of its algorithm.
+std::optional<std::size_t> index_of_first_mode(const NamedAlgorithm& algorithm) {
   std::set<std::string> names;
-  for (const NamedAlgorithm& one : deterministic_algorithms()) {
-    const bool first = names.insert(one.spec.at("name")).second;
-    if (one.name == algorithm.name) return first ? std::optional(names.size() - 1) : std::nullopt;
+  for (const NamedAlgorithm& listed : deterministic_algorithms()) {
+    const bool first = names.insert(listed.spec.at("name")).second;
+    if (listed.name == algorithm.name)
+      return first ? std::optional(names.size() - 1) : std::nullopt;
   }
   return std::nullopt;
 }
@@ -106,13 +107,14 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
     if (TRIGRAM_TESTS_ON_GPU) return {ByHost::nothing, ByHost::gradients};
     return {ByHost::nothing, ByHost::gradients, ByHost::products};
   }
-  /// If a momentum lies halfway between two of qadam's 255 codes, its last bit decides the
-  /// rounding. No feedback corrects the error, and it is divided by the square root of a variance
-  /// that may be small. With the emulated products, a hundred of the cnn's 1,299 weights are off by
-  /// one code (up to 4e-3), which is an error of 8e-6. In other algorithms a code moves the weights
-  /// less, or depends on a last bit much more rarely.
+  /// qadam sends the momentum with 255 codes. If a value lies halfway between two codes, its last
+  /// bit decides the rounding. No feedback corrects this error, and it is divided by the square
+  /// root of a variance that may be small. With the emulated products, a hundred of the cnn's 1,299
+  /// weights are off by one code (up to 4e-3), which is a normalised error of 8e-6. In other
+  /// algorithms a code moves the weights less, or depends on a last bit much more rarely.
   static double tolerance() { return GetParam().name.starts_with("qadam") ? 1e-5 : 1e-6; }
-  /// Matrix products use cuBLAS, whether host or GPU computes the gradients.
+  /// True if the algorithm itself uses matrix products, which run on the GPU even if the host
+  /// computes the gradients.
   static bool multiplies() { return GetParam().name.starts_with("powersgd"); }
 
   void expect_agreement(ByHost by_host, const Json& workload, int steps, int nodes, int workers) {
@@ -150,7 +152,7 @@ TEST_P(GpuAgreement, LeastSquares) {
 
 class GpuAgreementOnImages : public GpuAgreement {
  protected:
-  void expect_agreement_of(const std::string& model, ByHost by_host) {
+  void expect_agreement_on_images(const std::string& model, ByHost by_host) {
     // Only a few steps, since emulated GPUs take a second for each.
     const int steps = 5, batch = 3;
     expect_agreement(by_host,
@@ -160,50 +162,50 @@ class GpuAgreementOnImages : public GpuAgreement {
                       {"data", data_.path().string()}},
                      steps, 2, 1);
   }
-  /// One model for each algorithm, in turn. Further modes of the same algorithm have none.
+  /// One model for each algorithm, mlp and cnn in turn. Only its first mode gets one.
   static std::vector<std::string> model_in_turn() {
-    const auto number = number_among_first_modes(GetParam());
-    if (!number) return {};
-    return {*number % 2 == 0 ? "mlp" : "cnn"};
+    const auto index = index_of_first_mode(GetParam());
+    if (!index) return {};
+    return {*index % 2 == 0 ? "mlp" : "cnn"};
   }
   const IdxFolder data_;
 };
 
 // In an image of uniform grey, the gradients of all weights between a first-layer neuron and the
 // pixels are equal except for the order of their sums, and that order would decide which elements
-// are largest. In such images 10 to 30 weights of topk, dgc and gtopk differed, and the normalised
-// error was up to 5e-6 (for oktopk, whose threshold moved, 4e-5), while that of all other weights
-// was 1e-15. So in these images no two pixels are equal.
-TEST_P(GpuAgreementOnImages, WithItsOwnProducts) {
+// are largest. With such images 10 to 30 weights of topk, dgc and gtopk differed, and the
+// normalised error was up to 5e-6 (for oktopk, whose threshold moved, 4e-5), while the error of all
+// other weights was 1e-15. So this test uses images in which no two pixels are equal.
+TEST_P(GpuAgreementOnImages, WithProductsOfTheGpu) {
   data_.write(
       "train-images-idx3-ubyte",
       idx(0x803, {IdxFolder::kTrain, IdxFolder::kSide, IdxFolder::kSide}, pixels_without_ties()));
   const auto models = short_training() ? model_in_turn() : std::vector<std::string>{"mlp", "cnn"};
   if (models.empty()) GTEST_SKIP() << "another mode of the algorithm is trained";
-  for (const std::string& model : models) expect_agreement_of(model, ByHost::nothing);
+  for (const std::string& model : models) expect_agreement_on_images(model, ByHost::nothing);
 }
 
 // Here images of uniform grey are safe: equal elements are selected, encoded and rounded in the
 // same way.
-TEST_P(GpuAgreementOnImages, WithoutItsOwnProducts) {
-  if (short_training()) GTEST_SKIP() << "that of least squares has to do";
+TEST_P(GpuAgreementOnImages, WithProductsOfTheHost) {
+  if (short_training()) GTEST_SKIP() << "the test with least squares suffices";
   const auto models = model_in_turn();
   if (models.empty()) GTEST_SKIP() << "another mode of the algorithm is trained";
   for (const ByHost by_host : tested())
     if (by_host != ByHost::nothing)
-      for (const std::string& model : models) expect_agreement_of(model, by_host);
+      for (const std::string& model : models) expect_agreement_on_images(model, by_host);
 }
 
 class LaunchOrder : public GpuAgreement {
  protected:
   void SetUp() override {
-    if (TRIGRAM_TESTS_ON_GPU) GTEST_SKIP() << "GPUs may run what was launched later beside it";
+    if (TRIGRAM_TESTS_ON_GPU) GTEST_SKIP() << "a GPU may run later kernels concurrently";
     GpuAgreement::SetUp();
   }
 };
 
-// All ranks issue in compatible orders over all their communicators, so kernels of NCCL may run one
-// after the other. This variable makes them do so on the emulated GPU.
+// All ranks issue operations in compatible orders over all their communicators, so NCCL's kernels
+// may also run one after the other. The environment variable makes the emulated GPU run them so.
 TEST_P(LaunchOrder, Agrees) {
   const int ranks = mpi_process().size;
   for (const auto& [nodes, workers] : {std::pair{ranks, 1}, {ranks / 2, 2}}) {

@@ -51,15 +51,15 @@ class NeedsGpu : public testing::Environment {
 };
 inline testing::Environment* const needs_gpu = testing::AddGlobalTestEnvironment(new NeedsGpu);
 
-/// A GPU with one stream, and a host that performs the same operations.
+/// A GPU's device with one stream, and a host's device on which tests perform the same operations.
 class GpuTest : public testing::Test {
  protected:
   static constexpr std::size_t kStrip = 37;
 
   /// The same values on the host and on the GPU, between strips of other values.
   struct Twin {
-    Tensor host, gpu;          // the tensors of the values
-    Tensor host_all, gpu_all;  // the same with the strips
+    Tensor host, gpu;          // the values
+    Tensor host_all, gpu_all;  // the strips and the values between them
   };
 
   /// Creates a Twin whose values begin `offset` elements after an aligned address.

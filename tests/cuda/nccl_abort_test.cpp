@@ -1,5 +1,4 @@
-// A world of GPUs that fails while kernels of several communicators wait for messages that never
-// come.
+// A world of GPUs fails while kernels of several communicators wait for messages that nobody sends.
 
 #include <gtest/gtest.h>
 
@@ -32,8 +31,8 @@ void fail_while_streams_receive(const Context& ctx) {
   ctx.stream->synchronize();
 }
 
-TEST(AbortOfCommunicators, EndsAWorldOfSeveralStreams_nccl) {
-  if (mpi_process().size < 2) GTEST_SKIP() << "takes two ranks";
+TEST(AbortOfCommunicators, EndsAWorldWithSeveralStreams_nccl) {
+  if (mpi_process().size < 2) GTEST_SKIP() << "needs two ranks";
   if (const auto why = cuda_unavailable_reason(); !why.empty()) GTEST_SKIP() << why;
   const CudaOptions options{
       .ranks_per_gpu = 8, .memory_bytes = double{256 << 20}, .checked = false};

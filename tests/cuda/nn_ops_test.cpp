@@ -10,7 +10,8 @@ namespace {
 
 class GpuNnOps : public GpuTest {
  protected:
-  /// For sums in another order: expects equality within `tolerance` times the largest value.
+  /// Expects equality within `tolerance` times the largest value, because the GPU may sum in
+  /// another order.
   void expect_near(const Twin& t, float tolerance = 2e-6f) {
     const auto values = gpu.download(t.gpu);
     float largest = 0;
@@ -94,7 +95,7 @@ TEST_F(GpuNnOps, MovesImagesToColumnsAndBack) {
   }
 }
 
-TEST_F(GpuNnOps, PoolsAndSendsGradientsBack) {
+TEST_F(GpuNnOps, PoolsAndPropagatesGradients) {
   for (Window w : kWindows) {
     w.padding = 0;
     const std::size_t images = w.batch * w.channels * w.height * w.width;
@@ -119,7 +120,7 @@ TEST_F(GpuNnOps, SoftmaxAndItsLoss) {
        std::vector<std::pair<std::size_t, std::size_t>>{{1, 1}, {1, 10}, {37, 10}, {3, 100}}) {
     std::vector<float> labels(rows), logits = tame_numbers(rows * classes);
     for (std::size_t r = 0; r < rows; ++r) labels[r] = static_cast<float>(r * 7 % classes);
-    // In every other row some powers of e are too small for a normal number.
+    // In every other row, some exponentials are below the smallest normal number.
     for (std::size_t i = 0; i < logits.size(); ++i) logits[i] *= i / classes % 2 ? 30 : 10;
     const Twin x = twin(logits), y = twin(labels, DType::u8, 1), loss = twin({0});
     const Twin d = twin(std::vector<float>(rows * classes));
@@ -133,7 +134,7 @@ TEST_F(GpuNnOps, SoftmaxAndItsLoss) {
   }
 }
 
-TEST_F(GpuNnOps, WhatIsNoClassMakesTheLossNan) {
+TEST_F(GpuNnOps, AnInvalidLabelOrLogitMakesTheLossNan) {
   const Twin x = twin(tame_numbers(20)), y = twin({3, 10}, DType::u8), loss = twin({0});
   gpu.nn().softmax_xent(2, 10, x.gpu, y.gpu, x.gpu, loss.gpu);
   EXPECT_TRUE(std::isnan(gpu.download(loss.gpu)[0]));
@@ -152,12 +153,12 @@ TEST_F(GpuNnOps, Orthonormalises) {
     host.nn().orthonormalise(count, length, x.host);
     gpu.nn().orthonormalise(count, length, x.gpu);
     expect_near(x);
-    const auto made = gpu.download(x.gpu);
-    for (std::size_t i = 2 * length; i < 3 * length; ++i) EXPECT_EQ(0, made[i]);
+    const auto result = gpu.download(x.gpu);
+    for (std::size_t i = 2 * length; i < 3 * length; ++i) EXPECT_EQ(0, result[i]);
   }
 }
 
-TEST_F(GpuNnOps, RefusesWhatIsTooShort) {
+TEST_F(GpuNnOps, RejectsTensorsThatAreTooShort) {
   const Tensor x = gpu.empty(8);
   EXPECT_THROW(gpu.nn().bias(3, 3, x, x), InvariantError);
   EXPECT_THROW(gpu.nn().gemm({.m = 3, .n = 3, .k = 3}, x, x, 0, x), InvariantError);

@@ -31,7 +31,7 @@ class GpuOptimizers : public GpuTest {
     for (const State& s : states) all.push_back({s.w.gpu, s.g.gpu, s.m.gpu, s.v.gpu});
     return all;
   }
-  /// Tensors of all sizes, like those of a network. Some are longer than a block processes.
+  /// Tensors of many sizes, as in a network. Some have several chunks (cuda/kernels/optimizers.h).
   std::vector<State> network() {
     std::vector<State> states;
     std::size_t offset = 0;
@@ -51,7 +51,7 @@ constexpr AdamStep kAdam[] = {
     {.lr = 0.01f, .correction1 = 0.5f, .correction2 = 0.01f, .weight_decay = 0.1f},
     {.lr = 0.01f, .beta1 = 0.8f, .eps = 1e-3f, .decoupled_weight_decay = 0.01f}};
 
-TEST_F(GpuOptimizers, SgdIsTheHosts) {
+TEST_F(GpuOptimizers, SgdEqualsTheHosts) {
   for (const SgdStep& step : kSgd) {
     for (const std::size_t n : {0, 1, 6, 100, 1027}) {
       const State s = state(n, n % 4);
@@ -68,7 +68,7 @@ TEST_F(GpuOptimizers, SgdIsTheHosts) {
   expect_same_state(s);
 }
 
-TEST_F(GpuOptimizers, AdamIsTheHosts) {
+TEST_F(GpuOptimizers, AdamEqualsTheHosts) {
   for (const AdamStep& step : kAdam) {
     for (const std::size_t n : {0, 1, 6, 100, 1027}) {
       const State s = state(n, n % 4);
@@ -81,7 +81,7 @@ TEST_F(GpuOptimizers, AdamIsTheHosts) {
   }
 }
 
-TEST_F(GpuOptimizers, ManyTensorsInOneLaunchAreTheSame) {
+TEST_F(GpuOptimizers, ManyTensorsInOneLaunchGiveTheSameResults) {
   for (const SgdStep& step : kSgd) {
     const auto states = network();
     MultiTensor(gpu, operands(states)).sgd(step);
@@ -100,7 +100,7 @@ TEST_F(GpuOptimizers, ManyTensorsInOneLaunchAreTheSame) {
   }
 }
 
-TEST_F(GpuOptimizers, MomentsThatAreMissingAreNotedBeforeTheyAreNeeded) {
+TEST_F(GpuOptimizers, MissingMomentsAreAnErrorOnlyWhenTheyAreNeeded) {
   const State s = state(10, 0);
   const std::vector<MultiTensor::Operands> tensors = {{s.w.gpu, s.g.gpu, {}, {}}};
   const MultiTensor all(gpu, tensors);

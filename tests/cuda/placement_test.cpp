@@ -1,4 +1,4 @@
-// The GPU that a rank takes, given the GPUs that its launcher makes visible.
+// The GPU that a rank uses, given the GPUs that its launcher makes visible to it.
 
 #include "cuda/placement.h"
 
@@ -16,8 +16,8 @@
 namespace trigram::placement_test {
 namespace {
 
-/// The values that ranks on threads have published.
-struct Board {
+/// A key-value store for ranks that run as threads.
+struct KeyValueStore {
   std::mutex mutex;
   std::map<std::string, std::string> values;
   std::size_t count() {
@@ -26,30 +26,30 @@ struct Board {
   }
 };
 
-class BoardBootstrap final : public Bootstrap {
+class StoreBootstrap final : public Bootstrap {
  public:
-  BoardBootstrap(Board& board, int rank, int size) : board_(board), rank_(rank), size_(size) {}
+  StoreBootstrap(KeyValueStore& store, int rank, int size)
+      : store_(store), rank_(rank), size_(size) {}
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   void put(const std::string& key, const std::string& value) override {
-    const std::lock_guard lock(board_.mutex);
-    board_.values[key] = value;
+    const std::lock_guard lock(store_.mutex);
+    store_.values[key] = value;
   }
   std::optional<std::string> get(const std::string& key) override {
-    const std::lock_guard lock(board_.mutex);
-    const auto found = board_.values.find(key);
-    return found == board_.values.end() ? std::nullopt : std::optional(found->second);
+    const std::lock_guard lock(store_.mutex);
+    const auto found = store_.values.find(key);
+    return found == store_.values.end() ? std::nullopt : std::optional(found->second);
   }
 
  private:
-  Board& board_;
+  KeyValueStore& store_;
   int rank_, size_;
 };
 
-/// The placements of ranks of this machine. Each rank sees one or more GPUs, from its element of
-/// `first_gpus` on.
+/// The placements of ranks on this machine. first_gpus[r] is the first GPU that rank r sees.
 std::vector<cuda::Placement> placements(const std::vector<int>& first_gpus) {
-  Board board;
+  KeyValueStore store;
   const auto size = first_gpus.size();
   std::vector<cuda::Placement> result(size);
   std::vector<std::jthread> ranks;
@@ -57,13 +57,13 @@ std::vector<cuda::Placement> placements(const std::vector<int>& first_gpus) {
   for (std::size_t rank = 0; rank < size; ++rank) {
     setenv("TRIGRAM_EMULATED_FIRST_GPU", std::to_string(first_gpus[rank]).c_str(), 1);
     ranks.emplace_back([&, rank] {
-      BoardBootstrap bootstrap(board, static_cast<int>(rank), static_cast<int>(size));
-      PatientWaiter own;
-      result[rank] = cuda::place_on_machine(bootstrap, own);
+      StoreBootstrap bootstrap(store, static_cast<int>(rank), static_cast<int>(size));
+      PatientWaiter rank_waiter;
+      result[rank] = cuda::place_on_machine(bootstrap, rank_waiter);
     });
-    // The environment is shared by all threads, but a rank that has published a value has already
-    // read its GPU.
-    waiter.await({}, [&] { return board.count() > rank; });
+    // The threads share the environment. So the next rank starts only when this rank has read the
+    // variable, which it has when it has stored its value.
+    waiter.await({}, [&] { return store.count() > rank; });
   }
   ranks.clear();
   unsetenv("TRIGRAM_EMULATED_FIRST_GPU");
@@ -77,25 +77,25 @@ std::vector<int> devices(const std::vector<int>& first_gpus, int visible, int ra
   return result;
 }
 
-TEST(Placement, RanksThatSeeAllTakeOneEach) {
+TEST(Placement, RanksThatSeeAllGpusTakeOneEach) {
   EXPECT_THAT(devices({0, 0, 0, 0}, 4), testing::ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(devices({0, 0, 0, 0}, 2, /*ranks_per_gpu=*/2), testing::ElementsAre(0, 0, 1, 1));
 }
 
-TEST(Placement, RanksThatSeeOneOfTheirOwnTakeIt) {
+TEST(Placement, RanksThatSeeSeparateGpusTakeTheirFirst) {
   EXPECT_THAT(devices({0, 1, 2, 3}, 1), testing::ElementsAre(0, 0, 0, 0));
   // Each rank sees two GPUs and takes the first.
   EXPECT_THAT(devices({0, 2, 4}, 2), testing::ElementsAre(0, 0, 0));
 }
 
-TEST(Placement, RanksThatSeeThoseOfTheirSocketTakeOneEach) {
+TEST(Placement, RanksThatSeeTheGpusOfTheirSocketTakeOneEach) {
   EXPECT_THAT(devices({0, 2, 0, 2}, 2), testing::ElementsAre(0, 0, 1, 1));
 }
 
-TEST(Placement, TooFewAreAnErrorThatNamesWhatHidesThem) {
+TEST(Placement, TooFewGpusAreAnErrorThatExplainsVisibility) {
   try {
     devices({3, 3}, 1);
-    FAIL() << "both see the same GPU alone";
+    FAIL() << "both ranks see the same single GPU";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(),
                 testing::AllOf(testing::HasSubstr("2 ranks of a machine see the same 1 GPU;"),

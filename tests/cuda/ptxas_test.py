@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The kernels that hold chunks in registers spill none of them to memory.
+"""Checks that the kernels that hold data in registers do not spill them to memory.
 
-Compiles their files as the library does, for both architectures, and reads what ptxas says of every
-kernel. NVCC and SOURCE come from the environment; skipped without a compiler.
+Compiles their files as the library does, for both architectures, and reads what ptxas reports about
+every kernel. The environment variables NVCC and SOURCE give the compiler and the root of the project;
+without a compiler the test is skipped.
 """
 
 import os
@@ -15,7 +16,7 @@ from pathlib import Path
 
 SOURCE = Path(os.environ.get("SOURCE", Path(__file__).resolve().parents[2]))
 NVCC = os.environ.get("NVCC", "")
-# Files with hot kernels, and how many kernels each has.
+# Files with performance-critical kernels, and the number of kernels in each.
 HOT = {
     "cuda/kernels/codecs/minmax_uint8_clusters.cu": 4,
     "cuda/kernels/codecs/minmax_uint8_decode.cu": 1,
@@ -25,13 +26,13 @@ HOT = {
     "cuda/kernels/codecs/sign.cu": 5,
     "cuda/kernels/norm.cu": 2,
 }
-# As ptxas writes it: the kernel's name on one line, its memory on the next.
+# The output of ptxas: the kernel's name on one line, its memory on the next.
 KERNEL = re.compile(
     r"Function properties for (\S+)\s+(\d+) bytes stack frame, (\d+) bytes spill stores, "
     r"(\d+) bytes spill loads")
 
 
-def kernels_of(file, architecture):
+def memory_of_kernels(file, architecture):
     """{name: (stack bytes, spill stores, spill loads)} of the kernels in a file."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
@@ -50,7 +51,7 @@ class Registers(unittest.TestCase):
         for file, count in HOT.items():
             for architecture in ("sm_80", "sm_90"):
                 with self.subTest(file=file, architecture=architecture):
-                    kernels = kernels_of(file, architecture)
+                    kernels = memory_of_kernels(file, architecture)
                     self.assertEqual(count, len(kernels), f"kernels found: {sorted(kernels)}")
                     spilling = {name: n for name, n in kernels.items() if n != (0, 0, 0)}
                     self.assertEqual({}, spilling)

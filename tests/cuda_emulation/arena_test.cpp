@@ -1,4 +1,4 @@
-// The times at which the arena reuses a block, on streams whose progress the test controls.
+// When the arena reuses a block; the test controls the progress of the streams.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class FencedArena : public testing::Test {
   bool gate = false;
 };
 
-TEST_F(FencedArena, AnotherStreamsWorkKeepsABlock) {
+TEST_F(FencedArena, WorkOnAnotherStreamPreventsReuse) {
   auto block = arena->allocate(1 << 20, stream, waiter);
   std::byte* const address = block.get();
   block_stream(other);
@@ -45,19 +45,19 @@ TEST_F(FencedArena, AnotherStreamsWorkKeepsABlock) {
   EXPECT_EQ(1, std::ranges::count(taken, address, &std::shared_ptr<std::byte>::get));
 }
 
-TEST_F(FencedArena, TheStreamsOwnWorkDoesNotKeepIt) {
+TEST_F(FencedArena, WorkOnTheAllocatingStreamDoesNotPreventReuse) {
   auto block = arena->allocate(1 << 20, stream, waiter);
   std::byte* const address = block.get();
   block_stream(stream);
   block.reset();
-  EXPECT_NE(address, address_for(other)) << "its own stream is not done";
+  EXPECT_NE(address, address_for(other)) << "the first stream has unfinished work";
   // `other` has no work; querying its event completes it.
   bool reused = false;
   for (int i = 0; i < 10; ++i) reused |= address == address_for(stream);
   EXPECT_TRUE(reused);
 }
 
-TEST_F(FencedArena, AStreamThatIsGoneKeepsItUntilItsWorkIsDone) {
+TEST_F(FencedArena, WorkOnARemovedStreamPreventsReuse) {
   auto block = arena->allocate(1 << 20, stream, waiter);
   std::byte* const address = block.get();
   block_stream(other);
@@ -70,21 +70,21 @@ TEST_F(FencedArena, AStreamThatIsGoneKeepsItUntilItsWorkIsDone) {
   EXPECT_NE(nullptr, all);
 }
 
-TEST_F(FencedArena, WhoFindsNoMemoryWaitsForWhatWasDropped) {
+TEST_F(FencedArena, AllocationWaitsForDroppedBlocks) {
   auto block = arena->allocate(12 << 20, stream, waiter);
   block_stream(other);
   block.reset();
-  class OpensTheGate final : public Waiter {
+  class GateOpener final : public Waiter {
    public:
-    explicit OpensTheGate(bool& opened) : gate(opened) {}
+    explicit GateOpener(bool& opened) : gate(opened) {}
     void await(const Wait&, const std::function<bool()>& ready) override {
       EXPECT_FALSE(ready());
       gate = true;
       PatientWaiter().await({}, ready);
     }
     bool& gate;
-  } opening(gate);
-  EXPECT_NE(nullptr, arena->allocate(16 << 20, stream, opening));
+  } gate_opener(gate);
+  EXPECT_NE(nullptr, arena->allocate(16 << 20, stream, gate_opener));
   EXPECT_TRUE(gate);
 }
 
@@ -100,18 +100,18 @@ TEST(ArenaOfAllocations, EveryBlockIsAnAllocationUntilItIsDropped) {
   const std::size_t before = free_bytes();
   const auto arena = CudaArena::create(16 << 20, "", CudaBlocks::allocated);
   EXPECT_EQ(before, free_bytes());
-  auto some = arena->allocate(1 << 20, stream, waiter);
-  auto more = arena->allocate(0, stream, waiter);
-  EXPECT_NE(nullptr, more);
+  auto large = arena->allocate(1 << 20, stream, waiter);
+  auto empty = arena->allocate(0, stream, waiter);
+  EXPECT_NE(nullptr, empty);
   EXPECT_GE(before - free_bytes(), 1u << 20);
   EXPECT_LT(before - free_bytes(), 2u << 20);
   EXPECT_THROW(arena->allocate(16 << 20, stream, waiter), CudaMemoryError);
 
   bool done = false;
   cuda_emulation::enqueue(stream, [&done] { return done = true; });
-  some.reset();
-  EXPECT_TRUE(done) << "what was queued could have touched it";
-  more.reset();
+  large.reset();
+  EXPECT_TRUE(done) << "queued work could have used the block";
+  empty.reset();
   EXPECT_EQ(before, free_bytes());
   EXPECT_NE(nullptr, arena->allocate(16 << 20, stream, waiter));
 }

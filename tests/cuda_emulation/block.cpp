@@ -39,8 +39,9 @@ Thread* running_thread = nullptr;
 Wave* running_wave = nullptr;
 
 // Waits at a barrier that `expected` threads must reach, all of them at the same source location.
-int meet(Barrier& barrier, std::size_t expected, bool someone_ended, bool predicate,
-         const char* what, const Site& site) {
+// Returns the number of threads whose predicate holds.
+int wait_at(Barrier& barrier, std::size_t expected, bool someone_ended, bool predicate,
+            const char* what, const Site& site) {
   Thread& thread = self();
   thread.site = site;
   if (someone_ended) {
@@ -98,7 +99,7 @@ void Wave::end_thread() {
   --alive;
   if (++block.ended == block.threads.size()) block.shared.reset();
   // Threads that wait for the ended thread would wait forever.
-  for (const Barrier* barrier : {&block.barrier, &cluster_barrier, &grid_barrier}) {
+  for (const Barrier* barrier : {&block.barrier, &cluster_barrier}) {
     if (barrier->waiting.empty()) continue;
     error = describe(thread) + " has ended while " + describe(*barrier->waiting.front()) +
             " waits for it";
@@ -119,7 +120,7 @@ Wave& wave() { return *running_wave; }
 
 void fail(const std::string& what) {
   wave().error = what;
-  throw GivenUp{};
+  throw KernelFailed{};
 }
 
 std::string describe(const Site& site) {
@@ -143,46 +144,27 @@ void yield(const Site& site) {
 
 void* dynamic_shared() { return self().block->shared.get(); }
 
-int block_barrier(Reduction reduction, bool predicate, const Site& site) {
+int block_barrier(bool predicate, const Site& site) {
   Block& block = *self().block;
-  const int expected = static_cast<int>(block.threads.size());
-  const int count =
-      meet(block.barrier, block.threads.size(), block.ended > 0, predicate, "block", site);
-  switch (reduction) {
-    case Reduction::none: return 0;
-    case Reduction::count: return count;
-    case Reduction::all: return count == expected;
-    case Reduction::any: return count > 0;
-  }
-  return 0;
+  return wait_at(block.barrier, block.threads.size(), block.ended > 0, predicate, "block", site);
 }
 
-unsigned cluster_rank() { return self().block->rank % wave().cluster; }
-unsigned cluster_size() { return wave().cluster; }
+unsigned cluster_rank() { return self().block->rank; }
+unsigned cluster_size() { return static_cast<unsigned>(wave().blocks.size()); }
 
 void cluster_barrier(const Site& site) {
   Wave& w = wave();
-  // No launch in this project is both clustered and cooperative.
   const bool ended =
       std::ranges::any_of(w.blocks, [](const auto& block) { return block->ended > 0; });
-  meet(w.cluster_barrier, w.cluster * self().block->threads.size(), ended, false, "cluster", site);
-}
-
-void grid_barrier(const Site& site) {
-  Wave& w = wave();
-  if (w.blocks.size() != gridDim.x * gridDim.y * gridDim.z) {
-    fail(describe(site) + ": a grid's barrier needs a cooperative launch");
-  }
-  const bool ended =
-      std::ranges::any_of(w.blocks, [](const auto& block) { return block->ended > 0; });
-  meet(w.grid_barrier, w.blocks.size() * self().block->threads.size(), ended, false, "grid", site);
+  wait_at(w.cluster_barrier, w.blocks.size() * self().block->threads.size(), ended, false,
+          "cluster", site);
 }
 
 void* in_block(void* address, unsigned rank, const Site& site) {
   Wave& w = wave();
   Block& own = *self().block;
   const auto offset = static_cast<std::size_t>(static_cast<std::byte*>(address) - own.shared.get());
-  if (offset >= own.shared_bytes || rank >= w.cluster) {
+  if (offset >= own.shared_bytes || rank >= w.blocks.size()) {
     fail(describe(site) + ": no address within the dynamic shared memory of block " +
          std::to_string(rank) + " of the cluster");
   }

@@ -9,13 +9,13 @@
 
 namespace cuda_emulation {
 
-/// The copies that a thread has requested, in groups. A copy is made as late as allowed; copies
-/// that belong to no group are never made.
+/// The asynchronous copies that a thread has requested, in groups. A copy is performed as late as
+/// CUDA allows; copies that belong to no group are never performed.
 class AsyncCopies {
  public:
   void add(void* to, const void* from, std::size_t nbytes) { open_.push_back({to, from, nbytes}); }
   void commit();
-  /// Makes the copies of all groups except the last `groups`.
+  /// Performs the copies of all groups except the last `groups`.
   void finish_all_but(std::size_t groups);
 
  private:
@@ -40,16 +40,16 @@ struct Thread {
   State state = not_started;
   Fibre* fibre = nullptr;
   AsyncCopies copies;
-  // The thread's contribution to the operation at which it waits, and the result for it.
+  // The operation at which the thread waits and its input to it; `bits` then becomes the result.
   Site site;
   WarpOp op{};
-  bool in_warp = false;  // true if it waits for lanes of its warp
+  bool in_warp = false;  // true while the thread waits for lanes of its warp
   unsigned mask = 0;
   int source = -1;
   unsigned long long bits = 0;
 };
 
-/// A barrier for all threads of a block, a cluster or a grid.
+/// A barrier for all threads of a block or of a cluster.
 struct Barrier {
   std::vector<Thread*> waiting;
   int count = 0;  // number of threads whose predicate holds
@@ -59,7 +59,7 @@ struct Block {
   /// The shared memory contains garbage, so that missing initialisation is noticed.
   Block(unsigned rank, uint3 index, unsigned threads, std::size_t shared_bytes);
 
-  unsigned rank;  // rank within the wave
+  unsigned rank;  // index within the wave
   uint3 index;
   std::vector<Thread> threads;
   std::size_t ended = 0;
@@ -68,14 +68,12 @@ struct Block {
   Barrier barrier;
 };
 
-/// The blocks that run concurrently.
+/// The blocks that run concurrently, which are one cluster.
 struct Wave {
   std::vector<std::unique_ptr<Block>> blocks;
-  unsigned cluster = 1;
   std::size_t alive = 0;  // number of threads that have not ended
   std::string error;
   Barrier cluster_barrier;
-  Barrier grid_barrier;
 
   /// Makes `thread` the running thread.
   void select(Thread& thread);
@@ -87,9 +85,9 @@ struct Wave {
 Thread& self();
 Wave& wave();
 /// Ends the kernel because of an error of the running thread: sets the kernel's error to `what`,
-/// and ends the thread by throwing GivenUp.
+/// and ends the thread by throwing KernelFailed.
 [[noreturn]] void fail(const std::string& what);
-struct GivenUp {};
+struct KernelFailed {};
 std::string describe(const Thread& thread);
 std::string describe(const Site& site);
 /// Lets other threads run; returns when `self()` is ready again.

@@ -11,7 +11,6 @@ unsigned cluster_size();
 /// `address` in this block's.
 void* in_block(void* address, unsigned rank, const Site& site);
 void cluster_barrier(const Site& site);
-void grid_barrier(const Site& site);
 }  // namespace cuda_emulation
 
 namespace cooperative_groups {
@@ -30,14 +29,6 @@ class cluster_group {
   }
 };
 
-/// All blocks of a cooperative launch.
-class grid_group {
- public:
-  static void sync(const Site& site = Site::current()) { cuda_emulation::grid_barrier(site); }
-  static unsigned num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
-};
-
 inline cluster_group this_cluster() { return {}; }
-inline grid_group this_grid() { return {}; }
 
 }  // namespace cooperative_groups

@@ -6,12 +6,10 @@
 
 enum cublasStatus_t {
   CUBLAS_STATUS_SUCCESS = 0,
-  CUBLAS_STATUS_NOT_INITIALIZED = 1,
   CUBLAS_STATUS_INVALID_VALUE = 7,
-  CUBLAS_STATUS_EXECUTION_FAILED = 13,
 };
 enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 };
-enum cublasMath_t { CUBLAS_DEFAULT_MATH = 0, CUBLAS_PEDANTIC_MATH = 2 };
+enum cublasMath_t { CUBLAS_PEDANTIC_MATH = 2 };
 
 namespace cuda_emulation {
 struct Blas;

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-/// Copies from global to shared memory that run concurrently with the thread. Here they are made as
-/// late as possible: data for which the thread has not waited are not there.
+/// Asynchronous copies from global to shared memory. The emulation performs them as late as
+/// possible: until the thread has waited for a copy, its destination does not have the data.
 
 void __pipeline_memcpy_async(void* to, const void* from, std::size_t nbytes);
 void __pipeline_commit();

@@ -5,7 +5,7 @@
 
 #include "tests/cuda_emulation/vector_types.h"
 
-/// The environment of kernels: markings of functions and memory, thread indices, and
+/// The environment of kernels: qualifiers of functions and memory, thread indices, and
 /// synchronisation of threads.
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
@@ -15,16 +15,14 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-#define __constant__ static
-// All blocks share this memory and run one after the other. Kernels whose blocks run concurrently
-// (clusters, cooperative grids) must use the dynamic shared memory, which every block has
-// separately.
+// All blocks share these variables, which is correct if blocks run one after the other. Kernels for
+// clusters, whose blocks run concurrently, must use dynamic shared memory, of which every block has
+// its own.
 #define __shared__ static
 
-// The indices of the running thread. Set by the emulation.
+// The indices of the running thread.
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
-inline constexpr int warpSize = 32;
 
 namespace cuda_emulation {
 
@@ -48,16 +46,15 @@ class Site {
 /// The dynamic shared memory of the running thread's block.
 void* dynamic_shared();
 
-enum class Reduction { none, count, all, any };
-/// The barrier of a block, which can also reduce a predicate.
-int block_barrier(Reduction reduction, bool predicate, const Site& site);
+/// Waits at the barrier of a block. Returns the number of threads whose predicate is true.
+int block_barrier(bool predicate, const Site& site);
 
-/// The collective operations of a warp's lanes. Each lane contributes its bits, and gives the
-/// number of the lane whose bits it wants (-1: none). All lanes of `mask` must call the same
-/// operation.
-enum class WarpOp { sync, shuffle, ballot };
-unsigned long long meet_in_warp(WarpOp op, unsigned mask, unsigned long long bits, int source,
-                                const Site& site);
+/// A collective operation of the lanes of a warp that are in `mask`; all of them must call the same
+/// operation. Each lane passes its bits. A shuffle returns the bits of lane `source`. A ballot
+/// ignores `source` and returns the lowest bits of all lanes as a mask.
+enum class WarpOp { shuffle, ballot };
+unsigned long long warp_operation(WarpOp op, unsigned mask, unsigned long long bits, int source,
+                                  const Site& site);
 
 unsigned lane();
 /// Lets other threads run; for loops that wait for other blocks.
@@ -68,7 +65,7 @@ T shuffle(unsigned mask, T value, int source, const Site& site) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
   unsigned long long bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
-  bits = meet_in_warp(WarpOp::shuffle, mask, bits, source, site);
+  bits = warp_operation(WarpOp::shuffle, mask, bits, source, site);
   std::memcpy(&value, &bits, sizeof(T));
   return value;
 }
@@ -83,23 +80,12 @@ inline int in_segment(int target, int width) {
 }  // namespace cuda_emulation
 
 inline void __syncthreads(const cuda_emulation::Site& site = cuda_emulation::Site::current()) {
-  cuda_emulation::block_barrier(cuda_emulation::Reduction::none, false, site);
-}
-inline int __syncthreads_count(int predicate,
-                               const cuda_emulation::Site& site = cuda_emulation::Site::current()) {
-  return cuda_emulation::block_barrier(cuda_emulation::Reduction::count, predicate != 0, site);
+  cuda_emulation::block_barrier(false, site);
 }
 inline int __syncthreads_and(int predicate,
                              const cuda_emulation::Site& site = cuda_emulation::Site::current()) {
-  return cuda_emulation::block_barrier(cuda_emulation::Reduction::all, predicate != 0, site);
-}
-inline int __syncthreads_or(int predicate,
-                            const cuda_emulation::Site& site = cuda_emulation::Site::current()) {
-  return cuda_emulation::block_barrier(cuda_emulation::Reduction::any, predicate != 0, site);
-}
-inline void __syncwarp(unsigned mask = 0xFFFFFFFF,
-                       const cuda_emulation::Site& site = cuda_emulation::Site::current()) {
-  cuda_emulation::meet_in_warp(cuda_emulation::WarpOp::sync, mask, 0, -1, site);
+  const int threads = static_cast<int>(blockDim.x * blockDim.y * blockDim.z);
+  return cuda_emulation::block_barrier(predicate != 0, site) == threads;
 }
 
 template <class T>
@@ -129,16 +115,8 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
 
 inline unsigned __ballot_sync(unsigned mask, int predicate,
                               const cuda_emulation::Site& site = cuda_emulation::Site::current()) {
-  return static_cast<unsigned>(
-      cuda_emulation::meet_in_warp(cuda_emulation::WarpOp::ballot, mask, predicate != 0, -1, site));
-}
-inline int __any_sync(unsigned mask, int predicate,
-                      const cuda_emulation::Site& site = cuda_emulation::Site::current()) {
-  return __ballot_sync(mask, predicate, site) != 0;
-}
-inline int __all_sync(unsigned mask, int predicate,
-                      const cuda_emulation::Site& site = cuda_emulation::Site::current()) {
-  return __ballot_sync(mask, predicate, site) == mask;
+  return static_cast<unsigned>(cuda_emulation::warp_operation(cuda_emulation::WarpOp::ballot, mask,
+                                                              predicate != 0, -1, site));
 }
 
 inline void __nanosleep(unsigned,
@@ -146,5 +124,4 @@ inline void __nanosleep(unsigned,
   cuda_emulation::yield(site);
 }
 inline void __threadfence() {}
-inline void __threadfence_block() {}
 // NOLINTEND(bugprone-reserved-identifier)

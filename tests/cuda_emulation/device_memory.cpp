@@ -109,10 +109,6 @@ cudaError_t cudaHostAlloc(void** memory, std::size_t nbytes, unsigned) {
   return cuda_emulation::remember(*memory ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
-cudaError_t cudaMallocHost(void** memory, std::size_t nbytes) {
-  return cudaHostAlloc(memory, nbytes, cudaHostAllocDefault);
-}
-
 cudaError_t cudaFreeHost(void* memory) {
   std::free(memory);
   return cuda_emulation::remember(cudaSuccess);

@@ -16,16 +16,18 @@ namespace {
 
 thread_local int current_device = 0;
 
-int number(const char* variable, int otherwise) {
+int environment_number(const char* variable, int otherwise) {
   const char* const text = std::getenv(variable);
   return text ? std::atoi(text) : otherwise;
 }
 
 // The number of emulated GPUs. All share one memory.
-int device_count() { return number("TRIGRAM_EMULATED_GPUS", 1); }
+int device_count() { return environment_number("TRIGRAM_EMULATED_GPUS", 1); }
 
-// The number of a visible GPU among all GPUs of the machine.
-int number_on_machine(int device) { return number("TRIGRAM_EMULATED_FIRST_GPU", 0) + device; }
+// The index of a visible GPU among all GPUs of the machine.
+int number_on_machine(int device) {
+  return environment_number("TRIGRAM_EMULATED_FIRST_GPU", 0) + device;
+}
 
 bool exists(int device) { return device >= 0 && device < device_count(); }
 
@@ -53,27 +55,15 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   std::strcpy(properties->name, "emulated GPU");
   std::snprintf(properties->uuid.bytes, sizeof properties->uuid.bytes, "GPU-%d",
                 number_on_machine(device));
-  std::size_t free = 0;
-  cudaMemGetInfo(&free, &properties->totalGlobalMem);
-  properties->sharedMemPerBlock = cuda_emulation::kSharedPerBlock;
-  properties->sharedMemPerBlockOptin = cuda_emulation::kSharedPerBlockOptin;
-  properties->maxThreadsPerBlock = cuda_emulation::kThreadsPerBlock;
   properties->multiProcessorCount = cuda_emulation::kMultiprocessors;
   properties->l2CacheSize = cuda_emulation::kL2Bytes;
-  properties->major = 9;
   return remember(cudaSuccess);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   if (!exists(device)) return remember(cudaErrorInvalidDevice);
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = cuda_emulation::kThreadsPerBlock; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = cuda_emulation::kSharedPerBlock; break;
     case cudaDevAttrMultiProcessorCount: *value = cuda_emulation::kMultiprocessors; break;
-    case cudaDevAttrL2CacheSize: *value = cuda_emulation::kL2Bytes; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = 9; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = 0; break;
-    case cudaDevAttrCooperativeLaunch: *value = 1; break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       *value = cuda_emulation::kSharedPerBlockOptin;
       break;
@@ -81,16 +71,3 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   }
   return remember(cudaSuccess);
 }
-
-cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  if (!exists(device)) return remember(cudaErrorInvalidDevice);
-  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02x:00.0", device);
-  return remember(cudaSuccess);
-}
-
-cudaError_t cudaDriverGetVersion(int* version) {
-  *version = 13000;
-  return remember(cudaSuccess);
-}
-
-cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }

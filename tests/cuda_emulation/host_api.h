@@ -2,7 +2,8 @@
 
 #include <cstddef>
 
-/// The runtime's host functions, with CUDA's names, values and semantics.
+/// The host functions of the CUDA runtime that the project uses, with CUDA's names, values and
+/// semantics.
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -15,25 +16,16 @@ enum cudaError_t {
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorNotReady = 600,
   cudaErrorLaunchFailure = 719,
-  cudaErrorCooperativeLaunchTooLarge = 720,
 };
 
 enum cudaMemcpyKind {
-  cudaMemcpyHostToHost,
-  cudaMemcpyHostToDevice,
-  cudaMemcpyDeviceToHost,
-  cudaMemcpyDeviceToDevice,
-  cudaMemcpyDefault,
+  cudaMemcpyHostToDevice = 1,
+  cudaMemcpyDeviceToHost = 2,
+  cudaMemcpyDeviceToDevice = 3,
 };
 
 enum cudaDeviceAttr {
-  cudaDevAttrMaxThreadsPerBlock = 1,
-  cudaDevAttrMaxSharedMemoryPerBlock = 8,
   cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrL2CacheSize = 38,
-  cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrCooperativeLaunch = 95,
   cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
   cudaDevAttrClusterLaunch = 120,
 };
@@ -45,13 +37,8 @@ struct cudaUUID_t {
 struct cudaDeviceProp {
   char name[256];
   cudaUUID_t uuid;
-  std::size_t totalGlobalMem;
-  std::size_t sharedMemPerBlock;
-  std::size_t sharedMemPerBlockOptin;
-  int maxThreadsPerBlock;
   int multiProcessorCount;
   int l2CacheSize;
-  int major, minor;
 };
 
 namespace cuda_emulation {
@@ -61,32 +48,27 @@ struct Event;
 using cudaStream_t = cuda_emulation::Stream*;
 using cudaEvent_t = cuda_emulation::Event*;
 
-inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
+inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDefault = 0, cudaEventDisableTiming = 2;
-inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1;
+inline constexpr unsigned cudaHostAllocDefault = 0;
 
 const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
 cudaError_t cudaGetLastError();
-cudaError_t cudaPeekAtLastError();
 
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
-cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
-cudaError_t cudaDriverGetVersion(int* version);
-cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
 cudaError_t cudaDeviceSynchronize();
-/// In the emulation, this drops all queued work and forgets the error of a failed kernel.
-/// Allocations stay.
+/// In the emulation, this discards all queued work and the error of a failed kernel. Allocations
+/// remain.
 cudaError_t cudaDeviceReset();
 
 cudaError_t cudaMalloc(void** memory, std::size_t nbytes);
 cudaError_t cudaFree(void* memory);
-cudaError_t cudaMallocHost(void** memory, std::size_t nbytes);
 cudaError_t cudaHostAlloc(void** memory, std::size_t nbytes, unsigned flags);
 cudaError_t cudaFreeHost(void* memory);
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t nbytes, cudaMemcpyKind kind);
@@ -96,8 +78,6 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t nbytes, cudaStr
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
@@ -115,10 +95,6 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
 template <class T>
 cudaError_t cudaMalloc(T** memory, std::size_t nbytes) {
   return cudaMalloc(reinterpret_cast<void**>(memory), nbytes);
-}
-template <class T>
-cudaError_t cudaMallocHost(T** memory, std::size_t nbytes) {
-  return cudaMallocHost(reinterpret_cast<void**>(memory), nbytes);
 }
 template <class T>
 cudaError_t cudaHostAlloc(T** memory, std::size_t nbytes, unsigned flags) {

@@ -15,8 +15,8 @@ dim3 blockDim, gridDim;
 namespace cuda_emulation {
 namespace {
 
-// If a loop waits for other blocks for more turns than this, it counts as endless.
-constexpr long kSweepsWithoutEnd = 1'000'000;
+// After this many turns of every thread, a loop that waits for other blocks counts as endless.
+constexpr long kMaxSweeps = 1'000'000;
 
 /// Stacks are reused from kernel to kernel, because creating one is expensive.
 std::vector<std::unique_ptr<Fibre>>& idle_fibres() {
@@ -32,10 +32,11 @@ std::unique_ptr<Fibre> take_fibre() {
   return fibre;
 }
 
-/// The blocks that run concurrently, and the order in which their threads run.
-class SideBySide {
+/// Runs the threads of a wave in turns. `backward` reverses the order of the threads in the first
+/// turn; it changes with every turn.
+class Scheduler {
  public:
-  SideBySide(Wave& wave, bool backward, const std::function<void()>& body)
+  Scheduler(Wave& wave, bool backward, const std::function<void()>& body)
       : wave_(wave), body_(body), backward_(backward) {
     for (const auto& block : wave.blocks) {
       for (Thread& thread : block->threads) threads_.push_back(&thread);
@@ -48,7 +49,7 @@ class SideBySide {
       next_ = 0;
       while (next_ < threads_.size() && wave_.error.empty()) ran |= give_turn(take_next());
       if (!ran && wave_.error.empty()) fail_stuck();
-      if (sweep == kSweepsWithoutEnd) wave_.error = "threads wait in a loop for what never comes";
+      if (sweep == kMaxSweeps) wave_.error = "threads wait in a loop for what never comes";
       backward_ = !backward_;
     }
     for (auto& fibre : fibres_) idle_fibres().push_back(std::move(fibre));
@@ -64,28 +65,24 @@ class SideBySide {
   bool give_turn(Thread& thread) {
     if (thread.state == Thread::waiting || thread.state == Thread::ended) return false;
     if (!thread.fibre) {
-      fibres_.push_back(take_fibre());
-      Fibre* const fibre = fibres_.back().get();
+      Fibre* const fibre = fibres_.emplace_back(take_fibre()).get();
       fibre->set([this, fibre, first = &thread] { run_threads(*fibre, first); });
-      wave_.select(thread);
       thread.fibre = fibre;
-      fibre->resume();
-      return true;
     }
     wave_.select(thread);
     thread.fibre->resume();
     return true;
   }
 
-  /// The body of a fibre. It runs a thread and then those after it, which need their own fibre only
-  /// if they wait.
+  /// The body of a fibre. It runs one thread to its end, and then the next threads that have not
+  /// started.
   void run_threads(Fibre& fibre, Thread* thread) {
     while (thread) {
       wave_.select(*thread);
       thread->fibre = &fibre;
       try {
         body_();
-      } catch (const GivenUp&) {
+      } catch (const KernelFailed&) {
         return;
       }
       wave_.end_thread();
@@ -117,11 +114,10 @@ uint3 index_of(unsigned linear, const dim3& size) {
   return {linear % size.x, linear / size.x % size.y, linear / size.x / size.y};
 }
 
-std::string run_wave(const Shape& shape, unsigned first, unsigned count, bool backward,
+std::string run_wave(const Shape& shape, unsigned first, bool backward,
                      const std::function<void()>& body) {
   Wave wave;
-  wave.cluster = shape.cluster;
-  for (unsigned i = 0; i < count; ++i) {
+  for (unsigned i = 0; i < shape.cluster; ++i) {
     wave.blocks.push_back(std::make_unique<Block>(i, index_of(first + i, shape.grid),
                                                   shape.block.x * shape.block.y * shape.block.z,
                                                   shape.shared_bytes));
@@ -130,7 +126,7 @@ std::string run_wave(const Shape& shape, unsigned first, unsigned count, bool ba
     }
     wave.alive += wave.blocks.back()->threads.size();
   }
-  SideBySide(wave, backward, body).run();
+  Scheduler(wave, backward, body).run();
   return wave.error;
 }
 
@@ -140,12 +136,11 @@ std::string run_kernel(const Shape& shape, const std::function<void()>& thread) 
   static bool backward = true;
   backward = !backward;
   const unsigned blocks = shape.grid.x * shape.grid.y * shape.grid.z;
-  const unsigned together = shape.cooperative ? blocks : shape.cluster;
   blockDim = shape.block;
   gridDim = shape.grid;
-  for (unsigned i = 0; i < blocks; i += together) {
-    const unsigned first = backward ? blocks - together - i : i;
-    const std::string error = run_wave(shape, first, together, backward, thread);
+  for (unsigned i = 0; i < blocks; i += shape.cluster) {
+    const unsigned first = backward ? blocks - shape.cluster - i : i;
+    const std::string error = run_wave(shape, first, backward, thread);
     if (!error.empty()) return error;
   }
   return {};

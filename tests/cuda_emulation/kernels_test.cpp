@@ -18,7 +18,7 @@ namespace {
 namespace cg = cooperative_groups;
 using testing::HasSubstr;
 
-constexpr unsigned kAll = 0xFFFFFFFF;
+constexpr unsigned kFullWarp = 0xFFFFFFFF;
 
 /// Runs a kernel; returns its error, or an empty string.
 template <class... Parameters, class... Arguments>
@@ -56,49 +56,49 @@ __global__ void reverse_without_barrier(int* x) {
   x[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
 
-/// Counts how many of three copies into shared memory are complete after a wait for all but the
-/// last `of_last` groups. The third copy belongs to no group.
-__global__ void count_copies(int* x, int of_last) {
+/// Counts how many of three copies into shared memory are complete after a wait for all groups
+/// except the last `unfinished`. The third copy belongs to no group.
+__global__ void count_copies(int* x, int unfinished) {
   int* const part = cuda::dynamic_shared<int>();
   for (int i = 0; i < 3; ++i) {
     part[i] = -1;
     __pipeline_memcpy_async(part + i, x + i, sizeof(int));
     if (i < 2) __pipeline_commit();
   }
-  __pipeline_wait_prior(static_cast<std::size_t>(of_last));
+  __pipeline_wait_prior(static_cast<std::size_t>(unfinished));
   int count = 0;
   for (int i = 0; i < 3; ++i) count += part[i] == x[i];
   x[3] = count;
 }
 
-std::vector<int> counted(int n) {
+std::vector<int> integers_below(int n) {
   std::vector<int> x(static_cast<std::size_t>(n));
   std::iota(x.begin(), x.end(), 0);
   return x;
 }
 
-TEST(EmulatedBlocks, MeetAtTheirBarrier) {
-  const DeviceBuffer<int> a(counted(300)), b(counted(300)), c(counted(300));
+TEST(EmulatedBlocks, WaitAtTheirBarrier) {
+  const DeviceBuffer<int> a(integers_below(300)), b(integers_below(300)), c(integers_below(300));
   EXPECT_EQ("", error_of({.grid = 3, .block = 100}, reverse_static, a.data()));
   EXPECT_EQ("",
             error_of({.grid = 3, .block = 100, .shared_bytes = 400}, reverse_dynamic, b.data()));
-  std::vector<int> expected = counted(300);
+  std::vector<int> expected = integers_below(300);
   for (int block = 0; block < 3; ++block) {
     std::reverse(expected.begin() + block * 100, expected.begin() + block * 100 + 100);
   }
   EXPECT_EQ(expected, a.values());
   EXPECT_EQ(expected, b.values());
   EXPECT_EQ("", error_of({.block = 100, .shared_bytes = 400}, reverse_without_barrier, c.data()));
-  std::vector<int> reversed_block = counted(300);
+  std::vector<int> reversed_block = integers_below(300);
   std::reverse(reversed_block.begin(), reversed_block.begin() + 100);
   EXPECT_NE(reversed_block, c.values());
 }
 
-TEST(EmulatedBlocks, CopiesAreThereWhenTheyAreWaitedForAndNoSooner) {
-  for (const int of_last : {0, 1, 2}) {
+TEST(EmulatedBlocks, AsynchronousCopiesCompleteOnlyWhenWaitedFor) {
+  for (const int unfinished : {0, 1, 2}) {
     DeviceBuffer<int> x(std::vector<int>{5, 6, 7, 0});
-    EXPECT_EQ("", error_of({.block = 1, .shared_bytes = 12}, count_copies, x.data(), of_last));
-    EXPECT_EQ(2 - of_last, x.values()[3]) << "the third copy is of no group";
+    EXPECT_EQ("", error_of({.block = 1, .shared_bytes = 12}, count_copies, x.data(), unfinished));
+    EXPECT_EQ(2 - unfinished, x.values()[3]) << "the third copy belongs to no group";
   }
 }
 
@@ -123,7 +123,7 @@ TEST(EmulatedBlocks, DivergentBarriersAreErrors) {
   }
 }
 
-TEST(EmulatedBlocks, AFailedKernelFailsWhatFollows) {
+TEST(EmulatedBlocks, AFailedKernelFailsLaterCalls) {
   const OwnStream stream;
   cuda::launch(stream, {.block = 64}, barrier_for_half);
   EXPECT_EQ(cudaErrorLaunchFailure, cudaStreamSynchronize(stream));
@@ -131,29 +131,27 @@ TEST(EmulatedBlocks, AFailedKernelFailsWhatFollows) {
   EXPECT_EQ(cudaSuccess, cudaDeviceReset());
 }
 
-__global__ void count_odd(int* counts) {
-  const int odd = __syncthreads_count(threadIdx.x % 2);
-  const int any = __syncthreads_or(threadIdx.x == 7), all = __syncthreads_and(threadIdx.x != 7);
+__global__ void combine_predicates(int* results) {
+  const int all = __syncthreads_and(threadIdx.x < 100), most = __syncthreads_and(threadIdx.x != 7);
   if (threadIdx.x == 0) {
-    counts[0] = odd;
-    counts[1] = any;
-    counts[2] = all;
+    results[0] = all;
+    results[1] = most;
   }
 }
 
-TEST(EmulatedBlocks, CountAtTheirBarrier) {
-  const DeviceBuffer<int> counts(3);
-  EXPECT_EQ("", error_of({.block = 100}, count_odd, counts.data()));
-  EXPECT_EQ((std::vector<int>{50, 1, 0}), counts.values());
+TEST(EmulatedBlocks, CombinePredicatesAtTheirBarrier) {
+  const DeviceBuffer<int> results(2);
+  EXPECT_EQ("", error_of({.block = 100}, combine_predicates, results.data()));
+  EXPECT_EQ((std::vector<int>{1, 0}), results.values());
 }
 
 __global__ void shuffles(int* x) {
   const int own = static_cast<int>(threadIdx.x) * 10, i = static_cast<int>(threadIdx.x);
-  x[i] = __shfl_xor_sync(kAll, own, 1);
-  x[64 + i] = __shfl_down_sync(kAll, own, 3);
-  x[128 + i] = __shfl_up_sync(kAll, own, 1, 8);
-  x[192 + i] = __shfl_sync(kAll, own, 5);
-  x[256 + i] = static_cast<int>(__ballot_sync(kAll, i % 4 == 0));
+  x[i] = __shfl_xor_sync(kFullWarp, own, 1);
+  x[64 + i] = __shfl_down_sync(kFullWarp, own, 3);
+  x[128 + i] = __shfl_up_sync(kFullWarp, own, 1, 8);
+  x[192 + i] = __shfl_sync(kFullWarp, own, 5);
+  x[256 + i] = static_cast<int>(__ballot_sync(kFullWarp, i % 4 == 0));
 }
 
 TEST(EmulatedWarps, ShuffleAndBallot) {
@@ -171,14 +169,14 @@ TEST(EmulatedWarps, ShuffleAndBallot) {
 }
 
 __global__ void shuffle_of_half() {
-  if (threadIdx.x < 16) __shfl_xor_sync(kAll, 1, 1);
+  if (threadIdx.x < 16) __shfl_xor_sync(kFullWarp, 1, 1);
 }
 __global__ void shuffle_within_half(int* x) {
   if (threadIdx.x < 16) x[threadIdx.x] = __shfl_xor_sync(0xFFFF, static_cast<int>(threadIdx.x), 1);
 }
 __global__ void shuffle_beside_ballot() {
-  if (threadIdx.x % 2) __shfl_xor_sync(kAll, 1, 1);
-  else __ballot_sync(kAll, 1);
+  if (threadIdx.x % 2) __shfl_xor_sync(kFullWarp, 1, 1);
+  else __ballot_sync(kFullWarp, 1);
 }
 
 TEST(EmulatedWarps, DivergentOperationsAreErrors) {
@@ -222,8 +220,8 @@ TEST(EmulatedClusters, SeeEachOthersSharedMemory) {
               HasSubstr("has ended"));
 }
 
-// A hand-written barrier of a grid: blocks wait in a loop until all blocks have arrived.
-__global__ void meet_in_a_loop(unsigned* arrived, int* x, int* y) {
+// A hand-written barrier of a cluster: blocks wait in a loop until all blocks have arrived.
+__global__ void synchronize_in_a_loop(unsigned* arrived, int* x, int* y) {
   const unsigned i = blockIdx.x;
   x[i] = static_cast<int>(i);
   __threadfence();
@@ -232,36 +230,24 @@ __global__ void meet_in_a_loop(unsigned* arrived, int* x, int* y) {
   y[i] = x[(i + 1) % gridDim.x];
 }
 
-__global__ void meet_as_a_grid(int* x, int* y) {
-  x[blockIdx.x] = static_cast<int>(blockIdx.x);
-  cg::this_grid().sync();
-  y[blockIdx.x] = x[(blockIdx.x + 1) % gridDim.x];
-}
-
-TEST(EmulatedGrids, MeetWhenLaunchedTogether) {
-  for (const bool by_hand : {true, false}) {
-    const DeviceBuffer<unsigned> arrived(std::vector<unsigned>{0});
-    const DeviceBuffer<int> x(5), y(5);
-    const cuda::Launch shape{.grid = 5, .block = 1, .cooperative = true};
-    EXPECT_EQ("", by_hand ? error_of(shape, meet_in_a_loop, arrived.data(), x.data(), y.data())
-                          : error_of(shape, meet_as_a_grid, x.data(), y.data()));
-    EXPECT_EQ((std::vector<int>{1, 2, 3, 4, 0}), y.values());
-  }
-  const DeviceBuffer<int> x(5), y(5);
-  EXPECT_THAT(error_of({.grid = 5, .block = 1}, meet_as_a_grid, x.data(), y.data()),
-              HasSubstr("cooperative"));
-}
-
 __global__ void wait_for_ever(unsigned* arrived) {
   while (atomicAdd(arrived, 0u) == 0) __nanosleep(20);
 }
 
-TEST(EmulatedGrids, WaitingForWhatNeverComesIsAnError) {
+TEST(EmulatedClusters, BlocksCanWaitForEachOtherInALoop) {
+  const DeviceBuffer<unsigned> arrived(std::vector<unsigned>{0});
+  const DeviceBuffer<int> x(4), y(4);
+  EXPECT_EQ("", error_of({.grid = 4, .block = 1, .cluster = 4}, synchronize_in_a_loop,
+                         arrived.data(), x.data(), y.data()));
+  EXPECT_EQ((std::vector<int>{1, 2, 3, 0}), y.values());
+}
+
+TEST(EmulatedClusters, AnEndlessWaitIsAnError) {
   const DeviceBuffer<unsigned> arrived(std::vector<unsigned>{0});
   EXPECT_THAT(error_of({.block = 1}, wait_for_ever, arrived.data()), HasSubstr("never comes"));
 }
 
-TEST(Kernels, ClustersWantCodeThatKnowsThem) {
+TEST(Kernels, ClustersNeedCodeForHopper) {
   using cuda::minmax_uint8::resident_clusters;
   EXPECT_GT(resident_clusters(8), 0u);
   setenv("TRIGRAM_EMULATED_PTX", "80", 1);

@@ -12,44 +12,34 @@
 namespace cuda_emulation {
 namespace {
 
-struct Allowed {
-  int shared = kSharedPerBlock;
-  bool large_clusters = false;
-};
-
-// The values set by cudaFuncSetAttribute. The mutex of the queues guards them.
-Allowed& allowed(const void* kernel) {
-  static std::map<const void*, Allowed> all;
-  return all[kernel];
+// The dynamic shared memory that a block of this kernel may have, in bytes. The mutex of the queues
+// guards it.
+int& allowed_shared_bytes(const void* kernel) {
+  static std::map<const void*, int> limits;
+  return limits.try_emplace(kernel, kSharedPerBlock).first->second;
 }
 
 Shape shape_of(const cudaLaunchConfig_t& config) {
   Shape shape{config.gridDim, config.blockDim, config.dynamicSmemBytes};
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const auto& attribute = config.attrs[i];
-    if (attribute.id == cudaLaunchAttributeClusterDimension) {
+    if (attribute.id == cudaLaunchAttributeClusterDimension)
       shape.cluster = attribute.val.clusterDim.x;
-    }
-    if (attribute.id == cudaLaunchAttributeCooperative)
-      shape.cooperative = attribute.val.cooperative;
   }
   return shape;
 }
 
-cudaError_t check_shape(const Shape& shape, const Allowed& allowance) {
+cudaError_t check_shape(const Shape& shape, const void* kernel) {
   const dim3 g = shape.grid, b = shape.block;
   if (g.x == 0 || g.y == 0 || g.z == 0 || b.x == 0 || b.y == 0 || b.z == 0 || g.y > 65535 ||
       g.z > 65535 || b.x * b.y * b.z > kThreadsPerBlock || b.z > 64) {
     return cudaErrorInvalidConfiguration;
   }
-  if (shape.shared_bytes > static_cast<std::size_t>(allowance.shared)) return cudaErrorInvalidValue;
-  const unsigned largest = allowance.large_clusters ? 16 : 8;
-  if (shape.cluster == 0 || shape.cluster > largest || g.x % shape.cluster != 0 ||
-      (shape.cluster > 1 && (shape.cooperative || g.y * g.z != 1))) {
+  if (shape.shared_bytes > static_cast<std::size_t>(allowed_shared_bytes(kernel)))
+    return cudaErrorInvalidValue;
+  if (shape.cluster == 0 || shape.cluster > 8 || g.x % shape.cluster != 0 ||
+      (shape.cluster > 1 && g.y * g.z != 1)) {
     return cudaErrorInvalidConfiguration;
-  }
-  if (shape.cooperative && g.x * g.y * g.z > kMultiprocessors * kBlocksPerMultiprocessor) {
-    return cudaErrorCooperativeLaunchTooLarge;
   }
   return cudaSuccess;
 }
@@ -60,7 +50,7 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    std::function<void()> thread) {
   const std::lock_guard lock(queues().mutex);
   const Shape shape = shape_of(config);
-  if (const cudaError_t error = check_shape(shape, allowed(kernel))) return remember(error);
+  if (const cudaError_t error = check_shape(shape, kernel)) return remember(error);
   const auto stream = shared_stream(config.stream);
   if (!stream || !is_current(stream->device)) return remember(cudaErrorInvalidResourceHandle);
   enqueue(config.stream, [shape, thread = std::move(thread)] {
@@ -70,14 +60,10 @@ cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
   return remember(kernel_status());
 }
 
-cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+cudaError_t allow_shared_bytes(const void* kernel, int nbytes) {
   const std::lock_guard lock(queues().mutex);
-  if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) {
-    allowed(kernel).large_clusters = value != 0;
-    return remember(cudaSuccess);
-  }
-  if (value > kSharedPerBlockOptin) return remember(cudaErrorInvalidValue);
-  allowed(kernel).shared = std::max(value, kSharedPerBlock);
+  if (nbytes > kSharedPerBlockOptin) return remember(cudaErrorInvalidValue);
+  allowed_shared_bytes(kernel) = std::max(nbytes, kSharedPerBlock);
   return remember(cudaSuccess);
 }
 
@@ -97,7 +83,7 @@ cudaError_t max_active_clusters(int* clusters, const void* kernel,
                                 const cudaLaunchConfig_t& config) {
   const std::lock_guard lock(queues().mutex);
   const Shape shape = shape_of(config);
-  if (const cudaError_t error = check_shape(shape, allowed(kernel))) return remember(error);
+  if (const cudaError_t error = check_shape(shape, kernel)) return remember(error);
   *clusters =
       std::max(1, kMultiprocessors * kBlocksPerMultiprocessor / static_cast<int>(shape.cluster));
   return remember(cudaSuccess);

@@ -9,13 +9,9 @@
 
 /// Functions that launch kernels and query their attributes.
 
-enum cudaLaunchAttributeID {
-  cudaLaunchAttributeCooperative = 2,
-  cudaLaunchAttributeClusterDimension = 4,
-};
+enum cudaLaunchAttributeID { cudaLaunchAttributeClusterDimension = 4 };
 
 union cudaLaunchAttributeValue {
-  int cooperative;
   struct {
     unsigned x, y, z;
   } clusterDim;
@@ -36,7 +32,6 @@ struct cudaLaunchConfig_t {
 
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-  cudaFuncAttributeNonPortableClusterSizeAllowed = 10,
 };
 
 struct cudaFuncAttributes {
@@ -47,7 +42,7 @@ namespace cuda_emulation {
 /// Queues a kernel after checking the limits of the GPU; `thread` runs one of its threads.
 cudaError_t launch(const cudaLaunchConfig_t& config, const void* kernel,
                    std::function<void()> thread);
-cudaError_t set_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t allow_shared_bytes(const void* kernel, int nbytes);
 cudaError_t get_attributes(cudaFuncAttributes* attributes);
 cudaError_t max_active_blocks(int* blocks, const void* kernel, int block, std::size_t shared);
 cudaError_t max_active_clusters(int* clusters, const void* kernel,
@@ -64,8 +59,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 }
 
 template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute attribute, int value) {
-  return cuda_emulation::set_attribute(reinterpret_cast<const void*>(kernel), attribute, value);
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int value) {
+  return cuda_emulation::allow_shared_bytes(reinterpret_cast<const void*>(kernel), value);
 }
 
 template <class Kernel>

@@ -107,16 +107,6 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return cudaStreamCreate(stream);
 }
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return cudaStreamCreate(stream);
-}
-
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  *least = 0;
-  *greatest = -5;
-  return remember(cudaSuccess);
-}
-
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   return with_stream(handle, [](const auto& stream) {
     cuda_emulation::run_until(*stream, cuda_emulation::is_empty(stream));

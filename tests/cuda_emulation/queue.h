@@ -33,7 +33,7 @@ struct Stream {
 struct Marker {
   std::shared_ptr<Stream> stream;
   bool reached = false;
-  double seconds = 0;
+  double seconds = 0;  // host time at which it was reached
 };
 
 struct Event {
@@ -41,8 +41,9 @@ struct Event {
   std::shared_ptr<Marker> marker;  // null if it was never recorded
 };
 
-/// Everything that the emulated GPU of one process has queued. `mutex` guards every member. It also
-/// guards the execution of operations: one runs at a time, whichever host thread triggers it.
+/// Everything that the process has queued on its emulated GPU. `mutex` guards every member. It also
+/// guards the execution of operations, so only one operation runs at a time, whichever host thread
+/// triggers it.
 struct Queues {
   std::recursive_mutex mutex;
   std::deque<std::shared_ptr<Stream>> streams;
@@ -51,15 +52,15 @@ struct Queues {
 };
 Queues& queues();
 
-/// Appends an operation to the queue of `stream`. It is for libraries that have operations of their
-/// own, such as an emulated NCCL. By returning false an operation can wait for another host thread.
+/// Appends an operation to the queue of `stream`, also for other libraries, such as the emulated
+/// NCCL. By returning false, an operation can wait for another host thread.
 void enqueue(cudaStream_t stream, Operation operation);
 
 /// Runs the next operation of a stream. If that operation waits for another stream, runs the next
 /// operation of that stream. Returns false if nothing could run.
 bool advance(Stream& stream);
-/// Runs one operation of every stream that can run one. For waits for work on another stream,
-/// possibly of another host thread.
+/// Runs one operation of every stream that can run one. Returns false if no stream could. It is for
+/// waits for work on another stream, possibly of another host thread.
 bool advance_all();
 /// Runs operations until `done()` holds.
 void run_until(Stream& stream, const std::function<bool()>& done);

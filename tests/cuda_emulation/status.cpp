@@ -28,8 +28,6 @@ constexpr Text kTexts[] = {
     {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
-     "too many blocks in cooperative launch"},
 };
 
 const Text& text_of(cudaError_t error) {
@@ -66,7 +64,5 @@ const char* cudaGetErrorString(cudaError_t error) {
   if (error == cudaErrorLaunchFailure && !failure.empty()) return failure.c_str();
   return cuda_emulation::text_of(error).text;
 }
-
-cudaError_t cudaPeekAtLastError() { return cuda_emulation::last_error; }
 
 cudaError_t cudaGetLastError() { return std::exchange(cuda_emulation::last_error, cudaSuccess); }

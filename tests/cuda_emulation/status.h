@@ -6,9 +6,10 @@
 
 namespace cuda_emulation {
 
-/// Returns `error`. If it is an error, cudaGetLastError also returns it next on this thread.
+/// Returns `error`. Unless it is cudaSuccess, the next cudaGetLastError on this thread returns it,
+/// too.
 cudaError_t remember(cudaError_t error);
-/// cudaErrorLaunchFailure after a kernel has failed.
+/// cudaErrorLaunchFailure if a kernel has failed; otherwise cudaSuccess.
 cudaError_t kernel_status();
 
 /// The number of stream operations that have run in this process, which shows progress.

@@ -36,7 +36,7 @@ void check_partners(const Lanes& lanes, const Thread& thread) {
   }
 }
 
-bool all_here(const Lanes& lanes, unsigned mask) {
+bool all_arrived(const Lanes& lanes, unsigned mask) {
   for (unsigned i = 0; i < lanes.count; ++i) {
     const Thread& other = lanes.first[i];
     if ((mask >> i & 1) && !(other.state == Thread::waiting && other.in_warp)) return false;
@@ -44,13 +44,13 @@ bool all_here(const Lanes& lanes, unsigned mask) {
   return true;
 }
 
-// Computes every lane's result after all lanes have arrived.
+// Computes the results of all lanes once all have arrived, and makes the lanes ready.
 void exchange(const Lanes& lanes, const Thread& thread) {
   const unsigned mask = thread.mask;
-  unsigned long long brought[32] = {}, ballot = 0;
+  unsigned long long inputs[32] = {}, ballot = 0;
   for (unsigned i = 0; i < lanes.count; ++i) {
-    brought[i] = lanes.first[i].bits;
-    if (mask >> i & 1) ballot |= (brought[i] & 1) << i;
+    inputs[i] = lanes.first[i].bits;
+    if (mask >> i & 1) ballot |= (inputs[i] & 1) << i;
   }
   for (unsigned i = 0; i < lanes.count; ++i) {
     Thread& other = lanes.first[i];
@@ -62,7 +62,7 @@ void exchange(const Lanes& lanes, const Thread& thread) {
         fail(describe(other) + " reads lane " + std::to_string(other.source) +
              ", which is not in the mask");
       }
-      other.bits = brought[source];
+      other.bits = inputs[source];
     }
     other.in_warp = false;
     other.state = Thread::ready;
@@ -73,8 +73,8 @@ void exchange(const Lanes& lanes, const Thread& thread) {
 
 unsigned lane() { return self().linear % 32; }
 
-unsigned long long meet_in_warp(WarpOp op, unsigned mask, unsigned long long bits, int source,
-                                const Site& site) {
+unsigned long long warp_operation(WarpOp op, unsigned mask, unsigned long long bits, int source,
+                                  const Site& site) {
   Thread& thread = self();
   thread.site = site;
   thread.op = op;
@@ -85,7 +85,7 @@ unsigned long long meet_in_warp(WarpOp op, unsigned mask, unsigned long long bit
   check_partners(lanes, thread);
   thread.in_warp = true;
   thread.state = Thread::waiting;
-  if (all_here(lanes, mask)) exchange(lanes, thread);
+  if (all_arrived(lanes, mask)) exchange(lanes, thread);
   else let_others_run();
   return thread.bits;
 }

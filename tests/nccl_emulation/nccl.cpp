@@ -27,10 +27,10 @@ namespace {
 /// Starts an MPI request on a communicator.
 using Start = std::function<int(MPI_Comm, MPI_Request*)>;
 
-/// Runs when all messages of a group have arrived.
+/// Called when all requests of a group are complete.
 using Finish = std::function<void()>;
 
-/// The calls of one group on one stream, as one operation of the stream.
+/// The NCCL calls of one group on one stream; they form one operation of the stream.
 struct Group {
   Communicator* comm = nullptr;
   cudaStream_t stream = nullptr;
@@ -43,7 +43,7 @@ thread_local std::vector<Group> groups;
 class Exchange {
  public:
   explicit Exchange(Group group) : group_(std::move(group)) {}
-  ~Exchange() { LaunchOrder::get().ended(ticket_); }
+  ~Exchange() { LaunchOrder::get().remove(ticket_); }
   /// Returns true if the group has ended.
   bool advance() {
     if (group_.comm->aborted) return true;  // MPI keeps the requests and may still write
@@ -66,7 +66,7 @@ class Exchange {
     return MPI_SUCCESS;
   }
   Group group_;
-  const LaunchOrder::Ticket ticket_ = LaunchOrder::get().launched();
+  const LaunchOrder::Ticket ticket_ = LaunchOrder::get().add();
   bool started_ = false;
   std::vector<MPI_Request> requests_;
 };
@@ -99,8 +99,8 @@ ncclResult_t add(
   return ncclSuccess;
 }
 
-/// Turns a received sum into the requested mean.
-Finish mean_of(ncclRedOp_t op, ncclComm_t comm, void* sum, std::size_t count) {
+/// For a mean, divides the received sum by the number of ranks.
+Finish divide_if_mean(ncclRedOp_t op, ncclComm_t comm, void* sum, std::size_t count) {
   if (op != ncclAvg) return [] {};
   return [values = static_cast<float*>(sum), count, ranks = static_cast<float>(comm->size)] {
     for (std::size_t i = 0; i < count; ++i) values[i] /= ranks;
@@ -119,6 +119,7 @@ bool reducible(ncclDataType_t type, ncclRedOp_t op) {
 }
 MPI_Op mpi_op(ncclRedOp_t op) { return op == ncclMax ? MPI_MAX : MPI_SUM; }
 
+/// Waits until the request is complete. Returns false if it has failed.
 bool complete(MPI_Request request) {
   for (int done = 0;;) {
     if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
@@ -131,7 +132,7 @@ bool complete(MPI_Request request) {
 }  // namespace nccl_emulation
 
 using nccl_emulation::add;
-using nccl_emulation::mean_of;
+using nccl_emulation::divide_if_mean;
 using nccl_emulation::mpi_op;
 using nccl_emulation::nbytes_of;
 
@@ -162,15 +163,15 @@ const char* ncclGetErrorString(ncclResult_t result) {
 }
 
 ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId, int rank) {
-  auto made = std::make_unique<nccl_emulation::Communicator>();
-  MPI_Comm_rank(MPI_COMM_WORLD, &made->rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &made->size);
-  if (made->rank != rank || made->size != ranks) return ncclInvalidArgument;
+  auto result = std::make_unique<nccl_emulation::Communicator>();
+  MPI_Comm_rank(MPI_COMM_WORLD, &result->rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &result->size);
+  if (result->rank != rank || result->size != ranks) return ncclInvalidArgument;
   MPI_Request request;
-  if (MPI_Comm_idup(MPI_COMM_WORLD, &made->comm, &request) != MPI_SUCCESS) return ncclSystemError;
+  if (MPI_Comm_idup(MPI_COMM_WORLD, &result->comm, &request) != MPI_SUCCESS) return ncclSystemError;
   if (!nccl_emulation::complete(request)) return ncclRemoteError;
-  MPI_Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
-  *comm = made.release();
+  MPI_Comm_set_errhandler(result->comm, MPI_ERRORS_RETURN);
+  *comm = result.release();
   return ncclSuccess;
 }
 
@@ -185,8 +186,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   return ncclSuccess;
 }
 
-/// The communicator is not freed, because queued operations still refer to it. NCCL frees memory
-/// here, for which CUDA waits until the GPU is idle, including kernels of other communicators.
+/// The communicator is not freed, because queued operations still refer to it. Like NCCL, which
+/// frees memory here, waits until the GPU is idle; this includes kernels of other communicators.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->aborted = true;
   cudaDeviceSynchronize();
@@ -213,7 +214,7 @@ ncclResult_t ncclGroupEnd() {
 ncclResult_t ncclSend(const void* from, std::size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream) {
   return add(comm, stream, [=](MPI_Comm c, MPI_Request* request) {
-    // A synchronous send: it ends when it is received.
+    // A synchronous send, because ncclSend completes only when the message is received.
     return MPI_Issend(from, nbytes_of(count, type), MPI_BYTE, peer, 0, c, request);
   });
 }
@@ -234,7 +235,7 @@ ncclResult_t ncclAllReduce(const void* from, void* to, std::size_t count, ncclDa
         return MPI_Iallreduce(from == to ? MPI_IN_PLACE : from, to, static_cast<int>(count),
                               MPI_FLOAT, mpi_op(op), c, request);
       },
-      mean_of(op, comm, to, count));
+      divide_if_mean(op, comm, to, count));
 }
 
 ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count_of_each,
@@ -242,16 +243,16 @@ ncclResult_t ncclReduceScatter(const void* from, void* to, std::size_t count_of_
                                cudaStream_t stream) {
   if (!nccl_emulation::reducible(type, op)) return ncclInvalidUsage;
   // NCCL leaves the other parts unchanged. MPI does not guarantee this for an operation in place.
-  const auto all = std::make_shared<std::vector<float>>();
+  const auto input = std::make_shared<std::vector<float>>();
   return add(
       comm, stream,
       [=](MPI_Comm c, MPI_Request* request) {
         const auto* const values = static_cast<const float*>(from);
-        all->assign(values, values + count_of_each * static_cast<std::size_t>(comm->size));
-        return MPI_Ireduce_scatter_block(all->data(), to, static_cast<int>(count_of_each),
+        input->assign(values, values + count_of_each * static_cast<std::size_t>(comm->size));
+        return MPI_Ireduce_scatter_block(input->data(), to, static_cast<int>(count_of_each),
                                          MPI_FLOAT, mpi_op(op), c, request);
       },
-      mean_of(op, comm, to, count_of_each));
+      divide_if_mean(op, comm, to, count_of_each));
 }
 
 ncclResult_t ncclAllGather(const void* from, void* to, std::size_t count_of_each,

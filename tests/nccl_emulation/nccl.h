@@ -5,9 +5,9 @@
 #include <climits>
 #include <cstddef>
 
-/// NCCL over MPI, on the emulated CUDA (tests/cuda_emulation): the calls that the project makes,
-/// with NCCL's names, values and semantics. The ranks of a communicator are the processes of the
-/// MPI job, in order.
+/// An emulation of NCCL over MPI, on the emulated CUDA (tests/cuda_emulation). It has the functions
+/// that the project calls, with NCCL's names, values and semantics. The ranks of a communicator are
+/// the processes of the MPI job, in order.
 
 #define NCCL_VERSION_CODE 22809
 
@@ -46,7 +46,7 @@ ncclResult_t ncclGetVersion(int* version);
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id);
 const char* ncclGetErrorString(ncclResult_t result);
 
-/// The NCCL settings that the project uses. They have no effect here.
+/// The settings that the project uses. They have no effect here.
 struct ncclConfig_t {
   int maxCTAs;
 };

@@ -6,8 +6,9 @@
 
 namespace nccl_emulation {
 
-/// The thread that moves data while operations wait; NCCL also needs no call to do so. It advances
-/// the emulated GPU slowly, so that queued work still runs late, as in the rest of the emulation.
+/// A thread that advances queued operations, because NCCL also transfers data without further calls
+/// of the host. It advances the emulated GPU slowly, so that queued work still runs late, as in the
+/// rest of the emulation.
 class Progress {
  public:
   static Progress& get();

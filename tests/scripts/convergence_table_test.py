@@ -17,7 +17,7 @@ def case(name, accuracies, optimizer=None, **options):
     return Case({"name": name, **options}, optimizer or SGD, accuracies=accuracies)
 
 
-def judged(*cases, banner=""):
+def failures(*cases, banner=""):
     convergence.set_baselines(cases)
     return list(convergence.failures(cases, lambda name: banner + "\n#include <x>\n"))
 
@@ -25,12 +25,12 @@ def judged(*cases, banner=""):
 class Judgement(unittest.TestCase):
     def test_two_points_below_are_the_limit(self):
         baseline = case("gradient_allreduce", [82.0, 82.2, 81.8])
-        self.assertEqual([], judged(baseline, case("near", [80.1, 80.0, 80.2])))
-        (failure,) = judged(baseline, case("far", [79.9, 80.0, 79.8]))
+        self.assertEqual([], failures(baseline, case("near", [80.1, 80.0, 80.2])))
+        (failure,) = failures(baseline, case("far", [79.9, 80.0, 79.8]))
         self.assertIn("`far`: 2.10 points below gradient_allreduce", failure)
 
     def test_an_accuracy_above_the_baseline_is_no_failure(self):
-        self.assertEqual([], judged(case("gradient_allreduce", [82.0]), case("best", [90.0])))
+        self.assertEqual([], failures(case("gradient_allreduce", [82.0]), case("best", [90.0])))
 
     def test_the_baseline_has_the_same_optimizer(self):
         cases = [
@@ -38,15 +38,15 @@ class Judgement(unittest.TestCase):
             case("gradient_allreduce", [84.0], ADAM),
             case("moments", [81.9], {**ADAM, "lr": 0.002}),
         ]
-        (failure,) = judged(*cases)
+        (failure,) = failures(*cases)
         self.assertIn("`moments`: 2.10 points", failure)
 
     def test_a_banner_may_state_the_shortfall(self):
         cases = [case("gradient_allreduce", [82.0]), case("far", [78.0])]
-        admits = "// It drifts: docs/convergence.md has it 4.0 points\n// below gradient_allreduce."
-        self.assertEqual([], judged(*cases, banner=admits))
-        self.assertEqual(1, len(judged(*cases, banner=admits.replace("4.0", "3.0"))))
-        self.assertEqual(1, len(judged(*cases, banner=admits.replace("//", ""))))
+        banner = "// It drifts: docs/convergence.md has it 4.0 points\n// below gradient_allreduce."
+        self.assertEqual([], failures(*cases, banner=banner))
+        self.assertEqual(1, len(failures(*cases, banner=banner.replace("4.0", "3.0"))))
+        self.assertEqual(1, len(failures(*cases, banner=banner.replace("//", ""))))
 
     def test_every_registered_algorithm_needs_a_row(self):
         cases = [case("gradient_allreduce", []), case("wagma", [], codec="sign")]
@@ -55,7 +55,7 @@ class Judgement(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
-    def test_a_page_is_read_back(self):
+    def test_a_written_table_can_be_read(self):
         cases = [case("gradient_allreduce", [82.0, 81.0]), case("wagma", [80.0], codec="sign")]
         convergence.set_baselines(cases)
         text = convergence.table(cases)

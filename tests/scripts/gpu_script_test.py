@@ -27,26 +27,26 @@ class Parts(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.folder = Path(temporary.name)
-        self.said = []
+        self.lines = []
 
     def runner(self, budget_s=0.0):
-        return Runner(Budget(budget_s), self.folder, self.said.append)
+        return Runner(Budget(budget_s), self.folder, self.lines.append)
 
-    def outcome(self, script, limit_s=60.0, budget_s=0.0, **more):
-        return self.runner(budget_s).run(Part("a part", ["sh", "-c", script], limit_s, **more))
+    def outcome(self, script, limit_s=60.0, budget_s=0.0, **options):
+        return self.runner(budget_s).run(Part("a part", ["sh", "-c", script], limit_s, **options))
 
     def test_a_part_that_passes(self):
         outcome = self.outcome("echo '[  PASSED  ] 12 tests.'; echo '[  SKIPPED ] 3 tests.'")
         self.assertEqual((outcome.verdict, outcome.note), (PASSED, "12 passed, 3 skipped"))
-        self.assertIn("a part; 12 passed, 3 skipped", self.said[0])
+        self.assertIn("a part; 12 passed, 3 skipped", self.lines[0])
 
     def test_a_part_that_fails_shows_its_last_lines(self):
         outcome = self.outcome("echo the reason; exit 7")
         self.assertEqual((outcome.verdict, outcome.note), (FAILED, "exit code 7"))
-        self.assertIn("    | the reason", self.said)
+        self.assertIn("    | the reason", self.lines)
 
     def test_a_part_that_hangs_has_failed_and_is_ended_with_its_children(self):
-                # The child is in a process group of its own, like the ranks of mpirun; parent and child ignore SIGTERM.
+        # The child has its own process group, like the ranks of mpirun; parent and child ignore SIGTERM.
         outcome = self.outcome(f"trap '' TERM; echo '{SUITE}'; echo session $$\n"
                                "exec bash -c 'set -m; sleep 1000 & wait'", limit_s=6, quiet_s=2)
         self.assertEqual(outcome.verdict, FAILED)
@@ -56,7 +56,7 @@ class Parts(unittest.TestCase):
         self.assertEqual(processes_in_session(int(outcome.output.split()[-1])), [])
 
     def test_a_part_that_is_slow_is_left_out(self):
-                # In one suite, tests end on one of two ranks until the limit. In the other suite, no test ends.
+        # With these lines, GoogleTest on several ranks or on one, and unittest report that a test has ended.
         for ended in ("1: [       OK ] A.one (3 ms)", "[  SKIPPED ] A.one (3 ms)",
                       "test_one (test.Test) ... ok", "ok"):
             with self.subTest(ended):
@@ -100,15 +100,15 @@ class Parts(unittest.TestCase):
         runner.run(Part("good", ["true"], 60))
         runner.run(Part("bad", ["false"], 60))
         runner.run(Part("memcheck", ["false"], 60, absent="compute-sanitizer is not installed"))
-        self.said.clear()
+        self.lines.clear()
         runner.summarise()
-        self.assertEqual(self.said[:2], ["FAILED, exit code 1: bad",
+        self.assertEqual(self.lines[:2], ["FAILED, exit code 1: bad",
                                          "left out, compute-sanitizer is not installed: memcheck"])
-        self.assertRegex(self.said[2], "^parts: 1 passed, 1 FAILED, 1 left out; [0-9]+ s$")
+        self.assertRegex(self.lines[2], "^parts: 1 passed, 1 FAILED, 1 left out; [0-9]+ s$")
 
 
-def printed(ratio=9.0, without=""):
-    """What the programs print when all figures are `ratio`."""
+def output_of_benchmarks(ratio=9.0, without=""):
+    """The output of the benchmarks if all figures are `ratio`, except figures whose names have `without`."""
     lines = []
     for figure in gpu_figures.figures():
         if without and without in figure.name:
@@ -117,9 +117,9 @@ def printed(ratio=9.0, without=""):
             algorithm = figure.name.split()[2].rstrip(":")
             lines.append(f"{algorithm}  10.00  8.00  4.00  2.00  {ratio:.3f}  1.500")
         else:
-            held = "-" if figure.target is None else "below" if ratio < figure.target else "holds"
+            verdict = "-" if figure.target is None else "below" if ratio < figure.target else "holds"
             target = "-" if figure.target is None else f"{figure.target:.2f}"
-            lines.append(f"{figure.name:<62}{12.3:>12.1f}{ratio:>9.3f}{target:>8}{held:>8}")
+            lines.append(f"{figure.name:<62}{12.3:>12.1f}{ratio:>9.3f}{target:>8}{verdict:>8}")
     return "\n".join(lines)
 
 
@@ -128,18 +128,18 @@ class Figures(unittest.TestCase):
         return {figure.verdict for figure in gpu_figures.measured(output)}
 
     def test_all_figures_are_found_and_judged(self):
-        self.assertEqual(self.verdicts(printed()), {gpu_figures.HOLDS, gpu_figures.REPORTED})
-        below = [f for f in gpu_figures.measured(printed(0.9)) if f.verdict == gpu_figures.BELOW]
+        self.assertEqual(self.verdicts(output_of_benchmarks()), {gpu_figures.HOLDS, gpu_figures.REPORTED})
+        below = [f for f in gpu_figures.measured(output_of_benchmarks(0.9)) if f.verdict == gpu_figures.BELOW]
         self.assertEqual({f.target for f in below}, {0.97, 1.8, 8})
 
     def test_figures_that_were_not_measured_are_named(self):
-        rows = gpu_figures.measured(printed(without="decode"))
+        rows = gpu_figures.measured(output_of_benchmarks(without="decode"))
         self.assertEqual({f.name for f in rows if f.verdict == gpu_figures.LEFT_OUT},
                          {f.name for f in rows if "decode" in f.name})
         self.assertIn("left out", gpu_figures.table(rows))
 
     @unittest.skipUnless("BUILD" in os.environ, "needs programs on emulated GPUs")
-    def test_names_and_targets_are_those_that_the_programs_print(self):
+    def test_names_and_targets_equal_what_the_programs_print(self):
         programs = Path(os.environ["BUILD"]) / "tests"
         kernels = subprocess.run([programs / "bench_cuda_kernels_emulated", "--small"],
                                  capture_output=True, text=True, check=True).stdout
@@ -175,7 +175,7 @@ class Command(unittest.TestCase):
         for suite in suites:
             self.program(f"build/tests/{suite}", "echo '[  PASSED  ] 4 tests.'")
         self.program("bin/compute-sanitizer", 'shift 4; exec "$@"')
-        self.figures(printed())
+        self.figures(output_of_benchmarks())
 
     def program(self, path, script):
         file = self.folder / path
@@ -189,14 +189,14 @@ class Command(unittest.TestCase):
             self.program(f"build/tests/{name}", f"cat {self.folder / 'figures'}")
 
     def gpu(self, what, *options, code, **environment):
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-B", SCRIPTS / "gpu.py", what, "--build", self.build, *options],
             capture_output=True, text=True, timeout=100,
             env={**os.environ, **environment, "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"})
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done.stdout
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout
 
-    def test_all_is_well(self):
+    def test_all_parts_pass(self):
         out = self.gpu("tests", "--only", "^(kernels|codecs|gpu_agreement|conformance)", code=0)
         self.assertRegex(out.splitlines()[-1], "^parts: [0-9]+ passed, 0 FAILED, 0 left out; .* of 480 s$")
         for ranks in ("1 rank;", "2 ranks;", "4 ranks;", "8 ranks;"):
@@ -204,8 +204,8 @@ class Command(unittest.TestCase):
         self.assertIn("codecs under synccheck; 4 passed", out)
 
     def test_tensors_are_allocated_separately_only_under_sanitizers(self):
-        each = 'echo "[  PASSED  ] ${TRIGRAM_CUDA_ALLOCATE_EACH:-0}0 tests."'
-        self.program("build/tests/cuda_device_test", each.replace("0 tests", "7 tests"))
+        script = 'echo "[  PASSED  ] ${TRIGRAM_CUDA_ALLOCATE_EACH:-0}0 tests."'
+        self.program("build/tests/cuda_device_test", script.replace("0 tests", "7 tests"))
         out = self.gpu("tests", "--only", "^kernels", code=0)
         self.assertEqual([line.split("; ")[1] for line in out.splitlines() if " kernels" in line],
                          ["7 passed", "17 passed", "17 passed", "17 passed"])
@@ -217,7 +217,7 @@ class Command(unittest.TestCase):
         self.assertIn("codecs; 4 passed", out)
 
     def test_figures_below_their_targets_end_with_3_after_all_of_them(self):
-        self.figures(printed(0.9))
+        self.figures(output_of_benchmarks(0.9))
         out = self.gpu("figures", "--only", "kernels|allreduce", code=3)
         self.assertRegex(out, "encode, vs the same launched per chunk +0.900 +8.00  below")
         self.assertRegex(out, "a whole bucket as one chunk: encode +0.900 +0.60  holds")
@@ -244,18 +244,18 @@ class Command(unittest.TestCase):
 
     def test_parts_of_a_missing_sanitizer_are_left_out(self):
         if Path("/usr/local/cuda/bin/compute-sanitizer").exists():
-            self.skipTest("it is there")
+            self.skipTest("compute-sanitizer is installed")
         (self.folder / "bin" / "compute-sanitizer").unlink()
         out = self.gpu("tests", "--only", "memcheck", code=4)
         self.assertIn("left out, compute-sanitizer is not installed: kernels under memcheck | codecs", out)
 
-    def test_without_a_gpu_it_builds_and_says_so(self):
+    def test_without_a_gpu_the_script_builds_and_skips_the_tests(self):
         self.program("bin/nvidia-smi", "exit 9")
         out = self.gpu("all", code=gpu.NO_GPU)
         self.assertIn("built\n", out)
         self.assertRegex(out.splitlines()[-1], "^skipped: no GPU")
 
-    def test_a_build_that_fails_or_is_of_another_machine_is_an_error(self):
+    def test_a_build_that_fails_or_was_configured_without_a_gpu_is_an_error(self):
         self.gpu("all", code=1, BUILD_FAILS="2")
         (self.build / "CMakeCache.txt").write_text("TRIGRAM_TESTS_ON_GPU:INTERNAL=FALSE\n")
         self.assertIn("configured where there was no GPU", self.gpu("all", code=1))

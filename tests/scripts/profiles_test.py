@@ -9,7 +9,7 @@ import unittest
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "configs" / "profiles"
 
-# Parameters and tensors.
+# Number of parameters and of tensors.
 PUBLISHED = {
     "vgg16": (138_357_544, 32),
     "resnet50": (25_559_081, 161),  # WAGMA-SGD (arXiv 2005.00124), 1,001 classes
@@ -32,7 +32,7 @@ STAGES = [
 ]
 
 
-class File:
+class ProfileFile:
     def __init__(self, path: pathlib.Path) -> None:
         lines = path.read_text(encoding="utf-8").splitlines()
         pairs = [line[2:].split(": ", 1) for line in lines if line.startswith("# ")]
@@ -58,8 +58,8 @@ class File:
         return ready / sum(self.lengths())
 
 
-def profile(name: str) -> File:
-    return File(FOLDER / (name + ".csv"))
+def profile(name: str) -> ProfileFile:
+    return ProfileFile(FOLDER / (name + ".csv"))
 
 
 class Profiles(unittest.TestCase):
@@ -72,7 +72,7 @@ class Profiles(unittest.TestCase):
     def test_every_file_says_where_its_numbers_come_from_and_what_is_assumed(self) -> None:
         for path in sorted(FOLDER.glob("*.csv")):
             with self.subTest(path.name):
-                file = File(path)
+                file = ProfileFile(path)
                 self.assertEqual(file.head["name"], path.stem)
                 self.assertIn("accelerator", file.head)
                 self.assertTrue(any(s.startswith("shapes: ") for s in file.sources))
@@ -83,14 +83,14 @@ class Profiles(unittest.TestCase):
 
     def test_resnet50s_gradients_have_the_published_order(self) -> None:
         expected = list(FIRST)
-        for common, entering, first, shortcut, blocks in STAGES:
-            expected += (common + [entering]) * (blocks - 1)
+        for common, later_input, first_input, shortcut, blocks in STAGES:
+            expected += (common + [later_input]) * (blocks - 1)
             width = common[0]
-            expected += common + [first] + [width, width, shortcut]
+            expected += common + [first_input] + [width, width, shortcut]
         expected += LAST
         self.assertEqual(profile("resnet50").lengths()[::-1], expected)
 
-    def test_resnet50_has_its_published_work(self) -> None:
+    def test_resnet50_has_the_published_flops(self) -> None:
         """4.1e9 multiply-adds per image, of the variant that strides in 3 x 3 convolutions."""
         flops = profile("resnet50").total("forward_flops") / 128
         self.assertAlmostEqual(flops / 2 / 4.09e9, 1, delta=0.01)
@@ -103,35 +103,35 @@ class Profiles(unittest.TestCase):
         for fraction, ready in (
             (0.05, 0.214), (0.1, 0.430), (0.2, 0.699), (0.3, 0.807), (0.5, 0.954), (0.7, 0.991)
         ):
-                        # The share grows in steps of up to 0.09, the share of the largest tensor.
+            # The share grows in steps of up to 0.09, the share of the largest tensor.
             self.assertAlmostEqual(file.ready_at(fraction), ready, delta=0.05)
 
-    def test_transformers_work_and_time(self) -> None:
+    def test_flops_and_time_of_transformer(self) -> None:
         """Every weight takes 6 FLOPs per token; the embedding counts as the softmax."""
         file = profile("transformer_base")
         tokens = int(file.head["batch"])
-        work = file.total("forward_flops") + file.total("backward_flops")
-        self.assertAlmostEqual(work / (6 * 61_362_176 * tokens), 1, delta=0.02)
+        flops = file.total("forward_flops") + file.total("backward_flops")
+        self.assertAlmostEqual(flops / (6 * 61_362_176 * tokens), 1, delta=0.02)
         self.assertAlmostEqual(tokens / (file.total("forward_s") + file.total("backward_s")),
                                14_600, delta=100)
         self.assertEqual(file.lengths()[0], 33_708 * 512)  # complete last
 
-    def test_gpt2s_work(self) -> None:
+    def test_flops_of_gpt2(self) -> None:
         """A token takes 6 N + 6 layers * width * context FLOPs; attention to earlier tokens only halves the usual
         12."""
         file = profile("gpt2")
-        work = file.total("forward_flops") + file.total("backward_flops")
+        flops = file.total("forward_flops") + file.total("backward_flops")
         weights = 124_439_808 - 1024 * 768
         expected = 12 * 1024 * (6 * weights + 6 * 12 * 768 * 1024)
-        self.assertAlmostEqual(work / expected, 1, delta=0.002)
+        self.assertAlmostEqual(flops / expected, 1, delta=0.002)
         self.assertAlmostEqual(file.total("forward_s") + file.total("backward_s"), 0.135, 9)
 
-    def test_alexnets_work(self) -> None:
+    def test_flops_of_alexnet(self) -> None:
         """0.71e9 multiply-adds per image."""
         rows = [row for row in profile("lstm_alexnet").rows if row["tensor"].startswith("alexnet")]
         self.assertEqual(sum(int(row["numel"]) for row in rows), 61_100_840)
-        work = sum(int(row["forward_flops"]) for row in rows) / 128
-        self.assertAlmostEqual(work / 2 / 0.714e9, 1, delta=0.01)
+        flops = sum(int(row["forward_flops"]) for row in rows) / 128
+        self.assertAlmostEqual(flops / 2 / 0.714e9, 1, delta=0.01)
 
     def test_bert_base_has_the_rate_of_bert_large(self) -> None:
         rates = []
@@ -141,7 +141,7 @@ class Profiles(unittest.TestCase):
             rates.append(flops / (file.total("forward_s") + file.total("backward_s")))
         self.assertAlmostEqual(rates[0] / rates[1], 1, places=6)
 
-    def test_berts_backward_takes_as_many_forwards_as_measured_blocks(self) -> None:
+    def test_backward_over_forward_of_bert_equals_measured_blocks(self) -> None:
         """On a V100: 18 and 36 sequences of 128 tokens lie between the measured 16, 32 and 64."""
         large = (8.60 * 14 + 16.28 * 2) / (5.44 * 14 + 10.39 * 2)
         base = (9.73 * 28 + 19.17 * 4) / (6.07 * 28 + 12.05 * 4)

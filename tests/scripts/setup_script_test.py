@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests which packages `scripts/setup --gpu` considers missing, on a machine without known packages, and on a machine
-whose apt-get has other versions of packages, or none."""
+"""Tests which packages `scripts/setup --gpu` considers missing, on a machine without apt-get, and on a machine whose
+packages are not installed."""
 
 import os
 import shutil
@@ -37,26 +37,26 @@ class SetupForGpus(unittest.TestCase):
     def compiler_lacks(self, header):
         self.program("c++", f"read -r line; [[ $line == *include* && $line != *{header}* ]]")
 
-    def packages_known(self, installed=""):
-        """The tools of a distribution. Its apt-get records its arguments."""
+    def add_package_tools(self, installed=""):
+        """Adds a dpkg-query that reports one installed package or none, and an apt-get that records its arguments."""
         self.program("dpkg-query", f"printf 'installed %s\\n' {installed}")
-        self.program("apt-get", f"echo \"$*\" >>{self.folder}/asked")
+        self.program("apt-get", f"echo \"$*\" >>{self.folder}/apt-get-calls")
 
-    def asked(self):
-        file = self.folder / "asked"
+    def apt_get_calls(self):
+        file = self.folder / "apt-get-calls"
         return file.read_text() if file.exists() else ""
 
     def setup_(self, *options, code):
-        done = subprocess.run(["bash", SETUP, *options], capture_output=True, text=True, timeout=60,
-                              env={"PATH": str(self.folder), "HOME": os.environ.get("HOME", "/")})
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        return done.stderr
+        result = subprocess.run(["bash", SETUP, *options], capture_output=True, text=True, timeout=60,
+                                env={"PATH": str(self.folder), "HOME": os.environ.get("HOME", "/")})
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stderr
 
     def test_no_package_is_requested_if_nothing_is_missing(self):
         self.assertEqual(self.setup_("--gpu", code=0), "")  # no apt-get at all
-        self.packages_known()
+        self.add_package_tools()
         self.assertEqual(self.setup_("--gpu", code=0), "")
-        self.assertEqual(self.asked(), "")
+        self.assertEqual(self.apt_get_calls(), "")
 
     def test_a_cmake_that_does_not_read_the_presets_is_named(self):
         self.program("cmake", "echo cmake version 3.22.1")
@@ -67,36 +67,36 @@ class SetupForGpus(unittest.TestCase):
     def test_only_missing_packages_are_named(self):
         self.compiler_lacks("CLI/CLI.hpp")
         (self.folder / "ninja").unlink()
-        said = self.setup_("--gpu", code=1)
-        self.assertIn("no apt-get", said)
-        named = [line.strip() for line in said.splitlines() if line.startswith("  ")]
+        output = self.setup_("--gpu", code=1)
+        self.assertIn("no apt-get", output)
+        named = [line.strip() for line in output.splitlines() if line.startswith("  ")]
         self.assertEqual(named, ["ninja-build", "libcli11-dev"])
-        self.packages_known()
+        self.add_package_tools()
         self.assertIn("missing: ninja-build libcli11-dev", self.setup_("--gpu", "--check", code=1))
-        self.assertEqual(self.asked(), "")
+        self.assertEqual(self.apt_get_calls(), "")
 
     def test_an_installed_package_is_not_missing(self):
         self.compiler_lacks("CLI/CLI.hpp")
-        self.packages_known("libcli11-dev")
+        self.add_package_tools("libcli11-dev")
         self.assertEqual(self.setup_("--gpu", code=0), "")
 
     def test_missing_packages_are_installed(self):
         self.compiler_lacks("Eigen/Core")
-        self.packages_known()
+        self.add_package_tools()
         self.program("id", "echo 0")
         self.setup_("--gpu", code=0)
-        installed = self.asked().splitlines()[-1].split()
+        installed = self.apt_get_calls().splitlines()[-1].split()
         self.assertEqual([word for word in installed if word.startswith("lib")], ["libeigen3-dev"])
 
     def test_packages_of_the_rest_of_the_project_are_not_included(self):
         for command in COMMANDS:
             (self.folder / command).unlink()
-        said = self.setup_("--gpu", code=1)
-        self.assertIn("libeigen3-dev", said)
+        output = self.setup_("--gpu", code=1)
+        self.assertIn("libeigen3-dev", output)
         for other in ("simgrid", "chromium", "pandas", "npm", "fashion"):
-            self.assertNotIn("\n  " + other, said)
-            self.assertNotIn("  lib" + other, said)
-            self.assertNotIn("python3-" + other, said)
+            self.assertNotIn("\n  " + other, output)
+            self.assertNotIn("  lib" + other, output)
+            self.assertNotIn("python3-" + other, output)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ __global__ void draw(float* x, std::size_t numel, Philox::Key key, Philox::Block
   }
 }
 
-/// One team computes one element of p.
+/// One team computes one element of p = M q.
 __global__ void rows_times(const float* m, std::size_t numel, MatrixShape shape, std::size_t rank,
                            const float* q, float* p) {
   const std::size_t number = grid_thread() / team::kSize;
@@ -42,7 +42,7 @@ __global__ void rows_times(const float* m, std::size_t numel, MatrixShape shape,
   if (j < rank && team::lane() == 0) p[number] = sum;
 }
 
-/// One thread computes one element of q.
+/// One thread computes one element of q = M^T p.
 __global__ void columns_times(const float* m, std::size_t numel, MatrixShape shape,
                               std::size_t rank, const float* p, float* q) {
   const std::size_t number = grid_thread();
@@ -55,7 +55,7 @@ __global__ void columns_times(const float* m, std::size_t numel, MatrixShape sha
   q[number] = sum;
 }
 
-/// The scalar product, which all threads of the block get. The first warp computes it; its two
+/// Returns the scalar product to all threads of the block. The first warp computes it; its two
 /// teams do the same work.
 __device__ __forceinline__ double dot(const float* x, const float* y, std::size_t n,
                                       double& shared) {
@@ -115,9 +115,9 @@ __global__ void outer_products(const std::byte* factors, MatrixShape shape, std:
 
 __global__ void write_floats(const float* x, std::size_t numel, const std::uint32_t* not_finite,
                              std::byte* wire) {
-  const bool aligned = is_aligned(wire, 4), spoilt = not_finite && *not_finite;
+  const bool aligned = is_aligned(wire, 4), use_nan = not_finite && *not_finite;
   for (std::size_t i = grid_thread(); i < numel; i += grid_threads())
-    store_codes(wire, i, spoilt ? kNaN : __float_as_uint(x[i]), aligned);
+    store_codes(wire, i, use_nan ? kNaN : __float_as_uint(x[i]), aligned);
 }
 
 __global__ void read_floats(const std::byte* wire, std::size_t numel, float* x) {
@@ -132,8 +132,8 @@ __global__ void fill_if(float* x, std::size_t numel, const std::uint32_t* not_fi
 }
 
 Launch by_elements(std::size_t count) { return {.grid = blocks_for(count), .block = kBlock}; }
-Launch one_each(std::size_t count, std::size_t of_block) {
-  return {.grid = static_cast<unsigned>((count + of_block - 1) / of_block), .block = kBlock};
+Launch by_blocks(std::size_t count, std::size_t per_block) {
+  return {.grid = static_cast<unsigned>((count + per_block - 1) / per_block), .block = kBlock};
 }
 
 }  // namespace
@@ -145,12 +145,12 @@ void fill_normal(cudaStream_t stream, float* x, std::size_t numel, const Philox&
 
 void multiply(cudaStream_t stream, const float* m, std::size_t numel, MatrixShape shape,
               std::size_t rank, const float* q, float* p) {
-  launch(stream, one_each(rank * shape.rows, kTeams), rows_times, m, numel, shape, rank, q, p);
+  launch(stream, by_blocks(rank * shape.rows, kTeams), rows_times, m, numel, shape, rank, q, p);
 }
 
 void multiply_transposed(cudaStream_t stream, const float* m, std::size_t numel, MatrixShape shape,
                          std::size_t rank, const float* p, float* q) {
-  launch(stream, one_each(rank * shape.cols, kBlock), columns_times, m, numel, shape, rank, p, q);
+  launch(stream, by_blocks(rank * shape.cols, kBlock), columns_times, m, numel, shape, rank, p, q);
 }
 
 void orthonormalise(cudaStream_t stream, float* factors, std::size_t rows, std::size_t rank) {

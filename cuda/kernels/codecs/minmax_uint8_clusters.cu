@@ -14,16 +14,16 @@ namespace {
 constexpr unsigned kThreads = 512, kWarps = kThreads / 32;
 constexpr int kWords = kBlockCapacity / kThreads / 4;  // words per thread
 
-/// The dynamic shared memory. `Staged` contains data that are being loaded from device memory while
-/// a chunk is encoded: the next chunk, or the first wires of its mean. Every thread copies and
-/// reads only its own words.
+/// Data that are being loaded from device memory while a chunk is encoded: the next chunk, or the
+/// first wires of the next mean. Every thread copies and reads only its own words.
 union Staged {
   float4 words[kWords][kThreads];
   WireRing<kThreads, kWords> wires;
 };
+/// The dynamic shared memory of a block consists of Shared and then Staged.
 struct Shared {
-  // Extremes from the warps of all blocks. Two buffers are enough, because no block can be two
-  // chunks ahead of another.
+  // Extremes from the warps of all blocks of the cluster. Two buffers are enough, because no block
+  // can be two chunks ahead of another.
   Extremes seen[2][kMaxCluster * kWarps];
   MeanReader<kThreads>::Shared mean;
 };
@@ -33,10 +33,11 @@ struct Words {
   unsigned numel, begin, end;
   __device__ __forceinline__ Words(const Chunk& chunk, unsigned rank, unsigned size)
       : numel(static_cast<unsigned>(chunk.numel)) {
-    const unsigned all = code_words(numel), each = (all + size - 1) / size;
-    begin = min(all, rank * each);
-    end = min(all, begin + each);
+    const unsigned all = code_words(numel), per_block = (all + size - 1) / size;
+    begin = min(all, rank * per_block);
+    end = min(all, begin + per_block);
   }
+  /// The i-th word of the running thread.
   __device__ __forceinline__ unsigned of_thread(int i) const {
     return begin + i * kThreads + threadIdx.x;
   }
@@ -78,21 +79,12 @@ __device__ __forceinline__ void stage(Staged& staged, const Batch& batch, const 
 /// The extremes over the cluster. Every warp sends its extremes to every block.
 __device__ __forceinline__ Extremes over_cluster(Extremes own, Extremes* seen, unsigned size) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    own.add(
-        {__shfl_xor_sync(0xFFFFFFFF, own.low, step), __shfl_xor_sync(0xFFFFFFFF, own.high, step)});
-  }
+  own = over_warp(own);
   if (lane < size) cluster::in_block(seen, lane)[cluster::rank() * kWarps + warp] = own;
   cluster::sync();
   Extremes all;
   for (unsigned i = lane; i < size * kWarps; i += 32) all.add(seen[i]);
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    all.add(
-        {__shfl_xor_sync(0xFFFFFFFF, all.low, step), __shfl_xor_sync(0xFFFFFFFF, all.high, step)});
-  }
-  return all;
+  return over_warp(all);
 }
 
 /// Writes the codes of a block's words. If a decoder is given, also writes the encoding errors.
@@ -181,19 +173,12 @@ constexpr Kernel kKernels[2][2] = {{encode_clusters<false, false>, encode_cluste
 
 constexpr std::size_t kSharedBytes = sizeof(Shared) + sizeof(Staged);
 
-int attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
-  return value;
-}
-
 /// True if the blocks of the GPU have enough shared memory for the kernels. If so, also allows the
 /// kernels to use it.
 bool has_shared_memory() {
   static const bool has = [] {
-    const auto most = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    if (most < kSharedBytes) return false;
+    const int available = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    if (static_cast<std::size_t>(available) < kSharedBytes) return false;
     for (const auto& kernels : kKernels)
       for (const Kernel kernel : kernels) allow_shared_bytes(kernel, kSharedBytes);
     return true;
@@ -202,8 +187,8 @@ bool has_shared_memory() {
 }
 
 /// True if the running code supports clusters. cluster.h decides this by __CUDA_ARCH__, and a
-/// kernel's PTX version tells for which __CUDA_ARCH__ it was compiled. The version of the binary
-/// does not tell this: if the driver of a Hopper GPU compiles PTX for compute_80, the binary is for
+/// kernel's PTX version tells for which __CUDA_ARCH__ it was compiled. The binary's version does
+/// not: if the driver of a Hopper GPU compiles PTX for compute_80, the binary is for
 /// 90, but each block still counts as a cluster.
 bool code_has_clusters() {
   cudaFuncAttributes attributes{};
@@ -220,9 +205,9 @@ unsigned resident_clusters(unsigned blocks) {
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, kKernels[0][0], kThreads,
                                                         kSharedBytes),
           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    return static_cast<unsigned>(count * attribute(cudaDevAttrMultiProcessorCount));
+    return static_cast<unsigned>(count * device_attribute(cudaDevAttrMultiProcessorCount));
   }
-  if (attribute(cudaDevAttrClusterLaunch) == 0 || !code_has_clusters()) return 0;
+  if (device_attribute(cudaDevAttrClusterLaunch) == 0 || !code_has_clusters()) return 0;
   cudaLaunchAttribute cluster = {};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim = {blocks, 1, 1};

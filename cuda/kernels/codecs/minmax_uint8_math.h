@@ -18,8 +18,8 @@ __host__ __device__ constexpr Index code_words(Index numel) {
   return (numel + 31) / 32 * 8;
 }
 
-/// The extremes that one or more threads have seen. An infinite `high` means that a vector has a
-/// NaN or an infinity. The wire then shows only that the difference of the extremes is not finite.
+/// The extremes that one or more threads have seen. An infinite `high` means that the vector has a
+/// NaN or an infinity; a receiver of the wire then only learns that the range is not finite.
 struct Extremes {
   float low = kInfinity, high = -kInfinity;
 
@@ -34,6 +34,16 @@ struct Extremes {
     return trigram::minmax_uint8::wire_range({__fadd_rn(low, 0), __fadd_rn(high, 0), true});
   }
 };
+
+/// The extremes over a warp. All its threads must call it together, and all get the result.
+__device__ __forceinline__ Extremes over_warp(Extremes own) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    own.add(
+        {__shfl_xor_sync(0xFFFFFFFF, own.low, step), __shfl_xor_sync(0xFFFFFFFF, own.high, step)});
+  }
+  return own;
+}
 
 /// Collects the extremes of the words that a thread sees.
 struct Scan {
@@ -98,8 +108,9 @@ class Quantizer {
 };
 
 /// Decodes the codes of one wire. A division would take longer than an element's memory traffic, so
-/// codes are multiplied by 1/scale, held as the sum of `inverse` and `rest`. That is done if
-/// product and quotient have the same bits for all 256 codes, which `agrees` tests.
+/// codes are multiplied by 1/scale, held as the sum of `inverse` and `rest`. This fast path is
+/// used if product and quotient have the same bits for all 256 codes, which `agrees` tests for one
+/// code.
 struct Decoder {
   static constexpr std::uint32_t kPattern = 0x4B000000;  // bits of the f32 2^23
   float scale, lower, constant;

@@ -4,8 +4,7 @@
 
 namespace trigram::cuda::minmax_uint8 {
 
-/// Sets all sums to their start value. It is -0, because -0 + x is x even if x is -0; +0 would
-/// change that x.
+/// Sets all sums to -0, because -0 + x is x for every x; +0 would change -0.
 template <int kWords>
 __device__ __forceinline__ void clear(float4 (&v)[kWords]) {
 #pragma unroll
@@ -20,7 +19,7 @@ class MeanReader {
   static constexpr unsigned kWires = 16;
   struct Shared {
     Range ranges[kWires];
-    int wrong[kWires];  // nonzero if `product` differs from `quotient` for some code
+    int differs[kWires];  // nonzero if `product` differs from `quotient` for some code
   };
 
   __device__ __forceinline__ explicit MeanReader(Shared& shared) : shared_(shared) {}
@@ -51,7 +50,7 @@ class MeanReader {
       prepare(wires, first_wire + begin, here);
       for (unsigned k = 0; k < here; ++k) {
         Decoder decoder(shared_.ranges[k]);
-        decoder.fast = decoder.fast && shared_.wrong[k] == 0;
+        decoder.fast = decoder.fast && shared_.differs[k] == 0;
         body(begin + k, decoder);
       }
       __syncthreads();
@@ -63,12 +62,12 @@ class MeanReader {
   __device__ __forceinline__ void prepare(const Wires& wires, unsigned first_wire, unsigned count) {
     if (threadIdx.x < count) {
       shared_.ranges[threadIdx.x] = read_header(wires[first_wire + threadIdx.x]);
-      shared_.wrong[threadIdx.x] = 0;
+      shared_.differs[threadIdx.x] = 0;
     }
     __syncthreads();
     for (unsigned at = threadIdx.x; at < 256 * count; at += kThreads) {
       const Decoder decoder(shared_.ranges[at / 256]);
-      if (decoder.fast && !decoder.agrees(at % 256)) atomicOr(&shared_.wrong[at / 256], 1);
+      if (decoder.fast && !decoder.agrees(at % 256)) atomicOr(&shared_.differs[at / 256], 1);
     }
     __syncthreads();
   }
@@ -88,12 +87,12 @@ class MeanReader {
     };
     if (is_aligned(codes, 4)) load(true);
     else load(false);
-    const auto each = [&](const auto& decode) {
+    const auto add_words = [&](const auto& decode) {
 #pragma unroll
       for (int i = 0; i < kWords; ++i) v[i] = sum_of(decode(c[i]), v[i]);
     };
-    if (decoder.fast) each([&](std::uint32_t word) { return decoder.fast_word(word); });
-    else each([&](std::uint32_t word) { return decoder.word(word); });
+    if (decoder.fast) add_words([&](std::uint32_t word) { return decoder.fast_word(word); });
+    else add_words([&](std::uint32_t word) { return decoder.word(word); });
   }
 
   Shared& shared_;

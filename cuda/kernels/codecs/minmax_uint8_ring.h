@@ -6,10 +6,9 @@
 
 namespace trigram::cuda::minmax_uint8 {
 
-/// A ring of buffers in shared memory for wires that are being loaded. A mean in registers thus
-/// need not wait for each wire: while one wire is added, the next ones are loaded. The block
-/// handles the words first .. end - 1 of each wire. Every thread copies and reads only its own
-/// words, so no barrier is needed.
+/// A ring of buffers in shared memory for wires that are being loaded: while one wire is added to a
+/// mean in registers, the next wires are loaded. The block handles the words first .. end - 1 of
+/// each wire. Every thread copies and reads only its own words, so no barrier is needed.
 template <unsigned kThreads, int kWords>
 struct WireRing {
   static constexpr unsigned kSlots = 4, kAhead = kSlots - 1;
@@ -31,15 +30,15 @@ struct WireRing {
       stage(wires, first_wire, k + kAhead, count, first, end);
       __pipeline_wait_prior(kAhead);
       const auto& own = codes[k % kSlots];
-      const auto each = [&](const auto& decode) {
+      const auto add_words = [&](const auto& decode) {
 #pragma unroll
         for (int i = 0; i < kWords; ++i) {
           if (first + i * kThreads + threadIdx.x >= end) break;
           v[i] = sum_of(decode(own[i][threadIdx.x]), v[i]);
         }
       };
-      if (decoder.fast) each([&](std::uint32_t word) { return decoder.fast_word(word); });
-      else each([&](std::uint32_t word) { return decoder.word(word); });
+      if (decoder.fast) add_words([&](std::uint32_t word) { return decoder.fast_word(word); });
+      else add_words([&](std::uint32_t word) { return decoder.word(word); });
     });
 #pragma unroll
     for (int i = 0; i < kWords; ++i) v[i] = scaled(scale, v[i]);

@@ -3,12 +3,12 @@
 #include "cuda/kernels/codecs/tables.h"
 #include "cuda/support/launch.h"
 
-// Encodes chunks of any length, which are read twice: first for their range, then for their codes.
-// The second time they come from the L2 cache if they fit there. Both happen in one launch without
-// a barrier. Blocks draw tickets for tasks of one tile each. The tasks are ordered such that the
-// codes of a tile come after the ranges of all tiles of its chunk. So if a block waits, it waits
-// for tasks that other blocks have already started and that wait for nothing. The launch completes
-// however few blocks the GPU runs at once.
+// Encodes chunks of any length. They are read twice: first to find their range, then to write their
+// codes. The second time they come from the L2 cache if they fit there. Both happen in one launch
+// without a barrier. Blocks draw tickets for tasks of one tile each. The tasks are ordered such
+// that the codes of a tile come after the ranges of all tiles of its chunk. So if a block waits, it
+// waits for tasks that other blocks have already started and that wait for nothing. The launch
+// completes however few blocks the GPU runs at once.
 
 namespace trigram::cuda::minmax_uint8 {
 namespace {
@@ -16,10 +16,13 @@ namespace {
 constexpr unsigned kThreads = 256, kWarps = kThreads / 32;
 constexpr int kWords = kTile / kThreads / 4;  // words per thread
 
-/// Extremes as integers that have the same order as the values. 0 is below all of them, so zeroed
-/// memory is the initial state.
+/// The extremes of the tiles of a chunk so far. They are integers that have the same order as the
+/// values (`low` is inverted, so that it grows, too). 0 is below all of them, so zeroed memory is
+/// the initial state.
 struct Progress {
-  std::uint32_t above_low, high, done, unused;
+  std::uint32_t inverted_low, high;
+  std::uint32_t done;  // number of tiles that these extremes include
+  std::uint32_t unused;
 };
 
 /// The state of a launch in device memory.
@@ -28,17 +31,17 @@ struct State {
   Progress chunks[1];  // one per chunk
 };
 
-__device__ __forceinline__ std::uint32_t in_order(float x) {
+__device__ __forceinline__ std::uint32_t to_ordered(float x) {
   const std::uint32_t bits = __float_as_uint(x);
   return bits ^ (bits >> 31 ? 0xFFFFFFFF : 0x80000000);
 }
-__device__ __forceinline__ float from_order(std::uint32_t key) {
+__device__ __forceinline__ float from_ordered(std::uint32_t key) {
   return __uint_as_float(key ^ (key >> 31 ? 0x80000000 : 0xFFFFFFFF));
 }
 
-/// Task number `ticket` of 2 * tiles tasks. First come `lead` ranges, then codes and ranges in
-/// turn, then the remaining codes. If a chunk has at most `lead` tiles, all its ranges come before
-/// its first codes.
+/// Task number `ticket` of 2 * tiles tasks: a task finds the range of a tile, or writes its codes.
+/// First come the ranges of `lead` tiles, then codes and ranges in turn, then the remaining codes.
+/// If a chunk has at most `lead` tiles, all its ranges come before its first codes.
 struct Task {
   bool is_range;
   std::uint32_t tile;
@@ -97,19 +100,14 @@ __device__ __forceinline__ void find_range(const float4 (&v)[kWords], const Chun
     const std::size_t w = first + i * kThreads + threadIdx.x;
     if (elements_of_word(chunk.numel, w) > 0) scan.add(v[i]);
   }
-  Extremes own = scan.result();
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    own.add(
-        {__shfl_xor_sync(0xFFFFFFFF, own.low, step), __shfl_xor_sync(0xFFFFFFFF, own.high, step)});
-  }
+  Extremes own = over_warp(scan.result());
   if (threadIdx.x % 32 == 0) shared.seen[threadIdx.x / 32] = own;
   __syncthreads();
   if (threadIdx.x > 0) return;
   for (unsigned i = 1; i < kWarps; ++i) own.add(shared.seen[i]);
   if (own.low <= own.high) {
-    atomicMax(&progress.above_low, ~in_order(own.low));
-    atomicMax(&progress.high, in_order(own.high));
+    atomicMax(&progress.inverted_low, ~to_ordered(own.low));
+    atomicMax(&progress.high, to_ordered(own.high));
   }
   __threadfence();
   atomicAdd(&progress.done, 1);
@@ -124,8 +122,8 @@ __device__ __forceinline__ Range await_range(Progress& progress, const Chunk& ch
     __threadfence();
     Extremes all;
     if (chunk.numel > 0) {
-      all.low = from_order(~atomicAdd(&progress.above_low, 0));
-      all.high = from_order(atomicAdd(&progress.high, 0));
+      all.low = from_ordered(~atomicAdd(&progress.inverted_low, 0));
+      all.high = from_ordered(atomicAdd(&progress.high, 0));
     }
     shared.range = all.range();
   }

@@ -8,15 +8,6 @@ namespace {
 constexpr unsigned kThreads = 256, kWarps = kThreads / 32;
 constexpr int kWords = kWarpCapacity / 32 / 4;  // words per lane
 
-__device__ __forceinline__ Extremes over_warp(Extremes own) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    own.add(
-        {__shfl_xor_sync(0xFFFFFFFF, own.low, step), __shfl_xor_sync(0xFFFFFFFF, own.high, step)});
-  }
-  return own;
-}
-
 template <bool kFeedback>
 __device__ __forceinline__ void encode(const Chunk& chunk) {
   const unsigned lane = threadIdx.x % 32, numel = static_cast<unsigned>(chunk.numel);

@@ -12,14 +12,14 @@ namespace {
 using trigram::qsgd::Rounding;
 
 constexpr unsigned kThreads = 256, kTeams = kThreads / team::kSize;
-constexpr std::size_t kGroup = 64;  // elements that share eight blocks of random numbers
+constexpr std::size_t kGroup = 64;  // elements that use eight blocks of random numbers
 
 /// The index of the thread in the grid.
 __device__ __forceinline__ std::size_t thread() {
   return static_cast<std::size_t>(blockIdx.x) * kThreads + threadIdx.x;
 }
 
-/// A bucket of the batch; empty if `number` is past the last bucket.
+/// A bucket of the batch. It is empty, without a wire, if `number` is past the last bucket.
 struct Bucket {
   float* x = nullptr;
   std::byte* wire = nullptr;
@@ -31,7 +31,7 @@ struct Bucket {
     const auto bucket = static_cast<std::uint32_t>(number);
     const Chunk& chunk = batch.chunks[chunk_of_tile(batch.chunks, batch.count, bucket)];
     const std::size_t size = batch.format.bucket, b = bucket - chunk.first_tile;
-    if (b * size >= chunk.numel) return;  // true for an empty chunk
+    if (b * size >= chunk.numel) return;  // the chunk is empty
     x = chunk.x + b * size;
     wire = chunk.wire + b * batch.format.bucket_bytes(size);
     numel = min(size, chunk.numel - b * size);
@@ -75,13 +75,13 @@ __device__ __forceinline__ float norm_of(const Format& format, double squares,
 }
 
 /// Writes the codes of group `group` of a bucket. Eight threads do this together; this is thread
-/// number `j`. Each thread handles the elements for one block of random numbers: two of every
-/// sixteen.
+/// number `j`. Each thread handles the elements of one block of random numbers: two of every
+/// sixteen elements.
 __device__ __forceinline__ void encode_group(const Batch& batch, const Bucket& bucket, float norm,
                                              std::size_t group, unsigned j) {
   const auto bits = static_cast<unsigned>(batch.format.bits);
-  const Rounding to(batch.format.levels, norm);
-  const std::uint32_t zero = static_cast<std::uint32_t>(to.limit) - 0x4B400000u;
+  const Rounding rounding(batch.format.levels, norm);
+  const std::uint32_t zero = static_cast<std::uint32_t>(rounding.limit) - 0x4B400000u;
   Philox::Block counter = batch.counter;
   counter[0] = bucket.first_block + static_cast<std::uint32_t>(8 * group + j);
   const Philox::Block words = Philox::encrypt(counter, batch.key);
@@ -89,22 +89,22 @@ __device__ __forceinline__ void encode_group(const Batch& batch, const Bucket& b
   const std::size_t bytes = batch.format.code_bytes(bucket.numel);
 #pragma unroll
   for (unsigned k = 0; k < 4; ++k) {
-    unsigned long long eight = 0;
+    unsigned long long packed = 0;
 #pragma unroll
     for (unsigned i = 0; i < 2; ++i) {
       const std::size_t at = group * kGroup + 16 * k + 2 * j + i;
       if (at >= bucket.numel || norm != norm) continue;
       const std::uint32_t word = words[k % 2 + 2 * i];
       const std::uint32_t random15 = k < 2 ? word & 0x7FFF : word >> 17;
-      const float scaled = __fmul_rn(bucket.x[at], to.scale);
+      const float scaled = __fmul_rn(bucket.x[at], rounding.scale);
       const std::uint32_t sum = __float_as_uint(__fadd_rn(scaled, 12582912.0f)) + zero + random15;
-      eight |= static_cast<unsigned long long>(sum >> 15 & 0xFF) << (2 * (j % 4) + i) * bits;
+      packed |= static_cast<unsigned long long>(sum >> 15 & 0xFF) << (2 * (j % 4) + i) * bits;
     }
-    eight |= __shfl_xor_sync(team::kAll, eight, 1, 8);
-    eight |= __shfl_xor_sync(team::kAll, eight, 2, 8);
+    packed |= __shfl_xor_sync(team::kFullWarp, packed, 1, 8);
+    packed |= __shfl_xor_sync(team::kFullWarp, packed, 2, 8);
     const std::size_t first = (group * kGroup / 8 + 2 * k + j / 4) * bits;
     for (unsigned byte = j % 4; byte < bits; byte += 4) {
-      if (first + byte < bytes) codes[first + byte] = std::byte(eight >> 8 * byte & 0xFF);
+      if (first + byte < bytes) codes[first + byte] = std::byte(packed >> 8 * byte & 0xFF);
     }
   }
 }
@@ -160,12 +160,12 @@ __global__ void __launch_bounds__(kThreads) decode_eights(const Batch batch, std
   const auto bits = static_cast<unsigned>(batch.format.bits);
   const auto* codes = reinterpret_cast<const std::uint8_t*>(bucket.wire) + sizeof(float);
   const std::size_t first = begin / 8 * bits, bytes = batch.format.code_bytes(bucket.numel);
-  unsigned long long eight = 0;
+  unsigned long long packed = 0;
   for (unsigned byte = 0; byte < bits && first + byte < bytes; ++byte)
-    eight |= static_cast<unsigned long long>(codes[first + byte]) << 8 * byte;
+    packed |= static_cast<unsigned long long>(codes[first + byte]) << 8 * byte;
   const float unit = __fdiv_rn(bucket.norm(), static_cast<float>(batch.format.levels));
-  for (unsigned i = 0; i < 8 && begin + i < bucket.numel; ++i, eight >>= bits) {
-    const int code = static_cast<int>(eight & ((1u << bits) - 1)) - batch.format.levels;
+  for (unsigned i = 0; i < 8 && begin + i < bucket.numel; ++i, packed >>= bits) {
+    const int code = static_cast<int>(packed & ((1u << bits) - 1)) - batch.format.levels;
     bucket.x[begin + i] = __fmul_rn(static_cast<float>(code), unit);
   }
 }

@@ -11,21 +11,21 @@ namespace {
 constexpr unsigned kThreads = 256, kTeams = kThreads / team::kSize;
 static_assert(kTile == kTeams * fixed_sums::kTile && kTileBytes == kTeams * sizeof(double));
 
-/// The position of a block in its chunk.
-struct Place {
+/// The chunk and the tile that a block handles.
+struct Position {
   Chunk chunk;
   std::size_t tile;  // index of the tile of kTile elements
-  __device__ __forceinline__ explicit Place(const Batch& batch)
+  __device__ __forceinline__ explicit Position(const Batch& batch)
       : chunk(batch.chunks[chunk_of_tile(batch.chunks, batch.count, blockIdx.x)]),
         tile(blockIdx.x - chunk.first_tile) {}
 };
 
-/// The start of a chunk's signs, which follow its scale, or both means.
+/// The start of a chunk's signs, which follow its scale or its two means.
 __device__ __forceinline__ std::byte* signs_of(const Chunk& chunk, Scale scale) {
   return chunk.wire + (scale == Scale::means ? 2 : 1) * sizeof(float);
 }
 
-/// Stores bits 32 w .. 32 w + 31 of a chunk's signs. Only bytes that have elements are written.
+/// Stores bits 32 w .. 32 w + 31 of a chunk's signs, but no bytes beyond the last element.
 __device__ __forceinline__ void store_bits(const Chunk& chunk, Scale scale, std::size_t w,
                                            std::uint32_t bits) {
   std::byte* signs = signs_of(chunk, scale);
@@ -34,51 +34,52 @@ __device__ __forceinline__ void store_bits(const Chunk& chunk, Scale scale, std:
   for (std::size_t at = 4 * w; at < bytes; ++at, bits >>= 8) signs[at] = std::byte(bits & 0xFF);
 }
 
-/// Writes the signs, and computes the sums for the scale (squares, magnitudes, or the sums for
-/// means). A team sums one tile of fixed_sums::kTile elements. The lanes of a warp vote on the
-/// signs of both teams in the warp. With feedback, x + e is encoded and stored as e.
+/// Writes the signs, and computes the sums for the scale: of squares, of magnitudes, or the three
+/// sums for means. A team sums one tile of fixed_sums::kTile elements. The lanes of a warp vote on
+/// the signs of both teams in the warp. With feedback, x + e is encoded and stored as e.
 template <bool kFeedback>
 __global__ void __launch_bounds__(kThreads) pack(const Batch batch, double* totals) {
   constexpr unsigned kGroups = fixed_sums::kTile / team::kSize;  // groups of sixteen elements
-  const Place at(batch);
+  const Position position(batch);
   const unsigned lane = team::lane(), shift = threadIdx.x % 32 / team::kSize * team::kSize;
-  const std::size_t tile = at.tile * kTeams + threadIdx.x / team::kSize;
+  const std::size_t tile = position.tile * kTeams + threadIdx.x / team::kSize;
   const std::size_t begin = tile * fixed_sums::kTile;
-  double sum = 0, negatives = 0, number = 0;
-  std::uint32_t kept = 0;
+  double sum = 0, negatives = 0, negative_count = 0;
+  std::uint32_t kept_votes = 0;
 #pragma unroll 8
   for (unsigned group = 0; group < kGroups; ++group) {
     const std::size_t i = begin + group * team::kSize + lane;
     float v = 0;
-    if (i < at.chunk.numel) {
-      v = at.chunk.x[i];
-      if (kFeedback) at.chunk.residual[i] = v = __fadd_rn(at.chunk.residual[i], v);
+    if (i < position.chunk.numel) {
+      v = position.chunk.x[i];
+      if (kFeedback) position.chunk.residual[i] = v = __fadd_rn(position.chunk.residual[i], v);
     }
     const double d = v;
     if (batch.scale == Scale::means) {
       sum = sum + (v < 0 ? 0 : d);
       negatives = negatives + (v < 0 ? d : 0);
-      number = number + (v < 0 ? 1 : 0);
+      negative_count = negative_count + (v < 0 ? 1 : 0);
     } else {
       sum = sum + (batch.scale == Scale::l2 ? d * d : fabs(d));
     }
-    const std::uint32_t votes = __ballot_sync(team::kAll, v < 0) >> shift & 0xFFFF;
+    const std::uint32_t votes = __ballot_sync(team::kFullWarp, v < 0) >> shift & 0xFFFF;
     // The votes of two groups are 32 bits. One lane keeps them until every lane has 32 bits.
-    if (group / 2 % team::kSize == lane) kept = group % 2 == 0 ? votes : kept | votes << 16;
+    if (group / 2 % team::kSize == lane)
+      kept_votes = group % 2 == 0 ? votes : kept_votes | votes << 16;
     if (group % (2 * team::kSize) == 2 * team::kSize - 1)
-      store_bits(at.chunk, batch.scale, begin / 32 + group / (2 * team::kSize) * team::kSize + lane,
-                 kept);
+      store_bits(position.chunk, batch.scale,
+                 begin / 32 + group / (2 * team::kSize) * team::kSize + lane, kept_votes);
   }
   const std::size_t own = blockIdx.x * kTeams + threadIdx.x / team::kSize,
                     all = std::size_t{batch.tiles} * kTeams;
-  const auto store = [&](std::size_t which, double of_lane) {
-    const double of_team = team::tree_sum(of_lane);
-    if (lane == 0) totals[which * all + own] = of_team;
+  const auto store = [&](std::size_t which, double lane_sum) {
+    const double team_sum = team::tree_sum(lane_sum);
+    if (lane == 0) totals[which * all + own] = team_sum;
   };
   store(0, sum);
   if (batch.scale != Scale::means) return;
   store(1, negatives);
-  store(2, number);
+  store(2, negative_count);
 }
 
 /// The bits of a level as f32.
@@ -86,7 +87,7 @@ __device__ __forceinline__ std::uint32_t level_bits(double level, bool finite) {
   return finite ? __float_as_uint(__double2float_rn(level)) : 0x7FC00000;  // NaN
 }
 
-/// Writes the scale of a chunk, or both means, to the wire.
+/// Writes the scale of a chunk, or its two means, to the wire.
 __global__ void finish(const Batch batch, const double* totals) {
   const Chunk chunk = batch.chunks[blockIdx.x];
   const std::size_t tiles = (chunk.numel + fixed_sums::kTile - 1) / fixed_sums::kTile;
@@ -98,10 +99,10 @@ __global__ void finish(const Batch batch, const double* totals) {
   const double sum = total(0);
   const auto count = static_cast<double>(chunk.numel);
   if (batch.scale == Scale::means) {
-    const double negatives = total(1), number = total(2);
+    const double negatives = total(1), negative_count = total(2);
     if (threadIdx.x > 0) return;
-    const double plus = __ddiv_rn(sum, fmax(count - number, 1.0)),
-                 minus = __ddiv_rn(negatives, fmax(number, 1.0)), both = plus + minus;
+    const double plus = __ddiv_rn(sum, fmax(count - negative_count, 1.0)),
+                 minus = __ddiv_rn(negatives, fmax(negative_count, 1.0)), both = plus + minus;
     store_codes(chunk.wire, 0, level_bits(plus, both - both == 0), aligned);
     store_codes(chunk.wire, 1, level_bits(minus, both - both == 0), aligned);
     return;
@@ -124,32 +125,32 @@ struct Levels {
     minus = __uint_as_float(scale == Scale::means ? load_codes(chunk.wire, 1, aligned)
                                                   : first ^ 0x80000000);
   }
-  __device__ __forceinline__ float of(bool negative) const { return negative ? minus : plus; }
+  __device__ __forceinline__ float value(bool negative) const { return negative ? minus : plus; }
 };
 
 /// Subtracts the decoded value from x + e, which `pack` has stored as e.
 __global__ void __launch_bounds__(kThreads) subtract(const Batch batch) {
-  const Place at(batch);
-  const Levels levels(at.chunk, batch.scale);
-  const std::size_t end = min(at.chunk.numel, (at.tile + 1) * kTile);
-  for (std::size_t i = at.tile * kTile + threadIdx.x; i < end; i += kThreads) {
-    const float v = at.chunk.residual[i];
-    at.chunk.residual[i] = __fsub_rn(v, levels.of(v < 0));
+  const Position position(batch);
+  const Levels levels(position.chunk, batch.scale);
+  const std::size_t end = min(position.chunk.numel, (position.tile + 1) * kTile);
+  for (std::size_t i = position.tile * kTile + threadIdx.x; i < end; i += kThreads) {
+    const float v = position.chunk.residual[i];
+    position.chunk.residual[i] = __fsub_rn(v, levels.value(v < 0));
   }
 }
 
 __global__ void __launch_bounds__(kThreads) unpack(const Batch batch) {
-  const Place at(batch);
-  const Levels levels(at.chunk, batch.scale);
-  const auto* signs = reinterpret_cast<const std::uint8_t*>(signs_of(at.chunk, batch.scale));
-  const bool aligned = is_aligned(at.chunk.x, 16);
-  const std::size_t words = (min(at.chunk.numel, (at.tile + 1) * kTile) + 3) / 4;
+  const Position position(batch);
+  const Levels levels(position.chunk, batch.scale);
+  const auto* signs = reinterpret_cast<const std::uint8_t*>(signs_of(position.chunk, batch.scale));
+  const bool aligned = is_aligned(position.chunk.x, 16);
+  const std::size_t words = (min(position.chunk.numel, (position.tile + 1) * kTile) + 3) / 4;
 #pragma unroll 4
-  for (std::size_t w = at.tile * kTile / 4 + threadIdx.x; w < words; w += kThreads) {
+  for (std::size_t w = position.tile * kTile / 4 + threadIdx.x; w < words; w += kThreads) {
     const unsigned bits = signs[w / 2] >> 4 * (w % 2);
-    const float4 v = {levels.of(bits & 1), levels.of(bits & 2), levels.of(bits & 4),
-                      levels.of(bits & 8)};
-    store_word(at.chunk.x, w, v, elements_of_word(at.chunk.numel, w), aligned);
+    const float4 v = {levels.value(bits & 1), levels.value(bits & 2), levels.value(bits & 4),
+                      levels.value(bits & 8)};
+    store_word(position.chunk.x, w, v, elements_of_word(position.chunk.numel, w), aligned);
   }
 }
 

@@ -23,7 +23,8 @@ void flag_not_finite(cudaStream_t stream, const float* x, std::size_t numel, std
 /// chunk.
 namespace trigram::cuda::randk {
 
-/// The lowest bit of `not_finite` tells whether `x` has a NaN or an infinity.
+/// The lowest bit of `not_finite` tells whether `x` has a NaN or an infinity; all values on the
+/// wire are NaN then.
 void encode(cudaStream_t stream, const float* x, std::uint64_t seed, const RandomSubset& subset,
             float scale, std::uint32_t kept, const std::uint32_t* not_finite, std::byte* wire);
 /// `subset` may have any seed; the wire's seed replaces it.
@@ -33,20 +34,20 @@ void decode(cudaStream_t stream, const std::byte* wire, const RandomSubset& subs
 }  // namespace trigram::cuda::randk
 
 /// The kernels of the codec `topk` (core/codecs/topk.cpp gives meaning and wire format), for one
-/// chunk. A radix select on magnitudes finds the smallest magnitude that is chosen, and how many
-/// elements of that magnitude are chosen. Then the chosen elements are counted and written in the
-/// order of their indices.
+/// chunk. A radix select on magnitudes finds the smallest chosen magnitude, and how many elements
+/// of that magnitude are chosen. Then the chosen elements are counted and written in the order of
+/// their indices.
 namespace trigram::cuda::topk {
 
-/// Device memory for one chunk of `numel` elements: `bytes` bytes, the first `zeroed` of which must
-/// be zero.
-struct Room {
-  std::size_t bytes, zeroed;
+/// The scratch memory on the device for one chunk. The first `zeroed_bytes` of its `bytes` bytes
+/// must be zero.
+struct ScratchSize {
+  std::size_t bytes, zeroed_bytes;
 };
-Room room_for(std::size_t numel);
+ScratchSize scratch_size(std::size_t numel);
 
 void encode(cudaStream_t stream, const float* x, std::size_t numel, std::size_t kept,
-            std::byte* wire, void* room);
+            std::byte* wire, void* scratch);
 /// Ignores indices beyond the vector, which no encoder writes.
 void decode(cudaStream_t stream, const std::byte* wire, std::size_t kept, float* x,
             std::size_t numel);

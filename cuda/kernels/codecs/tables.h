@@ -6,16 +6,15 @@
 
 namespace trigram::cuda {
 
-/// A list as a kernel parameter. Short lists are stored in the table, longer lists in device
-/// memory.
-template <class T, int kOwn>
+/// A list as a kernel parameter. Up to kCapacity items are stored in the table itself, longer lists
+/// in device memory.
+template <class T, int kCapacity>
 struct Table {
-  static constexpr int kCapacity = kOwn;
-  T own[kOwn];
-  const T* longer = nullptr;
+  T items[kCapacity];
+  const T* device_items = nullptr;  // null if `items` has the list
 
   __device__ __forceinline__ const T& operator[](unsigned i) const {
-    return longer ? longer[i] : own[i];
+    return device_items ? device_items[i] : items[i];
   }
 };
 

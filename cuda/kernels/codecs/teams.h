@@ -10,7 +10,7 @@
 namespace trigram::cuda::team {
 
 inline constexpr unsigned kSize = fixed_sums::kLanes;
-inline constexpr unsigned kAll = 0xFFFFFFFF;
+inline constexpr unsigned kFullWarp = 0xFFFFFFFF;
 
 __device__ __forceinline__ unsigned lane() { return threadIdx.x % kSize; }
 
@@ -19,15 +19,15 @@ template <class Sum>
 __device__ __forceinline__ Sum tree_sum(Sum own) {
 #pragma unroll
   for (unsigned width = kSize / 2; width > 0; width /= 2) {
-    own = own + __shfl_down_sync(kAll, own, width, kSize);
+    own = own + __shfl_down_sync(kFullWarp, own, width, kSize);
   }
-  return __shfl_sync(kAll, own, 0, kSize);
+  return __shfl_sync(kFullWarp, own, 0, kSize);
 }
 
 __device__ __forceinline__ unsigned maximum(unsigned own) {
 #pragma unroll
   for (unsigned width = kSize / 2; width > 0; width /= 2) {
-    own = max(own, __shfl_xor_sync(kAll, own, static_cast<int>(width), kSize));
+    own = max(own, __shfl_xor_sync(kFullWarp, own, static_cast<int>(width), kSize));
   }
   return own;
 }

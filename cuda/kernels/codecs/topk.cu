@@ -1,4 +1,3 @@
-
 #include "cuda/kernels/codecs/sparse.h"
 #include "cuda/kernels/codecs/words.h"
 #include "cuda/kernels/grid.h"
@@ -8,25 +7,26 @@ namespace trigram::cuda::topk {
 namespace {
 
 constexpr unsigned kThreads = kBlock, kWarps = kThreads / 32;
-// Neighbouring elements per thread, which keeps elements in order.
-constexpr unsigned kOfThread = 8;
-constexpr std::size_t kTile = kThreads * kOfThread;
+// Each thread handles neighbouring elements, so that chosen elements stay in order.
+constexpr unsigned kPerThread = 8;
+constexpr std::size_t kTile = kThreads * kPerThread;
 
 // A magnitude is split into three digits, highest first.
 constexpr unsigned kPasses = 3, kBins = 2048;
 constexpr unsigned shift_of(unsigned pass) { return pass == 0 ? 20 : pass == 1 ? 9 : 0; }
 constexpr unsigned bits_of(unsigned pass) { return pass == 2 ? 9 : 11; }
-constexpr unsigned kFirstNotFinite = 0x7F800000 >> shift_of(0);  // in terms of the highest digit
+constexpr unsigned kFirstNotFinite = 0x7F800000 >> shift_of(0);  // highest digit of infinity
 
 /// The results of the passes so far.
 struct State {
   std::uint32_t histogram[kPasses][kBins];
-  std::uint32_t bound;  // the digits of the smallest chosen magnitude that are known so far
+  std::uint32_t bound;  // the known digits of the smallest chosen magnitude; other bits are 0
   std::uint32_t ties;   // number of elements with these digits that are still to be chosen
   std::uint32_t not_finite;
 };
 
-/// Counts of a tile. After add_up_tiles they are the counts of all tiles before it.
+/// The number of elements of a tile with magnitudes above and at the bound. After add_up_tiles: the
+/// number in all tiles before it.
 struct Counts {
   std::uint32_t above, ties;
 };
@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Prefix sums: returns the sum over the threads before this one; `all` is the sum over the block.
-__device__ __forceinline__ Counts before(Counts own, Counts& all, Counts (&warps)[kWarps]) {
+/// Returns the sum over the threads before this one; `all` becomes the sum over the block.
+__device__ __forceinline__ Counts exclusive_sum(Counts own, Counts& all, Counts (&warps)[kWarps]) {
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   Counts sum = own;
 #pragma unroll
@@ -78,8 +78,8 @@ __device__ __forceinline__ Counts before(Counts own, Counts& all, Counts (&warps
   return {earlier.above + sum.above - own.above, earlier.ties + sum.ties - own.ties};
 }
 
-/// Begins at the largest digit, and finds the digit at which the wanted number of elements is
-/// reached.
+/// Adds up the histogram from the largest digit down, and finds the digit at which the wanted
+/// number of elements is reached.
 template <unsigned kPass>
 __global__ void __launch_bounds__(kThreads) choose_digit(std::uint32_t kept, State* state) {
   __shared__ Counts warps[kWarps];
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads) choose_digit(std::uint32_t kept, Sta
   const unsigned highest = kBins - 1 - threadIdx.x * kOwn;
   Counts own = {0, 0}, all;
   for (unsigned i = 0; i < kOwn; ++i) own.above += bins[highest - i];
-  std::uint32_t above = before(own, all, warps).above;
+  std::uint32_t above = exclusive_sum(own, all, warps).above;
   for (unsigned i = 0; kPass == 0 && i < kOwn && highest - i >= kFirstNotFinite; ++i) {
     if (bins[highest - i] > 0) atomicOr(&state->not_finite, 1);
   }
@@ -103,11 +103,10 @@ __global__ void __launch_bounds__(kThreads) choose_digit(std::uint32_t kept, Sta
   }
 }
 
-/// Counts a thread's elements above and at the bound.
 __device__ __forceinline__ Counts counts_of(const float* x, std::size_t begin, std::size_t numel,
                                             std::uint32_t bound) {
   Counts counts = {0, 0};
-  for (unsigned i = 0; i < kOfThread && begin + i < numel; ++i) {
+  for (unsigned i = 0; i < kPerThread && begin + i < numel; ++i) {
     const std::uint32_t m = magnitude(x[begin + i]);
     counts.above += m > bound;
     counts.ties += m == bound;
@@ -118,9 +117,9 @@ __device__ __forceinline__ Counts counts_of(const float* x, std::size_t begin, s
 __global__ void __launch_bounds__(kThreads)
     count_tiles(const float* x, std::size_t numel, const State* state, Counts* tiles) {
   __shared__ Counts warps[kWarps];
-  const std::size_t begin = grid_thread() * kOfThread;
+  const std::size_t begin = grid_thread() * kPerThread;
   Counts all;
-  before(counts_of(x, begin, numel, state->bound), all, warps);
+  exclusive_sum(counts_of(x, begin, numel, state->bound), all, warps);
   if (threadIdx.x == 0) tiles[blockIdx.x] = all;
 }
 
@@ -132,7 +131,7 @@ __global__ void __launch_bounds__(kThreads) add_up_tiles(Counts* tiles, std::siz
     const std::size_t at = first + threadIdx.x;
     Counts all;
     const Counts own = at < count ? tiles[at] : Counts{0, 0};
-    const Counts within = before(own, all, warps);
+    const Counts within = exclusive_sum(own, all, warps);
     if (at < count) tiles[at] = {earlier.above + within.above, earlier.ties + within.ties};
     earlier = {earlier.above + all.above, earlier.ties + all.ties};
   }
@@ -143,13 +142,13 @@ __global__ void __launch_bounds__(kThreads)
                  std::uint32_t kept, std::byte* wire) {
   __shared__ Counts warps[kWarps];
   const std::uint32_t bound = state->bound, ties = state->ties;
-  const std::size_t begin = grid_thread() * kOfThread;
+  const std::size_t begin = grid_thread() * kPerThread;
   Counts all;
-  Counts at = before(counts_of(x, begin, numel, bound), all, warps);
+  Counts at = exclusive_sum(counts_of(x, begin, numel, bound), all, warps);
   at.above += tiles[blockIdx.x].above;
   at.ties += tiles[blockIdx.x].ties;
   const bool aligned = is_aligned(wire, 4);
-  for (unsigned i = 0; i < kOfThread && begin + i < numel; ++i) {
+  for (unsigned i = 0; i < kPerThread && begin + i < numel; ++i) {
     const float v = x[begin + i];
     const std::uint32_t m = magnitude(v), place = at.above + min(at.ties, ties);
     if (m > bound || (m == bound && at.ties < ties)) {
@@ -183,13 +182,13 @@ std::size_t tiles_of(std::size_t numel) { return (numel + kTile - 1) / kTile; }
 
 }  // namespace
 
-Room room_for(std::size_t numel) {
+ScratchSize scratch_size(std::size_t numel) {
   return {sizeof(State) + tiles_of(numel) * sizeof(Counts), sizeof(State)};
 }
 
 void encode(cudaStream_t stream, const float* x, std::size_t numel, std::size_t kept,
-            std::byte* wire, void* room) {
-  auto* state = static_cast<State*>(room);
+            std::byte* wire, void* scratch) {
+  auto* state = static_cast<State*>(scratch);
   auto* counts = reinterpret_cast<Counts*>(state + 1);
   pass<0>(stream, x, numel, kept, state);
   pass<1>(stream, x, numel, kept, state);

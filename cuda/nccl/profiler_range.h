@@ -7,14 +7,14 @@
 namespace trigram::cuda {
 
 /// Shows a profiler, such as Nsight Systems, what the host thread does while this object exists.
-class Range {
+class ProfilerRange {
  public:
-  Range(const char* what, const std::string& stream) {
+  ProfilerRange(const char* what, const std::string& stream) {
     nvtxRangePushA((std::string(what) + " on " + stream).c_str());
   }
-  ~Range() { nvtxRangePop(); }
-  Range(const Range&) = delete;
-  Range& operator=(const Range&) = delete;
+  ~ProfilerRange() { nvtxRangePop(); }
+  ProfilerRange(const ProfilerRange&) = delete;
+  ProfilerRange& operator=(const ProfilerRange&) = delete;
 };
 
 }  // namespace trigram::cuda
