@@ -41,8 +41,8 @@ TEST_P(CentralisedVolume, LocalMethods) {
       }
 }
 
-/// The whole model is averaged after steps 2, 4 and 5 of 5, the last being the end of the run; with
-/// four steps, after 2 and 4.
+/// The whole model is averaged after every second step and at the end of the run: after steps 2, 4
+/// and 5 of 5, and after steps 2 and 4 of 4.
 TEST_P(CentralisedVolume, ElasticAverages) {
   for (const long steps : {4, 5})
     for (const bool hierarchical : {false, true}) {
@@ -76,8 +76,7 @@ TEST_P(CentralisedVolume, PostLocalSgd) {
   }
 }
 
-/// Inside the nodes a hierarchy uses full precision. Between the exchanging ranks, every message of
-/// the allreduce has half its bytes.
+/// Without a hierarchy, every message has half the bytes of an allreduce at full precision.
 TEST_P(CentralisedVolume, HalfPrecisionHalvesTheBytesOfAnAllreduce) {
   for (const char* bucket : {"0B", "2kB"}) {
     SCOPED_TRACE(bucket);
@@ -88,7 +87,7 @@ TEST_P(CentralisedVolume, HalfPrecisionHalvesTheBytesOfAnAllreduce) {
       Sent sent = sent_by(trained.counters[static_cast<std::size_t>(rank)]);
       sent.bytes_intra *= 2;
       sent.bytes_inter *= 2;
-      EXPECT_EQ(sent, full.of(rank)) << "rank " << rank;
+      EXPECT_EQ(sent, full.sent_by(rank)) << "rank " << rank;
     }
   }
 }
@@ -112,31 +111,31 @@ TEST_P(CentralisedVolume, QAdam) {
 
 /// The volume is the same for any number of micro-batches, whether or not the ranks agree on a
 /// threshold.
-TEST_P(CentralisedVolume, DropComputeIsAnAllreduce) {
+TEST_P(CentralisedVolume, DropComputeSendsAnAllreduce) {
   for (const int profiled : {0, 2})
     check({{"name", "dropcompute"}, {"micro_batches", 2}, {"profile_steps", profiled}},
           [](Traffic& t, const Members& members, auto n) { add_allreduce(t, members, n, "ring"); });
 }
 
 /// Every rank's pairs of value and index travel around the ring.
-TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
+TEST_P(CentralisedVolume, TopKSendsEveryCodeToAllRanks) {
   const Json codec = {{"name", "topk"}, {"density", 0.1}};
   check({{"name", "topk"}, {"codec", codec}}, [&](Traffic& t, const Members& members, auto n) {
     add_code_allgather(t, members, n, code_bytes(codec));
   });
 }
 
-/// Pairs of value and index for the k largest elements travel up the tree and down.
-TEST_P(CentralisedVolume, GTopKSendsOneCodeAlongEveryEdgeEitherWay) {
+/// Pairs of value and index for the k largest elements travel up a tree and back down.
+TEST_P(CentralisedVolume, GTopKSendsOneCodeAlongEveryEdgeInBothDirections) {
   check({{"name", "gtopk"}, {"density", 0.1}}, [&](Traffic& t, const Members& members, auto n) {
-    add_code_tree(t, members, n, [](std::uint64_t of) { return 8 * ((of + 9) / 10); });
+    add_code_tree(t, members, n, [](std::uint64_t numel) { return 8 * ((numel + 9) / 10); });
   });
 }
 
-/// A rank sends a fraction of 1.5/P of the k largest elements for every region, and the owners send
-/// as many. In the first and the third of three steps, the region boundaries are averaged as well.
-/// Messages have their maximum length, whatever they contain.
-TEST_P(CentralisedVolume, OkTopKSendsRoomForAShareOfEveryRegion) {
+/// A rank sends a fraction of 1.5/P of the k largest elements to the owner of every region, and the
+/// owners send the same number of elements. In the first and the third of three steps, the region
+/// boundaries are averaged as well. Messages have their maximum length, whatever they contain.
+TEST_P(CentralisedVolume, OkTopKSendsMessagesOfFixedLength) {
   for (const char* bucket : {"0B", "2kB", "10MiB"})
     for (const std::uint64_t tenths : {1u, 10u})
       for (const bool hierarchical : {false, true}) {
@@ -163,7 +162,7 @@ TEST_P(CentralisedVolume, OkTopKSendsRoomForAShareOfEveryRegion) {
       }
 }
 
-TEST_P(CentralisedVolume, SignsAndThreeValuesOfAllGoToEverybody) {
+TEST_P(CentralisedVolume, EfSignSgdAndTernGradSendEveryCodeToAllRanks) {
   const Json signs = {{"name", "sign"}, {"scale", "l1_mean"}};
   check({{"name", "ef_signsgd"}}, [&](Traffic& t, const Members& members, auto n) {
     add_code_allgather(t, members, n, code_bytes(signs));
@@ -174,7 +173,7 @@ TEST_P(CentralisedVolume, SignsAndThreeValuesOfAllGoToEverybody) {
   });
 }
 
-/// Ranks send a quarter, then a 16th, ..., then a hundredth of every bucket.
+/// Ranks send a quarter of every bucket, then a 16th, a 64th, and a hundredth.
 TEST_P(CentralisedVolume, DgcSendsFewerElementsFromStageToStage) {
   for (const bool hierarchical : {false, true}) {
     Training training = training_of({{"name", "dgc"},
@@ -197,8 +196,8 @@ TEST_P(CentralisedVolume, DgcSendsFewerElementsFromStageToStage) {
   }
 }
 
-/// Two factors are averaged if they are shorter than the bucket's matrix, which is the most nearly
-/// square one that holds the bucket.
+/// Two factors are averaged if they have fewer elements than the bucket. The bucket's matrix is the
+/// most nearly square matrix that holds it.
 TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
   for (const char* allreduce : {"ring", "recursive_doubling"})
     for (const std::uint64_t rank : {2u, 4u, 7u})
@@ -215,29 +214,31 @@ TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
 /// Parts of encoded gradients or moments go to their owners, and encoded means go from the owners
 /// to all ranks.
 TEST_P(CentralisedVolume, CodedScatterReduce) {
-  const auto by = [](const Json& codec, const char* phase2 = "allgather") {
+  const auto scatter_reduce = [](const Json& codec, const char* phase2 = "allgather") {
     return [code = code_bytes(codec), phase2](Traffic& t, const Members& members, std::uint64_t n) {
       add_compressed_scatter_reduce(t, members, n, code, phase2);
     };
   };
-  check({{"name", "qsgd"}}, by("qsgd"));
+  check({{"name", "qsgd"}}, scatter_reduce("qsgd"));
   const Json fine = {{"name", "qsgd"}, {"levels", 20}, {"bucket", 64}};
-  check({{"name", "qsgd"}, {"codec", fine}}, by(fine));
+  check({{"name", "qsgd"}, {"codec", fine}}, scatter_reduce(fine));
   const Json elias = {{"name", "qsgd"}, {"levels", 7}, {"bucket", 64}, {"coding", "elias"}};
-  check({{"name", "qsgd"}, {"codec", elias}}, by(elias));
-  check({{"name", "bytegrad"}, {"codec", "fp16"}}, by("fp16"));
-  check({{"name", "onebit_adam"}, {"warmup_steps", 0}}, by("sign"));
-  check({{"name", "onebit_sgd"}}, by({{"name", "sign"}, {"scale", "means"}}));
-  check({{"name", "signsgd_majority"}}, by({{"name", "sign"}, {"scale", "one"}}));
-  check({{"name", "qadam"}, {"warmup_steps", 0}}, by("minmax_uint8"));
-  check({{"name", "qsgd"}, {"phase2", "direct"}}, by("qsgd", "direct"));
-  check({{"name", "onebit_adam"}, {"warmup_steps", 0}, {"phase2", "direct"}}, by("sign", "direct"));
+  check({{"name", "qsgd"}, {"codec", elias}}, scatter_reduce(elias));
+  check({{"name", "bytegrad"}, {"codec", "fp16"}}, scatter_reduce("fp16"));
+  check({{"name", "onebit_adam"}, {"warmup_steps", 0}}, scatter_reduce("sign"));
+  check({{"name", "onebit_sgd"}}, scatter_reduce({{"name", "sign"}, {"scale", "means"}}));
+  check({{"name", "signsgd_majority"}}, scatter_reduce({{"name", "sign"}, {"scale", "one"}}));
+  check({{"name", "qadam"}, {"warmup_steps", 0}}, scatter_reduce("minmax_uint8"));
+  check({{"name", "qsgd"}, {"phase2", "direct"}}, scatter_reduce("qsgd", "direct"));
+  check({{"name", "onebit_adam"}, {"warmup_steps", 0}, {"phase2", "direct"}},
+        scatter_reduce("sign", "direct"));
   check({{"name", "qadam"}, {"warmup_steps", 0}, {"phase2", "direct"}},
-        by("minmax_uint8", "direct"));
+        scatter_reduce("minmax_uint8", "direct"));
 }
 
-/// Of the three steps before the freeze, the first and the third update the variance. Of four local
-/// steps, the first and the third end with an average.
+/// In the first and the third of three steps before the freeze, the variance is updated at full
+/// precision; in the second, encoded gradients are averaged. Of the four local steps after the
+/// freeze, the first and the third end with an encoded average.
 TEST_P(CentralisedVolume, ZeroOneAdamUpdatesCodesAndStepsLocally) {
   for (const bool hierarchical : {false, true}) {
     Training training = training_of({{"name", "zeroone_adam"},
@@ -250,11 +251,8 @@ TEST_P(CentralisedVolume, ZeroOneAdamUpdatesCodesAndStepsLocally) {
                                     GetParam());
     training.steps = 7;
     const Trained trained = train(training);
-    Traffic expected(layout());
-    expected += bucket_volume(layout(), buckets_of(trained), 2, hierarchical,
-                              [](Traffic& t, const Members& members, std::uint64_t n) {
-                                add_allreduce(t, members, n, "ring");
-                              });
+    Traffic expected =
+        gradient_allreduce_volume(layout(), buckets_of(trained), 2, "ring", hierarchical);
     expected += bucket_volume(layout(), buckets_of(trained), 1 + 2, hierarchical,
                               [](Traffic& t, const Members& members, std::uint64_t n) {
                                 add_compressed_scatter_reduce(t, members, n, code_bytes("sign"),

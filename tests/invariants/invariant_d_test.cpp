@@ -12,7 +12,8 @@ namespace {
 
 class InvariantD : public ::testing::TestWithParam<Nodes> {
  protected:
-  bool pairs(bool hierarchical) const {
+  /// True if the exchanging ranks can form pairs.
+  bool can_pair(bool hierarchical) const {
     const Layout l = layout();
     const int exchanging = hierarchical ? static_cast<int>(l.nodes().size()) : l.ranks();
     return exchanging == 1 || exchanging % 2 == 0;
@@ -56,8 +57,8 @@ TEST_P(InvariantD, SegmentsInsideNodes) {
       for (const Members& node : nodes.nodes())
         for (std::size_t i = 0; i < node.size() && node.size() > 1; ++i) {
           const int from = node[i], to = node[(i + 1) % node.size()];
-          // Sums travel around from the second worker to the first, and the mean travels from the
-          // first to the last.
+          // Sums travel from worker to worker, from the second worker around to the first, and the
+          // mean then travels from the first to the last.
           if (i > 0) traffic.send(from, to, segments, 4 * n);
           if (i + 1 < node.size()) traffic.send(from, to, segments, 4 * n);
         }
@@ -96,7 +97,7 @@ TEST_P(InvariantD, ByteGrad) {
 TEST_P(InvariantD, Decentralized) {
   for (const char* mode : {"all", "shift_one", "ring"})
     for (const bool hierarchical : {false, true}) {
-      if (mode == std::string("shift_one") && !pairs(hierarchical)) continue;
+      if (mode == std::string("shift_one") && !can_pair(hierarchical)) continue;
       SCOPED_TRACE(testing::Message() << mode << hierarchical);
       const Training training = training_of(
           {{"name", "decentralized"}, {"mode", mode}, {"hierarchical", hierarchical}}, GetParam());
@@ -106,11 +107,12 @@ TEST_P(InvariantD, Decentralized) {
     }
 }
 
-/// Three of five steps exchange, every bucket separately, with the next partner in turn.
+/// Three of five steps end with an exchange, each with the next partner, and with separate messages
+/// for each bucket.
 TEST_P(InvariantD, DecentralizedInBucketsAtIntervals) {
   for (const char* mode : {"all", "shift_one", "ring"})
     for (const bool hierarchical : {false, true}) {
-      if (mode == std::string("shift_one") && !pairs(hierarchical)) continue;
+      if (mode == std::string("shift_one") && !can_pair(hierarchical)) continue;
       SCOPED_TRACE(testing::Message() << mode << hierarchical);
       Training training = training_of({{"name", "decentralized"},
                                        {"mode", mode},
@@ -128,8 +130,8 @@ TEST_P(InvariantD, DecentralizedInBucketsAtIntervals) {
     }
 }
 
-/// Buffers travel from rank to rank in pieces of at most 512 KiB, before each step, in addition to
-/// the gradients.
+/// Before each step, buffers travel from rank to rank in pieces of at most 512 KiB. The gradients'
+/// traffic is unchanged.
 TEST_P(InvariantD, BuffersAreBroadcastFromRank0) {
   const Layout ranks = layout();
   for (const auto& [profile, bytes, pieces] :
@@ -182,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, InvariantD,
                                            Nodes{4, 4}),
                          ::testing::PrintToStringParamName());
 
-/// The model at full size, with its published buckets of 10 MiB.
+/// The model at full size, with buckets of 10 MiB.
 TEST(InvariantDAtScale, BertLargeOn16Workers) {
   Training training;
   training.algorithm = {{"name", "bytegrad"}};

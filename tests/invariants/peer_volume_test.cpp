@@ -107,9 +107,9 @@ TEST_P(PeerVolume, InBuckets) {
           });
 }
 
-TEST_P(PeerVolume, OfCodedModels) {
+TEST_P(PeerVolume, EncodedModels) {
   for (const char* algorithm : {"dcd_psgd", "choco_sgd", "ecd_psgd", "deepsqueeze"})
-    for (const Json& codec : codes_of_every_size())
+    for (const Json& codec : codecs_of_every_size())
       check({{"name", algorithm}, {"codec", codec}}, {"ring", "torus", "star"},
             [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
               return coded_peer_volume(layout(), buckets, steps, graph, hierarchical,
@@ -118,7 +118,7 @@ TEST_P(PeerVolume, OfCodedModels) {
 }
 
 /// Two of three steps end with an exchange, in which the code of each bucket is a separate message.
-TEST_P(PeerVolume, OfCodedBucketsAtIntervals) {
+TEST_P(PeerVolume, EncodedBucketsAtIntervals) {
   check({{"name", "dcd_psgd"}, {"bucket", "1kB"}, {"communication_interval", 2}}, {"ring", "star"},
         [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
           EXPECT_GT(buckets.size(), 1u);
@@ -164,7 +164,7 @@ TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
 }
 
 /// Each rank sends its model as one message per round, after every second of 7 steps.
-TEST(SwarmVolume, IsAModelPerMeeting) {
+TEST(SwarmVolume, IsOneModelPerRound) {
   for (const char* mode : {"blocking", "non_blocking"}) {
     Training training =
         training_of({{"name", "swarm_sgd"}, {"mode", mode}, {"local_steps", 2}}, Nodes{6, 1});
@@ -192,8 +192,7 @@ TEST(SwarmVolume, IsAModelPerMeeting) {
   }
 }
 
-// The message with which a graph that does not fit is refused, before any worker starts.
-
+/// The error message for an algorithm whose graph does not fit the layout; empty if it fits.
 std::string refusal(const Json& spec, const Layout& layout) {
   const auto& entry = find_component(algorithms(), "algorithm", spec, "/algorithm");
   try {
@@ -205,7 +204,7 @@ std::string refusal(const Json& spec, const Layout& layout) {
   return "";
 }
 
-TEST(PeerMethodsRefuse, WhatTheirGraphsCannotServe) {
+TEST(PeerMethods, RefuseLayoutsThatTheirGraphsDoNotFit) {
   const Layout odd(5, 1), pairs(3, 2);
   for (const char* name : {"dpsgd", "sgp"}) {
     const Json shift_one = {{"name", name}, {"graph", "shift_one"}};

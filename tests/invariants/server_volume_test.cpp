@@ -13,6 +13,12 @@ namespace {
 class ServerVolume : public ::testing::TestWithParam<Nodes> {
  protected:
   Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
+  /// Adds `codec` to the options, unless it is null. Returns the bytes of n elements.
+  static CodeBytes add_codec(Json& algorithm, const Json& codec) {
+    if (codec.is_null()) return [](std::uint64_t n) { return 4 * n; };
+    algorithm["codec"] = codec;
+    return code_bytes(codec);
+  }
 };
 
 TEST_P(ServerVolume, ParameterServer) {
@@ -35,18 +41,14 @@ TEST_P(ServerVolume, ParameterServer) {
 }
 
 TEST_P(ServerVolume, AsyncParameterServer) {
-  std::vector<Json> codecs = codes_of_every_size();
+  std::vector<Json> codecs = codecs_of_every_size();
   codecs.push_back(nullptr);
   for (const int servers : {1, 2, 3, layout().ranks()})
     for (const Json& codec : codecs) {
       if (servers > layout().ranks()) continue;
       SCOPED_TRACE(testing::Message() << servers << " " << codec);
       Json algorithm = {{"name", "async_parameter_server"}, {"servers", servers}};
-      CodeBytes nbytes = [](std::uint64_t n) { return 4 * n; };
-      if (!codec.is_null()) {
-        algorithm["codec"] = codec;
-        nbytes = code_bytes(codec);
-      }
+      const CodeBytes nbytes = add_codec(algorithm, codec);
       const Training training = training_of(algorithm, GetParam());
       expect_volume(train(training),
                     async_parameter_server_volume(layout(), 1003, training.steps,
@@ -62,11 +64,7 @@ TEST_P(ServerVolume, Ssp) {
         if (servers > layout().ranks()) continue;
         SCOPED_TRACE(testing::Message() << servers << " " << staleness << " " << codec);
         Json algorithm = {{"name", "ssp"}, {"servers", servers}, {"staleness", staleness}};
-        CodeBytes nbytes = [](std::uint64_t n) { return 4 * n; };
-        if (!codec.is_null()) {
-          algorithm["codec"] = codec;
-          nbytes = code_bytes(codec);
-        }
+        const CodeBytes nbytes = add_codec(algorithm, codec);
         const Training training = training_of(algorithm, GetParam());
         expect_volume(train(training), ssp_volume(layout(), 1003, training.steps,
                                                   static_cast<std::uint64_t>(servers), nbytes));
@@ -155,8 +153,8 @@ TEST_P(ServerVolume, ParameterServerByNodes) {
       }
 }
 
-/// The key of a part determines its server, wherever servers are and whichever rank pushes. A
-/// bucket's number is not its position in the order of messages.
+/// The key of a part determines its server, for all placements of servers and for all ranks. The
+/// number of a bucket in the key is not its position in the order of messages.
 TEST_P(ServerVolume, HashedParameterServer) {
   const int ranks = layout().ranks();
   for (const int servers : {1, 2, 3, ranks})

@@ -3,7 +3,7 @@
 #include "algorithms/registry.h"
 #include "tests/support/training.h"
 
-// The algorithms that tests of all algorithms run, and what a training needs to know of them.
+// The algorithms that tests of all algorithms run, and their properties.
 namespace trigram::test {
 
 void PrintTo(const NamedAlgorithm& algorithm, std::ostream* out) { *out << algorithm.name; }

@@ -10,8 +10,8 @@
 
 namespace trigram::test {
 
-/// Measures work on a stream with GPU events. Before the first event the GPU is kept busy until the
-/// host has queued all repetitions, so the times do not include host time.
+/// Measures work on a stream with GPU events. `keep_busy` queues work before the first event, which
+/// lasts until the host has queued all repetitions; so the times do not include host time.
 class GpuTimer {
  public:
   GpuTimer(cudaStream_t stream, std::function<void()> keep_busy)

@@ -36,8 +36,8 @@ void nonblocking_allreduce(const Tensor& x) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/// Runs the operation twice in a row and returns the duration of the second run, so that it finds
-/// the caches as it would in a loop of its own.
+/// Runs the operation twice and returns the duration of the second run, which finds the caches as
+/// in a loop of this operation alone.
 template <class Operation>
 double seconds_of(const Context& ctx, const Operation& operation) {
   operation();
@@ -46,7 +46,8 @@ double seconds_of(const Context& ctx, const Operation& operation) {
   return ctx.stream->now() - begin_s;
 }
 
-void largest_of_all(const Context& ctx, double& value) {
+/// Sets `value` to the largest value of all ranks.
+void allreduce_max(const Context& ctx, double& value) {
   const Tensor x = ctx.device->empty(1);
   x.floats()[0] = static_cast<float>(value);
   ring_allreduce(ctx, x, Reduce::max);
@@ -78,7 +79,7 @@ AllreduceTimes time_allreduces(const Context& ctx, std::size_t bytes, int rounds
   }
   AllreduceTimes times{median(bare), median(nonblocking), median(native), median(ring)};
   for (double* value : {&times.bare, &times.nonblocking, &times.native, &times.ring})
-    largest_of_all(ctx, *value);
+    allreduce_max(ctx, *value);
   return times;
 }
 
@@ -94,7 +95,7 @@ double bytegrad_share(const Context& raw, std::size_t numel) {
   return static_cast<double>(sent(meter->counters()) - full) / static_cast<double>(full);
 }
 
-void in_the_job(const std::function<void(Context)>& rank_main) {
+void launch_in_job(const std::function<void(Context)>& rank_main) {
   make_mpi_runtime()->launch(Layout(1, mpi_process().size), rank_main);
 }
 
