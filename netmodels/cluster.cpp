@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/config/option_type.h"
 #include "core/random/philox.h"
@@ -126,6 +127,20 @@ FieldTable<Skew> skew_fields() {
              "whether every worker takes over the next worker's delay in the next step");
 }
 
+/// Throws ConfigError if a slow worker does not exist or is listed twice.
+void check_slow_workers(const Cluster& cluster, const std::string& pointer) {
+  std::set<std::int64_t> seen;
+  for (std::size_t i = 0; i < cluster.slow_workers.size(); ++i) {
+    const std::int64_t rank = cluster.slow_workers[i].rank;
+    const std::string at = child(child(pointer, std::to_string(i)), "rank");
+    if (rank >= cluster.ranks())
+      throw ConfigError(at, fmt::format("expected a rank below {}, the number of workers, not {}",
+                                        cluster.ranks(), rank));
+    if (!seen.insert(rank).second)
+      throw ConfigError(at, fmt::format("rank {} is listed twice", rank));
+  }
+}
+
 double jittered(double bandwidth, const Cluster& cluster, int index, bool nic) {
   if (cluster.bandwidth_jitter == 0) return bandwidth;
   Philox random(static_cast<std::uint64_t>(cluster.jitter_seed), index, nic ? 0 : 1,
@@ -233,17 +248,7 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
     throw ConfigError(child(child(pointer, "skew"), "largest"),
                       "expected a delay of at least `smallest`");
   if (j.contains("run_times")) parse_run_times(j.at("run_times"), child(pointer, "run_times"));
-  std::vector<bool> seen(static_cast<std::size_t>(cluster.ranks()));
-  for (std::size_t i = 0; i < cluster.slow_workers.size(); ++i) {
-    const std::int64_t rank = cluster.slow_workers[i].rank;
-    const std::string at = child(child(child(pointer, "slow_workers"), std::to_string(i)), "rank");
-    if (rank >= cluster.ranks())
-      throw ConfigError(at, fmt::format("expected a rank below {}, the number of workers, not {}",
-                                        cluster.ranks(), rank));
-    if (seen[static_cast<std::size_t>(rank)])
-      throw ConfigError(at, fmt::format("rank {} is listed twice", rank));
-    seen[static_cast<std::size_t>(rank)] = true;
-  }
+  check_slow_workers(cluster, child(pointer, "slow_workers"));
   return cluster;
 }
 

@@ -69,4 +69,21 @@ inline void expect_volume(const Trained& trained, const Traffic& expected) {
   }
 }
 
+/// A test of the volume that algorithms send; the parameter is the layout.
+class VolumeTest : public ::testing::TestWithParam<Nodes> {
+ protected:
+  using Expected = std::function<Traffic(const Buckets&)>;
+
+  Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
+  /// Trains the phantom workload. Fails unless the ranks sent what `expected` gives for its
+  /// buckets.
+  void check(const Json& algorithm, const Expected& expected, long steps = 3) const {
+    SCOPED_TRACE(algorithm);
+    Training training = training_of(algorithm, GetParam());
+    training.steps = steps;
+    const Trained trained = train(training);
+    expect_volume(trained, expected(buckets_of(trained)));
+  }
+};
+
 }  // namespace trigram::test

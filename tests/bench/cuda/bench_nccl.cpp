@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nccl.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -21,17 +20,12 @@
 #include "cuda/support/error.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "tests/bench/cuda/figure_table.h"
+#include "tests/bench/median.h"
 
 namespace {
 
 using namespace trigram;
 using Clock = std::chrono::steady_clock;
-
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// An NCCL communicator, created as in a program without this project.
 class Bare {
@@ -101,7 +95,7 @@ Medians measure(const Context& ctx, Bare& bare, std::size_t bytes) {
     theirs.push_back(bare_s / in_a_row);
     ours.push_back(our_s / in_a_row);
   }
-  return {median(theirs), median(ours)};
+  return {test::median(theirs), test::median(ours)};
 }
 
 void compare(const Context& ctx, bool checked, std::size_t max_bytes) {

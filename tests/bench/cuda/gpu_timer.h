@@ -2,11 +2,11 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <functional>
 #include <vector>
 
 #include "cuda/support/error.h"
+#include "tests/bench/median.h"
 
 namespace trigram::test {
 
@@ -39,8 +39,7 @@ class GpuTimer {
       seconds.push_back(milliseconds * 1e-3);
     }
     for (cudaEvent_t event : events) cudaEventDestroy(event);
-    std::sort(seconds.begin(), seconds.end());
-    return seconds[seconds.size() / 2];
+    return median(seconds);
   }
 
  private:

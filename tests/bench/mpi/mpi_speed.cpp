@@ -2,25 +2,19 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/metering/meter.h"
 #include "runtime/mpi/mpi_runtime.h"
+#include "tests/bench/median.h"
 
 namespace trigram::test {
 namespace {
 
 // A ring with segments that stay in the caches.
 const AllreduceSpec kRing(AllreduceAlgorithm::ring, {.segment_bytes = std::size_t{1} << 21});
-
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// The baseline: the blocking call, as in a program without this project.
 void bare_allreduce(const Tensor& x) {

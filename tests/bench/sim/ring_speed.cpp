@@ -16,6 +16,7 @@
 #include "netmodels/cluster_network.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/sim/simulation.h"
+#include "tests/bench/median.h"
 #include "tests/support/in_child.h"
 
 namespace trigram::test {
@@ -115,12 +116,10 @@ Program full_stack_ring(const Cluster& cluster, const Ring& ring, const SimOptio
 }
 
 template <class Value>
-double median(const std::vector<Comparison::Pair>& pairs, const Value& value_of) {
+double median_of(const std::vector<Comparison::Pair>& pairs, const Value& value_of) {
   std::vector<double> values;
   for (const Comparison::Pair& pair : pairs) values.push_back(value_of(pair));
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return median(std::move(values));
 }
 
 }  // namespace
@@ -137,17 +136,17 @@ Cluster ring_cluster(int ranks, double jitter) {
 }
 
 double Comparison::speed_ratio() const {
-  return median(pairs, [](const Pair& pair) {
+  return median_of(pairs, [](const Pair& pair) {
     return pair.hand_written.cost_s() / pair.full_stack.cost_s();
   });
 }
 
 double Comparison::hand_written_cost_s() const {
-  return median(pairs, [](const Pair& pair) { return pair.hand_written.cost_s(); });
+  return median_of(pairs, [](const Pair& pair) { return pair.hand_written.cost_s(); });
 }
 
 double Comparison::full_stack_cost_s() const {
-  return median(pairs, [](const Pair& pair) { return pair.full_stack.cost_s(); });
+  return median_of(pairs, [](const Pair& pair) { return pair.full_stack.cost_s(); });
 }
 
 RingRun run_ring(const Cluster& cluster, const Ring& ring, const SimOptions& options) {
