@@ -67,7 +67,7 @@ struct Accelerator {
   double rate_Bps(Cost::Kind kind) const;
 };
 
-/// A worker whose computation takes `factor` times as long as that of other workers.
+/// A worker whose computation takes `factor` times as long as on other workers.
 struct SlowWorker {
   std::int64_t rank = 0;
   double factor = 1;

@@ -109,7 +109,7 @@ struct Transport {
   /// together.
   double message_Bps(const NodeConnection& connection, double latency_s, TrafficClass traffic,
                      double nbytes, Rate rate) const;
-  /// True if the limit of a message may be lower than that of its connection.
+  /// True if the limit of a message may be lower than the limit of its connection.
   bool limits_messages() const { return streams > 1 && slice_bytes > 0; }
   /// True if any limit of connections is set.
   bool limits_connections(Rate rate) const;

@@ -74,8 +74,8 @@ class Network {
   virtual void background_route(int source, int destination, std::vector<LinkId>& links) const {
     route(source, destination, links);
   }
-  /// Appends the links that every message of `rank` passes first: to workers of its own node
-  /// (`inside`), or of other nodes.
+  /// Appends the links with which all routes from `rank` begin: the routes to workers of its node
+  /// (`inside`), or the routes to other nodes.
   virtual void injection(int rank, bool inside, std::vector<LinkId>& links) const = 0;
   /// The least bandwidth between two halves of the nodes (of the workers if there is only one
   /// node), from the topology's closed form.

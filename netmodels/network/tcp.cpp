@@ -125,8 +125,8 @@ double TcpWindow::send_rounds(const TcpPath& path, double max_bytes, double at_s
   return at_s + nbytes / rate_Bps;
 }
 
-/// The streams of a connection behave alike, so the state is that of one stream. The number of
-/// streams may differ between traffic patterns.
+/// The streams of a connection behave alike, so this object has the state of a single stream. The
+/// number of streams may differ between traffic patterns.
 TcpWindow::Departure TcpWindow::send(const Tcp& tcp, const TcpPath& path, double at_s,
                                      double nbytes) {
   const bool is_open_now = is_open(tcp, path, at_s);

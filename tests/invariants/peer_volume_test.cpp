@@ -48,7 +48,7 @@ TEST_P(PeerVolume, Sgp) {
                });
 }
 
-/// The volume is that of SGP, but only every `overlap_steps` steps.
+/// OSGP sends as much as SGP, but only every `overlap_steps` steps.
 TEST_P(PeerVolume, Osgp) {
   for (const char* graph : {"one_peer_exponential", "star"})
     for (const char* bucket : {"10GB", "1kB"})

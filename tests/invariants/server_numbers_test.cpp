@@ -134,7 +134,7 @@ TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
 
 /// In each direction, a server's link carries its partitions for P-1 workers and, because it is
 /// also a worker, the partitions of other servers once: (P-2+k)/k models. The step takes little
-/// longer than that, whatever the number of servers.
+/// longer than that, for any number of servers.
 TEST(ServerVolumeByTheNumbers, TheServersLinksAreTheBottleneck) {
   constexpr double kRanks = 8, kModel = 4.0 * 334'094'338;
   Training training;

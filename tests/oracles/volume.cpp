@@ -56,7 +56,7 @@ void add_recursive_doubling(Traffic& traffic, const Members& members, std::uint6
 }
 
 /// A rank and its peer at distance w have 2w parts in common. When halving, the rank sends the
-/// peer's half of these parts; when doubling, its own half. Together it sends 2w parts.
+/// peer's half of these parts; when doubling, its own half. In total it sends 2w parts.
 void add_rabenseifner(Traffic& traffic, const Members& members, std::uint64_t n) {
   const Members active = fold(traffic, members, n);
   const std::size_t P = active.size();
@@ -161,7 +161,7 @@ void add_channelled_ring(Traffic& traffic, const Members& members, std::uint64_t
 std::uint64_t coded_bytes(std::uint64_t n) { return 32 + (n + 31) / 32 * 32; }
 
 /// Rank r sends part j to rank j. Then it sends its own encoded mean to all ranks or, on the ring,
-/// passes on every encoded mean except that of its right neighbour.
+/// forwards every encoded mean except its right neighbour's.
 void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
                                    const CodeBytes& code, const std::string& phase2) {
   const std::size_t P = members.size();

@@ -100,7 +100,7 @@ class Session {
   Trained result;
 
  private:
-  /// Exchanges the results, because a rank that is a process has only its own.
+  /// Exchanges the results: a rank that is a process has only its own result.
   void gather(const Context& raw, std::size_t self) {
     std::vector<std::string> all(result.weights.size());
     all[self] = to_bytes(result);

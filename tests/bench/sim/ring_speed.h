@@ -38,8 +38,8 @@ struct Comparison {
     RingRun hand_written, full_stack;
   };
   std::vector<Pair> pairs;
-  /// Messages per second of the full stack, divided by those of the hand-written program, in the
-  /// median pair.
+  /// The median over pairs of the full stack's messages per second, divided by the hand-written
+  /// program's.
   double speed_ratio() const;
   /// Medians, in seconds of processor time per message.
   double hand_written_cost_s() const;
