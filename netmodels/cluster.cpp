@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/config/option_type.h"
 #include "core/random/philox.h"
@@ -22,7 +23,7 @@ FieldTable<LinkSpec> link_fields() {
       .required("latency", &LinkSpec::latency_s, quantity(Dimension::duration),
                 "end-to-end latency, such as \"50us\"")
       .field("shaping", &LinkSpec::shaping,
-             dumped_if(nested(shaping_fields()), [](const Shaping& s) { return s.exists(); }),
+             dumped_if(nested(shaping_fields()), [](const Shaping& s) { return s.enabled(); }),
              "token bucket in each direction of each NIC; `bandwidth` is then the rate of bursts")
       .field("profile", &LinkSpec::profile,
              dumped_if(list_of(nested(link_change_fields())),
@@ -33,12 +34,14 @@ FieldTable<LinkSpec> link_fields() {
              "background traffic of other jobs between nodes");
 }
 
-/// A bandwidth that is dumped only if it was given.
-OptionType<double> bandwidth_if_given() {
-  return dumped_if(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; });
+/// A rate that is dumped only if it was given.
+OptionType<double> rate_if_given(Dimension dimension = Dimension::bandwidth) {
+  return dumped_if(quantity(dimension, true), [](double rate) { return rate > 0; });
 }
 
 FieldTable<IntraSpec> intra_fields() {
+  const auto pcie = [](const IntraSpec& s) { return s.kind == IntraKind::pcie; };
+  const char* const only_pcie = "applies only to \"kind\": \"pcie\"; remove it";
   return FieldTable<IntraSpec>{}
       .required("bandwidth", &IntraSpec::bandwidth_Bps, quantity(Dimension::bandwidth, true),
                 "bandwidth of each direction of each worker's port, such as \"150GB/s\"")
@@ -48,17 +51,15 @@ FieldTable<IntraSpec> intra_fields() {
              one_of<IntraKind>({{"nvlink", IntraKind::nvlink}, {"pcie", IntraKind::pcie}}),
              "\"nvlink\": a crossbar that is never a bottleneck; \"pcie\": a host bridge that all "
              "messages inside the node share")
-      .field("bridge_bandwidth", &IntraSpec::bridge_Bps, bandwidth_if_given(),
+      .field("bridge_bandwidth", &IntraSpec::bridge_Bps, rate_if_given(),
              "total bandwidth of the host bridge over all workers and both directions; defaults to "
              "the bandwidth of a port")
-      .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
-                  "applies only to \"kind\": \"pcie\"; remove it")
+      .only_where(pcie, only_pcie)
       .field("gpudirect", &IntraSpec::gpudirect,
              dumped_if(boolean(), [](bool direct) { return !direct; }),
              "whether NICs access the workers' memory directly (GPUDirect RDMA); if not, messages "
              "between nodes also pass the worker's port and the host bridge of both nodes")
-      .only_where([](const IntraSpec& s) { return s.kind == IntraKind::pcie; },
-                  "applies only to \"kind\": \"pcie\"; remove it");
+      .only_where(pcie, only_pcie);
 }
 
 FieldTable<Accelerator> accelerator_fields() {
@@ -66,10 +67,9 @@ FieldTable<Accelerator> accelerator_fields() {
       .field("name", &Accelerator::name,
              dumped_if(text(), [](const std::string& name) { return !name.empty(); }),
              "name of the accelerator; without a name and without rates, a V100 is assumed")
-      .field("flops", &Accelerator::flops_per_s,
-             dumped_if(quantity(Dimension::flop_rate, true), [](double rate) { return rate > 0; }),
+      .field("flops", &Accelerator::flops_per_s, rate_if_given(Dimension::flop_rate),
              "rate of arithmetic, such as \"15.7TFLOP/s\"; defaults to a V100's")
-      .field("memory_bandwidth", &Accelerator::memory_Bps, bandwidth_if_given(),
+      .field("memory_bandwidth", &Accelerator::memory_Bps, rate_if_given(),
              "bandwidth of its memory, such as \"900GB/s\"; defaults to a V100's")
       .field("launch_overhead", &Accelerator::launch_overhead_s, quantity(Dimension::duration),
              "time that every operation takes in addition to its work")
@@ -77,16 +77,16 @@ FieldTable<Accelerator> accelerator_fields() {
              dumped_if(quantity(Dimension::duration), [](double s) { return s >= 0; }),
              "time that the host needs to continue after it has waited for an operation; defaults "
              "to launch_overhead")
-      .field("codec_bandwidth", &Accelerator::codec_Bps, bandwidth_if_given(),
+      .field("codec_bandwidth", &Accelerator::codec_Bps, rate_if_given(),
              "rate of memory traffic at which tensors are encoded and decoded; by default, "
              "memory_bandwidth and flops apply")
-      .field("reduction_bandwidth", &Accelerator::reduction_Bps, bandwidth_if_given(),
+      .field("reduction_bandwidth", &Accelerator::reduction_Bps, rate_if_given(),
              "rate of memory traffic at which vectors are summed, scaled and compared; by default, "
              "memory_bandwidth and flops apply")
-      .field("copy_bandwidth", &Accelerator::copy_Bps, bandwidth_if_given(),
+      .field("copy_bandwidth", &Accelerator::copy_Bps, rate_if_given(),
              "rate of memory traffic at which tensors are copied; by default, memory_bandwidth "
              "applies")
-      .field("host_bandwidth", &Accelerator::host_Bps, bandwidth_if_given(),
+      .field("host_bandwidth", &Accelerator::host_Bps, rate_if_given(),
              "rate at which tensors that are exchanged through the host pass it: copies to it and "
              "back, and sums; by default, memory_bandwidth applies")
       .field("overlap_slowdown", &Accelerator::overlap_slowdown, number(1, 1e6),
@@ -100,20 +100,20 @@ FieldTable<SlowWorker> slow_worker_fields() {
 }
 
 FieldTable<Stragglers> straggler_fields() {
-  const auto some = [](const Stragglers& s) { return s.count > 0; };
+  const auto has_stragglers = [](const Stragglers& s) { return s.count > 0; };
   const char* const why_not = "has no effect here; expected a \"count\" above 0 beside it";
   return FieldTable<Stragglers>{}
       .field("count", &Stragglers::count, integer(0),
              "number of workers that are delayed in every step")
       .field("delay", &Stragglers::delay_s, quantity(Dimension::duration),
              "delay of each straggler before the step")
-      .only_where(some, why_not)
+      .only_where(has_stragglers, why_not)
       .field("seed", &Stragglers::seed, integer(0), "seed of the draws of workers")
-      .only_where(some, why_not)
+      .only_where(has_stragglers, why_not)
       .field("independent", &Stragglers::independent, boolean(),
              "every worker draws one of all workers `count` times and is delayed if it draws "
              "itself: in some steps no worker is delayed, in others more than `count` are")
-      .only_where(some, why_not);
+      .only_where(has_stragglers, why_not);
 }
 
 FieldTable<Skew> skew_fields() {
@@ -124,6 +124,20 @@ FieldTable<Skew> skew_fields() {
                 "largest delay of a worker")
       .field("rotates", &Skew::rotates, boolean(),
              "whether every worker takes over the next worker's delay in the next step");
+}
+
+/// Throws ConfigError if a slow worker does not exist or is listed twice.
+void check_slow_workers(const Cluster& cluster, const std::string& pointer) {
+  std::set<std::int64_t> seen;
+  for (std::size_t i = 0; i < cluster.slow_workers.size(); ++i) {
+    const std::int64_t rank = cluster.slow_workers[i].rank;
+    const std::string at = child(child(pointer, std::to_string(i)), "rank");
+    if (rank >= cluster.ranks())
+      throw ConfigError(at, fmt::format("expected a rank below {}, the number of workers, not {}",
+                                        cluster.ranks(), rank));
+    if (!seen.insert(rank).second)
+      throw ConfigError(at, fmt::format("rank {} is listed twice", rank));
+  }
 }
 
 double jittered(double bandwidth, const Cluster& cluster, int index, bool nic) {
@@ -218,7 +232,7 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
         "has no effect here; expected connection_cap or node_cap, which it varies, beside it");
   const std::string inter = child(pointer, "inter");
   check_profile(cluster.inter.profile, child(inter, "profile"));
-  if (cluster.inter.shaping.exists() && !cluster.inter.profile.empty())
+  if (cluster.inter.shaping.enabled() && !cluster.inter.profile.empty())
     throw ConfigError(child(inter, "profile"),
                       "expected a profile of links that change with time, or shaping, not both");
   check_background(cluster, child(inter, "background"));
@@ -233,17 +247,7 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
     throw ConfigError(child(child(pointer, "skew"), "largest"),
                       "expected a delay of at least `smallest`");
   if (j.contains("run_times")) parse_run_times(j.at("run_times"), child(pointer, "run_times"));
-  std::vector<bool> seen(static_cast<std::size_t>(cluster.ranks()));
-  for (std::size_t i = 0; i < cluster.slow_workers.size(); ++i) {
-    const std::int64_t rank = cluster.slow_workers[i].rank;
-    const std::string at = child(child(child(pointer, "slow_workers"), std::to_string(i)), "rank");
-    if (rank >= cluster.ranks())
-      throw ConfigError(at, fmt::format("expected a rank below {}, the number of workers, not {}",
-                                        cluster.ranks(), rank));
-    if (seen[static_cast<std::size_t>(rank)])
-      throw ConfigError(at, fmt::format("rank {} is listed twice", rank));
-    seen[static_cast<std::size_t>(rank)] = true;
-  }
+  check_slow_workers(cluster, child(pointer, "slow_workers"));
   return cluster;
 }
 

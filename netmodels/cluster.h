@@ -29,7 +29,7 @@ struct IntraSpec {
   double bandwidth_Bps = 0;
   double latency_s = 0;
   IntraKind kind = IntraKind::nvlink;  // ports into a crossbar, or into a host bridge
-  double bridge_Bps = 0;               // bandwidth of the host bridge; 0: that of a port
+  double bridge_Bps = 0;               // bandwidth of the host bridge; 0: same as a port
   bool gpudirect = true;  // NICs access accelerator memory; false: host memory, through the bridge
   double bridge_bandwidth() const { return bridge_Bps > 0 ? bridge_Bps : bandwidth_Bps; }
   /// True if messages between nodes pass their workers' ports and both nodes' host bridges.
@@ -39,27 +39,27 @@ struct IntraSpec {
 /// Whether the workers of a node share one NIC.
 enum class Nics { shared, per_worker };
 
-/// The FLOP rate and the memory bandwidth that an accelerator gets if they are not given: those of
-/// a V100 in single precision (NVIDIA V100 data sheet).
+/// The default FLOP rate and memory bandwidth of an accelerator: a V100 in single precision (NVIDIA
+/// V100 data sheet).
 inline constexpr double kV100FlopsPerS = 15.7e12, kV100MemoryBps = 900e9;
 
 /// The rates of an accelerator, from which the times of its operations are computed. An operation
 /// takes the launch overhead plus the larger of its memory time and its arithmetic time (the
-/// roofline model). If a rate is given for its kind, it takes the launch overhead plus its memory
-/// traffic at that rate.
+/// roofline model). If a rate is given for the operation's kind, it takes the launch overhead plus
+/// its memory traffic divided by that rate.
 struct Accelerator {
   std::string name;                        // empty: unknown
   double flops_per_s = 0, memory_Bps = 0;  // 0: unknown
   double launch_overhead_s = 5e-6;
-  /// Seconds from the end of an operation, for which the host waits, to the next launch. If
-  /// negative, it equals the launch overhead.
+  /// Seconds from the end of an operation that the host waits for until the next launch. If
+  /// negative, the launch overhead applies.
   double synchronize_overhead_s = -1;
   /// For each kind of operation, the rate of memory traffic, read and written, in bytes per second;
   /// 0: priced by the roofline model.
   double codec_Bps = 0, reduction_Bps = 0, copy_Bps = 0, host_Bps = 0;
   /// Factor on the time of computation while one of the worker's messages is in flight.
   double overlap_slowdown = 1;
-  /// The rates that are used: the given ones, or else those of a V100.
+  /// The given rates, or a V100's rates if none are given.
   double arithmetic_per_s() const { return flops_per_s > 0 ? flops_per_s : kV100FlopsPerS; }
   double traffic_Bps() const { return memory_Bps > 0 ? memory_Bps : kV100MemoryBps; }
   double seconds(const Cost& cost) const;
@@ -67,7 +67,7 @@ struct Accelerator {
   double rate_Bps(Cost::Kind kind) const;
 };
 
-/// A worker whose computation takes `factor` times as long as that of other workers.
+/// A worker whose computation takes `factor` times as long as on other workers.
 struct SlowWorker {
   std::int64_t rank = 0;
   double factor = 1;
@@ -88,7 +88,8 @@ struct Stragglers {
 /// from the smallest to the largest.
 struct Skew {
   double smallest_s = 0, largest_s = 0;
-  /// In the next step each rank has the delay of the next rank; false: delays are fixed.
+  /// True: each rank has the delay that the next rank had in the step before. False: delays are
+  /// fixed.
   bool rotates = true;
 };
 
@@ -104,7 +105,7 @@ struct Cluster {
   std::int64_t nodes = 1;
   std::int64_t workers_per_node = 1;
   IntraSpec intra{150e9, 5e-6};   // between workers of one node
-  LinkSpec inter{12.5e9, 25e-6};  // NICs; end-to-end latency, except for that of the topology
+  LinkSpec inter{12.5e9, 25e-6};  // NICs; the end-to-end latency without the topology's latency
   Nics nics = Nics::shared;
   TopologySpec topology;
   Transport transport;

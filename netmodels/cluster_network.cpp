@@ -12,7 +12,7 @@
 namespace trigram {
 namespace {
 
-constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+constexpr double kUnlimited = Transport::kUnlimited;
 
 class ClusterNetwork final : public Network {
  public:
@@ -27,35 +27,33 @@ class ClusterNetwork final : public Network {
     for (int rank = 0; rank < ranks(); ++rank)
       graph_.add(Vertex{Vertex::Kind::worker, "worker", std::to_string(rank), rank / workers_});
     if (workers_ > 1 || staged_) add_fabrics(cluster);
-    if (nodes() > 1) join(cluster);
+    if (nodes() > 1) connect_nodes(cluster);
     set_bisection(cluster);
   }
 
   void route(int source, int destination, std::vector<LinkId>& links) const override {
     if (source == destination) return;
-    const int from = source / workers_, to = destination / workers_;
-    if (from == to) {
-      links.push_back(port(source));
-      if (bridged_) links.push_back(bridge(source));
+    if (inside(source, destination)) {
+      injection(source, true, links);
       links.push_back(port(destination) + 1);
       return;
     }
-    leave(source, links);
-    between_nics(source, destination, capped(), links);
-    arrive(destination, links);
+    append_to_nic(source, links);
+    append_between_nics(source, destination, capped(), links);
+    append_from_nic(destination, links);
   }
 
-  void route_of_others(int source, int destination, std::vector<LinkId>& links) const override {
-    if (shared_nic_ && !staged_) links.push_back(reach_ + 2 * source);
-    between_nics(source, destination, false, links);
-    if (shared_nic_ && !staged_) links.push_back(reach_ + 2 * destination + 1);
+  void background_route(int source, int destination, std::vector<LinkId>& links) const override {
+    if (shared_nic_ && !staged_) links.push_back(nic_access_ + 2 * source);
+    append_between_nics(source, destination, false, links);
+    if (shared_nic_ && !staged_) links.push_back(nic_access_ + 2 * destination + 1);
   }
 
   void injection(int rank, bool inside, std::vector<LinkId>& links) const override {
     if (!inside) {
-      leave(rank, links);
+      append_to_nic(rank, links);
       links.push_back(nic(rank));
-      if (capped()) links.push_back(caps_ + 2 * (rank / workers_));
+      if (capped()) links.push_back(software_links_ + 2 * (rank / workers_));
       return;
     }
     links.push_back(port(rank));
@@ -89,72 +87,75 @@ class ClusterNetwork final : public Network {
     return {nodes(), source / workers_, destination / workers_, source % workers_,
             destination % workers_};
   }
-  bool capped() const { return transport_.node_cap_Bps != Transport::kNone; }
-  // The outgoing link of a port; the incoming link has the next id.
+  /// True if a node's software limits its messages: each node then has a link that represents it.
+  bool capped() const { return transport_.node_cap_Bps != Transport::kUnlimited; }
+  /// The outgoing link of a worker's port; the incoming link has the next id. The same holds for
+  /// `nic`.
   LinkId port(int rank) const { return ports_ + 2 * rank; }
   /// The index of the NIC that a rank uses.
   int nic_of(int rank) const { return shared_nic_ ? rank / workers_ : rank; }
   LinkId nic(int rank) const { return nics_ + 2 * nic_of(rank); }
   LinkId bridge(int rank) const { return bridges_ + rank / workers_; }
   /// Appends the links from a worker to its NIC.
-  void leave(int rank, std::vector<LinkId>& links) const {
-    if (staged_) links.insert(links.end(), {port(rank), bridge(rank), reach_ + 2 * nic_of(rank)});
-    else if (shared_nic_) links.push_back(reach_ + 2 * rank);
-  }
-  void arrive(int rank, std::vector<LinkId>& links) const {
+  void append_to_nic(int rank, std::vector<LinkId>& links) const {
     if (staged_)
-      links.insert(links.end(), {reach_ + 2 * nic_of(rank) + 1, bridge(rank), port(rank) + 1});
-    else if (shared_nic_) links.push_back(reach_ + 2 * rank + 1);
+      links.insert(links.end(), {port(rank), bridge(rank), nic_access_ + 2 * nic_of(rank)});
+    else if (shared_nic_) links.push_back(nic_access_ + 2 * rank);
   }
-  void between_nics(int source, int destination, bool by_software,
-                    std::vector<LinkId>& links) const {
+  void append_from_nic(int rank, std::vector<LinkId>& links) const {
+    if (staged_)
+      links.insert(links.end(), {nic_access_ + 2 * nic_of(rank) + 1, bridge(rank), port(rank) + 1});
+    else if (shared_nic_) links.push_back(nic_access_ + 2 * rank + 1);
+  }
+  void append_between_nics(int source, int destination, bool through_software,
+                           std::vector<LinkId>& links) const {
     const int from = source / workers_, to = destination / workers_;
     links.push_back(nic(source));
-    if (by_software) links.push_back(caps_ + 2 * from);
+    if (through_software) links.push_back(software_links_ + 2 * from);
     topology_->route(from, to, links);
-    if (by_software) links.push_back(caps_ + 2 * to + 1);
+    if (through_software) links.push_back(software_links_ + 2 * to + 1);
     links.push_back(nic(destination) + 1);
   }
   LinkId next_link() const { return static_cast<LinkId>(graph_.links.size()); }
 
-  Vertex part(Vertex::Kind kind, const char* tier, int index, int node) const {
+  Vertex make_vertex(Vertex::Kind kind, const char* tier, int index, int node) const {
     return {kind, tier, std::to_string(index), node};
   }
 
   /// Adds the fabrics inside the nodes: ports into a crossbar, or to both ends of a bridge.
   void add_fabrics(const Cluster& cluster) {
-    std::vector<VertexId>&out = fabric_in_, &in = fabric_out_;
     for (int node = 0; node < nodes(); ++node) {
-      out.push_back(
-          graph_.add(part(Vertex::Kind::fabric, bridged_ ? "bridge in" : "crossbar", node, node)));
-      in.push_back(bridged_ ? graph_.add(part(Vertex::Kind::fabric, "bridge out", node, node))
-                            : out.back());
+      fabric_in_.push_back(graph_.add(
+          make_vertex(Vertex::Kind::fabric, bridged_ ? "bridge in" : "crossbar", node, node)));
+      fabric_out_.push_back(
+          bridged_ ? graph_.add(make_vertex(Vertex::Kind::fabric, "bridge out", node, node))
+                   : fabric_in_.back());
     }
     ports_ = next_link();
     for (int rank = 0; rank < ranks(); ++rank) {
       const auto node = static_cast<std::size_t>(rank / workers_);
       const double Bps = cluster.port_bandwidth(rank);
-      graph_.add(Link{worker(rank), out[node], Bps, cluster.intra.latency_s});
-      graph_.add(Link{in[node], worker(rank), Bps, 0});
+      graph_.add(Link{worker(rank), fabric_in_[node], Bps, cluster.intra.latency_s});
+      graph_.add(Link{fabric_out_[node], worker(rank), Bps, 0});
     }
     bridges_ = next_link();
-    for (std::size_t node = 0; bridged_ && node < out.size(); ++node)
-      graph_.add(Link{out[node], in[node], cluster.intra.bridge_bandwidth(), 0});
+    for (std::size_t node = 0; bridged_ && node < fabric_in_.size(); ++node)
+      graph_.add(Link{fabric_in_[node], fabric_out_[node], cluster.intra.bridge_bandwidth(), 0});
   }
 
   int node_of_nic(int index) const { return shared_nic_ ? index : index / workers_; }
 
-  /// Adds the inner ends of NICs. A NIC's inner end is a separate vertex, or the worker itself if
-  /// each worker has a NIC and messages are not staged. Workers, or host bridges if messages are
-  /// staged, reach the inner ends over unlimited links.
+  /// Adds a vertex for the host side of each NIC, and returns the vertices by NIC. If each worker
+  /// has a NIC and messages are not staged, the worker itself is the vertex. Workers (host bridges
+  /// if messages are staged) are connected to these vertices by unlimited links.
   std::vector<VertexId> add_nics() {
     std::vector<VertexId> ends;
     const int count = shared_nic_ ? nodes() : ranks();
     for (int i = 0; i < count; ++i)
       ends.push_back(shared_nic_ || staged_
-                         ? graph_.add(part(Vertex::Kind::nic, "NIC", i, node_of_nic(i)))
+                         ? graph_.add(make_vertex(Vertex::Kind::nic, "NIC", i, node_of_nic(i)))
                          : worker(i));
-    reach_ = next_link();
+    nic_access_ = next_link();
     for (int i = 0; staged_ && i < count; ++i) {
       const auto node = static_cast<std::size_t>(node_of_nic(i));
       const VertexId end = ends[static_cast<std::size_t>(i)];
@@ -167,7 +168,7 @@ class ClusterNetwork final : public Network {
     return ends;
   }
 
-  void join(const Cluster& cluster) {
+  void connect_nodes(const Cluster& cluster) {
     const auto& entry = topology_of(cluster.topology);
     const auto first = static_cast<std::size_t>(next_link());
     topology_ = entry.make(cluster.topology.options, cluster.attached_nodes(), graph_);
@@ -176,13 +177,14 @@ class ClusterNetwork final : public Network {
       graph_.links[id].varies = !profile_.empty();
     }
     std::vector<VertexId> exits;  // per node: the vertex that its NICs connect to
-    caps_ = next_link();
+    software_links_ = next_link();
     for (int node = 0; node < nodes(); ++node) {
-      exits.push_back(topology_->attach(node));
+      exits.push_back(topology_->switch_of(node));
       if (!capped()) continue;
-      const VertexId software = graph_.add(part(Vertex::Kind::nic, "transport", node, node));
-      graph_.add_duplex(software, exits.back(),
-                        transport_.node_cap_Bps * node_swiftness(transport_.variation, node), 0);
+      const VertexId software = graph_.add(make_vertex(Vertex::Kind::nic, "transport", node, node));
+      graph_.add_duplex(
+          software, exits.back(),
+          transport_.node_cap_Bps * node_throughput_factor(transport_.variation, node), 0);
       exits.back() = software;
     }
     const std::vector<VertexId> ends = add_nics();
@@ -204,7 +206,7 @@ class ClusterNetwork final : public Network {
   /// A token bucket counts bytes on the wire, including headers, so its values are multiplied by
   /// goodput.
   void shape(Link& link, const Shaping& shaping) const {
-    if (!shaping.exists()) return;
+    if (!shaping.enabled()) return;
     const double rate_Bps = transport_.goodput * shaping.rate_Bps;
     if (shaping.depth_bytes == 0) {
       link.bandwidth_Bps = std::min(link.bandwidth_Bps, rate_Bps);
@@ -220,7 +222,7 @@ class ClusterNetwork final : public Network {
   double slowest_half_Bps() const {
     std::vector<double> swiftness;
     for (int node = 0; node < nodes(); ++node)
-      swiftness.push_back(node_swiftness(transport_.variation, node));
+      swiftness.push_back(node_throughput_factor(transport_.variation, node));
     std::sort(swiftness.begin(), swiftness.end());
     return transport_.node_cap_Bps *
            std::accumulate(swiftness.begin(), swiftness.begin() + nodes() / 2, 0.0);
@@ -234,7 +236,7 @@ class ClusterNetwork final : public Network {
   void set_bisection(const Cluster& cluster) {
     if (nodes() > 1) {
       const Shaping& shaping = cluster.inter.shaping;
-      const double nic_Bps = shaping.exists()  // long-run bandwidth
+      const double nic_Bps = shaping.enabled()  // long-run bandwidth
                                  ? std::min(cluster.inter.bandwidth_Bps, shaping.rate_Bps)
                                  : cluster.inter.bandwidth_Bps;
       bisection_ = topology_->bisection(nic_Bps * (shared_nic_ ? 1 : workers_));
@@ -257,9 +259,11 @@ class ClusterNetwork final : public Network {
   std::vector<LinkChange> profile_;
   int workers_;  // per node
   bool shared_nic_, bridged_, staged_;
-  std::vector<VertexId> fabric_in_,
-      fabric_out_;  // by node; both are the same vertex if there is no bridge
-  LinkId reach_ = 0, nics_ = 0, caps_ = 0, ports_ = 0, bridges_ = 0;  // the first link of each kind
+  // By node: the vertices at which messages enter and leave the fabric; the same if there is no
+  // bridge.
+  std::vector<VertexId> fabric_in_, fabric_out_;
+  LinkId nic_access_ = 0, nics_ = 0, software_links_ = 0, ports_ = 0,
+         bridges_ = 0;  // the first link of each kind
   std::unique_ptr<Topology> topology_;
   Bisection bisection_;
 };

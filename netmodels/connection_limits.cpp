@@ -5,20 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "netmodels/network/network_summary.h"
 #include "netmodels/variation.h"
 
 namespace trigram {
 namespace {
 
-/// Above this number of nodes, only some nodes are used as sources.
-constexpr int kMostLimitedSources = 2048, kSampledLimitedSources = 64;
-
 struct Limit {
   double Bps;
-  std::string by;
+  std::string bottleneck;
 };
 
-/// The narrowest link of a route. For a link with a token bucket its long-run bandwidth counts.
+/// The narrowest link of a route. A link with a token bucket counts with its long-run bandwidth.
 Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
   Limit narrowest{std::numeric_limits<double>::infinity(), "links"};
   for (const LinkId id : route) {
@@ -29,29 +27,28 @@ Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
   return narrowest;
 }
 
-/// The lowest limit of a connection. The network gives its value; its name is that of the limit
-/// whose formula gives the same value.
+/// The lowest limit of a connection. The network gives its value. The bottleneck is the lowest of
+/// the limits considered here, and the last of them if several are equal.
 Limit limit_of(const Cluster& cluster, const Network& network, int source, int destination,
                std::span<const LinkId> route, TrafficClass traffic) {
   const auto per_node = static_cast<int>(cluster.workers_per_node);
-  const bool inside = source / per_node == destination / per_node;
   const Transport& t = cluster.transport;
   Limit lowest = narrowest_of(network, route);
-  if (inside) return lowest;
+  if (cluster.node_of(source) == cluster.node_of(destination)) return lowest;
   const double network_Bps =
       std::min(lowest.Bps, network.connection_cap(source, destination, traffic));
-  const auto consider = [&](double Bps, const char* by) {
-    if (Bps <= lowest.Bps) lowest = {Bps, by};
+  const auto consider = [&](double Bps, const char* bottleneck) {
+    if (Bps <= lowest.Bps) lowest = {Bps, bottleneck};
   };
-  consider(t.node_cap_Bps * std::min(node_swiftness(t.variation, source / per_node),
-                                     node_swiftness(t.variation, destination / per_node)),
+  consider(t.node_cap_Bps * std::min(node_throughput_factor(t.variation, source / per_node),
+                                     node_throughput_factor(t.variation, destination / per_node)),
            "the software of nodes");
   consider(t.connection_cap_Bps *
-               connection_swiftness(t.variation,
-                                    {network.nodes(), source / per_node, destination / per_node,
-                                     source % per_node, destination % per_node}),
+               connection_throughput_factor(
+                   t.variation, {network.nodes(), source / per_node, destination / per_node,
+                                 source % per_node, destination % per_node}),
            "the connection's cap");
-  const auto streams = static_cast<double>(t.all_streams(traffic));
+  const auto streams = static_cast<double>(t.total_streams(traffic));
   consider(streams * t.stream_cap_Bps, "the streams' cap");
   const double round_trip_s = 2 * network.latency(route);
   if (round_trip_s > 0) {
@@ -60,15 +57,15 @@ Limit limit_of(const Cluster& cluster, const Network& network, int source, int d
       consider(streams * t.segment_bytes * t.loss_constant / std::sqrt(t.loss) / round_trip_s,
                "losses");
   }
-  return {t.efficiency.of(traffic) * network_Bps, lowest.by};
+  return {t.efficiency.share(traffic) * network_Bps, lowest.bottleneck};
 }
 
 void add(std::vector<ConnectionLimit>& found, bool inside, const Limit& limit, double latency_s) {
   auto same = std::find_if(found.begin(), found.end(), [&](const ConnectionLimit& c) {
-    return c.inside == inside && c.by == limit.by;
+    return c.inside == inside && c.bottleneck == limit.bottleneck;
   });
   if (same == found.end()) {
-    found.push_back({inside, limit.by, limit.Bps, limit.Bps, latency_s, latency_s});
+    found.push_back({inside, limit.bottleneck, limit.Bps, limit.Bps, latency_s, latency_s});
     return;
   }
   same->least_Bps = std::min(same->least_Bps, limit.Bps);
@@ -81,21 +78,11 @@ void add(std::vector<ConnectionLimit>& found, bool inside, const Limit& limit, d
 
 std::vector<ConnectionLimit> connection_limits(const Cluster& cluster, const Network& network,
                                                TrafficClass traffic) {
-  const auto per_node = static_cast<int>(cluster.workers_per_node);
-  const int nodes = network.nodes();
   std::vector<ConnectionLimit> found;
-  std::vector<LinkId> route;
-  const auto follow = [&](int source, int destination) {
-    route.clear();
-    network.route(source, destination, route);
-    add(found, source / per_node == destination / per_node,
+  visit_routes(network, [&](int source, int destination, std::span<const LinkId> route) {
+    add(found, cluster.node_of(source) == cluster.node_of(destination),
         limit_of(cluster, network, source, destination, route, traffic), network.latency(route));
-  };
-  if (per_node > 1) follow(0, 1);
-  const int step = nodes > kMostLimitedSources ? nodes / kSampledLimitedSources : 1;
-  for (int from = 0; from < nodes; from += step)
-    for (int to = 0; to < nodes; ++to)
-      if (from != to) follow(from * per_node, to * per_node);
+  });
   return found;
 }
 

@@ -4,16 +4,11 @@
 #include <limits>
 
 namespace trigram {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
                              CollectivePattern::Shape shape, TrafficClass traffic,
                              std::span<const int> members, std::size_t first)
-    : shape_(shape), traffic_(traffic), bandwidth_Bps_(kInfinity) {
+    : shape_(shape), traffic_(traffic) {
   if (shape == CollectivePattern::h_relation) {
     add_pairs(network, cluster, members);
     return;
@@ -29,8 +24,8 @@ void CoupledRounds::add_pairs(const Network& network, const Cluster& cluster,
   const bool between = std::any_of(members.begin(), members.end(), [&](int member) {
     return cluster.node_of(member) != cluster.node_of(members[0]);
   });
-  if (between) share_ = cluster.transport.efficiency.of(traffic_);
-  std::vector<bool> passed(network.links().size());
+  if (between) share_ = cluster.transport.efficiency.share(traffic_);
+  std::vector<bool> is_listed(network.links().size());
   std::vector<LinkId> route;
   double longest_s = -1;
   for (const int source : members)
@@ -40,8 +35,8 @@ void CoupledRounds::add_pairs(const Network& network, const Cluster& cluster,
       route.clear();
       network.route(source, destination, route);
       for (const LinkId id : route) {
-        if (passed[static_cast<std::size_t>(id)] || network.link(id).unlimited()) continue;
-        passed[static_cast<std::size_t>(id)] = true;
+        if (is_listed[static_cast<std::size_t>(id)] || network.link(id).unlimited()) continue;
+        is_listed[static_cast<std::size_t>(id)] = true;
         links_.push_back(id);
         bandwidth_Bps_ = std::min(bandwidth_Bps_, share_ * network.link(id).bandwidth_Bps);
       }
@@ -64,9 +59,9 @@ CoupledRounds CoupledRounds::repeated(std::span<const int> times_by_link, int mo
 }
 
 CoupledRounds CoupledRounds::sustained() const {
-  CoupledRounds held_back = *this;
-  held_back.bandwidth_Bps_ = sustained_bandwidth();
-  return held_back;
+  CoupledRounds result = *this;
+  result.bandwidth_Bps_ = sustained_bandwidth();
+  return result;
 }
 
 void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
@@ -74,11 +69,11 @@ void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
   const Transport& transport = cluster.transport;
   const std::size_t size = members.size(),
                     count = shape_ == CollectivePattern::ring ? size : size - 1;
-  std::vector<int> passing(network.links().size());
+  std::vector<int> uses(network.links().size());
   std::vector<std::vector<LinkId>> routes(count);
   for (std::size_t i = 0; i < count; ++i) {
     network.route(members[(first + i) % size], members[(first + i + 1) % size], routes[i]);
-    for (const LinkId link : routes[i]) ++passing[static_cast<std::size_t>(link)];
+    for (const LinkId link : routes[i]) ++uses[static_cast<std::size_t>(link)];
   }
   for (std::size_t i = 0; i < count; ++i) {
     const int source = members[(first + i) % size], destination = members[(first + i + 1) % size];
@@ -86,7 +81,7 @@ void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
     for (const LinkId id : routes[i]) {
       const Link& link = network.link(id);
       if (link.unlimited()) continue;
-      const int sharing = passing[static_cast<std::size_t>(id)];
+      const int sharing = uses[static_cast<std::size_t>(id)];
       bandwidth_Bps = std::min(bandwidth_Bps, link.bandwidth_Bps / sharing);
       exact_ = exact_ && sharing == 1;
       links_.push_back(id);
@@ -95,7 +90,7 @@ void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
         sustained_Bps_, network.connection_cap(source, destination, traffic_, Rate::sustained));
     const bool inside = cluster.node_of(source) == cluster.node_of(destination);
     if (!inside && traffic_ != TrafficClass::collective) {
-      share_ = transport.efficiency.of(traffic_);
+      share_ = transport.efficiency.share(traffic_);
       bandwidth_Bps *= share_;
     }
     edges_.push_back({.overhead_s = inside ? 0 : transport.stage_overhead_s,
@@ -119,8 +114,8 @@ bool can_couple(const Cluster& cluster) {
          !cluster.transport.limits_messages();
 }
 
-bool foreseeable(const Cluster& cluster) {
-  return can_couple(cluster) && !cluster.inter.shaping.exists();
+bool predictable(const Cluster& cluster) {
+  return can_couple(cluster) && !cluster.inter.shaping.enabled();
 }
 
 }  // namespace trigram

@@ -40,10 +40,10 @@ class CoupledRounds {
   double sustained_bandwidth() const { return std::min(bandwidth_Bps_, sustained_Bps_); }
   /// A copy of these rounds that runs at sustained_bandwidth().
   CoupledRounds sustained() const;
-  /// The fraction of the links' bandwidth that this traffic pattern reaches: a byte takes as much
-  /// bandwidth as 1 / share bytes.
+  /// The fraction of the links' bandwidth that this traffic pattern reaches. A byte thus occupies
+  /// its links as long as 1 / share() bytes of a collective.
   double share() const { return share_; }
-  /// Source and destination of the slowest message, or of one of them.
+  /// Source and destination of the slowest message; of any of them if several are equally slow.
   int slowest_source() const { return slowest_source_; }
   int slowest_destination() const { return slowest_destination_; }
   /// True if messages take exactly the time of the edges, because no two of them use the same link.
@@ -58,18 +58,18 @@ class CoupledRounds {
   TrafficClass traffic_;
   std::vector<PipelineEdge> edges_;
   std::vector<LinkId> links_;
-  double bandwidth_Bps_ = 0, share_ = 1;
+  double bandwidth_Bps_ = std::numeric_limits<double>::infinity(), share_ = 1;
   double sustained_Bps_ = std::numeric_limits<double>::infinity();
   int slowest_source_ = 0, slowest_destination_ = 0;
   bool exact_ = true;
 };
 
-/// True if rounds on this cluster take exactly the time that `CoupledRounds` computes. This needs
-/// links that do not change with time, and messages that do not slow computation down.
-bool foreseeable(const Cluster& cluster);
-/// True if the simulator can run collectives on this cluster as coupled flows. The cluster need not
-/// be `foreseeable`: for NICs with token buckets the simulator itself computes how long a flow
-/// takes.
+/// True if the simulator can run collectives on this cluster as coupled flows. This requires an
+/// eager transport, links whose bandwidth changes with time only by token buckets, and messages
+/// that do not slow computation down.
 bool can_couple(const Cluster& cluster);
+/// True if, in addition, rounds take exactly the time that `CoupledRounds` computes. With token
+/// buckets they do not: the simulator itself then computes how long a flow takes.
+bool predictable(const Cluster& cluster);
 
 }  // namespace trigram

@@ -17,10 +17,10 @@ bool is_drawn(int rank, const Stragglers& stragglers, std::size_t ranks, long st
   const auto P = static_cast<std::uint32_t>(ranks);
   for (auto last = P - static_cast<std::uint32_t>(stragglers.count); last < P; ++last) {
     const std::uint32_t candidate = random.below(last + 1);
-    const bool again = std::find(drawn.begin(), drawn.end(), candidate) != drawn.end();
-    drawn.push_back(again ? last : candidate);
+    const bool repeated = std::ranges::find(drawn, candidate) != drawn.end();
+    drawn.push_back(repeated ? last : candidate);
   }
-  return std::find(drawn.begin(), drawn.end(), static_cast<std::uint32_t>(rank)) != drawn.end();
+  return std::ranges::find(drawn, static_cast<std::uint32_t>(rank)) != drawn.end();
 }
 
 /// True if `rank` draws itself in one of its own `count` draws.
@@ -40,7 +40,7 @@ class Machines final : public MachineModel {
         skew_(cluster.skew),
         run_times_(cluster.run_times) {
     for (int rank = 0; rank < cluster.ranks(); ++rank)
-      factors_[static_cast<std::size_t>(rank)] = worker_slowness(cluster.worker_variation, rank);
+      factors_[static_cast<std::size_t>(rank)] = worker_time_factor(cluster.worker_variation, rank);
     for (const SlowWorker& slow : cluster.slow_workers)
       factors_.at(static_cast<std::size_t>(slow.rank)) *= slow.factor;
   }
@@ -54,14 +54,14 @@ class Machines final : public MachineModel {
  private:
   double straggler_delay(int rank, long step) const {
     if (stragglers_.count == 0 || stragglers_.delay_s == 0) return 0;
-    const auto held_up = stragglers_.independent ? draws_itself : is_drawn;
-    return held_up(rank, stragglers_, factors_.size(), step) ? stragglers_.delay_s : 0;
+    const auto is_straggler = stragglers_.independent ? draws_itself : is_drawn;
+    return is_straggler(rank, stragglers_, factors_.size(), step) ? stragglers_.delay_s : 0;
   }
   double skew_delay(int rank, long step) const {
     const auto ranks = static_cast<long>(factors_.size());
     if (ranks == 1 || skew_.largest_s == 0) return skew_.smallest_s;
-    const long place = skew_.rotates ? (rank + step) % ranks : rank;
-    return skew_.smallest_s + (skew_.largest_s - skew_.smallest_s) * static_cast<double>(place) /
+    const long position = skew_.rotates ? (rank + step) % ranks : rank;
+    return skew_.smallest_s + (skew_.largest_s - skew_.smallest_s) * static_cast<double>(position) /
                                   static_cast<double>(ranks - 1);
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/math/elementary.h"
 #include "core/random/philox.h"
@@ -25,7 +26,8 @@ double bounded(double smallest, double largest, double mean, double deviation, P
   return std::min(largest, smallest + lognormal(mean - smallest, deviation, random));
 }
 
-double on_the_line(const std::vector<Quantile>& quantiles, double share) {
+/// The quantile at `share`, by linear interpolation between the two points around it.
+double interpolate(const std::vector<Quantile>& quantiles, double share) {
   const auto above = std::find_if(quantiles.begin() + 1, quantiles.end() - 1,
                                   [&](const Quantile& q) { return q.share > share; });
   const Quantile &a = *(above - 1), &b = *above;
@@ -42,9 +44,7 @@ double mean_of(const std::vector<Quantile>& quantiles) {
 
 const RunTimes& resolved(const RunTimes& times) {
   if (times.kind != Shape::published) return times;
-  return std::find_if(published_run_times().begin(), published_run_times().end(),
-                      [&](const auto& published) { return published.name == times.name; })
-      ->times;
+  return std::ranges::find(published_run_times(), times.name, &PublishedRunTimes::name)->times;
 }
 
 FieldTable<Quantile> quantile_fields() {
@@ -53,10 +53,6 @@ FieldTable<Quantile> quantile_fields() {
                 "share of the steps that take less than `time`")
       .required("time", &Quantile::seconds, quantity(Dimension::duration),
                 "time that this share of the steps stays below");
-}
-
-auto of(Shape kind) {
-  return [kind](const RunTimes& times) { return times.kind == kind; };
 }
 
 /// Throws ConfigError unless smallest < mean < largest and the deviation is positive.
@@ -76,8 +72,9 @@ FieldTable<RunTimes> run_times_fields() {
   std::vector<std::pair<std::string, std::string>> names;
   for (const PublishedRunTimes& published : published_run_times())
     names.emplace_back(published.name, published.name);
-  const auto duration = [] { return quantity(Dimension::duration); };
-  return FieldTable<RunTimes>{}
+  const OptionType<double> duration = quantity(Dimension::duration), length = number(0, 1e9);
+  FieldTable<RunTimes> table;
+  table
       .required("kind", &RunTimes::kind,
                 one_of<Shape>({{"constant", Shape::constant},
                                {"lognormal", Shape::lognormal},
@@ -88,41 +85,38 @@ FieldTable<RunTimes> run_times_fields() {
                 "shape of the distribution")
       .field("seed", &RunTimes::seed, integer(0), "seed of the draws")
       .only_where([](const RunTimes& times) { return times.kind != Shape::constant; },
-                  "has no effect here, because constant times are not drawn; remove it")
-      .field("variation", &RunTimes::variation, number(0, 10),
-             "standard deviation over mean (lognormal)")
-      .only_where(of(Shape::lognormal), "is an option of the kind lognormal")
-      .field("smallest", &RunTimes::smallest_s, duration(), "shortest time of a step (bounded)")
-      .only_where(of(Shape::bounded), "is an option of the kind bounded")
-      .field("largest", &RunTimes::largest_s, duration(), "longest time of a step (bounded)")
-      .only_where(of(Shape::bounded), "is an option of the kind bounded")
-      .field("mean", &RunTimes::mean_s, duration(), "mean time of a step (bounded)")
-      .only_where(of(Shape::bounded), "is an option of the kind bounded")
-      .field("deviation", &RunTimes::deviation_s, duration(),
-             "standard deviation of the time of a step (bounded)")
-      .only_where(of(Shape::bounded), "is an option of the kind bounded")
-      .field("quantiles", &RunTimes::quantiles, list_of(nested(quantile_fields())),
-             "points of the distribution from share 0 to share 1, linear in between; no step takes "
-             "a time between those of two points with the same share")
-      .only_where(of(Shape::quantiles), "is an option of the kind quantiles")
-      .field("shortest_length", &RunTimes::shortest, number(0, 1e9), "shortest sequence, in tokens")
-      .only_where(of(Shape::sequences), "is an option of the kind sequences")
-      .field("longest_length", &RunTimes::longest, number(0, 1e9), "longest sequence, in tokens")
-      .only_where(of(Shape::sequences), "is an option of the kind sequences")
-      .field("mean_length", &RunTimes::mean, number(0, 1e9), "mean length of a sequence")
-      .only_where(of(Shape::sequences), "is an option of the kind sequences")
-      .field("length_deviation", &RunTimes::deviation, number(0, 1e9),
-             "standard deviation of the length of a sequence")
-      .only_where(of(Shape::sequences), "is an option of the kind sequences")
-      .field("sequences", &RunTimes::batch, integer(1, 65536),
-             "sequences in a worker's batch; the longest one determines the time")
-      .only_where(of(Shape::sequences), "is an option of the kind sequences")
-      .field("fixed_share", &RunTimes::fixed_share, number(0, 1),
-             "share of the mean time that does not depend on the lengths")
-      .only_where(of(Shape::sequences), "is an option of the kind sequences")
-      .field("name", &RunTimes::name, one_of<std::string>(std::move(names)),
-             "name of a measured distribution")
-      .only_where(of(Shape::published), "is an option of the kind published");
+                  "has no effect here, because constant times are not drawn; remove it");
+  const auto add = [&table](Shape kind, const char* kind_name, const char* name, auto member,
+                            auto type, const char* doc) {
+    table.field(name, member, std::move(type), doc)
+        .only_where([kind](const RunTimes& times) { return times.kind == kind; },
+                    fmt::format("is an option of the kind {}", kind_name));
+  };
+  add(Shape::lognormal, "lognormal", "variation", &RunTimes::variation, number(0, 10),
+      "standard deviation over mean (lognormal)");
+  const auto add_bounded = std::bind_front(add, Shape::bounded, "bounded");
+  add_bounded("smallest", &RunTimes::smallest_s, duration, "shortest time of a step (bounded)");
+  add_bounded("largest", &RunTimes::largest_s, duration, "longest time of a step (bounded)");
+  add_bounded("mean", &RunTimes::mean_s, duration, "mean time of a step (bounded)");
+  add_bounded("deviation", &RunTimes::deviation_s, duration,
+              "standard deviation of the time of a step (bounded)");
+  add(Shape::quantiles, "quantiles", "quantiles", &RunTimes::quantiles,
+      list_of(nested(quantile_fields())),
+      "points of the distribution from share 0 to share 1, linear in between; no step takes a time "
+      "between those of two points with the same share");
+  const auto add_sequences = std::bind_front(add, Shape::sequences, "sequences");
+  add_sequences("shortest_length", &RunTimes::shortest, length, "shortest sequence, in tokens");
+  add_sequences("longest_length", &RunTimes::longest, length, "longest sequence, in tokens");
+  add_sequences("mean_length", &RunTimes::mean, length, "mean length of a sequence");
+  add_sequences("length_deviation", &RunTimes::deviation, length,
+                "standard deviation of the length of a sequence");
+  add_sequences("sequences", &RunTimes::batch, integer(1, 65536),
+                "sequences in a worker's batch; the longest one determines the time");
+  add_sequences("fixed_share", &RunTimes::fixed_share, number(0, 1),
+                "share of the mean time that does not depend on the lengths");
+  add(Shape::published, "published", "name", &RunTimes::name, one_of<std::string>(std::move(names)),
+      "name of a measured distribution");
+  return table;
 }
 
 RunTimes parse_run_times(const Json& j, const std::string& pointer) {
@@ -174,8 +168,8 @@ RunTimeDraws::RunTimeDraws(const RunTimes& times) : times_(resolved(times)) {
     case Shape::bounded:
     case Shape::sequences: break;
   }
-  // The mean of times that are cut off, and of the longest of a batch, has no closed form. It is
-  // therefore estimated from draws that no run uses.
+  // The mean of times that are cut off has no closed form, nor has the mean of the longest sequence
+  // of a batch. They are therefore estimated from draws that no run uses.
   constexpr int kDraws = 1 << 14;
   double sum = 0;
   for (int i = 0; i < kDraws; ++i) sum += draw(Philox(0, i, 0, Purpose::run_time_mean));
@@ -190,7 +184,7 @@ double RunTimeDraws::draw(Philox random) const {
     case Shape::bounded:
       return bounded(times_.smallest_s, times_.largest_s, times_.mean_s, times_.deviation_s,
                      random);
-    case Shape::quantiles: return on_the_line(times_.quantiles, random.uniform());
+    case Shape::quantiles: return interpolate(times_.quantiles, random.uniform());
     case Shape::sequences: {
       double longest = 0;
       for (std::int64_t i = 0; i < times_.batch; ++i)
@@ -235,9 +229,8 @@ const std::vector<PublishedRunTimes>& published_run_times() {
   static const std::vector<PublishedRunTimes> all = {
       {"ucf101_lstm",
        "LSTM on UCF101, batch 16, P100: range, mean and deviation of Li et al., \"Taming "
-       "unbalanced "
-       "training workloads in deep learning with partial collective operations\" (PPoPP'20, arXiv "
-       "1908.04207); the shape is assumed",
+       "unbalanced training workloads in deep learning with partial collective operations\" "
+       "(PPoPP'20, arXiv 1908.04207); the shape is assumed",
        bounded_ms(201, 3410, 1235, 706)},
       {"wmt16_transformer",
        "Transformer on WMT16, batch 64, P100: range, mean and deviation of Li et al. (arXiv "
@@ -245,8 +238,7 @@ const std::vector<PublishedRunTimes>& published_run_times() {
        bounded_ms(179, 3482, 475, 144)},
       {"resnet50_cloud",
        "ResNet-50 on ImageNet, batch 256, two V100 of a cloud: range, mean and deviation of Li et "
-       "al. (arXiv 1908.04207); "
-       "the shape is assumed",
+       "al. (arXiv 1908.04207); the shape is assumed",
        bounded_ms(399, 1892, 454, 116)},
       {"wmt17_transformer",
        "Transformer on WMT17, 8,192 tokens, P100: quartiles and range read off a figure of Li et "

@@ -16,8 +16,9 @@ struct Quantile {
 };
 
 /// The variation of a step's computation time between workers and steps. Its causes are, for
-/// example, sequences of uneven length, environments of uneven speed, and shared machines. Draws
-/// are divided by the distribution's mean, so the mean time of a step is the workload's own time.
+/// example, sequences of uneven length, environments of uneven speed, and shared machines. Times
+/// that are drawn from the distribution are divided by its mean and multiplied by the workload's
+/// own time, which is therefore the mean time of a step.
 struct RunTimes {
   enum class Shape { constant, lognormal, bounded, quantiles, sequences, published };
   Shape kind = Shape::constant;
@@ -25,13 +26,13 @@ struct RunTimes {
   /// For the shape lognormal: standard deviation divided by mean.
   double variation = 0;
   /// For the shape bounded: times are `smallest_s` plus a lognormal time, cut off at `largest_s`.
-  /// Mean and standard deviation are those without the cut.
+  /// Mean and standard deviation are given for the distribution before the cut.
   double smallest_s = 0, largest_s = 0, mean_s = 0, deviation_s = 0;
   /// For the shape quantiles: points from share 0 to share 1, with linear interpolation.
   std::vector<Quantile> quantiles;
   /// For the shape sequences: a step takes as long as the longest of `batch` sequences. Their
-  /// lengths (in tokens or frames) have the bounded shape above. The fraction `fixed_share` of the
-  /// time does not depend on the lengths.
+  /// lengths (in tokens or frames) are drawn like the times of the shape bounded. The fraction
+  /// `fixed_share` of the mean time does not depend on the lengths.
   double shortest = 0, longest = 0, mean = 0, deviation = 0, fixed_share = 0;
   std::int64_t batch = 1;
   /// For the shape published: a name in `published_run_times`.
@@ -58,7 +59,7 @@ class RunTimeDraws {
  private:
   double draw(Philox random) const;
   RunTimes times_;
-  double mean_ = 1;  // mean of the draws before division
+  double mean_ = 1;  // mean of `draw`
 };
 
 }  // namespace trigram

@@ -33,7 +33,7 @@ FieldTable<Efficiency> efficiency_fields() {
 
 }  // namespace
 
-double Efficiency::of(TrafficClass traffic) const {
+double Efficiency::share(TrafficClass traffic) const {
   switch (traffic) {
     case TrafficClass::collective: return 1;
     case TrafficClass::leaders: return leaders;
@@ -45,13 +45,13 @@ double Efficiency::of(TrafficClass traffic) const {
   return 1;
 }
 
-bool Efficiency::matters() const {
+bool Efficiency::reduces_any() const {
   return std::min({leaders, all_to_all, point_to_point, server}) < 1;
 }
 
 double Transport::stream_Bps(double latency_s, Rate rate) const {
   if (latency_s == 0) return stream_cap_Bps;
-  double round_trip_bytes = rate == Rate::sustained ? tcp.window_bytes : kNone;
+  double round_trip_bytes = rate == Rate::sustained ? tcp.window_bytes : kUnlimited;
   if (loss > 0)
     round_trip_bytes = std::min(round_trip_bytes, segment_bytes * loss_constant / std::sqrt(loss));
   return std::min(stream_cap_Bps, round_trip_bytes / (2 * latency_s));
@@ -59,29 +59,29 @@ double Transport::stream_Bps(double latency_s, Rate rate) const {
 
 double Transport::connection_Bps(const NodeConnection& connection, double latency_s,
                                  TrafficClass traffic, Rate rate) const {
-  return std::min(connection_cap_Bps * connection_swiftness(variation, connection),
-                  static_cast<double>(all_streams(traffic)) * stream_Bps(latency_s, rate));
+  return std::min(connection_cap_Bps * connection_throughput_factor(variation, connection),
+                  static_cast<double>(total_streams(traffic)) * stream_Bps(latency_s, rate));
 }
 
-std::int64_t Transport::all_streams(TrafficClass traffic) const {
+std::int64_t Transport::total_streams(TrafficClass traffic) const {
   return streams * channels_of(traffic);
 }
 
-bool Transport::takes(std::int64_t held_messages, double held_bytes, double nbytes,
-                      TrafficClass traffic) const {
+bool Transport::accepts(std::int64_t held_messages, double held_bytes, double nbytes,
+                        TrafficClass traffic) const {
   if (held_messages == 0 || is_queued(traffic) || protocol == Protocol::open_mpi) return true;
   if (slots > 0 && held_messages >= slots) return false;
   return held_bytes + nbytes <= static_cast<double>(channels_of(traffic)) * buffer_bytes;
 }
 
-std::int64_t Transport::held_at_once(double nbytes, TrafficClass traffic) const {
+std::int64_t Transport::max_buffered_messages(double nbytes, TrafficClass traffic) const {
   constexpr double kMany = 1e9;
   if (announces(nbytes)) return 0;
   if (is_queued(traffic) || protocol == Protocol::open_mpi) return static_cast<std::int64_t>(kMany);
   const double buffers_bytes = static_cast<double>(channels_of(traffic)) * buffer_bytes;
-  const double fit = nbytes > 0 ? std::max(1.0, std::floor(buffers_bytes / nbytes)) : kMany;
+  const double fitting = nbytes > 0 ? std::max(1.0, std::floor(buffers_bytes / nbytes)) : kMany;
   return static_cast<std::int64_t>(
-      std::min({fit, kMany, slots > 0 ? static_cast<double>(slots) : kMany}));
+      std::min({fitting, kMany, slots > 0 ? static_cast<double>(slots) : kMany}));
 }
 
 double Transport::send_buffer_bytes(double rate_Bps, double latency_s) const {
@@ -89,15 +89,15 @@ double Transport::send_buffer_bytes(double rate_Bps, double latency_s) const {
          std::min(tcp.window_bytes, std::max(tcp.initial_window_bytes, 2 * latency_s * rate_Bps));
 }
 
-double Transport::longest_slice(double nbytes) const {
+double Transport::longest_slice_bytes(double nbytes) const {
   const double even = std::ceil(nbytes / static_cast<double>(streams));
   return std::min(nbytes, std::max(even, slice_bytes));
 }
 
-std::int64_t Transport::streams_of(double nbytes) const {
+std::int64_t Transport::streams_per_message(double nbytes) const {
   if (slice_bytes == 0) return streams;
   if (nbytes <= 0) return 1;
-  return static_cast<std::int64_t>(std::ceil(nbytes / longest_slice(nbytes)));
+  return static_cast<std::int64_t>(std::ceil(nbytes / longest_slice_bytes(nbytes)));
 }
 
 double Transport::message_Bps(const NodeConnection& connection, double latency_s,
@@ -105,12 +105,13 @@ double Transport::message_Bps(const NodeConnection& connection, double latency_s
   const double all_Bps = connection_Bps(connection, latency_s, traffic, rate);
   if (!limits_messages() || nbytes <= 0) return all_Bps;
   const auto parts = static_cast<double>(channels_of(traffic));
-  return std::min(all_Bps, nbytes / longest_slice(nbytes / parts) * stream_Bps(latency_s, rate));
+  return std::min(all_Bps,
+                  nbytes / longest_slice_bytes(nbytes / parts) * stream_Bps(latency_s, rate));
 }
 
 bool Transport::limits_connections(Rate rate) const {
-  const bool windows = rate == Rate::sustained && tcp.exists();
-  return windows || connection_cap_Bps != kNone || stream_cap_Bps != kNone || loss > 0;
+  const bool windows = rate == Rate::sustained && tcp.has_window();
+  return windows || connection_cap_Bps != kUnlimited || stream_cap_Bps != kUnlimited || loss > 0;
 }
 
 double Transport::per_message_s() const {

@@ -10,35 +10,36 @@
 
 namespace trigram {
 
-/// Fraction of the bandwidth of inter-node links that a traffic pattern reaches. It is relative to
-/// rings and other collectives over all workers of nodes, which reach 1. Fair sharing of links does
-/// not explain such differences; collisions of flows in switch buffers and at receivers do.
+/// The fraction of the bandwidth of inter-node links that each traffic pattern reaches. Rings and
+/// other collectives over all workers of nodes reach 1. Fair sharing of links does not explain why
+/// other patterns reach less; collisions of flows in switch buffers and at receivers do.
 struct Efficiency {
   double leaders = 1, all_to_all = 1, point_to_point = 1, server = 1;
-  double of(TrafficClass traffic) const;
+  double share(TrafficClass traffic) const;
   /// True if any pattern reaches less than 1.
-  bool matters() const;
+  bool reduces_any() const;
 };
 
-/// Overheads and limits that protocols and their software impose on the network between nodes. By
-/// default there are none. Messages inside a node are exempt.
+/// Overheads and limits that protocols and their software impose on messages between nodes, but not
+/// on messages inside a node. By default there are none.
 struct Transport {
-  static constexpr double kNone = std::numeric_limits<double>::infinity();
+  static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
   /// When a send completes.
   ///
-  /// eager: as soon as the transport has taken the message. It takes a message when its buffer for
-  /// the connection has room beside the messages that are sent but not yet received. Messages of a
-  /// connection leave one after another, whether their receives are posted or not. NCCL does this
-  /// over sockets: a send completes when the kernel has its bytes (src/transport/net_socket.cc),
-  /// receives are posted ahead (src/transport/net.cc), and a channel has a buffer of 8 slots. Open
-  /// MPI sends messages up to its eager limit in this way (btl_tcp_eager_limit).
+  /// eager: as soon as the transport has accepted the message, which it does when its buffer for
+  /// the connection has room. The buffer holds the messages that are sent but not yet received.
+  /// Messages of a connection leave one after another, whether their receives are posted or not.
+  /// NCCL does this over sockets: a send completes when the kernel has its bytes
+  /// (src/transport/net_socket.cc), receives are posted ahead (src/transport/net.cc), and a channel
+  /// has a buffer of 8 slots. Open MPI sends messages up to its eager limit in this way
+  /// (btl_tcp_eager_limit).
   ///
   /// rendezvous: when the message has been delivered; bytes flow once send and receive are posted.
   /// MPI sends long messages in this way, if algorithms do not post their receives ahead.
   ///
-  /// open_mpi: as soon as the kernel has the message. Up to the eager limit that is at once. For a
-  /// longer message, Open MPI over TCP sends an announcement, the receiver requests the message
-  /// when its receive is posted, and then the data are sent as a whole
+  /// open_mpi: as soon as the kernel has the message. A message up to the eager limit goes to the
+  /// kernel at once. For a longer message, Open MPI over TCP sends an announcement, the receiver
+  /// requests the message when its receive is posted, and then the data are sent as a whole
   /// (mca_pml_ob1_send_request_start_rdma, mca_pml_ob1_recv_request_schedule and mca_btl_tcp_put of
   /// Open MPI 4.1). All of this goes in order over the only socket between two ranks, so a request
   /// waits behind data in the same direction (mca_btl_tcp_endpoint_send).
@@ -51,31 +52,32 @@ struct Transport {
   /// sizeof(mca_pml_ob1_hdr_t)). So a message of 64 KiB exceeds a limit of 64 KiB.
   static constexpr double kOpenMpiHeader_bytes = 56;
   /// The buffer of an eager transport for a connection, in bytes per channel and in messages
-  /// (`slots`). A message longer than the buffer is taken when the buffer is empty. The default is
-  /// the buffer of an NCCL channel (NCCL_BUFFSIZE, 4 MiB).
+  /// (`slots`). A message longer than the buffer is accepted when the buffer is empty. The default
+  /// is the buffer of an NCCL channel (NCCL_BUFFSIZE, 4 MiB).
   double buffer_bytes = 4.0 * 1024 * 1024;
   std::int64_t slots = 0;  // messages; 0: unlimited
   /// Fraction of every link's bandwidth that is left for payload after headers.
   double goodput = 1;
   /// The most bytes per second, in each direction, that the software of a node moves.
-  double node_cap_Bps = kNone;
+  double node_cap_Bps = kUnlimited;
   /// The most bytes per second of one connection, that is, of all messages in flight from one
   /// worker to another.
-  double connection_cap_Bps = kNone;
+  double connection_cap_Bps = kUnlimited;
   /// Streams (sockets) per connection. If `slice_bytes` is 0, every message is split evenly over
   /// them. Otherwise messages are split into slices of at least `slice_bytes`, which go to the
-  /// streams in turn; a message begins with the stream after the last one of the message before
-  /// (Bagua-Net, rust/bagua-net/src/utils.rs `chunk_size`). A message of one slice then uses one
-  /// stream, and the next messages can use the other streams at the same time.
+  /// streams in turn, across messages (Bagua-Net, rust/bagua-net/src/utils.rs `chunk_size`). A
+  /// message of one slice then uses one stream, and the next messages can use the other streams at
+  /// the same time.
   std::int64_t streams = 1;
   double slice_bytes = 0;
   /// Number of connections between two workers. The messages of rings and trees are split evenly
   /// over them, like over NCCL's channels; all other patterns use one of them.
   std::int64_t channels = 1;
   /// The most bytes per second of one stream.
-  double stream_cap_Bps = kNone;
+  double stream_cap_Bps = kUnlimited;
   /// Variation of connections and of node software: the standard deviation of the logarithm of
-  /// their caps. A cap does not change in time, and the given caps are those of the median.
+  /// their caps. `connection_cap_Bps` and `node_cap_Bps` are then the medians. Caps do not change
+  /// in time.
   double variation = 0;
   /// The windows of streams; by default there are none, as over RDMA.
   Tcp tcp = {};
@@ -89,31 +91,30 @@ struct Transport {
   /// Seconds that the sender's stream is busy with each batch of messages that it sends together (a
   /// stage of a collective), before they leave.
   double stage_overhead_s = 0;
-  /// Seconds that a connection is busy with each message before its bytes leave, and the additional
-  /// seconds for each part of a split message, which the sender must distribute and wait for. With
-  /// rendezvous it is the sender's stream that spends this time.
+  /// Seconds that a connection is busy with each message before its bytes leave, and additional
+  /// seconds for each part of a split message, because the sender distributes the parts and waits
+  /// for them. With rendezvous, the sender's stream instead of the connection is busy.
   double message_overhead_s = 0, stream_overhead_s = 0;
 
   Efficiency efficiency = {};
 
   /// The most bytes per second for a pattern's messages on this connection, if its route has the
-  /// latency `latency_s`. This limits all messages between two workers together, or those of one
-  /// connection if there are several.
+  /// latency `latency_s`. The messages of all channels that the pattern uses share this limit.
   double connection_Bps(const NodeConnection& connection, double latency_s, TrafficClass traffic,
                         Rate rate) const;
   /// Number of streams that carry one message of `nbytes` bytes: one per slice.
-  std::int64_t streams_of(double nbytes) const;
-  /// The most bytes per second of one message of `nbytes` bytes on this connection; its longest
-  /// slice uses a single stream. In addition, `connection_Bps` limits the message together with
-  /// concurrent ones.
+  std::int64_t streams_per_message(double nbytes) const;
+  /// The most bytes per second of one message of `nbytes` bytes on this connection: its longest
+  /// slice uses a single stream. In addition, `connection_Bps` limits all concurrent messages
+  /// together.
   double message_Bps(const NodeConnection& connection, double latency_s, TrafficClass traffic,
                      double nbytes, Rate rate) const;
-  /// True if the limit of a message may be lower than that of its connection.
+  /// True if the limit of a message may be lower than the limit of its connection.
   bool limits_messages() const { return streams > 1 && slice_bytes > 0; }
   /// True if any limit of connections is set.
   bool limits_connections(Rate rate) const;
   /// Number of streams of all connections that a traffic pattern uses between two workers.
-  std::int64_t all_streams(TrafficClass traffic) const;
+  std::int64_t total_streams(TrafficClass traffic) const;
   /// True if messages are sent on connections and the sender does not wait for their delivery.
   bool has_connections() const { return protocol != Protocol::rendezvous; }
   /// True if the receiver of a message of `nbytes` bytes between nodes has to request it.
@@ -124,11 +125,12 @@ struct Transport {
   /// twice the congestion window (tcp_sndbuf_expand, net/ipv4/tcp_input.c). The congestion window
   /// is assumed to fill the route, within the bounds of the initial and the full window.
   double send_buffer_bytes(double rate_Bps, double latency_s) const;
-  /// True if an eager connection's buffer that holds this much has room for `nbytes` more bytes.
-  bool takes(std::int64_t held_messages, double held_bytes, double nbytes,
-             TrafficClass traffic) const;
+  /// True if the buffer of an eager connection, which already holds `held_messages` messages of
+  /// `held_bytes` bytes in total, has room for one more message of `nbytes` bytes.
+  bool accepts(std::int64_t held_messages, double held_bytes, double nbytes,
+               TrafficClass traffic) const;
   /// The most messages of `nbytes` bytes that the buffer of an eager connection holds.
-  std::int64_t held_at_once(double nbytes, TrafficClass traffic) const;
+  std::int64_t max_buffered_messages(double nbytes, TrafficClass traffic) const;
   /// Seconds that a connection is busy with each message before its bytes leave.
   double per_message_s() const;
   /// Seconds that the sender's stream is busy with `messages` messages that it sends together.
@@ -140,7 +142,7 @@ struct Transport {
     return is_collective(traffic) ? channels : 1;
   }
   /// Bytes of the longest part of a message that one stream carries.
-  double longest_slice(double nbytes) const;
+  double longest_slice_bytes(double nbytes) const;
   /// Bytes per second of one stream on a route of this latency.
   double stream_Bps(double latency_s, Rate rate) const;
 };

@@ -164,7 +164,7 @@ double ring_seconds(const Cluster& cluster, double bytes) {
   const TcpPath path{.rate_Bps = cluster.inter.bandwidth_Bps, .round_trip_s = 2 * latency_s};
   double steps_s = 0;
   for (int i = 0; i < 2 * (P - 1); ++i)
-    steps_s = window.leave(open, path, steps_s, part).end_s + latency_s;
+    steps_s = window.send(open, path, steps_s, part).end_s + latency_s;
   return steps_s + (P - 1) * cluster.accelerator.seconds(
                                  {3 * part, 3 * part / sizeof(float), Cost::Kind::reduction});
 }

@@ -65,7 +65,7 @@ void print_connections(const Cluster& cluster, const Network& network) {
           range(short_time(limit.least_latency_s), short_time(limit.most_latency_s));
       text += fmt::format("{}{} by {}, latency {}", text.empty() ? "" : "; ",
                           range(short_bandwidth(limit.least_Bps), short_bandwidth(limit.most_Bps)),
-                          limit.by, latency);
+                          limit.bottleneck, latency);
     }
     return text;
   };

@@ -63,11 +63,11 @@ void check_emulated(const Experiment& e) {
       throw ConfigError(pointer,
                         "applies only to the simulated world; emulated networks do not have it");
   };
-  refuse("/cluster/inter/shaping", nics.shaping.exists());
+  refuse("/cluster/inter/shaping", nics.shaping.enabled());
   refuse("/cluster/inter/profile", !nics.profile.empty());
   refuse("/cluster/inter/background", nics.background.load > 0);
   refuse("/cluster/accelerator/overlap_slowdown", e.cluster.accelerator.overlap_slowdown > 1);
-  refuse("/cluster/transport/efficiency", transport.efficiency.matters());
+  refuse("/cluster/transport/efficiency", transport.efficiency.reduces_any());
   refuse("/cluster/transport/channels", transport.channels > 1);
   // In worlds whose ranks are processes, MPI itself runs this protocol.
   refuse("/cluster/transport/protocol",
@@ -85,7 +85,7 @@ void check_changing(const Experiment& e) {
         "has an overlap_slowdown, or the transport has slices or a protocol other than \"eager\"");
   if (e.runtime.at("network_model") != "tcp") return;
   const LinkSpec& nics = e.cluster.inter;
-  if (nics.shaping.exists() || !nics.profile.empty() || nics.background.load > 0)
+  if (nics.shaping.enabled() || !nics.profile.empty() || nics.background.load > 0)
     throw ConfigError("/runtime/network_model",
                       "expected \"alpha_beta\" if links have shaping, a profile or background");
 }

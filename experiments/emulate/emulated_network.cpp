@@ -27,7 +27,7 @@ constexpr double kFrame = kMtu + 14, kPayload = kMtu - 20 - 32;
 /// that a late kernel timer loses no throughput. It is smaller if TCP is described and there is a
 /// latency: links are then idle between messages, so every message would find a full bucket.
 double bucket_bytes(const EmulatedNetwork& network, double Bps) {
-  const bool idles = network.tcp.exists() && network.latency_s > 0;
+  const bool idles = network.tcp.has_window() && network.latency_s > 0;
   return std::max(2 * kFrame, (idles ? 2.5e-4 : 1e-3) * Bps);
 }
 
@@ -52,7 +52,7 @@ void check_transport(const Transport& transport) {
   refuse("stream_cap", std::isfinite(transport.stream_cap_Bps));
   refuse("variation", transport.variation > 0);
   refuse("loss", transport.loss > 0);
-  if (transport.tcp.exists() && transport.tcp.slow_start &&
+  if (transport.tcp.has_window() && transport.tcp.slow_start &&
       transport.tcp.initial_window_bytes != Tcp{}.initial_window_bytes)
     throw ConfigError(pointer + "/tcp/initial_window",
                       "the kernel does not emulate it; expected Linux's default, ten segments");
@@ -106,7 +106,7 @@ void check_rates(const EmulatedNetwork& network) {
 /// TCP is not described, packets are delayed before that bucket, because buffers are tuned to the
 /// link.
 bool delayed_here(const EmulatedNetwork& network, bool leaving) {
-  return leaving != network.tcp.exists();
+  return leaving != network.tcp.has_window();
 }
 
 /// The tc commands for the queue of one direction of a NIC.
@@ -197,7 +197,7 @@ void add_node(const EmulatedNetwork& network, int node) {
   run_tool({"ip", "-n", centre, "link", "set", link_end(node), "master", "switch", "up"});
   run_tool({"tc", "-n", name, "-batch", "-"}, queue(network, "eth0", Bps, true));
   run_tool({"tc", "-n", centre, "-batch", "-"}, queue(network, link_end(node), Bps, false));
-  if (network.tcp.exists()) describe_tcp(name, network, Bps);
+  if (network.tcp.has_window()) describe_tcp(name, network, Bps);
   else tune(name, network, Bps);
 }
 
@@ -215,7 +215,7 @@ EmulatedNetwork emulated_network(const Experiment& e) {
     throw ConfigError("/algorithm/allreduce",
                       "this kernel has no netem, and MPI's own collectives cannot be delayed "
                       "otherwise; expected another allreduce, or a latency of 0");
-  if (!by_kernel && cluster.inter.latency_s > 0 && cluster.transport.tcp.exists())
+  if (!by_kernel && cluster.inter.latency_s > 0 && cluster.transport.tcp.has_window())
     throw ConfigError("/cluster/transport/tcp",
                       "this kernel has no netem, and TCP does not see the latency that ranks add; "
                       "remove it, or set a latency of 0");

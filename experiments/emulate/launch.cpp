@@ -53,8 +53,8 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
   set("btl", network.workers_per_node > 1 ? "tcp,self,vader" : "tcp,self");
   set("btl_tcp_if_include", KernelNetwork::subnet());
   set("oob_tcp_if_include", KernelNetwork::subnet());
-  if (!network.tcp
-           .exists()) {  // otherwise Open MPI keeps its defaults, because TCP is not tuned either
+  // With TCP windows, Open MPI keeps its defaults, because TCP is not tuned either.
+  if (!network.tcp.has_window()) {
     set("btl_tcp_flags", "send");
     for (const char* limit : {"eager_limit", "rndv_eager_limit", "max_send_size"})
       set(fmt::format("btl_tcp_{}", limit).c_str(),

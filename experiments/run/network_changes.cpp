@@ -29,7 +29,7 @@ NetworkChanges::NetworkChanges(const Experiment& e, Credits credits)
 
 void NetworkChanges::add(const StepRecord& record) {
   end_s_ = record.time_s;
-  if (!links_.shaping.exists()) return;
+  if (!links_.shaping.enabled()) return;
   const std::vector<double> credits = credits_();
   if (!credits.empty()) least_credits_.push_back(*std::ranges::min_element(credits));
 }

@@ -17,7 +17,7 @@ struct Shaping {
   double rate_Bps = 0;           // bytes per second; 0: the NIC is not shaped
   double depth_bytes = 0;        // 0: the NIC is never faster than the rate
   double initial_bytes = kFull;  // credit at the start, at most the depth
-  bool exists() const { return rate_Bps > 0; }
+  bool enabled() const { return rate_Bps > 0; }
 };
 FieldTable<Shaping> shaping_fields();
 
@@ -32,13 +32,12 @@ FieldTable<LinkChange> link_change_fields();
 void check_profile(const std::vector<LinkChange>& profile, const std::string& pointer);
 
 /// Background traffic between nodes. Every NIC sends flows to other NICs, which are drawn
-/// uniformly. A flow starts when it is due, however many flows are in flight (Poisson arrivals).
-/// Sizes and interarrival times are exponentially distributed; the mean offered load is the
-/// fraction `load` of a NIC's bandwidth. A long message that shares a NIC with these flows gets the
-/// rest, 1 - load.
+/// uniformly. Sizes and interarrival times are exponentially distributed, and flows do not wait for
+/// earlier flows to end (Poisson arrivals). The mean offered load is the fraction `load` of a NIC's
+/// bandwidth. A long message that shares a NIC with these flows gets the rest, 1 - load.
 ///
-/// The mean length of a queue of flows grows as 1 / (1 - load), and the time to reach that mean as
-/// the square of this. Above kMostBackground a run would have to be very long to give a meaningful
+/// The mean number of flows in flight grows as 1 / (1 - load), and the time to reach that mean as
+/// 1 / (1 - load)^2. Above kMostBackground a run would have to be very long to give a meaningful
 /// mean.
 constexpr double kMostBackground = 0.9;
 struct Background {

@@ -10,9 +10,9 @@
 namespace trigram {
 namespace {
 
-/// The exits of switches. If only one node is attached to a switch, all links from it to other
-/// switches are combined into one exit link. Other switches have no exit link: it is unknown how
-/// much of their traffic goes on to other switches.
+/// Combines all links from a switch to other switches into one exit link, if only one node is
+/// attached to the switch. A switch with several nodes has no exit link, because it is unknown how
+/// much of the nodes' traffic leaves the switch.
 class Exits {
  public:
   explicit Exits(const Network& network) : switches_(network.vertices().size()) {
@@ -39,7 +39,7 @@ class Exits {
   }
   /// The exit link for messages to other nodes that reach a switch over `last`; null if the switch
   /// has none.
-  const Link* beyond(const Link& last) const {
+  const Link* exit_after(const Link& last) const {
     const Switch& at = switches_[static_cast<std::size_t>(last.to)];
     return at.node >= 0 && at.out.bandwidth_Bps > 0 ? &at.out : nullptr;
   }
@@ -54,19 +54,20 @@ class Exits {
   std::vector<Switch> switches_;  // by vertex
 };
 
-/// The load on the links that messages pass first: those of their injection, and exit links.
+/// The load on the first links of routes: the links of `Network::injection`, and exit links.
 class Injection {
  public:
   Injection(const Network& network, double start_s)
       : network_(network), start_s_(start_s), exits_(network), loads_(network.links().size()) {}
 
+  /// Adds `bytes` bytes that a rank sends inside its node, or to other nodes.
   void add(int rank, bool inside, std::uint64_t bytes) {
     links_.clear();
     network_.injection(rank, inside, links_);
     const double latency_s = network_.latency(links_);
     for (const LinkId id : links_) add(loads_[static_cast<std::size_t>(id)], bytes, latency_s);
     if (inside) return;
-    if (const Link* exit = exits_.beyond(network_.link(links_.back())))
+    if (const Link* exit = exits_.exit_after(network_.link(links_.back())))
       add(exit_loads_[exit], bytes, latency_s + exit->latency_s);
   }
 

@@ -16,11 +16,12 @@ struct Traffic {
 
 /// The earliest time, in seconds, at which all traffic of `ranks` (indexed by rank) can have ended
 /// if none of it leaves before `start_s`. The bound holds for any algorithm, any routes and any
-/// network model; a simulated time below it is an error. It is derived as follows. A link that all
-/// messages of some ranks pass first (a port, a host bridge, a NIC) must carry all their bytes, and
-/// the last message also takes its latency. The same holds for all links together that leave a
-/// switch to which only one node is attached. `start_s` matters because links may have changed, and
-/// token buckets filled, by then.
+/// network model; a simulated time below it is an error.
+///
+/// The bound follows from the first links of routes: ports, host bridges and NICs. Such a link must
+/// carry all bytes of the ranks that use it, and the last message also takes its latency. If only
+/// one node is attached to a switch, the same holds for all links that leave the switch, taken
+/// together. `start_s` matters because links may change, and token buckets fill, before it.
 double lower_bound(const Network& network, std::span<const Traffic> ranks, double start_s = 0);
 
 }  // namespace trigram

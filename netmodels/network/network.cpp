@@ -28,14 +28,7 @@ std::string Network::name(LinkId id) const {
   return fmt::format("{} {} > {} {}", from.tier, from.name, to.tier, to.name);
 }
 
-double Network::latency(std::span<const LinkId> route) const {
-  double sum = 0;
-  for (const LinkId id : route) sum += link(id).latency_s;
-  return sum;
-}
-
 double Network::latency(std::span<const LinkId> route, double factor) const {
-  if (factor == 1) return latency(route);
   double sum = 0;
   for (const LinkId id : route) sum += link(id).latency_s * (link(id).varies ? factor : 1);
   return sum;
@@ -54,7 +47,7 @@ double Network::latency_factor(double date_s) const {
   return factor;
 }
 
-double Network::widest_factor() const {
+double Network::largest_bandwidth_factor() const {
   double factor = 1;
   for (const LinkChange& change : profile()) factor = std::max(factor, change.bandwidth_factor);
   return factor;

@@ -69,13 +69,13 @@ class Network {
   /// Appends the links of a message's route, in order. The route from a worker to itself has no
   /// links.
   virtual void route(int source, int destination, std::vector<LinkId>& links) const = 0;
-  /// Appends the links that background traffic passes between the NICs of two workers; it does not
-  /// pass the links that model the software of the simulated workers.
-  virtual void route_of_others(int source, int destination, std::vector<LinkId>& links) const {
+  /// Appends the links that background traffic passes between the NICs of two workers. It skips the
+  /// links that model the software of the simulated workers.
+  virtual void background_route(int source, int destination, std::vector<LinkId>& links) const {
     route(source, destination, links);
   }
-  /// Appends the links that every message of `rank` passes first: to workers of its own node
-  /// (`inside`), or of other nodes.
+  /// Appends the links with which all routes from `rank` begin: the routes to workers of its node
+  /// (`inside`), or the routes to other nodes.
   virtual void injection(int rank, bool inside, std::vector<LinkId>& links) const = 0;
   /// The least bandwidth between two halves of the nodes (of the workers if there is only one
   /// node), from the topology's closed form.
@@ -83,10 +83,10 @@ class Network {
 
   /// True if messages inside nodes share links with messages between nodes. Their latencies differ.
   virtual bool mixes_levels() const { return false; }
-  /// The limit of a connection: bytes per second of all messages together that are in flight from
-  /// one worker to another, whatever their links allow; infinite if there is no such limit. For
-  /// traffic that is not a collective, the limit may be lower, and it applies to each message
-  /// alone.
+  /// The limit of a connection in bytes per second, apart from the limits of its links: all
+  /// messages in flight from one worker to another share it. It is infinite if there is no such
+  /// limit. For traffic that is not a collective, the limit may be lower, and it applies to each
+  /// message alone.
   virtual double connection_cap(int, int, TrafficClass = TrafficClass::collective,
                                 Rate = Rate::sustained) const {
     return std::numeric_limits<double>::infinity();
@@ -99,7 +99,7 @@ class Network {
   /// The changes of links that vary, in order of time.
   virtual std::span<const LinkChange> profile() const { return {}; }
   /// The largest bandwidth factor of links that vary; 1 if none exceeds its described bandwidth.
-  double widest_factor() const;
+  double largest_bandwidth_factor() const;
   /// True if any connection has a limit.
   virtual bool caps_connections(Rate) const { return false; }
 
@@ -118,13 +118,12 @@ class Network {
   double loopback_bandwidth() const { return loopback_Bps_; }
   /// Seconds from the first byte sent to the first byte received; 0 from a worker to itself.
   double latency(int source, int destination) const;
-  double latency(std::span<const LinkId> route) const;
-  /// The same, with `factor` times the described latency of links that vary.
-  double latency(std::span<const LinkId> route, double factor) const;
-  /// The latency factor of links that vary at the time `date_s`, from the profile.
+  /// The latency of a route. Links that vary have `factor` times their described latency.
+  double latency(std::span<const LinkId> route, double factor = 1) const;
+  /// The latency factor, from the profile, of links that vary at the time `date_s`.
   double latency_factor(double date_s) const;
-  /// Bytes per second of the narrowest link between two workers if nothing else uses it, or of
-  /// their connection if its limit is lower.
+  /// Bytes per second that one message gets between two workers if nothing else uses its links: the
+  /// bandwidth of the narrowest link, or the limit of the connection if that is lower.
   double bandwidth(int source, int destination, Rate rate = Rate::sustained) const;
   /// Seconds that a message of `nbytes` bytes takes if nothing else uses its links.
   double message_time(int source, int destination, double nbytes) const;

@@ -5,9 +5,6 @@
 namespace trigram {
 namespace {
 
-/// Above this number of nodes, only some nodes are used as sources.
-constexpr int kMostSources = 2048, kSampledSources = 64;
-
 void count_links(const Network& network, NetworkSummary& s) {
   for (const Link& link : network.links()) {
     if (link.unlimited()) continue;
@@ -18,27 +15,27 @@ void count_links(const Network& network, NetworkSummary& s) {
   }
 }
 
-/// The workers of a node have equivalent routes to other nodes, so the first worker represents them
-/// all. The route from the first worker to the second represents routes inside nodes.
-void follow_routes(const Network& network, NetworkSummary& s) {
-  const int per_node = s.workers / s.nodes;
-  s.sampled = s.nodes > kMostSources;
-  const int step = s.sampled ? s.nodes / kSampledSources : 1;
+}  // namespace
+
+bool visit_routes(
+    const Network& network,
+    const std::function<void(int source, int destination, std::span<const LinkId> route)>& visit) {
+  constexpr int kMostSources = 2048, kSampledSources = 64;
+  const int nodes = network.nodes(), per_node = network.ranks() / nodes;
   std::vector<LinkId> route;
   const auto follow = [&](int source, int destination) {
     route.clear();
     network.route(source, destination, route);
-    const auto hops = std::count_if(route.begin(), route.end(),
-                                    [&](LinkId id) { return !network.link(id).unlimited(); });
-    s.diameter = std::max(s.diameter, static_cast<int>(hops));
-    s.longest_latency_s = std::max(s.longest_latency_s, network.latency(route));
+    visit(source, destination, route);
   };
-  for (int from = 0; from < s.nodes; from += step)
-    for (int to = 0; to < s.nodes; ++to) follow(from * per_node, to * per_node);
   if (per_node > 1) follow(0, 1);
+  const bool sampled = nodes > kMostSources;
+  const int step = sampled ? nodes / kSampledSources : 1;
+  for (int from = 0; from < nodes; from += step)
+    for (int to = 0; to < nodes; ++to)
+      if (from != to) follow(from * per_node, to * per_node);
+  return sampled;
 }
-
-}  // namespace
 
 NetworkSummary summarize(const Network& network) {
   NetworkSummary s;
@@ -48,7 +45,12 @@ NetworkSummary summarize(const Network& network) {
     s.switches += vertex.kind == Vertex::Kind::network_switch;
   count_links(network, s);
   s.bisection = network.bisection();
-  follow_routes(network, s);
+  s.sampled = visit_routes(network, [&](int, int, std::span<const LinkId> route) {
+    const auto hops =
+        std::ranges::count_if(route, [&](LinkId id) { return !network.link(id).unlimited(); });
+    s.diameter = std::max(s.diameter, static_cast<int>(hops));
+    s.longest_latency_s = std::max(s.longest_latency_s, network.latency(route));
+  });
   return s;
 }
 

@@ -1,8 +1,19 @@
 #pragma once
 
+#include <functional>
+#include <span>
+
 #include "netmodels/network/network.h"
 
 namespace trigram {
+
+/// Calls `visit` with the route between the first workers of any two nodes. This route represents
+/// all workers of the two nodes, because their routes are equivalent. If nodes have several
+/// workers, the first call is for the route from rank 0 to rank 1, which represents routes inside
+/// nodes. With more than 2,048 nodes, only some nodes are used as sources; the result is then true.
+bool visit_routes(
+    const Network& network,
+    const std::function<void(int source, int destination, std::span<const LinkId> route)>& visit);
 
 /// A network in numbers. Each direction of a link counts as a link. Links that are never the
 /// bottleneck, such as those between a worker and the NIC of its node, do not count.

@@ -13,7 +13,7 @@ namespace trigram {
 namespace {
 
 FieldTable<Tcp> tcp_fields() {
-  const auto opens = [](const Tcp& tcp) { return tcp.slow_start; };
+  const auto slow_start = [](const Tcp& tcp) { return tcp.slow_start; };
   return FieldTable<Tcp>{}
       .field("window", &Tcp::window_bytes,
              dumped_if(quantity(Dimension::bytes, true),
@@ -24,11 +24,12 @@ FieldTable<Tcp> tcp_fields() {
       .field("initial_window", &Tcp::initial_window_bytes, quantity(Dimension::bytes, true),
              "window of a new stream")
       .only_where(
-          opens,
+          slow_start,
           "is the window in which slow start begins; expected \"slow_start\": true beside it")
       .field("restart_after_idle", &Tcp::restart_after_idle, boolean(),
              "whether a window closes again while its stream is idle")
-      .only_where(opens, "applies only to slow start; expected \"slow_start\": true beside it");
+      .only_where(slow_start,
+                  "applies only to slow start; expected \"slow_start\": true beside it");
 }
 
 /// The schema of the object form, in which absent fields have Linux's values.
@@ -70,7 +71,7 @@ OptionType<Tcp> tcp_kind() {
       },
       [fields](const Tcp& tcp) {
         if (tcp == linux_tcp()) return Json("linux");
-        return tcp.exists() ? fields.dump(tcp) : Json("none");
+        return tcp.has_window() ? fields.dump(tcp) : Json("none");
       },
       Json{{"oneOf", {schema_of_names(names), tcp_schema(fields)}}}};
 }
@@ -84,35 +85,35 @@ void TcpWindow::close_while_idle(const Tcp& tcp, const TcpPath& path, double at_
     window_bytes_ = std::max(initial, window_bytes_ / 2);
 }
 
-bool TcpWindow::open(const Tcp& tcp, const TcpPath& path, double at_s) const {
-  const double most = tcp.window_bytes;
+bool TcpWindow::is_open(const Tcp& tcp, const TcpPath& path, double at_s) const {
+  const double max_bytes = tcp.window_bytes;
   if (path.round_trip_s <= 0) return true;
-  if (path.streams * most < path.rate_Bps * path.round_trip_s) return false;
+  if (path.streams * max_bytes < path.rate_Bps * path.round_trip_s) return false;
   if (!tcp.slow_start) return true;
   const bool idle = tcp.restart_after_idle && at_s - last_s_ > idle_timeout_s(path.round_trip_s);
-  return !idle && window_bytes_ >= most;
+  return !idle && window_bytes_ >= max_bytes;
 }
 
 /// The new window is the old one plus the acknowledged bytes.
-void TcpWindow::begin_round(double most, double at_s) {
-  window_bytes_ = std::min(most, window_bytes_ + in_round_bytes_);
+void TcpWindow::begin_round(double max_bytes, double at_s) {
+  window_bytes_ = std::min(max_bytes, window_bytes_ + in_round_bytes_);
   in_round_bytes_ = 0;
   round_s_ = at_s;
 }
 
 /// Sends `nbytes` bytes on one stream, beginning with a fresh window. Returns the time at which the
 /// last byte leaves.
-double TcpWindow::send_rounds(const TcpPath& path, double most, double at_s, double nbytes) {
+double TcpWindow::send_rounds(const TcpPath& path, double max_bytes, double at_s, double nbytes) {
   const double rate_Bps = path.rate_Bps / path.streams;
-  const double full_bytes = rate_Bps * path.round_trip_s;
-  while (nbytes > window_bytes_ && window_bytes_ < std::min(most, full_bytes)) {
+  const double bandwidth_delay_bytes = rate_Bps * path.round_trip_s;
+  while (nbytes > window_bytes_ && window_bytes_ < std::min(max_bytes, bandwidth_delay_bytes)) {
     in_round_bytes_ = window_bytes_;
     nbytes -= window_bytes_;
     at_s += path.round_trip_s;
-    begin_round(most, at_s);
+    begin_round(max_bytes, at_s);
   }
-  if (window_bytes_ >= full_bytes) {  // acknowledgements arrive as fast as bytes leave
-    window_bytes_ = std::min(most, window_bytes_ + nbytes);
+  if (window_bytes_ >= bandwidth_delay_bytes) {  // acknowledgements arrive as fast as bytes leave
+    window_bytes_ = std::min(max_bytes, window_bytes_ + nbytes);
   } else {
     // Number of full windows before the last one.
     const double windows = std::ceil(nbytes / window_bytes_) - 1;
@@ -124,31 +125,31 @@ double TcpWindow::send_rounds(const TcpPath& path, double most, double at_s, dou
   return at_s + nbytes / rate_Bps;
 }
 
-/// The streams of a connection behave alike, so the state is that of one stream. The number of
-/// streams may differ between traffic patterns.
-TcpWindow::Leaving TcpWindow::leave(const Tcp& tcp, const TcpPath& path, double at_s,
-                                    double nbytes) {
-  const bool opened = open(tcp, path, at_s);
-  const double most = tcp.window_bytes;
-  if (window_bytes_ == 0) window_bytes_ = tcp.slow_start ? tcp.initial_window_bytes : most;
+/// The streams of a connection behave alike, so this object has the state of a single stream. The
+/// number of streams may differ between traffic patterns.
+TcpWindow::Departure TcpWindow::send(const Tcp& tcp, const TcpPath& path, double at_s,
+                                     double nbytes) {
+  const bool is_open_now = is_open(tcp, path, at_s);
+  const double max_bytes = tcp.window_bytes;
+  if (window_bytes_ == 0) window_bytes_ = tcp.slow_start ? tcp.initial_window_bytes : max_bytes;
   const double handed_s = at_s;
   at_s = std::max(at_s, last_s_) + path.busy_s;
-  if (opened || nbytes <= 0) {
+  if (is_open_now || nbytes <= 0) {
     last_s_ = at_s + nbytes / path.rate_Bps;
     return {at_s, last_s_};
   }
   const double next_s = round_s_ + path.round_trip_s;
-  if (at_s >= next_s) begin_round(most, at_s);
+  if (at_s >= next_s) begin_round(max_bytes, at_s);
   close_while_idle(tcp, path, handed_s);
   nbytes /= path.streams;
-  const double now_bytes = std::min(nbytes, std::max(0.0, window_bytes_ - in_round_bytes_));
-  const double begin_s = now_bytes > 0 ? at_s : next_s;
-  at_s = begin_s + now_bytes * path.streams / path.rate_Bps;
-  in_round_bytes_ += now_bytes;
-  if (nbytes > now_bytes) {
+  const double fitting_bytes = std::min(nbytes, std::max(0.0, window_bytes_ - in_round_bytes_));
+  const double begin_s = fitting_bytes > 0 ? at_s : next_s;
+  at_s = begin_s + fitting_bytes * path.streams / path.rate_Bps;
+  in_round_bytes_ += fitting_bytes;
+  if (nbytes > fitting_bytes) {
     at_s = std::max(at_s, round_s_ + path.round_trip_s);
-    begin_round(most, at_s);
-    at_s = send_rounds(path, most, at_s, nbytes - now_bytes);
+    begin_round(max_bytes, at_s);
+    at_s = send_rounds(path, max_bytes, at_s, nbytes - fitting_bytes);
   }
   last_s_ = at_s;
   return {begin_s, at_s};

@@ -20,7 +20,7 @@ struct Tcp {
   /// that passes (net.ipv4.tcp_slow_start_after_idle; RFC 2861).
   bool restart_after_idle = false;
 
-  bool exists() const { return window_bytes != std::numeric_limits<double>::infinity(); }
+  bool has_window() const { return window_bytes != std::numeric_limits<double>::infinity(); }
   bool operator==(const Tcp&) const = default;
 };
 
@@ -30,24 +30,24 @@ struct Tcp {
 /// these values unless the application sets them (Documentation/networking/ip-sysctl.rst).
 Tcp linux_tcp();
 
-/// Seconds without a send after which a stream with this round-trip time counts as idle. This is
-/// the retransmission timeout of a path without jitter, which is the round-trip time plus 200 ms
+/// Seconds without a send after which a stream with this round-trip time counts as idle: the
+/// retransmission timeout of a path without jitter, which is the round-trip time plus 200 ms
 /// (TCP_RTO_MIN of Linux).
 double idle_timeout_s(double round_trip_s);
 
 /// "none", "linux", or an object with the fields that differ from Linux's defaults.
 OptionType<Tcp> tcp_kind();
 
-/// Two rates of a stream. Bytes leave at the burst rate while its window has room. A long message,
-/// which moves one window per round trip, has the sustained rate.
+/// Two rates of a stream: the burst rate while its window has room, and the sustained rate of a
+/// long message, which moves one window per round trip.
 enum class Rate { burst, sustained };
 
 /// The properties of a connection that its window depends on.
 struct TcpPath {
   double streams = 1;       // number of streams; their windows add up
-  double rate_Bps = 0;      // bytes per second that leave while the window has room
+  double rate_Bps = 0;      // burst rate of all streams together
   double round_trip_s = 0;  // seconds from the departure of bytes to their acknowledgement
-  double busy_s = 0;        // seconds per message, before its bytes leave
+  double busy_s = 0;  // seconds that the connection spends on a message before its bytes leave
 };
 
 /// The window of one connection and how far it is open. It models all streams of the connection
@@ -60,25 +60,25 @@ struct TcpPath {
 class TcpWindow {
  public:
   /// The times at which the first and the last byte of a message leave.
-  struct Leaving {
+  struct Departure {
     double begin_s, end_s;
   };
   /// Sends a message of `nbytes` bytes that is handed over at `at_s`, after all earlier messages. n
   /// bytes with window w, rate B and round trip R take n/B, plus a pause of R - w/B after each
   /// window, if the pause is positive and bytes are left. With slow start, windows grow by the
   /// acknowledged bytes: 2^i times the initial window in the i-th round trip.
-  Leaving leave(const Tcp& tcp, const TcpPath& path, double at_s, double nbytes);
+  Departure send(const Tcp& tcp, const TcpPath& path, double at_s, double nbytes);
   /// Records that messages were sent without pauses until `at_s`.
-  void sent(double at_s) { last_s_ = at_s; }
+  void sent_until(double at_s) { last_s_ = at_s; }
   /// True if messages that are sent from `at_s` on leave without pauses.
-  bool open(const Tcp& tcp, const TcpPath& path, double at_s) const;
+  bool is_open(const Tcp& tcp, const TcpPath& path, double at_s) const;
 
   bool operator==(const TcpWindow&) const = default;
 
  private:
   void close_while_idle(const Tcp& tcp, const TcpPath& path, double at_s);
-  void begin_round(double most, double at_s);
-  double send_rounds(const TcpPath& path, double most, double at_s, double nbytes);
+  void begin_round(double max_bytes, double at_s);
+  double send_rounds(const TcpPath& path, double max_bytes, double at_s, double nbytes);
 
   double window_bytes_ = 0;    // 0 before the first message
   double last_s_ = 0;          // time at which the last message left

@@ -5,7 +5,7 @@
 //
 // Minimal routing: a message goes to the router of its group that has a link to the destination's
 // group, over that link, and on to the destination's router. If several links lead to the group,
-// the route takes one of those with the fewest local hops, chosen by the destination's number.
+// the destination's number selects one of the links that need the fewest local hops.
 #include <fmt/format.h>
 
 #include "netmodels/topologies/topology.h"
@@ -59,61 +59,64 @@ class Dragonfly final : public Topology {
   Dragonfly(const DragonflyOptions& o, const AttachedNodes& attached, Graph& graph)
       : groups_(static_cast<int>(o.groups)),
         routers_(static_cast<int>(o.routers_per_group)),
-        per_router_(static_cast<int>(o.nodes_per_router)),
-        per_global_(static_cast<int>(o.global_links_per_router)),
-        joined_(groups_ > 1 ? routers_ * per_global_ / (groups_ - 1) : 0),
+        nodes_per_router_(static_cast<int>(o.nodes_per_router)),
+        globals_per_router_(static_cast<int>(o.global_links_per_router)),
+        links_per_pair_(groups_ > 1 ? routers_ * globals_per_router_ / (groups_ - 1) : 0),
         local_Bps_(o.local.bandwidth(attached)),
         global_Bps_(o.global.bandwidth(attached)),
-        first_(static_cast<VertexId>(graph.vertices.size())) {
+        first_router_(static_cast<VertexId>(graph.vertices.size())) {
     for (int router = 0; router < groups_ * routers_; ++router)
       graph.add(
           switch_vertex("router", fmt::format("{}.{}", router / routers_, router % routers_)));
-    locals_ = static_cast<LinkId>(graph.links.size());
+    first_local_link_ = static_cast<LinkId>(graph.links.size());
     for (int router = 0; router < groups_ * routers_; ++router)
       for (int i = 0; i < routers_ - 1; ++i) {
         const int to = i < router % routers_ ? i : i + 1;
-        graph.add(Link{first_ + router, first_ + router / routers_ * routers_ + to, local_Bps_,
-                       o.local.latency_s});
+        graph.add(Link{first_router_ + router, first_router_ + router / routers_ * routers_ + to,
+                       local_Bps_, o.local.latency_s});
       }
-    globals_ = static_cast<LinkId>(graph.links.size());
+    first_global_link_ = static_cast<LinkId>(graph.links.size());
     for (int group = 0; group < groups_; ++group)
       for (int port = 0; port < ports(); ++port)
-        graph.add(Link{first_ + group * routers_ + port / per_global_,
-                       first_ + peer_of(group, port) * routers_ + far_port(port) / per_global_,
-                       global_Bps_, o.global.latency_s});
+        graph.add(Link{
+            first_router_ + group * routers_ + port / globals_per_router_,
+            first_router_ + peer_of(group, port) * routers_ + far_port(port) / globals_per_router_,
+            global_Bps_, o.global.latency_s});
   }
 
-  VertexId attach(int node) const override { return first_ + node / per_router_; }
+  VertexId switch_of(int node) const override { return first_router_ + node / nodes_per_router_; }
 
   void route(int source, int destination, std::vector<LinkId>& links) const override {
-    const int from = source / per_router_, to = destination / per_router_;
+    const int from = source / nodes_per_router_, to = destination / nodes_per_router_;
     const int from_group = from / routers_, to_group = to / routers_;
     if (from_group == to_group) {
       local_hop(from, to % routers_, links);
       return;
     }
     const int port = global_port(from, to, destination);
-    local_hop(from, port / per_global_, links);
-    links.push_back(globals_ + from_group * ports() + port);
-    local_hop(to_group * routers_ + far_port(port) / per_global_, to % routers_, links);
+    local_hop(from, port / globals_per_router_, links);
+    links.push_back(first_global_link_ + from_group * ports() + port);
+    local_hop(to_group * routers_ + far_port(port) / globals_per_router_, to % routers_, links);
   }
 
   Bisection bisection(double node_Bps) const override {
-    const int per_group = routers_ * per_router_;
+    const int per_group = routers_ * nodes_per_router_;
     if (groups_ == 1)
       return least_cut(
-          per_group, routers_, per_router_, node_Bps,
+          per_group, routers_, nodes_per_router_, node_Bps,
           [this](int r) { return local_Bps_ * r * (routers_ - r); }, "half of the routers");
     return least_cut(
         groups_ * per_group, groups_, per_group, node_Bps,
-        [this](int r) { return global_Bps_ * joined_ * r * (groups_ - r); }, "half of the groups");
+        [this](int r) { return global_Bps_ * links_per_pair_ * r * (groups_ - r); },
+        "half of the groups");
   }
 
  private:
-  // The global ports of a group are numbered router by router. Port t leads to the group that is t
-  // mod (g - 1) + 1 positions further on.
-  int ports() const { return joined_ * (groups_ - 1); }
+  // The global ports of a group are numbered router by router. Port t of group i leads to group
+  // (i + t mod (g - 1) + 1) mod g.
+  int ports() const { return links_per_pair_ * (groups_ - 1); }
   int peer_of(int group, int port) const { return (group + port % (groups_ - 1) + 1) % groups_; }
+  /// The number of the same link's port in the other group.
   int far_port(int port) const {
     const int offset = port % (groups_ - 1);
     return port - offset + groups_ - 2 - offset;
@@ -123,10 +126,10 @@ class Dragonfly final : public Topology {
   int global_port(int from, int to, int destination) const {
     const int offset = (to / routers_ - from / routers_ + groups_) % groups_ - 1;
     int best = 0, fewest = 3;
-    for (int i = 0; i < joined_; ++i) {
-      const int port = offset + (destination + i) % joined_ * (groups_ - 1);
-      const int hops =
-          (port / per_global_ != from % routers_) + (far_port(port) / per_global_ != to % routers_);
+    for (int i = 0; i < links_per_pair_; ++i) {
+      const int port = offset + (destination + i) % links_per_pair_ * (groups_ - 1);
+      const int hops = (port / globals_per_router_ != from % routers_) +
+                       (far_port(port) / globals_per_router_ != to % routers_);
       if (hops >= fewest) continue;
       best = port;
       fewest = hops;
@@ -136,15 +139,16 @@ class Dragonfly final : public Topology {
 
   /// Appends the hop from router `from` to the router at position `to` in its group.
   void local_hop(int from, int to, std::vector<LinkId>& links) const {
-    const int place = from % routers_;
-    if (place != to) links.push_back(locals_ + from * (routers_ - 1) + (to < place ? to : to - 1));
+    const int position = from % routers_;
+    if (position != to)
+      links.push_back(first_local_link_ + from * (routers_ - 1) + (to < position ? to : to - 1));
   }
 
-  int groups_, routers_, per_router_, per_global_;
-  int joined_;  // links between any two groups
+  int groups_, routers_, nodes_per_router_, globals_per_router_;
+  int links_per_pair_;  // links between any two groups
   double local_Bps_, global_Bps_;
-  VertexId first_;
-  LinkId locals_ = 0, globals_ = 0;
+  VertexId first_router_;
+  LinkId first_local_link_ = 0, first_global_link_ = 0;
 };
 
 }  // namespace

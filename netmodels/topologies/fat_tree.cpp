@@ -1,7 +1,7 @@
 // Fat trees. The option `k` gives three levels of k-port switches for k^3/4 nodes (Al-Fares,
 // Loukissas and Vahdat, SIGCOMM 2008, doi:10.1145/1402958.1402967). The option `nodes_per_leaf`
-// gives two levels, with a link from every leaf to every spine, and `taper` links down for each
-// link up.
+// gives two levels, with a link from every leaf to every spine; a leaf has `taper` links down to
+// nodes for each link up.
 //
 // D-mod-k routing (Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations
 // on real life fat trees", CCIT report 776, 2010): on the way up, only the destination's number
@@ -23,25 +23,26 @@ struct FatTreeOptions {
   SwitchLink link;
 };
 
-/// A count that is dumped only if it is given.
+/// A count that is dumped only if it was given.
 OptionType<std::int64_t> count_if_given(std::int64_t least, std::int64_t most) {
   return dumped_if(integer(least, most), [](std::int64_t count) { return count > 0; });
 }
 
 FieldTable<FatTreeOptions> fields() {
   constexpr std::int64_t kMost = 1 << 20;
+  const auto two_levels = [](const FatTreeOptions& o) { return o.k == 0; };
   return FieldTable<FatTreeOptions>{}
       .field("k", &FatTreeOptions::k, count_if_given(2, 160),
              "ports of each switch of a tree of three levels, which has k^3/4 nodes")
       .field("nodes_per_leaf", &FatTreeOptions::nodes_per_leaf, count_if_given(1, kMost),
              "nodes per leaf switch of a tree of two levels")
       .only_where(
-          [](const FatTreeOptions& o) { return o.k == 0; },
+          two_levels,
           "is for trees of two levels, and k for trees of three levels; expected one of them")
       .field(
           "taper", &FatTreeOptions::taper, integer(1, kMost),
           "links from a leaf switch down to nodes per link up to a spine switch; 1: non-blocking")
-      .only_where([](const FatTreeOptions& o) { return o.k == 0; },
+      .only_where(two_levels,
                   "is for trees of two levels, and k for trees of three levels; remove it")
       .include(&FatTreeOptions::link, switch_link_fields("", "links between switches"));
 }
@@ -71,7 +72,7 @@ void check(const FatTreeOptions& o, const AttachedNodes& attached, const std::st
 }
 
 /// Two levels: leaves and spines.
-class TwoLevels {
+class TwoLevels final : public Topology {
  public:
   TwoLevels(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
       : per_leaf_(static_cast<int>(o.nodes_per_leaf)),
@@ -89,15 +90,15 @@ class TwoLevels {
         graph.add_duplex(first_ + leaf, first_ + leaves_ + spine, link_Bps_, o.link.latency_s);
   }
 
-  VertexId attach(int node) const { return first_ + node / per_leaf_; }
-  void route(int source, int destination, std::vector<LinkId>& links) const {
+  VertexId switch_of(int node) const override { return first_ + node / per_leaf_; }
+  void route(int source, int destination, std::vector<LinkId>& links) const override {
     const int from = source / per_leaf_, to = destination / per_leaf_;
     if (from == to) return;
     const int spine = destination % spines_;
     links.push_back(up(from, spine));
     links.push_back(up(to, spine) + 1);
   }
-  Bisection bisection(double node_Bps) const {
+  Bisection bisection(double node_Bps) const override {
     return least_cut(
         leaves_ * per_leaf_, leaves_, per_leaf_, node_Bps,
         [this](int r) { return spines_ * link_Bps_ * std::min(r, leaves_ - r); },
@@ -113,7 +114,7 @@ class TwoLevels {
 };
 
 /// Three levels: pods of k/2 edge and k/2 aggregation switches, below (k/2)^2 core switches.
-class ThreeLevels {
+class ThreeLevels final : public Topology {
  public:
   ThreeLevels(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
       : k_(static_cast<int>(o.k)),
@@ -133,8 +134,8 @@ class ThreeLevels {
           graph.add_duplex(aggregation(pod, a), core(a, c), link_Bps_, o.link.latency_s);
   }
 
-  VertexId attach(int node) const { return first_ + node / half_; }
-  void route(int source, int destination, std::vector<LinkId>& links) const {
+  VertexId switch_of(int node) const override { return first_ + node / half_; }
+  void route(int source, int destination, std::vector<LinkId>& links) const override {
     const int from_edge = source / half_, to_edge = destination / half_;
     if (from_edge == to_edge) return;
     const int from_pod = from_edge / half_, to_pod = to_edge / half_;
@@ -146,7 +147,7 @@ class ThreeLevels {
     }
     links.push_back(up_from_edge(to_edge, a) + 1);
   }
-  Bisection bisection(double node_Bps) const {
+  Bisection bisection(double node_Bps) const override {
     const int nodes = k_ * half_ * half_, half = nodes / 2;
     return or_at_nics({half * link_Bps_, "half of the pods"}, nodes, node_Bps);
   }
@@ -176,31 +177,16 @@ class ThreeLevels {
   LinkId edge_links_ = 0, core_links_ = 0;
 };
 
-template <class Levels>
-class FatTree final : public Topology {
- public:
-  FatTree(const FatTreeOptions& o, const AttachedNodes& attached, Graph& graph)
-      : levels_(o, attached, graph) {}
-  VertexId attach(int node) const override { return levels_.attach(node); }
-  void route(int source, int destination, std::vector<LinkId>& links) const override {
-    levels_.route(source, destination, links);
-  }
-  Bisection bisection(double node_Bps) const override { return levels_.bisection(node_Bps); }
-
- private:
-  Levels levels_;
-};
-
 }  // namespace
 
 TopologyEntry fat_tree_entry() {
-  TopologyEntry entry = topology_entry<FatTree<TwoLevels>>(
+  TopologyEntry entry = topology_entry<TwoLevels>(
       "fat_tree", "switches in two or three levels, with at most as many links up as down",
       fields(), check);
   entry.make = [two = entry.make](const Json& resolved, const AttachedNodes& attached,
                                   Graph& graph) -> std::unique_ptr<Topology> {
     const FatTreeOptions o = fields().parse(resolved, "");
-    if (o.k > 0) return std::make_unique<FatTree<ThreeLevels>>(o, attached, graph);
+    if (o.k > 0) return std::make_unique<ThreeLevels>(o, attached, graph);
     return two(resolved, attached, graph);
   };
   return entry;

@@ -14,7 +14,7 @@ class Flat final : public Topology {
       : nodes_(static_cast<int>(attached.count)),
         switch_(graph.add(switch_vertex("switch", "0"))) {}
 
-  VertexId attach(int) const override { return switch_; }
+  VertexId switch_of(int) const override { return switch_; }
   void route(int, int, std::vector<LinkId>&) const override {}
   Bisection bisection(double node_Bps) const override {
     return {std::floor(nodes_ / 2.0) * node_Bps, "NICs of half of the nodes"};

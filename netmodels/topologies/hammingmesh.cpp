@@ -1,11 +1,10 @@
 // HammingMesh (Hoefler et al., SC 2022, arXiv 2209.01346): x by y boards, each a mesh of a by b
-// accelerators. Every row of accelerators has a tree, to which the links at the west and east edges
-// of its boards lead, and every column has a tree for the links at the north and south edges. So
-// there are a times x row trees and b times y column trees. One node of the cluster is one
-// accelerator.
+// accelerators. Every row of accelerators has a tree, to which the west and east edges of its
+// boards are linked, and every column has a tree for the north and south edges. So there are a x
+// row trees and b y column trees. Each accelerator is one node of the cluster.
 //
-// Minimal routing: a message goes along the row first, then along the column, in each case over the
-// mesh of the board or over the tree, whichever has fewer links. The paper routes adaptively among
+// Minimal routing: a message goes along the row first, then along the column. Both times it takes
+// the mesh of the board or the tree, whichever needs fewer links. The paper routes adaptively among
 // minimal paths, and its large trees have two levels; here a tree is one switch that is never the
 // bottleneck.
 #include <fmt/format.h>
@@ -65,16 +64,19 @@ class HammingMesh final : public Topology {
     add_lines(o, attached, graph);
   }
 
-  VertexId attach(int node) const override { return first_ + port_of(node); }
+  VertexId switch_of(int node) const override { return first_ + port_of(node); }
 
   void route(int source, int destination, std::vector<LinkId>& links) const override {
     const int from = port_of(source), to = port_of(destination), r = row(from), c = column(to);
-    along({links_of_rows_ + r * per_row(), b_, destination}, column(from), c, links);
-    along({links_of_columns_ + c * per_column(), a_, destination}, r, row(to), links);
+    route_along({links_of_rows_ + r * links_per_line(columns_, b_), b_, destination}, column(from),
+                c, links);
+    route_along({links_of_columns_ + c * links_per_line(rows_, a_), a_, destination}, r, row(to),
+                links);
   }
 
-  /// The minimum over all rectangles of u x v boards. Their row and column trees have two links to
-  /// each board and are cut on the side that has fewer links.
+  /// The minimum over the cuts around all rectangles of u x v boards. A tree that is linked to
+  /// boards inside and outside of the rectangle (two links per board) loses the links of the side
+  /// that has fewer.
   Bisection bisection(double node_Bps) const override {
     const int x = rows_ / a_, y = columns_ / b_;
     Bisection least{std::numeric_limits<double>::infinity(), ""};
@@ -97,46 +99,52 @@ class HammingMesh final : public Topology {
   }
   int row(int port) const { return port / columns_; }
   int column(int port) const { return port % columns_; }
-  int per_row() const { return links_per_line(columns_, b_); }
-  int per_column() const { return links_per_line(rows_, a_); }
-  static int links_per_line(int places, int side) { return places / side * (2 * (side - 1) + 4); }
+  /// Number of links of a line of `length` accelerators, with `side` of them on each board.
+  static int links_per_line(int length, int side) { return length / side * (2 * (side - 1) + 4); }
 
-  /// A row or a column of accelerators. Its links are ordered board by board. Those of a board are
-  /// ordered as follows: links between neighbours, in both directions; links from the first
-  /// accelerator to the tree and back; links from the last accelerator to the tree and back.
+  /// A row or a column of accelerators. Its links are ordered board by board. On each board, the
+  /// links between neighbours come first (in both directions), then the links from the first
+  /// accelerator to the tree and back, then the links from the last accelerator to the tree and
+  /// back.
   struct Line {
-    LinkId links;
+    LinkId first_link;
     int side;         // accelerators of one board along the line
     int destination;  // node number, which breaks ties
-    LinkId board(int place) const { return links + place / side * (2 * (side - 1) + 4); }
-    LinkId neighbours(int place) const { return board(place) + 2 * (place % side); }
-    LinkId to_tree(int place, bool last) const {
-      return board(place) + 2 * (side - 1) + (last ? 2 : 0);
+    /// The first link of the board of an accelerator.
+    LinkId board(int position) const {
+      return first_link + links_per_line(position / side * side, side);
+    }
+    /// The link from an accelerator to the next one on its board; the reverse link has the next id.
+    LinkId neighbours(int position) const { return board(position) + 2 * (position % side); }
+    LinkId to_tree(int position, bool last) const {
+      return board(position) + 2 * (side - 1) + (last ? 2 : 0);
     }
     /// True if the tree is nearer through the board's last accelerator than through its first.
-    bool nearer_at_end(int place) const {
-      const int before = place % side, after = side - 1 - before;
+    bool nearer_at_end(int position) const {
+      const int before = position % side, after = side - 1 - before;
       return after < before || (after == before && destination % 2 == 1);
     }
-    int links_to_tree(int place) const {
-      return 1 + std::min(place % side, side - 1 - place % side);
+    int links_to_tree(int position) const {
+      return 1 + std::min(position % side, side - 1 - position % side);
     }
   };
 
+  /// Appends the links between two accelerators of a board, over the mesh.
   static void walk(const Line& line, int from, int to, std::vector<LinkId>& links) {
     for (; from < to; ++from) links.push_back(line.neighbours(from));
     for (; from > to; --from) links.push_back(line.neighbours(from - 1) + 1);
   }
 
-  static void along(const Line& line, int from, int to, std::vector<LinkId>& links) {
+  /// Appends the links between two accelerators of a line.
+  static void route_along(const Line& line, int from, int to, std::vector<LinkId>& links) {
     const bool same_board = from / line.side == to / line.side;
     if (same_board && std::abs(to - from) <= line.links_to_tree(from) + line.links_to_tree(to)) {
       walk(line, from, to, links);
       return;
     }
     const bool leaves_at_end = line.nearer_at_end(from), enters_at_end = line.nearer_at_end(to);
-    const auto edge = [&](int place, bool end) {
-      return place / line.side * line.side + (end ? line.side - 1 : 0);
+    const auto edge = [&](int position, bool end) {
+      return position / line.side * line.side + (end ? line.side - 1 : 0);
     };
     walk(line, from, edge(from, leaves_at_end), links);
     links.push_back(line.to_tree(from, leaves_at_end));
@@ -146,8 +154,8 @@ class HammingMesh final : public Topology {
 
   void add_lines(const HammingMeshOptions& o, const AttachedNodes& attached, Graph& graph) {
     const double mesh_Bps = o.mesh.bandwidth(attached);
-    const auto add_line = [&](int first, int stride, int places, int side, VertexId tree) {
-      for (int board = 0; board < places; board += side) {
+    const auto add_line = [&](int first, int stride, int length, int side, VertexId tree) {
+      for (int board = 0; board < length; board += side) {
         const auto port = [&](int i) { return first_ + first + (board + i) * stride; };
         for (int i = 0; i + 1 < side; ++i)
           graph.add_duplex(port(i), port(i + 1), mesh_Bps, o.mesh.latency_s);

@@ -11,17 +11,17 @@
 
 namespace trigram {
 
-/// How nodes are connected beyond their NICs: switches, links between them, and routes.
+/// The connection of nodes beyond their NICs: switches, links between them, and routes.
 class Topology {
  public:
   virtual ~Topology() = default;
   /// The switch to which the NICs of a node connect.
-  virtual VertexId attach(int node) const = 0;
+  virtual VertexId switch_of(int node) const = 0;
   /// Appends the links from the switch of one node to the switch of another.
   virtual void route(int source, int destination, std::vector<LinkId>& links) const = 0;
   /// The least bandwidth between two halves of the nodes, if the NICs of each node have `node_Bps`
-  /// in total. The result is a closed form for the cut that it names. That cut is the least one if
-  /// the topology is regular (docs/topologies.md).
+  /// in total. It is computed in closed form from the cut that the result names. No cut is narrower
+  /// if the topology is regular (docs/topologies.md).
   virtual Bisection bisection(double node_Bps) const = 0;
 };
 
@@ -38,8 +38,8 @@ struct TopologyEntry {
   std::function<std::unique_ptr<Topology>(const Json& resolved, const AttachedNodes&, Graph&)> make;
 };
 
-/// The entry of a kind whose options are the struct S with this field table. T{options,
-/// attached, graph} constructs the topology.
+/// The entry of a kind whose options are a struct S. `table` has the fields of S. The topology is
+/// constructed by T(options, attached, graph).
 template <class T, class S, class Check>
 TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> table, Check check) {
   return {std::move(kind),
@@ -59,29 +59,28 @@ TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> ta
 
 /// A link between switches, as given in a topology's options.
 struct SwitchLink {
-  double bandwidth_Bps = 0;  // 0: that of a NIC
+  double bandwidth_Bps = 0;  // 0: same as a NIC
   double latency_s = 0;      // added to the end-to-end latency of `inter`
   double bandwidth(const AttachedNodes& attached) const {
     return bandwidth_Bps > 0 ? bandwidth_Bps : attached.nic_Bps;
   }
 };
 
-/// The options "bandwidth" and "latency" of such links, with a prefix in their names, as in
-/// "global_bandwidth".
+/// The options "bandwidth" and "latency", with names that begin with a prefix, as in
+/// "global_bandwidth". `which` describes the links to the user.
 FieldTable<SwitchLink> switch_link_fields(const std::string& prefix, const std::string& which);
 
 /// The least bandwidth between two halves of `nodes` nodes on `switches` equal switches with
-/// `per_switch` nodes each. For every r it considers a cut with r switches on one side: the links
-/// between switches then carry cut(r) bytes per second, and nodes that are on the wrong side of the
-/// halves are cut at their NICs. The result is named `name`, unless a cut of the NICs of half of
-/// the nodes is no wider.
+/// `per_switch` nodes each. For every r it considers the cut that separates r switches from the
+/// others. The links across this cut carry cut_Bps(r) bytes per second; if r switches do not have
+/// half of the nodes, the missing or surplus nodes are cut off at their NICs. The result is named
+/// `name`, unless a cut of the NICs of half of the nodes is no wider.
 Bisection least_cut(int nodes, int switches, int per_switch, double node_Bps,
-                    const std::function<double(int)>& cut, const std::string& name);
+                    const std::function<double(int)>& cut_Bps, const std::string& name);
 
 /// Returns `cut`, or the cut at the NICs of half of the nodes if that is no wider.
 Bisection or_at_nics(const Bisection& cut, int nodes, double node_Bps);
 
-/// A switch of a topology.
 Vertex switch_vertex(std::string tier, std::string name);
 
 // Each file of this folder defines one of these functions.

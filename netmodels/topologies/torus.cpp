@@ -1,7 +1,8 @@
 // Tori of any number of dimensions, with one router per node and dimension-order routing along the
 // shortest way (Dally and Towles, Principles and Practices of Interconnection Networks, 2004,
-// chapters 5 and 8). If both ways along a dimension are equally long, a message goes up from even
-// coordinates and down from odd ones, so that uniform traffic loads both directions equally.
+// chapters 5 and 8). If both ways along a dimension are equally long, a message goes up from an
+// even coordinate and down from an odd coordinate, so that uniform traffic loads both directions
+// equally.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -56,14 +57,14 @@ class Torus final : public Topology {
     for (Dimension& d : dimensions_) add_links(d, graph, o.link.latency_s);
   }
 
-  VertexId attach(int node) const override { return first_ + node; }
+  VertexId switch_of(int node) const override { return first_ + node; }
 
   void route(int source, int destination, std::vector<LinkId>& links) const override {
     int at = source;
     for (const Dimension& d : dimensions_) {
-      const int to = d.of(destination);
-      const bool up = goes_up(d, d.of(source), to);
-      for (int c = d.of(source); c != to; c = d.next(c, up)) {
+      const int to = d.coordinate(destination);
+      const bool up = goes_up(d, d.coordinate(source), to);
+      for (int c = d.coordinate(source); c != to; c = d.next(c, up)) {
         links.push_back(link(d, at, up));
         at += (d.next(c, up) - c) * d.stride;
       }
@@ -84,7 +85,7 @@ class Torus final : public Topology {
   struct Dimension {
     int size, stride;
     LinkId links;
-    int of(int node) const { return node / stride % size; }
+    int coordinate(int node) const { return node / stride % size; }
     int next(int c, bool up) const {
       return up ? (c + 1 == size ? 0 : c + 1) : (c + size - 1) % size;
     }
@@ -95,7 +96,7 @@ class Torus final : public Topology {
 
   std::vector<int> coordinates(int node) const {
     std::vector<int> all;
-    for (const Dimension& d : dimensions_) all.push_back(d.of(node));
+    for (const Dimension& d : dimensions_) all.push_back(d.coordinate(node));
     return all;
   }
   static bool goes_up(const Dimension& d, int from, int to) {
@@ -109,13 +110,14 @@ class Torus final : public Topology {
     d.links = static_cast<LinkId>(graph.links.size());
     for (int node = 0; node < nodes_; ++node)
       for (int direction = 0; direction < d.degree(); ++direction) {
-        const int to = node + (d.next(d.of(node), direction == 0) - d.of(node)) * d.stride;
+        const int to =
+            node + (d.next(d.coordinate(node), direction == 0) - d.coordinate(node)) * d.stride;
         graph.add(Link{first_ + node, first_ + to, link_Bps_, latency_s});
       }
   }
 
-  /// Number of links that leave the first r nodes, if nodes are numbered such that the last
-  /// dimension of `sizes` varies slowest.
+  /// Number of links from the first r nodes to the other nodes, if nodes are numbered such that
+  /// the last dimension of `sizes` varies slowest.
   static double staircase(std::span<const int> sizes, int r) {
     if (sizes.empty() || r == 0) return 0;
     const std::span<const int> inner = sizes.first(sizes.size() - 1);
@@ -128,8 +130,7 @@ class Torus final : public Topology {
     return rest * ends(full + 1) + (columns - rest) * ends(full) + staircase(inner, rest);
   }
   static double least_staircase(std::vector<int> sizes, int r) {
-    // Any dimension may vary slowest. Among the others, longer dimensions vary more slowly than
-    // shorter ones.
+    // Any dimension may vary slowest. Among the other dimensions, the longer vary more slowly.
     double least = staircase(sizes, r);
     for (std::size_t slowest = 0; slowest + 1 < sizes.size(); ++slowest) {
       std::vector<int> order = sizes;

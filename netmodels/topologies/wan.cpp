@@ -19,7 +19,7 @@ struct Region {
 enum class DelayIs { one_way, round_trip };
 
 using Matrix = std::vector<std::vector<double>>;
-constexpr double kNone = -1;
+constexpr double kAbsent = -1;
 
 struct WanOptions {
   std::vector<Region> regions;
@@ -32,9 +32,9 @@ OptionType<double> entry(Dimension dimension, bool positive) {
   const OptionType<double> given = quantity(dimension, positive);
   Json schema = {{"anyOf", {given.schema, {{"type", "null"}}}}};
   return {[given](const Json& j, const std::string& pointer) {
-            return j.is_null() ? kNone : given.parse(j, pointer);
+            return j.is_null() ? kAbsent : given.parse(j, pointer);
           },
-          [given](const double& value) { return value == kNone ? Json() : given.dump(value); },
+          [given](const double& value) { return value == kAbsent ? Json() : given.dump(value); },
           std::move(schema)};
 }
 
@@ -61,7 +61,8 @@ FieldTable<WanOptions> fields() {
           "bandwidth from the region of the row to the region of the column; null on the diagonal");
 }
 
-/// Throws ConfigError unless the matrix is square, with values everywhere but on the diagonal.
+/// Throws ConfigError unless the matrix is square and has a value everywhere except on the
+/// diagonal.
 void check_matrix(const Matrix& matrix, const std::vector<Region>& regions,
                   const std::string& pointer) {
   const std::size_t n = regions.size();
@@ -77,10 +78,10 @@ void check_matrix(const Matrix& matrix, const std::vector<Region>& regions,
                                          n, matrix[i].size()));
     for (std::size_t j = 0; j < n; ++j) {
       const std::string at = child(row, std::to_string(j));
-      if (i == j && matrix[i][j] != kNone)
+      if (i == j && matrix[i][j] != kAbsent)
         throw ConfigError(at, fmt::format("expected null on the diagonal: inside {}, inter applies",
                                           regions[i].name));
-      if (i != j && matrix[i][j] == kNone)
+      if (i != j && matrix[i][j] == kAbsent)
         throw ConfigError(at, fmt::format("expected a value: without it {} cannot be reached from "
                                           "{}",
                                           regions[j].name, regions[i].name));
@@ -116,25 +117,25 @@ class Wan final : public Topology {
   Wan(const WanOptions& o, const AttachedNodes&, Graph& graph)
       : bandwidth_Bps_(o.bandwidth_Bps), first_(static_cast<VertexId>(graph.vertices.size())) {
     for (int i = 0; i < count(); ++i) {
-      const auto nodes = static_cast<int>(o.regions[at(i)].nodes);
+      const auto nodes = static_cast<int>(o.regions[index(i)].nodes);
       begins_.push_back(static_cast<int>(region_of_.size()));
-      region_of_.resize(region_of_.size() + at(nodes), i);
+      region_of_.resize(region_of_.size() + index(nodes), i);
     }
     begins_.push_back(static_cast<int>(region_of_.size()));
-    for (int i = 0; i < count(); ++i) graph.add(switch_vertex("region", o.regions[at(i)].name));
+    for (int i = 0; i < count(); ++i) graph.add(switch_vertex("region", o.regions[index(i)].name));
     links_ = static_cast<LinkId>(graph.links.size());
     const double ways = o.delay_is == DelayIs::round_trip ? 2 : 1;
     for (int i = 0; i < count(); ++i)
       for (int j = 0; j < count(); ++j)
         if (i != j)
-          graph.add(Link{first_ + i, first_ + j, bandwidth_Bps_[at(i)][at(j)],
-                         o.delay_s[at(i)][at(j)] / ways});
+          graph.add(Link{first_ + i, first_ + j, bandwidth_Bps_[index(i)][index(j)],
+                         o.delay_s[index(i)][index(j)] / ways});
   }
 
-  VertexId attach(int node) const override { return first_ + region_of_[at(node)]; }
+  VertexId switch_of(int node) const override { return first_ + region_of_[index(node)]; }
 
   void route(int source, int destination, std::vector<LinkId>& links) const override {
-    const int from = region_of_[at(source)], to = region_of_[at(destination)];
+    const int from = region_of_[index(source)], to = region_of_[index(destination)];
     if (from != to) links.push_back(links_ + from * (count() - 1) + (to < from ? to : to - 1));
   }
 
@@ -143,15 +144,15 @@ class Wan final : public Topology {
   Bisection bisection(double node_Bps) const override {
     double least = std::numeric_limits<double>::infinity();
     constexpr int kMostSets = 12;
-    std::vector<bool> inside(at(count()));
+    std::vector<bool> inside(index(count()));
     if (count() <= kMostSets) {
       for (unsigned set = 0; set < 1U << count(); ++set) {
-        for (int i = 0; i < count(); ++i) inside[at(i)] = (set >> i & 1U) != 0;
+        for (int i = 0; i < count(); ++i) inside[index(i)] = (set >> i & 1U) != 0;
         least = std::min(least, cut(inside, node_Bps));
       }
     } else {
       for (int i = 0; i <= count(); ++i) {
-        if (i > 0) inside[at(i - 1)] = true;
+        if (i > 0) inside[index(i - 1)] = true;
         least = std::min(least, cut(inside, node_Bps));
       }
     }
@@ -159,19 +160,19 @@ class Wan final : public Topology {
   }
 
  private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   int count() const { return static_cast<int>(bandwidth_Bps_.size()); }
 
-  /// Bandwidth from the regions `inside` to the other regions, plus that of the NICs of nodes on
-  /// the wrong side.
+  /// Bandwidth from the regions `inside` to the other regions. If the regions do not have half of
+  /// the nodes, the NICs of the missing or surplus nodes are added.
   double cut(const std::vector<bool>& inside, double node_Bps) const {
     double Bps = 0;
     int nodes = 0;
     for (int i = 0; i < count(); ++i) {
-      if (!inside[at(i)]) continue;
-      nodes += begins_[at(i) + 1] - begins_[at(i)];
+      if (!inside[index(i)]) continue;
+      nodes += begins_[index(i) + 1] - begins_[index(i)];
       for (int j = 0; j < count(); ++j)
-        if (!inside[at(j)]) Bps += bandwidth_Bps_[at(i)][at(j)];
+        if (!inside[index(j)]) Bps += bandwidth_Bps_[index(i)][index(j)];
     }
     const int all = begins_.back();
     const int off = std::min(std::abs(nodes - all / 2), std::abs(nodes - (all + 1) / 2));
@@ -180,7 +181,8 @@ class Wan final : public Topology {
 
   Matrix bandwidth_Bps_;
   VertexId first_;
-  std::vector<int> region_of_, begins_;  // by node; by region
+  std::vector<int> region_of_;  // by node
+  std::vector<int> begins_;     // by region: its first node; then the number of all nodes
   LinkId links_ = 0;
 };
 

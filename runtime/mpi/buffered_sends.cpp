@@ -29,7 +29,8 @@ MpiCommunicator::~MpiCommunicator() {
 
 std::int64_t MpiCommunicator::buffered(std::size_t nbytes) const {
   if (!world_.buffers_to_all() || nbytes > Outbox::kLongest) return 0;
-  return world_.transport().held_at_once(static_cast<double>(nbytes), TrafficClass::point_to_point);
+  return world_.transport().max_buffered_messages(static_cast<double>(nbytes),
+                                                  TrafficClass::point_to_point);
 }
 
 /// Messages to a rank leave in order. A message for which the outbox has no room delays all later

@@ -16,8 +16,8 @@ Outbox::Outbox(MPI_Comm comm, int tag, int ranks, const Transport& transport)
 bool Outbox::takes(int peer, const Tensor& x, std::size_t filler, TrafficClass traffic) const {
   if (std::max(x.is_phantom() ? 0 : x.nbytes(), filler) > kLongest) return false;
   const Held& held = held_[static_cast<std::size_t>(peer)];
-  return transport_.takes(held.messages, held.nbytes, static_cast<double>(x.priced_nbytes()),
-                          traffic);
+  return transport_.accepts(held.messages, held.nbytes, static_cast<double>(x.priced_nbytes()),
+                            traffic);
 }
 
 void Outbox::send(int peer, const Tensor& x, std::size_t filler) {

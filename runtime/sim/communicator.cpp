@@ -44,8 +44,8 @@ CollectivePricer* SimCommunicator::pricer() {
 
 std::int64_t SimCommunicator::buffered(std::size_t nbytes) const {
   if (!stream_.world().eager()) return 0;
-  return stream_.world().cluster().transport.held_at_once(static_cast<double>(nbytes),
-                                                          TrafficClass::point_to_point);
+  return stream_.world().cluster().transport.max_buffered_messages(static_cast<double>(nbytes),
+                                                                   TrafficClass::point_to_point);
 }
 
 double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
@@ -61,7 +61,7 @@ double SimCommunicator::overhead_s(std::span<const Transfer> batch) const {
 std::uint64_t SimCommunicator::wire_bytes(const Transfer& transfer) const {
   const std::uint64_t nbytes = transfer.tensor.priced_nbytes();
   if (transfer.traffic == TrafficClass::collective) return nbytes;
-  const double share = stream_.world().cluster().transport.efficiency.of(transfer.traffic);
+  const double share = stream_.world().cluster().transport.efficiency.share(transfer.traffic);
   if (share == 1 || stream_.world().layout().same_node(rank(), transfer.peer)) return nbytes;
   return static_cast<std::uint64_t>(std::llround(static_cast<double>(nbytes) / share));
 }

@@ -17,7 +17,7 @@ Connection::Connection(SimStream& sender, int destination, bool answers,
       rate_Bps_(destination == sender.rank()
                     ? sender.world().network().loopback_bandwidth()
                     : sender.world().network().bandwidth(sender.rank(), destination, Rate::burst)),
-      fastest_Bps_(rate_Bps_ * sender.world().network().widest_factor()),
+      fastest_Bps_(rate_Bps_ * sender.world().network().largest_bandwidth_factor()),
       at_once_(between_nodes_ && sender.world().cluster().transport.limits_messages()
                    ? sender.world().cluster().transport.streams
                    : 1),
@@ -113,7 +113,7 @@ void Connection::take_what_fits() {
   const Transport& transport = world.cluster().transport;
   while (taken_ < queue_.size()) {
     Message& message = queue_[taken_];
-    if (!transport.takes(held_messages_, held_bytes_, message.nbytes, message.traffic)) return;
+    if (!transport.accepts(held_messages_, held_bytes_, message.nbytes, message.traffic)) return;
     ++taken_;
     if (message.comm) ++held_messages_;
     held_bytes_ += message.nbytes;
@@ -135,12 +135,12 @@ double Connection::bandwidth_factor() const {
 /// per byte.
 void Connection::pass_window(Message& message) {
   const Transport& transport = sender_.world().cluster().transport;
-  const double share = transport.efficiency.of(message.traffic);
-  const TcpPath path{.streams = static_cast<double>(transport.all_streams(message.traffic)),
+  const double share = transport.efficiency.share(message.traffic);
+  const TcpPath path{.streams = static_cast<double>(transport.total_streams(message.traffic)),
                      .rate_Bps = share * std::min(rate_Bps_ * bandwidth_factor(), message.cap_Bps),
                      .round_trip_s = 2 * latency_s(),
                      .busy_s = busy_s_};
-  const auto leaving = window_->leave(transport.tcp, path, message.taken_s, share * message.nbytes);
+  const auto leaving = window_->send(transport.tcp, path, message.taken_s, share * message.nbytes);
   const double sending_s = leaving.end_s - leaving.begin_s, rate_Bps = message.nbytes / sending_s;
   constexpr double kRounding = 1 - 1e-9;
   if (share * rate_Bps < kRounding * path.rate_Bps) message.cap_Bps = rate_Bps;

@@ -17,7 +17,7 @@ class SimStream;
 
 /// One direction between two ranks on one stream, for an eager transport. Messages leave one after
 /// another, in order, whether or not their receives are posted. The transport accepts a message if
-/// its buffer has room (Transport::takes), and frees the room when the message is received.
+/// its buffer has room (Transport::accepts), and frees the room when the message is received.
 ///
 /// The latency of a message overlaps with the transmission of the message before it. A message
 /// begins to move when its own latency has passed and the message before it has arrived, and then

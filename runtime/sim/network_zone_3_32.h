@@ -37,7 +37,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
         connections_(network, rate),
         loopback_(link("loopback", network.loopback_bandwidth())) {
     loopback_->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
-    const double largest = network.widest_factor();
+    const double largest = network.largest_bandwidth_factor();
     links_.reserve(network.links().size());
     for (std::size_t id = 0; id < network.links().size(); ++id) {
       const Link& own = network.links()[id];
@@ -182,7 +182,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
                        double* latency) {
     links.push_back(background_entries_[from]);
     route_.clear();
-    network_.route_of_others(static_cast<int>(from), static_cast<int>(to), route_);
+    network_.background_route(static_cast<int>(from), static_cast<int>(to), route_);
     for (const LinkId id : route_)
       if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
     if (latency) *latency += declared_latency(route_, -1);

@@ -16,7 +16,7 @@ namespace {
 bool couples(const SimOptions& options, const Cluster& cluster) {
   using Fidelity = SimOptions::Fidelity;
   if (options.fidelity == Fidelity::message) return false;
-  return (options.fidelity == Fidelity::fluid ? can_couple(cluster) : foreseeable(cluster)) &&
+  return (options.fidelity == Fidelity::fluid ? can_couple(cluster) : predictable(cluster)) &&
          options.network_model == SimOptions::NetworkModel::alpha_beta;
 }
 

@@ -84,7 +84,7 @@ class World {
   }
   /// True if connections simulate their windows message by message; otherwise a window limits the
   /// rate.
-  bool has_windows() const { return cluster_.transport.tcp.exists() && rate() == Rate::burst; }
+  bool has_windows() const { return cluster_.transport.tcp.has_window() && rate() == Rate::burst; }
   /// The burst rate if connections track their windows, otherwise the sustained rate, as for sliced
   /// messages.
   Rate rate() const { return rate_of(cluster_.transport); }

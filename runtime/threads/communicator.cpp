@@ -21,7 +21,8 @@ int ThreadsCommunicator::size() const { return self_.world.layout().ranks(); }
 
 std::int64_t ThreadsCommunicator::buffered(std::size_t nbytes) const {
   if (!eager()) return 0;
-  return transport_.held_at_once(static_cast<double>(nbytes), TrafficClass::point_to_point);
+  return transport_.max_buffered_messages(static_cast<double>(nbytes),
+                                          TrafficClass::point_to_point);
 }
 
 void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {

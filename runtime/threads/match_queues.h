@@ -44,7 +44,7 @@ struct MatchQueues {
   ShapedNetwork::SendQueue send_queue;  // guarded by the ShapedNetwork's mutex
 
   bool has_room(const Transport& transport, double nbytes, TrafficClass traffic) const {
-    return transport.takes(held_messages, held_bytes, nbytes, traffic);
+    return transport.accepts(held_messages, held_bytes, nbytes, traffic);
   }
   void hold(double nbytes) {
     ++held_messages;

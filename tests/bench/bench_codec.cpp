@@ -1,5 +1,6 @@
 // Seconds that every codec with its default options takes to encode and decode 10 MiB of floats on
-// one core. x_memcpy is the ratio to memcpy of the same floats; both are measured in turns.
+// one core. x_memcpy is the time of memcpy of the same floats, divided by this time; the two are
+// measured in turns.
 
 #include <benchmark/benchmark.h>
 

@@ -9,8 +9,8 @@
 
 namespace trigram::test {
 
-/// The data of codec measurements: a bucket of 10 MiB of floats, cut into the 16 chunks that 16
-/// workers would exchange, and memcpy of the same floats for comparison.
+/// The operations that are measured: encoding and decoding a bucket of 10 MiB of floats, cut into
+/// the 16 chunks that 16 workers would exchange, and memcpy of the same floats for comparison.
 class CodecSpeed {
  public:
   static constexpr std::size_t kElements = (10u << 20) / sizeof(float), kChunks = 16;

@@ -1,4 +1,4 @@
-// Codecs keep up with memory: their speed as a ratio to memcpy of the same floats.
+// The speed of codecs as a ratio to memcpy of the same floats.
 
 #include "tests/bench/codec_speed.h"
 
@@ -25,6 +25,7 @@ struct Speed {
 };
 void PrintTo(const Speed& speed, std::ostream* out) { *out << speed.spec.name; }
 
+/// The shortest of several times.
 class Best {
  public:
   template <class Operation>
@@ -40,35 +41,36 @@ class Best {
   double seconds_ = std::numeric_limits<double>::infinity();
 };
 
-// The measurements are interleaved, so that a slow period of the machine affects all three. The
-// shortest time of each shows the speed of the code. A busy machine gets more rounds.
-constexpr int kRounds = 20, kMoreRounds = 400;
+constexpr int kRounds = 20, kMaxRounds = 400;
 
-std::pair<double, double> ratios_to_memcpy(const Speed& wanted, int most_rounds) {
-  CodecSpeed speed(wanted.spec);
+/// The ratios of encoding and decoding to memcpy, from the shortest times of at most `max_rounds`
+/// rounds. The three measurements take turns, so that a slow period of the machine affects them
+/// all. After kRounds rounds, the measurement ends when the ratios reach `required`.
+std::pair<double, double> ratios_to_memcpy(const Speed& required, int max_rounds) {
+  CodecSpeed speed(required.spec);
   Best copy, encode, decode;
   const auto ratio = [&](const Best& best) { return copy.seconds() / best.seconds(); };
-  for (int i = 0; i < most_rounds; ++i) {
+  for (int i = 0; i < max_rounds; ++i) {
     copy.time([&] { speed.copy(); });
     encode.time([&] { speed.encode(); });
     decode.time([&] { speed.decode(); });
-    if (i >= kRounds && ratio(encode) >= wanted.encode && ratio(decode) >= wanted.decode) break;
+    if (i >= kRounds && ratio(encode) >= required.encode && ratio(decode) >= required.decode) break;
   }
   return {ratio(encode), ratio(decode)};
 }
 
 class CodecSpeedTest : public ::testing::TestWithParam<Speed> {};
 
-TEST_P(CodecSpeedTest, KeepsUpWithMemcpyFromAvx2On) {
-  const Speed& wanted = GetParam();
-  bool best = true;  // the instructions that codecs use on this machine come first in the list
+TEST_P(CodecSpeedTest, HasTheRequiredRatioToMemcpyWithAvx2OrBetter) {
+  const Speed& required = GetParam();
+  bool best = true;  // the best instruction set, which codecs use on this machine, comes first
   for_each_vector_target([&](const std::string& target) {
     if (target == "SCALAR") return;  // the fallback for processors older than SSSE3
-    const auto [encode, decode] = ratios_to_memcpy(wanted, best ? kMoreRounds : kRounds);
+    const auto [encode, decode] = ratios_to_memcpy(required, best ? kMaxRounds : kRounds);
     std::printf("%-8s encode %.2f, decode %.2f x memcpy\n", target.c_str(), encode, decode);
     if (!std::exchange(best, false) || !target.starts_with("AVX")) return;
-    EXPECT_GE(encode, wanted.encode) << target;
-    EXPECT_GE(decode, wanted.decode) << target;
+    EXPECT_GE(encode, required.encode) << target;
+    EXPECT_GE(decode, required.decode) << target;
   });
 }
 

@@ -33,7 +33,7 @@ TEST_P(Launch, FillsTheContext) {
 }
 
 TEST_P(Launch, HandsOnTheLayout) {
-  const Cluster cluster = nodes_of_several(ranks());
+  const Cluster cluster = multi_worker_nodes(ranks());
   const int workers = static_cast<int>(cluster.workers_per_node);
   run_in_world(world(), cluster, [&](Context ctx) {
     EXPECT_EQ(ctx.world_size, cluster.ranks());

@@ -64,7 +64,7 @@ TEST_P(SubsetTest, SubsetsOfSubsetsTranslateTwice) {
 }
 
 TEST_P(SubsetTest, NodesAndLeadersMakeAHierarchy) {
-  run_in_world(world(), nodes_of_several(ranks()), [](Context ctx) {
+  run_in_world(world(), multi_worker_nodes(ranks()), [](Context ctx) {
     const auto& node = ctx.layout->node_members(ctx.world_rank);
     Subset intra(*ctx.comm, node);
     shift(ctx.with(intra), node);

@@ -81,7 +81,7 @@ TEST_P(Collectives, DoubleTreeAllreduceInChunks) {
 
 /// Up to 24 ranks, with values that are small enough for exact sums.
 TEST_P(Collectives, DoubleTreesOverNodesOfSeveralWorkers) {
-  run_in_world(world(), nodes_of_several(ranks()), [](Context ctx) {
+  run_in_world(world(), multi_worker_nodes(ranks()), [](Context ctx) {
     std::vector<float> values(1003);
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<float>((ctx.rank() + 1) * static_cast<int>(i));

@@ -8,76 +8,70 @@
 namespace trigram::test::centralised_volume_test {
 namespace {
 
-class CentralisedVolume : public ::testing::TestWithParam<Nodes> {
+class CentralisedVolume : public VolumeTest {
  protected:
-  /// Checks with different buckets, flat and hierarchical.
-  void check(Json algorithm, const VolumeOfExchange& exchange) const {
+  /// Checks an algorithm that makes `exchange` for every bucket in every step, with different
+  /// buckets, flat and hierarchical.
+  void check_exchange(Json algorithm, const VolumeOfExchange& exchange) const {
     for (const char* bucket : {"0B", "2kB", "10MiB"})
       for (const bool hierarchical : {false, true}) {
         algorithm.update({{"bucket", bucket}, {"hierarchical", hierarchical}});
-        SCOPED_TRACE(algorithm);
-        const Trained trained = train(training_of(algorithm, GetParam()));
-        expect_volume(trained,
-                      bucket_volume(layout(), buckets_of(trained), 3, hierarchical, exchange));
+        check(algorithm, [&](const Buckets& buckets) {
+          return bucket_volume(layout(), buckets, 3, hierarchical, exchange);
+        });
       }
   }
-  Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
 };
 
 /// The whole model is averaged after steps 2 and 4 of 5.
 TEST_P(CentralisedVolume, LocalMethods) {
   for (const char* name : {"local_sgd", "slowmo", "bmuf", "diloco"})
     for (const char* allreduce : {"ring", "rabenseifner"})
-      for (const bool hierarchical : {false, true}) {
-        SCOPED_TRACE(testing::Message() << name << " " << allreduce << " " << hierarchical);
-        Training training = training_of({{"name", name},
-                                         {"sync_every", 2},
-                                         {"allreduce", allreduce},
-                                         {"hierarchical", hierarchical}},
-                                        GetParam());
-        training.steps = 5;
-        expect_volume(train(training),
-                      gradient_allreduce_volume(layout(), {1003}, 2, allreduce, hierarchical));
-      }
+      for (const bool hierarchical : {false, true})
+        check(
+            {{"name", name},
+             {"sync_every", 2},
+             {"allreduce", allreduce},
+             {"hierarchical", hierarchical}},
+            [&](const Buckets&) {
+              return gradient_allreduce_volume(layout(), {1003}, 2, allreduce, hierarchical);
+            },
+            5);
 }
 
-/// The whole model is averaged after steps 2, 4 and 5 of 5, the last being the end of the run; with
-/// four steps, after 2 and 4.
+/// The whole model is averaged after every second step and at the end of the run: after steps 2, 4
+/// and 5 of 5, and after steps 2 and 4 of 4.
 TEST_P(CentralisedVolume, ElasticAverages) {
   for (const long steps : {4, 5})
-    for (const bool hierarchical : {false, true}) {
-      SCOPED_TRACE(testing::Message() << steps << " " << hierarchical);
-      Training training = training_of(
-          {{"name", "easgd"}, {"sync_every", 2}, {"hierarchical", hierarchical}}, GetParam());
-      training.steps = steps;
-      expect_volume(train(training), gradient_allreduce_volume(layout(), {1003}, (steps + 1) / 2,
-                                                               "ring", hierarchical));
-    }
+    for (const bool hierarchical : {false, true})
+      check(
+          {{"name", "easgd"}, {"sync_every", 2}, {"hierarchical", hierarchical}},
+          [&](const Buckets&) {
+            return gradient_allreduce_volume(layout(), {1003}, (steps + 1) / 2, "ring",
+                                             hierarchical);
+          },
+          steps);
 }
 
 /// Gradients are averaged in buckets in the first two steps. Then the whole model is averaged after
 /// the second and the fourth of the following steps.
 TEST_P(CentralisedVolume, PostLocalSgd) {
-  for (const bool hierarchical : {false, true}) {
-    SCOPED_TRACE(hierarchical);
-    Training training = training_of({{"name", "post_local_sgd"},
-                                     {"switch_step", 2},
-                                     {"sync_every", 2},
-                                     {"hierarchical", hierarchical},
-                                     {"bucket", "2kB"}},
-                                    GetParam());
-    training.steps = 7;
-    const Trained trained = train(training);
-    const Buckets buckets = buckets_of(trained);
-    EXPECT_GT(buckets.size(), 1u);
-    Traffic expected = gradient_allreduce_volume(layout(), buckets, 2, "ring", hierarchical);
-    expected += gradient_allreduce_volume(layout(), {1003}, 2, "ring", hierarchical);
-    expect_volume(trained, expected);
-  }
+  for (const bool hierarchical : {false, true})
+    check(
+        {{"name", "post_local_sgd"},
+         {"switch_step", 2},
+         {"sync_every", 2},
+         {"hierarchical", hierarchical},
+         {"bucket", "2kB"}},
+        [&](const Buckets& buckets) {
+          EXPECT_GT(buckets.size(), 1u);
+          Traffic both = gradient_allreduce_volume(layout(), buckets, 2, "ring", hierarchical);
+          return both += gradient_allreduce_volume(layout(), {1003}, 2, "ring", hierarchical);
+        },
+        7);
 }
 
-/// Inside the nodes a hierarchy uses full precision. Between the exchanging ranks, every message of
-/// the allreduce has half its bytes.
+/// Without a hierarchy, every message has half the bytes of an allreduce at full precision.
 TEST_P(CentralisedVolume, HalfPrecisionHalvesTheBytesOfAnAllreduce) {
   for (const char* bucket : {"0B", "2kB"}) {
     SCOPED_TRACE(bucket);
@@ -88,7 +82,7 @@ TEST_P(CentralisedVolume, HalfPrecisionHalvesTheBytesOfAnAllreduce) {
       Sent sent = sent_by(trained.counters[static_cast<std::size_t>(rank)]);
       sent.bytes_intra *= 2;
       sent.bytes_inter *= 2;
-      EXPECT_EQ(sent, full.of(rank)) << "rank " << rank;
+      EXPECT_EQ(sent, full.sent_by(rank)) << "rank " << rank;
     }
   }
 }
@@ -96,58 +90,49 @@ TEST_P(CentralisedVolume, HalfPrecisionHalvesTheBytesOfAnAllreduce) {
 /// Gradients are averaged at full precision among all ranks in the first two steps, then moments in
 /// eight bits in three steps.
 TEST_P(CentralisedVolume, QAdam) {
-  for (const bool hierarchical : {false, true}) {
-    SCOPED_TRACE(hierarchical);
-    Training training = training_of(
+  for (const bool hierarchical : {false, true})
+    check(
         {{"name", "qadam"}, {"warmup_steps", 2}, {"hierarchical", hierarchical}, {"bucket", "2kB"}},
-        GetParam());
-    training.steps = 5;
-    const Trained trained = train(training);
-    const Buckets buckets = buckets_of(trained);
-    Traffic both = gradient_allreduce_volume(layout(), buckets, 2, "ring", false);
-    both += bytegrad_volume(layout(), buckets, 3, hierarchical);
-    expect_volume(trained, both);
-  }
+        [&](const Buckets& buckets) {
+          Traffic both = gradient_allreduce_volume(layout(), buckets, 2, "ring", false);
+          return both += bytegrad_volume(layout(), buckets, 3, hierarchical);
+        },
+        5);
 }
 
 /// The volume is the same for any number of micro-batches, whether or not the ranks agree on a
 /// threshold.
-TEST_P(CentralisedVolume, DropComputeIsAnAllreduce) {
+TEST_P(CentralisedVolume, DropComputeSendsAnAllreduce) {
   for (const int profiled : {0, 2})
-    check({{"name", "dropcompute"}, {"micro_batches", 2}, {"profile_steps", profiled}},
-          [](Traffic& t, const Members& members, auto n) { add_allreduce(t, members, n, "ring"); });
+    check_exchange(
+        {{"name", "dropcompute"}, {"micro_batches", 2}, {"profile_steps", profiled}},
+        [](Traffic& t, const Members& members, auto n) { add_allreduce(t, members, n, "ring"); });
 }
 
 /// Every rank's pairs of value and index travel around the ring.
-TEST_P(CentralisedVolume, TopKSendsEveryCodeToEverybody) {
+TEST_P(CentralisedVolume, TopKSendsEveryCodeToAllRanks) {
   const Json codec = {{"name", "topk"}, {"density", 0.1}};
-  check({{"name", "topk"}, {"codec", codec}}, [&](Traffic& t, const Members& members, auto n) {
-    add_code_allgather(t, members, n, code_bytes(codec));
-  });
+  check_exchange({{"name", "topk"}, {"codec", codec}},
+                 [&](Traffic& t, const Members& members, auto n) {
+                   add_code_allgather(t, members, n, code_bytes(codec));
+                 });
 }
 
-/// Pairs of value and index for the k largest elements travel up the tree and down.
-TEST_P(CentralisedVolume, GTopKSendsOneCodeAlongEveryEdgeEitherWay) {
-  check({{"name", "gtopk"}, {"density", 0.1}}, [&](Traffic& t, const Members& members, auto n) {
-    add_code_tree(t, members, n, [](std::uint64_t of) { return 8 * ((of + 9) / 10); });
-  });
+/// Pairs of value and index for the k largest elements travel up a tree and back down.
+TEST_P(CentralisedVolume, GTopKSendsOneCodeAlongEveryEdgeInBothDirections) {
+  check_exchange(
+      {{"name", "gtopk"}, {"density", 0.1}}, [&](Traffic& t, const Members& members, auto n) {
+        add_code_tree(t, members, n, [](std::uint64_t numel) { return 8 * ((numel + 9) / 10); });
+      });
 }
 
-/// A rank sends a fraction of 1.5/P of the k largest elements for every region, and the owners send
-/// as many. In the first and the third of three steps, the region boundaries are averaged as well.
-/// Messages have their maximum length, whatever they contain.
-TEST_P(CentralisedVolume, OkTopKSendsRoomForAShareOfEveryRegion) {
+/// A rank sends a fraction of 1.5/P of the k largest elements to the owner of every region, and the
+/// owners send the same number of elements. In the first and the third of three steps, the region
+/// boundaries are averaged as well. Messages have their maximum length, whatever they contain.
+TEST_P(CentralisedVolume, OkTopKSendsMessagesOfFixedLength) {
   for (const char* bucket : {"0B", "2kB", "10MiB"})
     for (const std::uint64_t tenths : {1u, 10u})
       for (const bool hierarchical : {false, true}) {
-        SCOPED_TRACE(testing::Message() << bucket << " " << tenths << " " << hierarchical);
-        const Trained trained = train(training_of({{"name", "oktopk"},
-                                                   {"density", 0.1 * static_cast<double>(tenths)},
-                                                   {"slack", 1.5},
-                                                   {"rebalance_every", 2},
-                                                   {"bucket", bucket},
-                                                   {"hierarchical", hierarchical}},
-                                                  GetParam()));
         const auto sums = [&](Traffic& t, const Members& members, std::uint64_t n) {
           const std::uint64_t P = members.size(), k = (tenths * n + 9) / 10;
           add_regional_average(t, members, std::min(k, (3 * k + 2 * P - 1) / (2 * P)));
@@ -156,112 +141,115 @@ TEST_P(CentralisedVolume, OkTopKSendsRoomForAShareOfEveryRegion) {
           sums(t, members, n);
           add_allreduce(t, members, members.size() - 1, "recursive_doubling");
         };
-        const Buckets buckets = buckets_of(trained);
-        Traffic expected = bucket_volume(layout(), buckets, 1, hierarchical, sums);
-        expected += bucket_volume(layout(), buckets, 2, hierarchical, sums_and_cuts);
-        expect_volume(trained, expected);
+        check({{"name", "oktopk"},
+               {"density", 0.1 * static_cast<double>(tenths)},
+               {"slack", 1.5},
+               {"rebalance_every", 2},
+               {"bucket", bucket},
+               {"hierarchical", hierarchical}},
+              [&](const Buckets& buckets) {
+                Traffic both = bucket_volume(layout(), buckets, 1, hierarchical, sums);
+                return both += bucket_volume(layout(), buckets, 2, hierarchical, sums_and_cuts);
+              });
       }
 }
 
-TEST_P(CentralisedVolume, SignsAndThreeValuesOfAllGoToEverybody) {
+TEST_P(CentralisedVolume, EfSignSgdAndTernGradSendEveryCodeToAllRanks) {
   const Json signs = {{"name", "sign"}, {"scale", "l1_mean"}};
-  check({{"name", "ef_signsgd"}}, [&](Traffic& t, const Members& members, auto n) {
+  check_exchange({{"name", "ef_signsgd"}}, [&](Traffic& t, const Members& members, auto n) {
     add_code_allgather(t, members, n, code_bytes(signs));
   });
   const auto two_bits = [](std::uint64_t n) { return n == 0 ? 0 : 4 + (2 * n + 7) / 8; };
-  check({{"name", "terngrad"}}, [&](Traffic& t, const Members& members, auto n) {
+  check_exchange({{"name", "terngrad"}}, [&](Traffic& t, const Members& members, auto n) {
     add_code_allgather(t, members, n, two_bits);
   });
 }
 
-/// Ranks send a quarter, then a 16th, ..., then a hundredth of every bucket.
+/// Ranks send a quarter of every bucket, then a 16th, a 64th, and a hundredth.
 TEST_P(CentralisedVolume, DgcSendsFewerElementsFromStageToStage) {
   for (const bool hierarchical : {false, true}) {
-    Training training = training_of({{"name", "dgc"},
-                                     {"density", 0.01},
-                                     {"warmup_every", 2},
-                                     {"hierarchical", hierarchical},
-                                     {"bucket", "2kB"}},
-                                    GetParam());
-    training.steps = 10;  // two steps per stage: 1/4, 1/16, 1/64; then 4 with 1/100
-    const Trained trained = train(training);
-    Traffic expected(layout());
-    for (const auto& [density, steps] :
-         {std::pair{1.0 / 4, 2}, {1.0 / 16, 2}, {1.0 / 64, 2}, {0.01, 4}})
-      expected += bucket_volume(
-          layout(), buckets_of(trained), steps, hierarchical,
-          [d = density](Traffic& t, const Members& members, std::uint64_t n) {
-            add_code_allgather(t, members, n, code_bytes({{"name", "topk"}, {"density", d}}));
-          });
-    expect_volume(trained, expected);
+    const auto expected = [&](const Buckets& buckets) {
+      Traffic sum(layout());
+      for (const auto& [density, steps] :
+           {std::pair{1.0 / 4, 2}, {1.0 / 16, 2}, {1.0 / 64, 2}, {0.01, 4}})
+        sum += bucket_volume(
+            layout(), buckets, steps, hierarchical,
+            [d = density](Traffic& t, const Members& members, std::uint64_t n) {
+              add_code_allgather(t, members, n, code_bytes({{"name", "topk"}, {"density", d}}));
+            });
+      return sum;
+    };
+    check({{"name", "dgc"},
+           {"density", 0.01},
+           {"warmup_every", 2},
+           {"hierarchical", hierarchical},
+           {"bucket", "2kB"}},
+          expected, 10);
   }
 }
 
-/// Two factors are averaged if they are shorter than the bucket's matrix, which is the most nearly
-/// square one that holds the bucket.
+/// Two factors are averaged if they have fewer elements than the bucket. The bucket's matrix is the
+/// most nearly square matrix that holds it.
 TEST_P(CentralisedVolume, PowerSgdAveragesTwoFactors) {
   for (const char* allreduce : {"ring", "recursive_doubling"})
     for (const std::uint64_t rank : {2u, 4u, 7u})
-      check({{"name", "powersgd"}, {"rank", rank}, {"allreduce", allreduce}},
-            [&](Traffic& t, const Members& members, std::uint64_t n) {
-              std::uint64_t sum = 0;  // sum of rows and columns
-              while (sum / 2 * ((sum + 1) / 2) < n) ++sum;
-              if (rank * sum >= n) return add_allreduce(t, members, n, allreduce);
-              add_allreduce(t, members, rank * (sum / 2), allreduce);
-              add_allreduce(t, members, rank * ((sum + 1) / 2), allreduce);
-            });
+      check_exchange({{"name", "powersgd"}, {"rank", rank}, {"allreduce", allreduce}},
+                     [&](Traffic& t, const Members& members, std::uint64_t n) {
+                       std::uint64_t sum = 0;  // sum of rows and columns
+                       while (sum / 2 * ((sum + 1) / 2) < n) ++sum;
+                       if (rank * sum >= n) return add_allreduce(t, members, n, allreduce);
+                       add_allreduce(t, members, rank * (sum / 2), allreduce);
+                       add_allreduce(t, members, rank * ((sum + 1) / 2), allreduce);
+                     });
 }
 
 /// Parts of encoded gradients or moments go to their owners, and encoded means go from the owners
 /// to all ranks.
 TEST_P(CentralisedVolume, CodedScatterReduce) {
-  const auto by = [](const Json& codec, const char* phase2 = "allgather") {
+  const auto scatter_reduce = [](const Json& codec, const char* phase2 = "allgather") {
     return [code = code_bytes(codec), phase2](Traffic& t, const Members& members, std::uint64_t n) {
       add_compressed_scatter_reduce(t, members, n, code, phase2);
     };
   };
-  check({{"name", "qsgd"}}, by("qsgd"));
+  check_exchange({{"name", "qsgd"}}, scatter_reduce("qsgd"));
   const Json fine = {{"name", "qsgd"}, {"levels", 20}, {"bucket", 64}};
-  check({{"name", "qsgd"}, {"codec", fine}}, by(fine));
+  check_exchange({{"name", "qsgd"}, {"codec", fine}}, scatter_reduce(fine));
   const Json elias = {{"name", "qsgd"}, {"levels", 7}, {"bucket", 64}, {"coding", "elias"}};
-  check({{"name", "qsgd"}, {"codec", elias}}, by(elias));
-  check({{"name", "bytegrad"}, {"codec", "fp16"}}, by("fp16"));
-  check({{"name", "onebit_adam"}, {"warmup_steps", 0}}, by("sign"));
-  check({{"name", "onebit_sgd"}}, by({{"name", "sign"}, {"scale", "means"}}));
-  check({{"name", "signsgd_majority"}}, by({{"name", "sign"}, {"scale", "one"}}));
-  check({{"name", "qadam"}, {"warmup_steps", 0}}, by("minmax_uint8"));
-  check({{"name", "qsgd"}, {"phase2", "direct"}}, by("qsgd", "direct"));
-  check({{"name", "onebit_adam"}, {"warmup_steps", 0}, {"phase2", "direct"}}, by("sign", "direct"));
-  check({{"name", "qadam"}, {"warmup_steps", 0}, {"phase2", "direct"}},
-        by("minmax_uint8", "direct"));
+  check_exchange({{"name", "qsgd"}, {"codec", elias}}, scatter_reduce(elias));
+  check_exchange({{"name", "bytegrad"}, {"codec", "fp16"}}, scatter_reduce("fp16"));
+  check_exchange({{"name", "onebit_adam"}, {"warmup_steps", 0}}, scatter_reduce("sign"));
+  check_exchange({{"name", "onebit_sgd"}}, scatter_reduce({{"name", "sign"}, {"scale", "means"}}));
+  check_exchange({{"name", "signsgd_majority"}},
+                 scatter_reduce({{"name", "sign"}, {"scale", "one"}}));
+  check_exchange({{"name", "qadam"}, {"warmup_steps", 0}}, scatter_reduce("minmax_uint8"));
+  check_exchange({{"name", "qsgd"}, {"phase2", "direct"}}, scatter_reduce("qsgd", "direct"));
+  check_exchange({{"name", "onebit_adam"}, {"warmup_steps", 0}, {"phase2", "direct"}},
+                 scatter_reduce("sign", "direct"));
+  check_exchange({{"name", "qadam"}, {"warmup_steps", 0}, {"phase2", "direct"}},
+                 scatter_reduce("minmax_uint8", "direct"));
 }
 
-/// Of the three steps before the freeze, the first and the third update the variance. Of four local
-/// steps, the first and the third end with an average.
+/// In the first and the third of three steps before the freeze, the variance is updated at full
+/// precision; in the second, encoded gradients are averaged. Of the four local steps after the
+/// freeze, the first and the third end with an encoded average.
 TEST_P(CentralisedVolume, ZeroOneAdamUpdatesCodesAndStepsLocally) {
-  for (const bool hierarchical : {false, true}) {
-    Training training = training_of({{"name", "zeroone_adam"},
-                                     {"freeze_step", 3},
-                                     {"variance_doubling", 1},
-                                     {"local_doubling", 1},
-                                     {"max_local_steps", 2},
-                                     {"hierarchical", hierarchical},
-                                     {"bucket", "2kB"}},
-                                    GetParam());
-    training.steps = 7;
-    const Trained trained = train(training);
-    Traffic expected(layout());
-    expected += bucket_volume(layout(), buckets_of(trained), 2, hierarchical,
-                              [](Traffic& t, const Members& members, std::uint64_t n) {
-                                add_allreduce(t, members, n, "ring");
-                              });
-    expected += bucket_volume(layout(), buckets_of(trained), 1 + 2, hierarchical,
-                              [](Traffic& t, const Members& members, std::uint64_t n) {
-                                add_compressed_scatter_reduce(t, members, n, code_bytes("sign"),
-                                                              "allgather");
-                              });
-    expect_volume(trained, expected);
-  }
+  const auto coded = [](Traffic& t, const Members& members, std::uint64_t n) {
+    add_compressed_scatter_reduce(t, members, n, code_bytes("sign"), "allgather");
+  };
+  for (const bool hierarchical : {false, true})
+    check(
+        {{"name", "zeroone_adam"},
+         {"freeze_step", 3},
+         {"variance_doubling", 1},
+         {"local_doubling", 1},
+         {"max_local_steps", 2},
+         {"hierarchical", hierarchical},
+         {"bucket", "2kB"}},
+        [&](const Buckets& buckets) {
+          Traffic both = gradient_allreduce_volume(layout(), buckets, 2, "ring", hierarchical);
+          return both += bucket_volume(layout(), buckets, 1 + 2, hierarchical, coded);
+        },
+        7);
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, CentralisedVolume,

@@ -19,7 +19,7 @@ void expect_equal_event(const Event& a, const Event& b) {
   EXPECT_EQ(a.batch, b.batch);
 }
 
-/// Trains with and without values and compares times and traces, for each rank up to its first
+/// Trains with and without values. Compares times, and the traces of ranks up to the first
 /// difference.
 void expect_same_timing(Training training) {
   training.events = true;

@@ -17,8 +17,8 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 
 class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
  protected:
-  /// Trains in two worlds. Outside a job these are the simulation and threads; in a process of a
-  /// job, threads and the job. Training must change the weights of `workload`.
+  /// Trains in two worlds: in a process of an MPI job, in threads and in MPI's world; otherwise in
+  /// the simulation and in threads. Training must change the weights of `workload`.
   void expect_same_weights(const Json& workload, int nodes, int workers) {
     if (launched() && mpi_process().size != nodes * workers) return;
     const Cluster cluster = small_cluster(nodes, workers);
@@ -30,14 +30,14 @@ class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
     training.cluster = cluster;
     training.steps = 8;
     training.world = launched() ? "threads" : "sim";
-    const Trained simulated = train(training);
+    const Trained first = train(training);
     training.world = launched() ? "mpi" : "threads";
-    const Trained threaded = train(training);
-    ASSERT_FALSE(simulated.weights.empty());
+    const Trained second = train(training);
+    ASSERT_FALSE(first.weights.empty());
     training.steps = 1;
-    EXPECT_FALSE(same_bits(simulated.weights[0], train(training).weights[0])) << "nothing learned";
-    for (std::size_t rank = 0; rank < simulated.weights.size(); ++rank)
-      EXPECT_TRUE(same_bits(simulated.weights[rank], threaded.weights[rank])) << "rank " << rank;
+    EXPECT_FALSE(same_bits(first.weights[0], train(training).weights[0])) << "nothing learned";
+    for (std::size_t rank = 0; rank < first.weights.size(); ++rank)
+      EXPECT_TRUE(same_bits(first.weights[rank], second.weights[rank])) << "rank " << rank;
   }
   void TearDown() override {
     if (!trained_ && !IsSkipped() && !HasFailure())
@@ -56,7 +56,8 @@ TEST_P(InvariantB, LeastSquares) {
   for (const int workers : {2, 4}) expect_same_weights(workload, 2, workers);
 }
 
-// These run with four ranks only, also in a job. Least squares cover other numbers of ranks.
+// Image classifiers are trained with four ranks only, also in a job. LeastSquares covers other
+// numbers of ranks.
 TEST_P(InvariantB, ImageClassifiers) {
   if (launched() && mpi_process().size != 4) GTEST_SKIP() << "takes four ranks";
   const IdxFolder data;
@@ -74,7 +75,7 @@ TEST_P(InvariantB, PricedAsAProfile) {
                       2, 2);
 }
 
-TEST(UnevenShards, AreTheSameInAllWorldsAndChangeWhatIsLearned) {
+TEST(UnevenShards, AreTheSameInAllWorldsAndChangeTheWeights) {
   if (launched()) GTEST_SKIP() << "simulates, with four ranks";
   const IdxFolder data;
   Training training;
@@ -82,19 +83,19 @@ TEST(UnevenShards, AreTheSameInAllWorldsAndChangeWhatIsLearned) {
   training.workload = {{"name", "fashion_mnist"}, {"batch", 5}, {"data", data.path().string()}};
   training.cluster = small_cluster(2, 2);
   training.steps = 8;
-  const Trained shared = train(training);
+  const Trained even = train(training);
   training.workload["sharding"] = {{"dirichlet", 0.2}};
   const Trained simulated = train(training);
   training.world = "threads";
   const Trained threaded = train(training);
   for (std::size_t rank = 0; rank < 4; ++rank)
     EXPECT_TRUE(same_bits(simulated.weights.at(rank), threaded.weights.at(rank)));
-  EXPECT_FALSE(same_bits(simulated.weights[0], shared.weights[0]));
+  EXPECT_FALSE(same_bits(simulated.weights[0], even.weights[0]));
 }
 
-/// Servers beside the workers have no data. The shards of the four workers among six ranks are
-/// those of four ranks, and so are the weights.
-TEST(ServersBeside, EndWithTheWeightsOfTheWorkersAlone) {
+/// Servers beside the workers have no data. The four workers among six ranks therefore have the
+/// same shards as four ranks without such servers, and end with the same weights.
+TEST(ServersBeside, DoNotChangeTheWeights) {
   if (launched()) GTEST_SKIP() << "simulates, with four ranks";
   const IdxFolder data;
   Training training;

@@ -3,8 +3,8 @@
 #include "tests/support/collective_timing.h"
 
 // Invariant C: on a flat, contention-free network the simulated time of each collective equals its
-// closed form, with the actual lengths of parts, for any number of ranks, any length, and
-// reductions that are free or charged.
+// closed form, which includes uneven parts. This holds for any number of ranks, any length, and
+// free or charged reductions.
 
 namespace trigram::test::invariant_c_test {
 namespace {

@@ -10,14 +10,14 @@
 namespace trigram::test::invariant_d_test {
 namespace {
 
-class InvariantD : public ::testing::TestWithParam<Nodes> {
+class InvariantD : public VolumeTest {
  protected:
-  bool pairs(bool hierarchical) const {
+  /// True if the exchanging ranks can form pairs.
+  bool can_pair(bool hierarchical) const {
     const Layout l = layout();
     const int exchanging = hierarchical ? static_cast<int>(l.nodes().size()) : l.ranks();
     return exchanging == 1 || exchanging % 2 == 0;
   }
-  Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
   static constexpr const char* kAllreduces[] = {"ring", "recursive_doubling", "rabenseifner",
                                                 "double_tree"};
 };
@@ -25,111 +25,99 @@ class InvariantD : public ::testing::TestWithParam<Nodes> {
 TEST_P(InvariantD, GradientAllreduce) {
   for (const char* allreduce : kAllreduces)
     for (const bool hierarchical : {false, true})
-      for (const char* bucket : {"0B", "2kB", "10MiB"}) {
-        SCOPED_TRACE(testing::Message() << allreduce << hierarchical << bucket);
-        const Training training = training_of({{"name", "gradient_allreduce"},
-                                               {"allreduce", allreduce},
-                                               {"hierarchical", hierarchical},
-                                               {"bucket", bucket}},
-                                              GetParam());
-        const Trained trained = train(training);
-        EXPECT_EQ(trained.model(), 1003u);
-        expect_volume(trained, gradient_allreduce_volume(layout(), buckets_of(trained),
-                                                         training.steps, allreduce, hierarchical));
-      }
+      for (const char* bucket : {"0B", "2kB", "10MiB"})
+        check({{"name", "gradient_allreduce"},
+               {"allreduce", allreduce},
+               {"hierarchical", hierarchical},
+               {"bucket", bucket}},
+              [&](const Buckets& buckets) {
+                EXPECT_EQ(model_size(buckets), 1003u);
+                return gradient_allreduce_volume(layout(), buckets, 3, allreduce, hierarchical);
+              });
 }
 
 /// Chains are used inside nodes, except for tensors that are not longer than a segment.
 TEST_P(InvariantD, SegmentsInsideNodes) {
   constexpr std::uint64_t kSegment = 300;  // in bytes
-  const Trained trained = train(training_of({{"name", "gradient_allreduce"},
-                                             {"hierarchical", true},
-                                             {"bucket", "2kB"},
-                                             {"segment", "300B"}},
-                                            GetParam()));
-  const Layout nodes = layout();
-  Traffic traffic(nodes);
-  for (int t = 0; t < 3; ++t)
-    for (const std::uint64_t n : buckets_of(trained)) {
-      const std::uint64_t segments = (4 * n + kSegment - 1) / kSegment;
-      ASSERT_GT(segments, 1u);
-      for (const Members& node : nodes.nodes())
-        for (std::size_t i = 0; i < node.size() && node.size() > 1; ++i) {
-          const int from = node[i], to = node[(i + 1) % node.size()];
-          // Sums travel around from the second worker to the first, and the mean travels from the
-          // first to the last.
-          if (i > 0) traffic.send(from, to, segments, 4 * n);
-          if (i + 1 < node.size()) traffic.send(from, to, segments, 4 * n);
-        }
-      add_allreduce(traffic, nodes.leaders(), n, "ring");
-    }
-  expect_volume(trained, traffic);
+  const auto step = [&](Traffic& traffic, const Members&, std::uint64_t n) {
+    const std::uint64_t segments = (4 * n + kSegment - 1) / kSegment;
+    EXPECT_GT(segments, 1u);
+    for (const Members& node : traffic.layout().nodes())
+      for (std::size_t i = 0; i < node.size() && node.size() > 1; ++i) {
+        const int from = node[i], to = node[(i + 1) % node.size()];
+        // Sums travel from worker to worker, from the second worker around to the first, and the
+        // mean then travels from the first to the last.
+        if (i > 0) traffic.send(from, to, segments, 4 * n);
+        if (i + 1 < node.size()) traffic.send(from, to, segments, 4 * n);
+      }
+    add_allreduce(traffic, traffic.layout().leaders(), n, "ring");
+  };
+  check({{"name", "gradient_allreduce"},
+         {"hierarchical", true},
+         {"bucket", "2kB"},
+         {"segment", "300B"}},
+        [&](const Buckets& buckets) { return bucket_volume(layout(), buckets, 3, false, step); });
 }
 
 TEST_P(InvariantD, ChannelledRings) {
   const auto workers = static_cast<std::size_t>(GetParam().workers);
   const Json rings = {{"name", "ring"}, {"channels", 3}};
-  const Trained trained =
-      train(training_of({{"name", "gradient_allreduce"}, {"allreduce", rings}}, GetParam()));
-  expect_volume(trained, bucket_volume(layout(), buckets_of(trained), 3, false,
-                                       [&](Traffic& t, const Members& members, auto n) {
-                                         add_channelled_ring(t, members, n, 3, workers);
-                                       }));
+  check({{"name", "gradient_allreduce"}, {"allreduce", rings}}, [&](const Buckets& buckets) {
+    return bucket_volume(layout(), buckets, 3, false,
+                         [&](Traffic& t, const Members& members, auto n) {
+                           add_channelled_ring(t, members, n, 3, workers);
+                         });
+  });
 }
 
 TEST_P(InvariantD, ByteGrad) {
   for (const char* phase2 : {"direct", "allgather"})
     for (const bool hierarchical : {false, true})
-      for (const char* bucket : {"0B", "2kB", "10MiB"}) {
-        SCOPED_TRACE(testing::Message() << phase2 << hierarchical << bucket);
-        const Training training = training_of({{"name", "bytegrad"},
-                                               {"phase2", phase2},
-                                               {"hierarchical", hierarchical},
-                                               {"bucket", bucket}},
-                                              GetParam());
-        const Trained trained = train(training);
-        expect_volume(trained, bytegrad_volume(layout(), buckets_of(trained), training.steps,
-                                               hierarchical, phase2));
-      }
+      for (const char* bucket : {"0B", "2kB", "10MiB"})
+        check({{"name", "bytegrad"},
+               {"phase2", phase2},
+               {"hierarchical", hierarchical},
+               {"bucket", bucket}},
+              [&](const Buckets& buckets) {
+                return bytegrad_volume(layout(), buckets, 3, hierarchical, phase2);
+              });
 }
 
 TEST_P(InvariantD, Decentralized) {
   for (const char* mode : {"all", "shift_one", "ring"})
     for (const bool hierarchical : {false, true}) {
-      if (mode == std::string("shift_one") && !pairs(hierarchical)) continue;
-      SCOPED_TRACE(testing::Message() << mode << hierarchical);
-      const Training training = training_of(
-          {{"name", "decentralized"}, {"mode", mode}, {"hierarchical", hierarchical}}, GetParam());
-      const Trained trained = train(training);
-      expect_volume(trained, decentralized_volume(layout(), buckets_of(trained), training.steps,
-                                                  mode, "ring", hierarchical));
+      if (mode == std::string("shift_one") && !can_pair(hierarchical)) continue;
+      check({{"name", "decentralized"}, {"mode", mode}, {"hierarchical", hierarchical}},
+            [&](const Buckets& buckets) {
+              return decentralized_volume(layout(), buckets, 3, mode, "ring", hierarchical);
+            });
     }
 }
 
-/// Three of five steps exchange, every bucket separately, with the next partner in turn.
+/// Three of five steps end with an exchange, each with the next partner, and with separate messages
+/// for each bucket.
 TEST_P(InvariantD, DecentralizedInBucketsAtIntervals) {
   for (const char* mode : {"all", "shift_one", "ring"})
     for (const bool hierarchical : {false, true}) {
-      if (mode == std::string("shift_one") && !pairs(hierarchical)) continue;
-      SCOPED_TRACE(testing::Message() << mode << hierarchical);
-      Training training = training_of({{"name", "decentralized"},
-                                       {"mode", mode},
-                                       {"hierarchical", hierarchical},
-                                       {"bucket", "1kB"},
-                                       {"communication_interval", 2}},
-                                      GetParam());
-      training.steps = 5;
-      const Trained trained = train(training);
-      ASSERT_GT(trained.buckets.size(), 1u);
-      Traffic expected(layout());
-      for (const std::uint64_t bucket : buckets_of(trained))
-        expected += decentralized_volume(layout(), {bucket}, 3, mode, "ring", hierarchical);
-      expect_volume(trained, expected);
+      if (mode == std::string("shift_one") && !can_pair(hierarchical)) continue;
+      const auto expected = [&](const Buckets& buckets) {
+        EXPECT_GT(buckets.size(), 1u);
+        Traffic sum(layout());
+        for (const std::uint64_t bucket : buckets)
+          sum += decentralized_volume(layout(), {bucket}, 3, mode, "ring", hierarchical);
+        return sum;
+      };
+      check({{"name", "decentralized"},
+             {"mode", mode},
+             {"hierarchical", hierarchical},
+             {"bucket", "1kB"},
+             {"communication_interval", 2}},
+            expected, 5);
     }
 }
 
-/// Buffers travel from rank to rank in pieces of at most 512 KiB, before each step, in addition to
-/// the gradients.
+/// Before each step, buffers travel from rank to rank in pieces of at most 512 KiB. The gradients'
+/// traffic is unchanged.
 TEST_P(InvariantD, BuffersAreBroadcastFromRank0) {
   const Layout ranks = layout();
   for (const auto& [profile, bytes, pieces] :
@@ -149,17 +137,17 @@ TEST_P(InvariantD, BuffersAreBroadcastFromRank0) {
 }
 
 TEST_P(InvariantD, AsyncModelAverageBySteps) {
-  for (const char* allreduce : kAllreduces) {
-    Training training = training_of({{"name", "async_model_average"},
-                                     {"interval_steps", 2},
-                                     {"warmup_steps", 3},
-                                     {"allreduce", allreduce}},
-                                    GetParam());
-    training.steps = 8;  // averages after steps 3, 5 and 7, counted from 0
-    const Trained trained = train(training);
-    expect_volume(trained,
-                  async_model_average_volume(layout(), buckets_of(trained), 3, 3, allreduce));
-  }
+  constexpr long kSteps = 8;  // averages after steps 3, 5 and 7, counted from 0
+  for (const char* allreduce : kAllreduces)
+    check(
+        {{"name", "async_model_average"},
+         {"interval_steps", 2},
+         {"warmup_steps", 3},
+         {"allreduce", allreduce}},
+        [&](const Buckets& buckets) {
+          return async_model_average_volume(layout(), buckets, 3, 3, allreduce);
+        },
+        kSteps);
 }
 
 TEST_P(InvariantD, AsyncModelAverageByTime) {
@@ -182,7 +170,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, InvariantD,
                                            Nodes{4, 4}),
                          ::testing::PrintToStringParamName());
 
-/// The model at full size, with its published buckets of 10 MiB.
+/// The model at full size, with buckets of 10 MiB.
 TEST(InvariantDAtScale, BertLargeOn16Workers) {
   Training training;
   training.algorithm = {{"name", "bytegrad"}};

@@ -8,9 +8,9 @@
 
 #include "tests/support/training.h"
 
-// Invariant E: the same experiment gives bitwise the same simulated times and traces in repeated
-// runs, and those recorded in tests/golden/. After a change that is meant to change times, record
-// them again:
+// Invariant E: repeated runs of an experiment give bitwise the same simulated times and traces,
+// which are recorded in tests/golden/. After a change that is meant to change times, record them
+// again:
 //   TRIGRAM_RECORD_GOLDEN=1 ctest -R Golden
 
 namespace trigram::test::invariant_e_test {
@@ -43,8 +43,9 @@ class Digest {
   std::uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-/// The time in seconds at which the last rank ended, and a digest of all events, bitwise.
-std::string line_of(const std::string& name, const Trained& trained) {
+/// A line of a golden file: the time in seconds at which the last rank ended, and a digest of all
+/// events, bitwise.
+std::string golden_line(const std::string& name, const Trained& trained) {
   Digest digest;
   for (const auto& events : trained.events)
     for (const Event& event : events) digest.add(event);
@@ -88,13 +89,13 @@ class Golden : public ::testing::TestWithParam<Config> {
     for (const NamedAlgorithm& algorithm : every_algorithm()) {
       const Training training = training_of(GetParam(), algorithm);
       if (fits(algorithm, training.cluster))
-        lines += line_of(algorithm.name, train(training)) + "\n";
+        lines += golden_line(algorithm.name, train(training)) + "\n";
     }
     return lines;
   }
 };
 
-TEST_P(Golden, TimesAndTracesAreThoseRecorded) {
+TEST_P(Golden, TimesAndTracesEqualTheRecordedOnes) {
   const std::string lines = simulated();
   if (std::getenv("TRIGRAM_RECORD_GOLDEN")) {
     std::ofstream(path()) << lines;
@@ -122,10 +123,10 @@ class InvariantE : public ::testing::TestWithParam<NamedAlgorithm> {
   }
 };
 
-TEST_P(InvariantE, TheSameTwice) {
+TEST_P(InvariantE, RepeatedRunsAreBitwiseEqual) {
   const Training training = InvariantE::training();
   const Trained first = train(training), second = train(training);
-  EXPECT_EQ(line_of("", first), line_of("", second));
+  EXPECT_EQ(golden_line("", first), golden_line("", second));
   ASSERT_EQ(first.weights.size(), second.weights.size());
   for (std::size_t r = 0; r < first.weights.size(); ++r) {
     ASSERT_EQ(first.weights[r].size(), 101u);
@@ -134,7 +135,7 @@ TEST_P(InvariantE, TheSameTwice) {
   }
 }
 
-TEST_P(InvariantE, TheSeedDecidesTheWeights) {
+TEST_P(InvariantE, TheSeedChangesTheWeights) {
   Training training = InvariantE::training();
   const Trained first = train(training);
   training.seed += 1;

@@ -74,9 +74,9 @@ std::vector<std::string> available_worlds() {
   return {"sim", "threads"};
 }
 
-/// Returns true if ranks run ahead, so that the two halves of a message are in different batches.
-/// If the transport buffers messages, ranks run ahead in trees (double_tree_test.cpp), and with
-/// servers that have one stream for each stage of a partition. Otherwise they keep the order.
+/// True if, with a transport that buffers messages, the sends of ranks run ahead of their receives,
+/// so that the union of orders may have cycles. This is the case in trees (double_tree_test.cpp),
+/// and with servers that have a stream for each stage of a partition.
 bool runs_ahead(const NamedAlgorithm& algorithm) {
   const Json allreduce = algorithm.spec.value("allreduce", Json());
   return allreduce == "double_tree" || allreduce == "nccl" ||
@@ -91,8 +91,9 @@ class IssueOrder : public ::testing::TestWithParam<std::string> {
       SCOPED_TRACE(algorithm.name);
       Training training;
       training.algorithm = algorithm.spec;
-      const Json all = resolve_component(algorithms(), "algorithm", algorithm.spec, "/algorithm");
-      if (!all.value("bucket", Json()).is_null()) training.algorithm["bucket"] = "50B";
+      const Json options =
+          resolve_component(algorithms(), "algorithm", algorithm.spec, "/algorithm");
+      if (!options.value("bucket", Json()).is_null()) training.algorithm["bucket"] = "50B";
       training.cluster = small_cluster(nodes, workers);
       training.cluster.slow_workers = {{1, 1.7}};
       if (runs_ahead(algorithm))

@@ -1,21 +1,23 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "netmodels/cluster_network.h"
 #include "netmodels/network/lower_bound.h"
 #include "tests/support/training.h"
 
-// Every option has an effect, and in the right direction: more bytes, more latency, less bandwidth,
-// a slower worker or a slower accelerator never make training faster.
+// Every option has an effect in the right direction: more bytes, more latency, less bandwidth, a
+// slower worker or a slower accelerator never make training faster.
 
 namespace trigram::test::metamorphic_test {
 namespace {
 
+/// A change of a training run that makes it slower.
 struct Knob {
   std::string name;
   std::function<void(Training&)> turn;
-  bool always_slower;  // for every algorithm; false: for at least one
+  bool always_slower;  // true: for every algorithm; false: for at least one algorithm
 };
 
 std::vector<Knob> knobs() {
@@ -54,9 +56,10 @@ std::vector<Knob> knobs() {
          t.cluster.topology = {"torus", {{"dimensions", {2}}, {"latency", "1ms"}}};
        },
        true},
-      // The worker is much slower: a slightly late worker can separate two messages that would have
-      // shared a NIC. If all workers exchange with the same rank (a server or the centre of a
-      // star), even a worker that is twice as slow may not be the last to be served.
+      // A slow worker need not slow all algorithms down: if it is slightly late, two messages that
+      // would have shared a NIC may be sent one after another. If all workers exchange with the
+      // same rank (a server, or the centre of a star), even a worker that takes twice as long may
+      // not be served last.
       {"a slow worker",
        [](Training& t) {
          t.cluster.slow_workers = {{1, 2}};
@@ -173,17 +176,17 @@ Training base(const NamedAlgorithm& algorithm) {
   return training;
 }
 
-/// Tolerance, because interrupted pieces of time may be added in another order.
+/// A relative tolerance, because the parts of an interrupted time may be added in another order.
 constexpr double kRounding = 1e-12;
 
 class Metamorphic : public ::testing::TestWithParam<NamedAlgorithm> {};
 
-/// True for algorithms in which a small delay changes everything that follows, sometimes for the
-/// better. Asynchronous servers exchange with the first requester, and a fusion buffer exchanges
-/// the buckets that are ready when its cycle begins. If some servers of a round have larger loads,
-/// a delay may separate their messages. If workers begin the next step before all have reached it,
-/// the workers of a node may or may not gossip over its NIC at the same time.
-bool depends_on_luck(const NamedAlgorithm& algorithm) {
+/// True for algorithms in which a small delay can change the order of events, which sometimes saves
+/// time. Asynchronous servers exchange with the first requester, and a fusion buffer exchanges the
+/// buckets that are ready when its cycle begins. If some servers have larger loads, a delay may
+/// separate their messages. If workers begin a step at different times, the workers of a node may
+/// or may not gossip over its NIC at the same time.
+bool is_sensitive_to_order(const NamedAlgorithm& algorithm) {
   return algorithm.spec.at("name") == "async_parameter_server" ||
          algorithm.spec.at("name") == "ssp" || algorithm.spec.contains("fusion_buffer") ||
          algorithm.spec.value("assignment", "") == "djb2" ||
@@ -203,21 +206,21 @@ std::vector<Knob> chosen_knobs(const NamedAlgorithm& algorithm) {
   return chosen;
 }
 
-TEST_P(Metamorphic, EveryKnobSlowsDownAsItMust) {
-  const double luck = depends_on_luck(GetParam()) ? 0.1 : 0;
+TEST_P(Metamorphic, KnobsNeverSpeedTrainingUp) {
+  const double tolerance = is_sensitive_to_order(GetParam()) ? 0.1 : 0;
   const double before_s = train(base(GetParam())).seconds();
   for (const Knob& knob : chosen_knobs(GetParam())) {
     Training training = base(GetParam());
     knob.turn(training);
     const double after_s = train(training).seconds();
-    EXPECT_GE(after_s, (1 - luck) * before_s * (1 - kRounding)) << knob.name;
-    if (knob.always_slower && luck == 0) {
+    EXPECT_GE(after_s, (1 - tolerance) * before_s * (1 - kRounding)) << knob.name;
+    if (knob.always_slower && tolerance == 0) {
       EXPECT_GT(after_s, before_s) << knob.name;
     }
   }
 }
 
-TEST_P(Metamorphic, NoTimeIsBelowWhatTheBytesTake) {
+TEST_P(Metamorphic, NoTimeIsBelowTheLowerBound) {
   const Training training = base(GetParam());
   const Trained trained = train(training);
   std::vector<Traffic> sent;
@@ -231,21 +234,20 @@ TEST_P(Metamorphic, NoTimeIsBelowWhatTheBytesTake) {
 INSTANTIATE_TEST_SUITE_P(Algorithms, Metamorphic, ::testing::ValuesIn(algorithms_of_fixed_volume()),
                          TestName{});
 
-TEST(Knobs, AllMatter) {
+TEST(Knobs, AllSlowSomeAlgorithmDown) {
   for (const Knob& knob : knobs()) {
-    bool matters = false;
-    for (const NamedAlgorithm& algorithm : algorithms_of_fixed_volume()) {
+    const auto is_slowed = [&](const NamedAlgorithm& algorithm) {
       Training training = base(algorithm);
       const double before_s = train(training).seconds();
       knob.turn(training);
-      if ((matters = train(training).seconds() > before_s)) break;
-    }
-    EXPECT_TRUE(matters) << knob.name;
+      return train(training).seconds() > before_s;
+    };
+    EXPECT_TRUE(std::ranges::any_of(algorithms_of_fixed_volume(), is_slowed)) << knob.name;
   }
 }
 
 /// The mean run times are unchanged, but all workers wait for the slowest worker of each step.
-TEST(Knobs, RunTimesThatVaryCostThoseWhoWait) {
+TEST(Knobs, VaryingRunTimesSlowSynchronousTrainingDown) {
   Training training = base({"", Json{{"name", "gradient_allreduce"}}});
   training.steps = 40;
   double before_s = train(training).seconds();
@@ -260,7 +262,7 @@ TEST(Knobs, RunTimesThatVaryCostThoseWhoWait) {
 
 /// A method that waits for all workers waits for the slowest one, and a ring waits for its slowest
 /// connection.
-TEST(Knobs, WhatIsUnlikeCostsThoseWhoWait) {
+TEST(Knobs, VaryingWorkersNodesAndConnectionsSlowSynchronousTrainingDown) {
   Training training = base({"", Json{{"name", "gradient_allreduce"}}});
   training.cluster = small_cluster(8);
   double before_s = train(training).seconds();
@@ -299,8 +301,8 @@ TEST(Knobs, ExecutionOptionsPayOff) {
             seconds({{"name", "decentralized"}, {"mode", "ring"}, {"hierarchical", false}}));
 }
 
-/// Latency lengthens the negotiations of Horovod's cycles, and so their period, as well as the
-/// exchanges. But a longer period may fuse more, which saves a little time.
+/// Latency lengthens the negotiations of Horovod's cycles, and so the cycles' period, as well as
+/// the exchanges. But in a longer period more buckets may be fused, which saves a little time.
 TEST(Knobs, LatencyNeverSpeedsUpAFusionBuffer) {
   for (const char* cycle : {"1ms", "5ms"})
     for (const int negotiations : {1, 2}) {
@@ -321,9 +323,10 @@ TEST(Knobs, LatencyNeverSpeedsUpAFusionBuffer) {
     }
 }
 
-/// Pushes that are added some steps late are in flight during these steps. The time is that of
-/// computation or of the push, whichever is longer, and delays of single steps are not passed on.
-TEST(Knobs, PushesThatAreAddedLateAreHidden) {
+/// In OSGP, pushes are added some steps late, and are in flight during these steps. Training takes
+/// as long as the computation or the pushes, whichever is longer, and the delay of a worker in a
+/// single step does not delay other workers.
+TEST(Knobs, OverlappedPushesAreHidden) {
   Training training = base({"", nullptr});
   training.cluster = small_cluster(4);
   training.cluster.inter.bandwidth_Bps = 1e9;
@@ -332,24 +335,25 @@ TEST(Knobs, PushesThatAreAddedLateAreHidden) {
     training.algorithm = algorithm;
     return train(training).seconds();
   };
-  const Json late = {{"name", "osgp"}}, later = {{"name", "osgp"}, {"overlap_steps", 3}};
-  const double alone_s = seconds({{"name", "local_sgd"}, {"sync_every", 1000}});
-  const double in_step_s = seconds({{"name", "sgp"}}), late_s = seconds(late);
-  EXPECT_GT(in_step_s, 1.1 * alone_s) << "pushes take long enough to matter";
-  EXPECT_LT(late_s, 0.95 * in_step_s);
-  EXPECT_GT(late_s, alone_s);
+  const Json one_step = {{"name", "osgp"}}, three_steps = {{"name", "osgp"}, {"overlap_steps", 3}};
+  const double compute_s = seconds({{"name", "local_sgd"}, {"sync_every", 1000}});
+  const double blocking_s = seconds({{"name", "sgp"}}), overlapped_s = seconds(one_step);
+  EXPECT_GT(blocking_s, 1.1 * compute_s) << "pushes take long enough to matter";
+  EXPECT_LT(overlapped_s, 0.95 * blocking_s);
+  EXPECT_GT(overlapped_s, compute_s);
   training.cluster.inter.bandwidth_Bps = 0.05e9;
-  const double bound_s = seconds(late);
-  EXPECT_LT(bound_s, seconds({{"name", "sgp"}}));
-  EXPECT_LT(seconds(later), 0.7 * bound_s) << "a third of the pushes";
+  const double network_bound_s = seconds(one_step);
+  EXPECT_LT(network_bound_s, seconds({{"name", "sgp"}}));
+  EXPECT_LT(seconds(three_steps), 0.7 * network_bound_s) << "a third of the pushes";
   // In each step one of four workers is late by less than two steps.
   training.cluster.inter.bandwidth_Bps = 10e9;
-  training.cluster.stragglers = {.count = 1, .delay_s = 1.5 * alone_s / 40};
-  EXPECT_LT(seconds(later), 0.85 * seconds({{"name", "sgp"}}));
+  training.cluster.stragglers = {.count = 1, .delay_s = 1.5 * compute_s / 40};
+  EXPECT_LT(seconds(three_steps), 0.85 * seconds({{"name", "sgp"}}));
 }
 
-/// Messages that follow one another around a ring wait for the network more often than all at once.
-TEST(Knobs, TheSecondPhaseOfAScatterReduceSavesLatency) {
+/// A ring has P - 1 stages, each with the latency of one message; direct messages are all sent in
+/// one stage.
+TEST(Knobs, ADirectSecondPhaseOfScatterReduceSavesLatency) {
   Training training = base({"", Json{{"name", "bytegrad"}, {"hierarchical", false}}});
   training.cluster = small_cluster(4);
   training.cluster.inter.latency_s = 10e-3;  // everything else is short in comparison

@@ -11,58 +11,53 @@
 namespace trigram::test::peer_volume_test {
 namespace {
 
-class PeerVolume : public ::testing::TestWithParam<Nodes> {
+class PeerVolume : public VolumeTest {
  protected:
-  Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
-
-  /// Checks `algorithm` over each of `graphs` that can have the layout's number of ranks.
-  template <class Expected>
-  void check(const Json& algorithm, const std::vector<std::string>& graphs, Expected expected) {
+  using ExpectedOfGraph =
+      std::function<Traffic(const Buckets&, const std::string& graph, bool hierarchical)>;
+  /// Checks `algorithm` over each of `graphs` that fits the number of ranks, flat and hierarchical.
+  void check_graphs(Json algorithm, const std::vector<std::string>& graphs,
+                    const ExpectedOfGraph& expected) const {
     for (const std::string& graph : graphs)
       for (const bool hierarchical : {false, true}) {
-        Json spec = algorithm;
-        spec.update({{"graph", graph}, {"hierarchical", hierarchical}});
-        SCOPED_TRACE(spec);
         const int ranks = hierarchical ? GetParam().nodes : layout().ranks();
         if (graph == "shift_one" && ranks != 1 && ranks % 2 != 0) continue;
         if (graph == "butterfly" && (ranks & (ranks - 1)) != 0) continue;
-        const Training training = training_of(spec, GetParam());
-        const Trained trained = train(training);
-        EXPECT_EQ(trained.model(), 1003u);
-        expect_volume(trained, expected(buckets_of(trained), training.steps, graph, hierarchical));
+        algorithm.update({{"graph", graph}, {"hierarchical", hierarchical}});
+        check(algorithm, [&](const Buckets& buckets) {
+          EXPECT_EQ(model_size(buckets), 1003u);
+          return expected(buckets, graph, hierarchical);
+        });
       }
   }
 };
 
 TEST_P(PeerVolume, Dpsgd) {
-  check({{"name", "dpsgd"}},
-        {"ring", "torus", "grid", "complete", "star", "shift_one", "butterfly"},
-        [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
-          return peer_volume(layout(), buckets, steps, graph, 0, hierarchical);
-        });
+  check_graphs({{"name", "dpsgd"}},
+               {"ring", "torus", "grid", "complete", "star", "shift_one", "butterfly"},
+               [&](const Buckets& buckets, const std::string& graph, bool hierarchical) {
+                 return peer_volume(layout(), buckets, 3, graph, 0, hierarchical);
+               });
 }
 
 TEST_P(PeerVolume, Sgp) {
-  check({{"name", "sgp"}},
-        {"one_peer_exponential", "static_exponential", "n_peer_exponential", "star"},
-        [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
-          return peer_volume(layout(), buckets, steps, graph, 1, hierarchical);
-        });
+  check_graphs({{"name", "sgp"}},
+               {"one_peer_exponential", "static_exponential", "n_peer_exponential", "star"},
+               [&](const Buckets& buckets, const std::string& graph, bool hierarchical) {
+                 return peer_volume(layout(), buckets, 3, graph, 1, hierarchical);
+               });
 }
 
-/// The volume is that of SGP, but only every `overlap_steps` steps.
+/// OSGP sends as much as SGP, but only every `overlap_steps` steps.
 TEST_P(PeerVolume, Osgp) {
   for (const char* graph : {"one_peer_exponential", "star"})
     for (const char* bucket : {"10GB", "1kB"})
       for (const int tau : {1, 2, 5}) {
         const Json spec = {
             {"name", "osgp"}, {"graph", graph}, {"bucket", bucket}, {"overlap_steps", tau}};
-        SCOPED_TRACE(spec);
-        const Training training = training_of(spec, GetParam());
-        const Trained trained = train(training);
-        const long pushes = (training.steps + tau - 1) / tau;
-        expect_volume(trained, peer_volume_in_buckets(layout(), buckets_of(trained), pushes, graph,
-                                                      1, false));
+        check(spec, [&](const Buckets& buckets) {
+          return peer_volume_in_buckets(layout(), buckets, (3 + tau - 1) / tau, graph, 1, false);
+        });
       }
 }
 
@@ -72,62 +67,61 @@ TEST_P(PeerVolume, Moshpit) {
   for (const std::vector<int>& sides :
        {std::vector<int>{2, 8}, std::vector<int>{3, 2, 3}, std::vector<int>{16}})
     for (const long rounds : {1, 3})
-      for (const bool hierarchical : {false, true}) {
-        Training training = training_of({{"name", "moshpit"},
-                                         {"grid", sides},
-                                         {"rounds", rounds},
-                                         {"sync_every", 2},
-                                         {"hierarchical", hierarchical},
-                                         {"bucket", "1kB"}},
-                                        GetParam());
-        SCOPED_TRACE(training.algorithm);
-        training.steps = 5;
-        const Trained trained = train(training);
-        expect_volume(
-            trained, moshpit_volume(layout(), buckets_of(trained), 2, rounds, sides, hierarchical));
-      }
+      for (const bool hierarchical : {false, true})
+        check(
+            {{"name", "moshpit"},
+             {"grid", sides},
+             {"rounds", rounds},
+             {"sync_every", 2},
+             {"hierarchical", hierarchical},
+             {"bucket", "1kB"}},
+            [&](const Buckets& buckets) {
+              return moshpit_volume(layout(), buckets, 2, rounds, sides, hierarchical);
+            },
+            5);
 }
 
 /// Gradients are exchanged, bucket by bucket.
 TEST_P(PeerVolume, GossipGrad) {
-  check({{"name", "gossipgrad"}, {"bucket", "1kB"}}, {"ring", "one_peer_exponential", "star"},
-        [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
-          EXPECT_GT(buckets.size(), 1u);
-          return peer_volume_in_buckets(layout(), buckets, steps, graph, 0, hierarchical);
-        });
+  check_graphs({{"name", "gossipgrad"}, {"bucket", "1kB"}},
+               {"ring", "one_peer_exponential", "star"},
+               [&](const Buckets& buckets, const std::string& graph, bool hierarchical) {
+                 EXPECT_GT(buckets.size(), 1u);
+                 return peer_volume_in_buckets(layout(), buckets, 3, graph, 0, hierarchical);
+               });
 }
 
 TEST_P(PeerVolume, InBuckets) {
   for (const char* name : {"dpsgd", "sgp"})
-    check({{"name", name}, {"bucket", "1kB"}}, {"ring", "torus", "star"},
-          [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
-            EXPECT_GT(buckets.size(), 1u);
-            return peer_volume_in_buckets(layout(), buckets, steps, graph,
-                                          name == std::string("sgp") ? 1 : 0, hierarchical);
-          });
+    check_graphs({{"name", name}, {"bucket", "1kB"}}, {"ring", "torus", "star"},
+                 [&](const Buckets& buckets, const std::string& graph, bool hierarchical) {
+                   EXPECT_GT(buckets.size(), 1u);
+                   return peer_volume_in_buckets(layout(), buckets, 3, graph,
+                                                 name == std::string("sgp") ? 1 : 0, hierarchical);
+                 });
 }
 
-TEST_P(PeerVolume, OfCodedModels) {
+TEST_P(PeerVolume, EncodedModels) {
   for (const char* algorithm : {"dcd_psgd", "choco_sgd", "ecd_psgd", "deepsqueeze"})
-    for (const Json& codec : codes_of_every_size())
-      check({{"name", algorithm}, {"codec", codec}}, {"ring", "torus", "star"},
-            [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
-              return coded_peer_volume(layout(), buckets, steps, graph, hierarchical,
-                                       code_bytes(codec));
-            });
+    for (const Json& codec : codecs_of_every_size())
+      check_graphs({{"name", algorithm}, {"codec", codec}}, {"ring", "torus", "star"},
+                   [&](const Buckets& buckets, const std::string& graph, bool hierarchical) {
+                     return coded_peer_volume(layout(), buckets, 3, graph, hierarchical,
+                                              code_bytes(codec));
+                   });
 }
 
 /// Two of three steps end with an exchange, in which the code of each bucket is a separate message.
-TEST_P(PeerVolume, OfCodedBucketsAtIntervals) {
-  check({{"name", "dcd_psgd"}, {"bucket", "1kB"}, {"communication_interval", 2}}, {"ring", "star"},
-        [&](const Buckets& buckets, long steps, const std::string& graph, bool hierarchical) {
-          EXPECT_GT(buckets.size(), 1u);
-          Traffic expected(layout());
-          for (const std::uint64_t bucket : buckets)
-            expected += coded_peer_volume(layout(), {bucket}, (steps + 1) / 2, graph, hierarchical,
-                                          coded_bytes);
-          return expected;
-        });
+TEST_P(PeerVolume, EncodedBucketsAtIntervals) {
+  check_graphs(
+      {{"name", "dcd_psgd"}, {"bucket", "1kB"}, {"communication_interval", 2}}, {"ring", "star"},
+      [&](const Buckets& buckets, const std::string& graph, bool hierarchical) {
+        EXPECT_GT(buckets.size(), 1u);
+        Traffic expected(layout());
+        for (const std::uint64_t bucket : buckets)
+          expected += coded_peer_volume(layout(), {bucket}, 2, graph, hierarchical, coded_bytes);
+        return expected;
+      });
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, PeerVolume,
@@ -164,7 +158,7 @@ TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
 }
 
 /// Each rank sends its model as one message per round, after every second of 7 steps.
-TEST(SwarmVolume, IsAModelPerMeeting) {
+TEST(SwarmVolume, IsOneModelPerRound) {
   for (const char* mode : {"blocking", "non_blocking"}) {
     Training training =
         training_of({{"name", "swarm_sgd"}, {"mode", mode}, {"local_steps", 2}}, Nodes{6, 1});
@@ -192,8 +186,7 @@ TEST(SwarmVolume, IsAModelPerMeeting) {
   }
 }
 
-// The message with which a graph that does not fit is refused, before any worker starts.
-
+/// The error message for an algorithm whose graph does not fit the layout; empty if it fits.
 std::string refusal(const Json& spec, const Layout& layout) {
   const auto& entry = find_component(algorithms(), "algorithm", spec, "/algorithm");
   try {
@@ -205,7 +198,7 @@ std::string refusal(const Json& spec, const Layout& layout) {
   return "";
 }
 
-TEST(PeerMethodsRefuse, WhatTheirGraphsCannotServe) {
+TEST(PeerMethods, RefuseLayoutsThatTheirGraphsDoNotFit) {
   const Layout odd(5, 1), pairs(3, 2);
   for (const char* name : {"dpsgd", "sgp"}) {
     const Json shift_one = {{"name", name}, {"graph", "shift_one"}};

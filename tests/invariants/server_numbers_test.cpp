@@ -2,7 +2,8 @@
 
 #include "tests/support/expect_volume.h"
 
-// The traffic of parameter servers, and how long their links are busy, in explicit numbers.
+// The traffic of parameter servers, and the times that it takes on their links, in explicit
+// numbers.
 
 namespace trigram::test::server_numbers_test {
 namespace {
@@ -87,9 +88,9 @@ TEST(ServerVolumeByTheNumbers, LoadsOfVgg16HashedBySortedNames) {
 
 /// The server with the largest load is always busy and waits for no other server. In each direction
 /// its link carries its load for 15 workers and, because the server is also a worker, the rest of
-/// the model once. If each stage of a partition has its own stream, workers push before they have
-/// the answers, and the server's inbound link is full before its outbound link is.
-TEST(ServerVolumeByTheNumbers, TheFullestServersLinkIsTheBottleneck) {
+/// the model once. If each stage of a partition has its own stream, workers push without waiting
+/// for answers, so that the server's inbound link is fully loaded before its outbound link is.
+TEST(ServerVolumeByTheNumbers, TheMostLoadedServersLinkIsTheBottleneck) {
   constexpr double kModel = 4.0 * 138'357'544, kFullest = kVgg16[15], kForward_s = 0.0486;
   Training training = hashed_vgg16();
   const double bound = kForward_s + (kModel + 14 * kFullest) / training.cluster.inter.bandwidth_Bps;
@@ -133,7 +134,7 @@ TEST(ServerVolumeByTheNumbers, ServersBesideSixWorkers) {
 
 /// In each direction, a server's link carries its partitions for P-1 workers and, because it is
 /// also a worker, the partitions of other servers once: (P-2+k)/k models. The step takes little
-/// longer than that, whatever the number of servers.
+/// longer than that, for any number of servers.
 TEST(ServerVolumeByTheNumbers, TheServersLinksAreTheBottleneck) {
   constexpr double kRanks = 8, kModel = 4.0 * 334'094'338;
   Training training;

@@ -5,14 +5,14 @@
 #include "netmodels/machines.h"
 #include "tests/support/training.h"
 
-// Batches of uneven length: whole steps of a profile with a published distribution of run times,
-// with the same draws in every world.
+// Batches of uneven length: training runs on a profile whose run times are drawn from a published
+// distribution. The draws are the same in every world.
 
 namespace trigram::test::uneven_batches_test {
 namespace {
 
 /// A run in which only the workload's own computation takes time on a worker.
-Training published(const std::string& workload, const std::string& name) {
+Training with_published_run_times(const std::string& workload, const std::string& name) {
   Training training;
   training.workload = workload;
   training.algorithm = {{"name", "gradient_allreduce"}, {"overlap", false}};
@@ -35,7 +35,7 @@ class UnevenBatches
 /// All workers wait for the longest batch of each step.
 TEST_P(UnevenBatches, AStepTakesAsLongAsItsLongestBatch) {
   const auto& [workload, name, step_s] = GetParam();
-  Training training = published(workload, name);
+  Training training = with_published_run_times(workload, name);
   const auto machine = make_machine_model(training.cluster);
   double longest_s = 0;
   for (long t = 0; t < training.steps; ++t) {
@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(Published, UnevenBatches,
 
 /// A worker's computation takes the drawn time in simulation, and at least that time in real time.
 TEST(UnevenBatches, HaveTheSameDrawsInEveryWorld) {
-  Training training = published(
+  Training training = with_published_run_times(
       "profile:" + std::string(TRIGRAM_TEST_DATA) + "/one_tensor_profile.csv", "wmt17_transformer");
   const auto machine = make_machine_model(training.cluster);
   for (const char* world : {"sim", "threads"}) {

@@ -13,11 +13,11 @@
 namespace trigram::test::bisection_test {
 namespace {
 
-/// Networks with about a dozen nodes whose closed form is the minimum cut.
-std::vector<NamedCluster> bisected() {
+/// Networks with at most 16 nodes whose closed form is the minimum cut.
+std::vector<NamedCluster> regular_networks() {
   std::vector<NamedCluster> all;
   const auto add = [&](const std::string& name, const Json& topology, int nodes, int workers = 1) {
-    all.push_back({name, joined_by(topology, nodes, workers)});
+    all.push_back({name, cluster_with_topology(topology, nodes, workers)});
     return all.size() - 1;
   };
   for (const int nodes : {2, 5, 8}) add("flat_" + std::to_string(nodes), "flat", nodes);
@@ -70,16 +70,16 @@ std::vector<NamedCluster> bisected() {
     mesh(1, 3, 2, 2);
   }
   add("fat_tree_k4", {{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "300MB/s"}}, 16);
-  add("wan", wan_of(4, 3), 12);
-  add("wan_odd", wan_of(3, 3), 9);
+  add("wan", wan_options(4, 3), 12);
+  add("wan_odd", wan_options(3, 3), 9);
   return all;
 }
 
 class Bisections : public ::testing::TestWithParam<NamedCluster> {};
 
-TEST_P(Bisections, AreTheLeastCutOfAllHalves) {
+TEST_P(Bisections, EqualTheMinimumCut) {
   const auto network = make_network(GetParam().cluster);
-  // A node may send and receive through any of its workers.
+  // A vertex per node, linked to all its workers: a node may send and receive through any of them.
   std::vector<Edge> edges;
   for (const Link& link : network->links())
     edges.push_back({link.from, link.to, std::min(link.bandwidth_Bps, 1e30)});
@@ -93,22 +93,22 @@ TEST_P(Bisections, AreTheLeastCutOfAllHalves) {
       edges.push_back({network->worker(rank), nodes.back(), 1e30});
     }
   }
-  const double least = bisection_by_force(vertices, edges, nodes);
+  const double least = brute_force_bisection(vertices, edges, nodes);
   EXPECT_NEAR(network->bisection().bandwidth_Bps / least, 1, 1e-9)
       << network->bisection().bandwidth_Bps << " against " << least;
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, Bisections, ::testing::ValuesIn(bisected()),
+INSTANTIATE_TEST_SUITE_P(Tiny, Bisections, ::testing::ValuesIn(regular_networks()),
                          [](const auto& named) { return named.param.name; });
 
-TEST(Bisection, OfOneNodeIsThatOfItsWorkers) {
-  Cluster cluster = joined_by("flat", 1, 6);
+TEST(Bisection, OfOneNodeSeparatesItsWorkers) {
+  Cluster cluster = cluster_with_topology("flat", 1, 6);
   EXPECT_EQ(make_network(cluster)->bisection().bandwidth_Bps, 3 * 10e9);
   cluster.intra.kind = IntraKind::pcie;
   EXPECT_EQ(make_network(cluster)->bisection().bandwidth_Bps, 10e9);
   cluster.intra.bridge_Bps = 100e9;
   EXPECT_EQ(make_network(cluster)->bisection().bandwidth_Bps, 3 * 10e9);
-  EXPECT_EQ(make_network(joined_by("flat", 1))->bisection().bandwidth_Bps, 0);
+  EXPECT_EQ(make_network(cluster_with_topology("flat", 1))->bisection().bandwidth_Bps, 0);
 }
 
 }  // namespace

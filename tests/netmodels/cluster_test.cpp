@@ -31,7 +31,7 @@ TEST(Cluster, survives_a_round_trip) {
   EXPECT_EQ(cluster_fields().dump(parse_cluster(dumped, "")), dumped);
 }
 
-TEST(Cluster, survives_a_round_trip_with_all_that_joins_it) {
+TEST(Cluster, survives_a_round_trip_with_each_topology) {
   for (const char* text :
        {R"({"nodes": 4, "workers_per_node": 2, "nics": "per_worker",
             "topology": {"kind": "torus", "dimensions": [2, 2], "bandwidth": "1Gbps"}})",
@@ -50,7 +50,7 @@ TEST(Cluster, survives_a_round_trip_with_all_that_joins_it) {
   EXPECT_EQ(cluster_fields().dump(cluster_of("{}")).at("topology"), Json({{"kind", "flat"}}));
 }
 
-TEST(Cluster, has_a_topology_by_name) {
+TEST(Cluster, accepts_the_name_of_a_topology) {
   EXPECT_EQ(cluster_of(R"({"topology": "flat"})").ranks(), 1);
 }
 
@@ -70,7 +70,7 @@ TEST(Wan, has_a_delay_of_one_way_or_half_a_round_trip) {
 
 TEST(Cluster, has_defaults) { EXPECT_EQ(cluster_of("{}").ranks(), 1); }
 
-TEST(Cluster, errors_name_the_place) {
+TEST(Cluster, errors_have_json_pointers) {
   EXPECT_THAT(error_of(R"({"workers": 2})"), HasSubstr("/cluster/workers"));
   EXPECT_THAT(error_of(R"({"nodes": 0})"), HasSubstr("/cluster/nodes"));
   EXPECT_THAT(error_of(R"({"inter": {"bandwidth": "10Gbps"}})"),
@@ -100,7 +100,7 @@ TEST(Cluster, predicts_messages) {
   EXPECT_DOUBLE_EQ(network->message_time(1, 2, 1e6), 10e-6 + 1e-3);
 }
 
-TEST(Cluster, prices_operations_by_the_roofline) {
+TEST(Cluster, prices_operations_by_the_roofline_model) {
   const Accelerator a = two_by_two().accelerator;
   EXPECT_EQ(a.seconds({}), 0);
   EXPECT_DOUBLE_EQ(a.seconds({.bytes = 1e9}), 2e-6 + 1e-2);
@@ -138,13 +138,13 @@ TEST(SlowWorkers, compute_more_slowly) {
   EXPECT_EQ(machine->delay(3, 0), 0);
 }
 
-TEST(Stragglers, are_so_many_in_every_step_and_everyone_in_turn) {
+TEST(Stragglers, have_the_given_count_in_every_step_and_are_drawn_uniformly) {
   Cluster c = two_by_two();
   c.nodes = 16;
   c.stragglers = {.count = 2, .delay_s = 0.32};
   const auto machine = make_machine_model(c);
   constexpr long kSteps = 4000;
-  std::vector<double> times(32);
+  std::vector<double> drawn(32);  // by rank: the number of steps in which it is a straggler
   for (long step = 0; step < kSteps; ++step) {
     double sum = 0;
     for (int rank = 0; rank < 32; ++rank) {
@@ -152,12 +152,12 @@ TEST(Stragglers, are_so_many_in_every_step_and_everyone_in_turn) {
       EXPECT_TRUE(delay == 0 || delay == 0.32);
       EXPECT_EQ(machine->delay(rank, step), delay);
       sum += delay;
-      times[static_cast<std::size_t>(rank)] += delay / 0.32;
+      drawn[static_cast<std::size_t>(rank)] += delay / 0.32;
     }
     EXPECT_DOUBLE_EQ(sum, 2 * 0.32);
   }
   // Counts are binomial with mean 250 and deviation 15.3; one in 50,000 is off by more than 77.
-  for (const double t : times) EXPECT_NEAR(t, kSteps * 2 / 32, 77);
+  for (const double steps : drawn) EXPECT_NEAR(steps, kSteps * 2 / 32, 77);
   EXPECT_EQ(make_machine_model(two_by_two())->delay(3, 0), 0);
 }
 
@@ -192,7 +192,7 @@ TEST(Stragglers, may_be_drawn_independently) {
   near(by_number[3], 560 * std::pow(p, 3) * std::pow(1 - p, 13));
 }
 
-TEST(Stragglers, may_be_everyone_but_no_more) {
+TEST(Stragglers, can_be_all_workers_but_no_more) {
   Cluster c = two_by_two();
   c.stragglers = {.count = 4, .delay_s = 1};
   for (int rank = 0; rank < 4; ++rank) EXPECT_EQ(make_machine_model(c)->delay(rank, 5), 1);
@@ -212,7 +212,7 @@ TEST(LowerBound, is_the_most_loaded_link) {
   EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 10e-6 + 3e-3);
 }
 
-TEST(LowerBound, knows_host_bridges_and_own_nics) {
+TEST(LowerBound, includes_host_bridges_and_per_worker_nics) {
   Cluster c = two_by_two();
   std::vector<Traffic> sent(4);
   for (Traffic& t : sent) t = {.bytes_intra = 1'000'000, .messages_intra = 1};
@@ -246,14 +246,14 @@ TEST(Staging, passes_port_and_bridge_at_both_ends) {
       if (!network->link(id).unlimited()) limits.push_back(network->link(id).bandwidth_Bps);
     EXPECT_THAT(limits, testing::ElementsAre(10e9, 0.5e9, 1e9, 1e9, 0.5e9, 10e9));
     EXPECT_DOUBLE_EQ(network->message_time(1, 2, 1e6), 11e-6 + 2e-3);
-    EXPECT_DOUBLE_EQ(network->message_time(0, 1, 1e6), 1e-6 + 2e-3) << "as without it";
+    EXPECT_DOUBLE_EQ(network->message_time(0, 1, 1e6), 1e-6 + 2e-3) << "as without staging";
     // Both NICs of a node are behind its only bridge.
     EXPECT_DOUBLE_EQ(network->bisection().bandwidth_Bps, 0.5e9);
     EXPECT_EQ(network->bisection().cut, "ports and host bridges of half of the nodes");
   }
 }
 
-TEST(Staging, is_of_single_workers_too) {
+TEST(Staging, applies_to_nodes_of_one_worker) {
   Cluster c = staged(0.25e9);
   c.workers_per_node = 1;
   EXPECT_DOUBLE_EQ(make_network(c)->message_time(0, 1, 1e6), 11e-6 + 4e-3);
@@ -264,7 +264,7 @@ TEST(Staging, is_of_single_workers_too) {
   EXPECT_EQ(make_network(c)->links().size(), 0u);
 }
 
-TEST(Staging, adds_what_passes_the_bridge_to_the_lower_bound) {
+TEST(Staging, loads_the_bridge_in_the_lower_bound) {
   std::vector<Traffic> sent(4);
   sent[0] = {.bytes_intra = 1'000'000, .messages_intra = 1};
   sent[1] = {.bytes_inter = 3'000'000, .messages_inter = 1};
@@ -276,7 +276,7 @@ TEST(Staging, adds_what_passes_the_bridge_to_the_lower_bound) {
   EXPECT_DOUBLE_EQ(lower_bound(*make_network(c), sent), 10e-6 + 3e-3);
 }
 
-TEST(Staging, is_of_host_bridges_alone) {
+TEST(Staging, requires_a_host_bridge) {
   const auto error = [](const char* kind, const char* direct) {
     return error_of(std::string(R"({"nodes": 2, "intra": {"bandwidth": "10GB/s", "latency": "1us",
                                     "kind": ")") +

@@ -47,22 +47,22 @@ Moments moments_of(const std::string& run_times) {
   return m;
 }
 
-TEST(RunTimes, are_constant_unless_asked_for) {
+TEST(RunTimes, are_constant_by_default) {
   const auto machine = make_machine_model(cluster_with(R"("workers_per_node": 1)"));
   EXPECT_EQ(machine->compute_factor(3, 7), 1);
   EXPECT_EQ(moments_of(R"({"kind": "constant"})").deviation, 0);
 }
 
-TEST(RunTimes, are_drawn_anew_for_every_rank_and_step_and_alike_for_a_seed) {
+TEST(RunTimes, differ_between_ranks_and_steps_and_repeat_for_the_same_seed) {
   const std::string fields = R"("run_times": {"kind": "lognormal", "variation": 0.5, "seed": 3})";
   const auto machine = make_machine_model(cluster_with(fields));
-  // There are more ranks, but the draws are the same.
-  const auto again = make_machine_model(cluster_with(fields, 64));
+  // The number of ranks does not affect the draws.
+  const auto larger = make_machine_model(cluster_with(fields, 64));
   std::set<double> drawn;
   for (int rank = 0; rank < 8; ++rank)
     for (long step = 0; step < 100; ++step) {
       drawn.insert(machine->compute_factor(rank, step));
-      EXPECT_EQ(machine->compute_factor(rank, step), again->compute_factor(rank, step));
+      EXPECT_EQ(machine->compute_factor(rank, step), larger->compute_factor(rank, step));
     }
   EXPECT_GT(drawn.size(), 790u);
   const auto other = make_machine_model(
@@ -70,14 +70,14 @@ TEST(RunTimes, are_drawn_anew_for_every_rank_and_step_and_alike_for_a_seed) {
   EXPECT_NE(machine->compute_factor(0, 0), other->compute_factor(0, 0));
 }
 
-TEST(RunTimes, lognormal_ones_have_the_mean_1_and_their_variation) {
+TEST(RunTimes, lognormal_factors_have_mean_1_and_the_given_variation) {
   const Moments m = moments_of(R"({"kind": "lognormal", "variation": 0.5})");
   EXPECT_NEAR(m.mean, 1, 0.02);
   EXPECT_NEAR(m.deviation, 0.5, 0.03);
   EXPECT_GT(m.smallest, 0);
 }
 
-TEST(RunTimes, bounded_ones_stay_within_their_bounds) {
+TEST(RunTimes, bounded_factors_stay_within_their_bounds) {
   const Moments m = moments_of(R"({"kind": "bounded", "smallest": "200ms", "largest": "3400ms",
                                    "mean": "1200ms", "deviation": "400ms"})");
   EXPECT_NEAR(m.mean, 1, 0.02);
@@ -86,7 +86,7 @@ TEST(RunTimes, bounded_ones_stay_within_their_bounds) {
   EXPECT_LE(m.largest, 1.02 * 3400 / 1200);
 }
 
-TEST(RunTimes, quantiles_hold_so_much_of_the_mass) {
+TEST(RunTimes, follow_their_quantiles) {
   const auto machine = make_machine_model(cluster_with(
       R"("run_times": {"kind": "quantiles", "quantiles": [{"share": 0, "time": "1s"},
          {"share": 0.75, "time": "2s"}, {"share": 1, "time": "10s"}]})"));
@@ -105,7 +105,7 @@ TEST(RunTimes, quantiles_hold_so_much_of_the_mass) {
   EXPECT_NEAR(sum / kSteps, kMean, 0.1);
 }
 
-TEST(RunTimes, quantiles_of_one_share_leave_a_gap) {
+TEST(RunTimes, two_quantiles_with_the_same_share_leave_a_gap) {
   const auto machine = make_machine_model(cluster_with(
       R"("run_times": {"kind": "quantiles", "quantiles": [{"share": 0, "time": "1s"},
          {"share": 0.5, "time": "2s"}, {"share": 0.5, "time": "8s"}, {"share": 1, "time": "9s"}]})"));
@@ -119,9 +119,9 @@ TEST(RunTimes, quantiles_of_one_share_leave_a_gap) {
   EXPECT_NEAR(below / double{kSteps}, 0.5, 0.018);  // five standard deviations
 }
 
-/// The clusters of a published figure: about 4.3 to 5 s, 9.5 to 14 s, and one of 5,000 draws beyond
-/// that.
-TEST(RunTimes, of_ddppo_have_their_published_clusters) {
+/// The published figure shows clusters of steps at 4.3 to 5 s and at 9.5 to 14 s, and one of 5,000
+/// steps beyond them.
+TEST(RunTimes, ddppo_has_the_published_clusters) {
   const auto machine = make_machine_model(
       cluster_with(R"("run_times": {"kind": "published", "name": "habitat_ddppo"})"));
   constexpr double kMean = 1.92445;
@@ -135,7 +135,7 @@ TEST(RunTimes, of_ddppo_have_their_published_clusters) {
       second += seconds >= 9.5 - 1e-4 && seconds <= 14 + 1e-4;
       beyond += seconds > 14 + 1e-4 && seconds <= 43.5 + 1e-4;
     }
-  EXPECT_EQ(whiskers + first + second + beyond, 8 * kSteps) << "and nothing between them";
+  EXPECT_EQ(whiskers + first + second + beyond, 8 * kSteps) << "no time is between the clusters";
   EXPECT_NEAR(first, 1500, 200);  // five standard deviations
   EXPECT_NEAR(second, 480, 110);
   EXPECT_NEAR(beyond, 20, 23);
@@ -155,7 +155,7 @@ TEST(RunTimes, the_longest_of_more_sequences_varies_less) {
   EXPECT_GE(half.smallest, 0.5);
 }
 
-TEST(RunTimes, published_ones_have_their_published_moments) {
+TEST(RunTimes, published_distributions_have_their_published_moments) {
   for (const PublishedRunTimes& published : published_run_times()) {
     EXPECT_THAT(published.source, HasSubstr("arXiv")) << published.name;
     const Moments m = moments_of(R"({"kind": "published", "name": ")" + published.name + R"("})");
@@ -170,7 +170,7 @@ TEST(RunTimes, published_ones_have_their_published_moments) {
   }
 }
 
-TEST(RunTimes, multiply_what_a_slow_worker_takes) {
+TEST(RunTimes, multiply_the_factor_of_a_slow_worker) {
   const std::string run_times = R"("run_times": {"kind": "lognormal", "variation": 0.2})";
   const auto plain = make_machine_model(cluster_with(run_times));
   const auto slow = make_machine_model(
@@ -179,7 +179,7 @@ TEST(RunTimes, multiply_what_a_slow_worker_takes) {
   EXPECT_EQ(slow->compute_factor(1, 5), plain->compute_factor(1, 5));
 }
 
-TEST(RunTimes, errors_name_the_place) {
+TEST(RunTimes, errors_have_json_pointers) {
   EXPECT_THAT(error_of(R"("run_times": {"kind": "lognormall"})"),
               HasSubstr("/cluster/run_times/kind"));
   EXPECT_THAT(error_of(R"("run_times": {"kind": "lognormal", "mean": "1s"})"),
@@ -200,18 +200,18 @@ TEST(RunTimes, errors_name_the_place) {
               HasSubstr("/cluster/run_times/mean_length: expected a mean between the bounds"));
 }
 
-TEST(Skew, grows_evenly_and_goes_round) {
-  const auto turning =
+TEST(Skew, grows_evenly_and_rotates) {
+  const auto rotating =
       make_machine_model(cluster_with(R"("skew": {"smallest": "50ms", "largest": "400ms"})"));
-  const auto still = make_machine_model(
+  const auto fixed = make_machine_model(
       cluster_with(R"("skew": {"smallest": "50ms", "largest": "400ms", "rotates": false})"));
   for (long step = 0; step < 20; ++step) {
     double sum = 0;
     for (int rank = 0; rank < 8; ++rank) {
-      EXPECT_DOUBLE_EQ(still->delay(rank, step), 0.05 + 0.05 * rank);
-      EXPECT_DOUBLE_EQ(turning->delay(rank, step),
+      EXPECT_DOUBLE_EQ(fixed->delay(rank, step), 0.05 + 0.05 * rank);
+      EXPECT_DOUBLE_EQ(rotating->delay(rank, step),
                        0.05 + 0.05 * static_cast<double>((rank + step) % 8));
-      sum += turning->delay(rank, step);
+      sum += rotating->delay(rank, step);
     }
     EXPECT_NEAR(sum, 8 * 0.225, 1e-12);
   }

@@ -1,5 +1,5 @@
-// Every topology: formulas give the numbers of its parts, and its routes lead from worker to
-// worker.
+// Every topology has the numbers of switches and links that formulas give, and its routes lead from
+// worker to worker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,12 +65,12 @@ TEST_P(Topologies, RoutesAreChainsFromWorkerToWorker) {
       expect_valid(*network, source, destination);
 }
 
-TEST_P(Topologies, RoutesAreTheSameAgain) {
-  const auto network = make_network(GetParam().cluster), again = make_network(GetParam().cluster);
+TEST_P(Topologies, RoutesAreDeterministic) {
+  const auto network = make_network(GetParam().cluster), copy = make_network(GetParam().cluster);
   const int last = network->ranks() - 1;
   for (int rank = 0; rank <= last; ++rank) {
     EXPECT_EQ(route_of(*network, rank, last), route_of(*network, rank, last));
-    EXPECT_EQ(route_of(*network, last, rank), route_of(*again, last, rank));
+    EXPECT_EQ(route_of(*network, last, rank), route_of(*copy, last, rank));
   }
 }
 
@@ -88,7 +88,7 @@ TEST_P(Topologies, MessagesBeginWithTheirInjection) {
     }
 }
 
-TEST_P(Topologies, LatenciesAreEndToEndAndThoseOfTheLinksBetween) {
+TEST_P(Topologies, LatenciesAreEndToEndPlusThoseOfTheTopology) {
   const Cluster& cluster = GetParam().cluster;
   const auto network = make_network(cluster);
   for (int rank = 1; rank < network->ranks(); ++rank) {
@@ -129,7 +129,7 @@ TEST_P(MinimalRoutes, NoPathIsShorter) {
   }
 }
 
-std::vector<NamedCluster> of_minimal_routes() {
+std::vector<NamedCluster> minimally_routed_networks() {
   auto all = small_networks();
   for (const NamedCluster& more : medium_networks()) {
     all.push_back(more);
@@ -138,7 +138,8 @@ std::vector<NamedCluster> of_minimal_routes() {
   std::erase_if(all, [](const auto& n) { return n.name.find("dragonfly") != std::string::npos; });
   return all;
 }
-INSTANTIATE_TEST_SUITE_P(All, MinimalRoutes, ::testing::ValuesIn(of_minimal_routes()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, MinimalRoutes, ::testing::ValuesIn(minimally_routed_networks()),
+                         name_of);
 
 TEST(Dragonfly, ARouteHasOneLinkBetweenGroupsAndAtMostOneBeforeAndAfter) {
   for (const auto& all : {small_networks(), medium_networks()})
@@ -160,7 +161,7 @@ TEST(Dragonfly, ARouteHasOneLinkBetweenGroupsAndAtMostOneBeforeAndAfter) {
     }
 }
 
-TEST(Dragonfly, AnyTwoGroupsAreJoinedByAsManyLinks) {
+TEST(Dragonfly, HasTheSameNumberOfLinksBetweenAnyTwoGroups) {
   for (const auto& [name, cluster] : small_networks()) {
     if (cluster.topology.kind != "dragonfly") continue;
     const auto network = make_network(cluster);
@@ -168,14 +169,14 @@ TEST(Dragonfly, AnyTwoGroupsAreJoinedByAsManyLinks) {
     const int a = o.at("routers_per_group"), h = o.at("global_links_per_router"),
               g = o.at("groups");
     std::map<std::pair<std::string, std::string>, int> between;
-    std::map<std::string, int> of_router;
+    std::map<std::string, int> global_links;  // by router
     for (const Link& link : network->links()) {
       const Vertex &from = network->vertex(link.from), &to = network->vertex(link.to);
       if (from.tier != "router" || to.tier != "router") continue;
       const auto group = [](const Vertex& v) { return v.name.substr(0, v.name.find('.')); };
       if (group(from) == group(to)) continue;
       ++between[{group(from), group(to)}];
-      EXPECT_LE(++of_router[from.name], h);
+      EXPECT_LE(++global_links[from.name], h);
     }
     EXPECT_EQ(static_cast<int>(between.size()), g * (g - 1)) << name;
     for (const auto& [pair, count] : between) EXPECT_EQ(count, a * h / (g - 1)) << name;
@@ -184,10 +185,11 @@ TEST(Dragonfly, AnyTwoGroupsAreJoinedByAsManyLinks) {
 
 // Al-Fares et al., section 3: k^3/4 hosts, k^2/2 edge, k^2/2 aggregation and (k/2)^2 core switches,
 // 5k^2/4 switches in all; each of the three levels has as many links as there are hosts.
-TEST(FatTree, OfThreeLevelsHasThePartsOfTheFormulas) {
+TEST(FatTree, OfThreeLevelsHasTheStatedNumberOfParts) {
   for (const int k : {2, 4, 6, 8}) {
     const int hosts = k * k * k / 4;
-    const auto network = make_network(joined_by({{"kind", "fat_tree"}, {"k", k}}, hosts));
+    const auto network =
+        make_network(cluster_with_topology({{"kind", "fat_tree"}, {"k", k}}, hosts));
     auto count = tiers(*network);
     EXPECT_EQ(count["worker"], hosts);
     EXPECT_EQ(count["edge switch"], k * k / 2);
@@ -198,45 +200,45 @@ TEST(FatTree, OfThreeLevelsHasThePartsOfTheFormulas) {
   }
 }
 
-TEST(FatTree, OfTwoLevelsHasThePartsOfTheFormulas) {
-  const auto network =
-      make_network(joined_by({{"kind", "fat_tree"}, {"nodes_per_leaf", 8}, {"taper", 4}}, 24));
+TEST(FatTree, OfTwoLevelsHasTheStatedNumberOfParts) {
+  const auto network = make_network(
+      cluster_with_topology({{"kind", "fat_tree"}, {"nodes_per_leaf", 8}, {"taper", 4}}, 24));
   auto count = tiers(*network);
   EXPECT_EQ(count["leaf switch"], 3);
   EXPECT_EQ(count["spine switch"], 2);
   EXPECT_EQ(limited_links(*network), 2 * (24 + 3 * 2));
 }
 
-TEST(Dragonfly, HasThePartsOfTheFormulas) {
+TEST(Dragonfly, HasTheStatedNumberOfParts) {
   const Json options = {{"kind", "dragonfly"},
                         {"nodes_per_router", 2},
                         {"routers_per_group", 4},
                         {"global_links_per_router", 2},
                         {"groups", 9}};
-  const auto network = make_network(joined_by(options, 2 * 4 * 9));
+  const auto network = make_network(cluster_with_topology(options, 2 * 4 * 9));
   EXPECT_EQ(tiers(*network)["router"], 4 * 9);
   EXPECT_EQ(limited_links(*network), 2 * 72 + 9 * 4 * 3 + 9 * 8);
 }
 
-TEST(Torus, HasThePartsOfTheFormulas) {
+TEST(Torus, HasTheStatedNumberOfParts) {
   // There are two links per router and dimension, or one if the dimension has length two.
   const Json options = {{"kind", "torus"}, {"dimensions", {2, 3, 4}}};
-  const auto network = make_network(joined_by(options, 24));
+  const auto network = make_network(cluster_with_topology(options, 24));
   EXPECT_EQ(tiers(*network)["router"], 24);
   EXPECT_EQ(limited_links(*network), 2 * 24 + 24 * (1 + 2 + 2));
-  // The diameter is the sum of the halves of the dimensions.
-  int most = 0;
+  // The diameter is the sum of half of each dimension, rounded down.
+  int diameter = 0;
   for (int to = 0; to < 24; ++to)
-    most = std::max(most, hops(*network, route_of(*network, 0, to)) - 2);
-  EXPECT_EQ(most, 1 + 1 + 2);
+    diameter = std::max(diameter, hops(*network, route_of(*network, 0, to)) - 2);
+  EXPECT_EQ(diameter, 1 + 1 + 2);
 }
 
 // Hoefler et al.: there are a x row trees with 2 y ports each, and b y column trees with 2 x ports
 // each.
-TEST(HammingMesh, HasThePartsOfTheFormulas) {
+TEST(HammingMesh, HasTheStatedNumberOfParts) {
   const int a = 2, b = 3, x = 4, y = 5, N = a * b * x * y;
   const Json options = {{"kind", "hammingmesh"}, {"board", {a, b}}, {"boards", {x, y}}};
-  const auto network = make_network(joined_by(options, N));
+  const auto network = make_network(cluster_with_topology(options, N));
   auto count = tiers(*network);
   EXPECT_EQ(count["accelerator port"], N);
   EXPECT_EQ(count["row tree"], a * x);
@@ -248,7 +250,7 @@ TEST(HammingMesh, HasThePartsOfTheFormulas) {
 
 TEST(HammingMesh, NumbersNodesBoardByBoard) {
   const Json options = {{"kind", "hammingmesh"}, {"board", {2, 2}}, {"boards", {2, 2}}};
-  const auto network = make_network(joined_by(options, 16));
+  const auto network = make_network(cluster_with_topology(options, 16));
   // Nodes 0 to 3 are a board. Neighbours are one link apart, and opposite corners two.
   EXPECT_EQ(hops(*network, route_of(*network, 0, 1)) - 2, 1);
   EXPECT_EQ(hops(*network, route_of(*network, 0, 2)) - 2, 1);
@@ -258,10 +260,11 @@ TEST(HammingMesh, NumbersNodesBoardByBoard) {
   EXPECT_EQ(hops(*network, route_of(*network, 0, 8)) - 2, 2);
 }
 
-TEST(Torus, MessagesHalfWayRoundLoadBothDirectionsAlike) {
+TEST(Torus, MessagesHalfWayAroundLoadBothDirectionsEqually) {
   // For uniform traffic, q^2 / 8 messages use each link of a ring of q (Dally and Towles, chapter
   // 5).
-  const auto network = make_network(joined_by({{"kind", "torus"}, {"dimensions", {8}}}, 8));
+  const auto network =
+      make_network(cluster_with_topology({{"kind", "torus"}, {"dimensions", {8}}}, 8));
   std::map<LinkId, int> load;
   for (int source = 0; source < 8; ++source)
     for (int to = 0; to < 8; ++to)

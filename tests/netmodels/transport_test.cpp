@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "netmodels/cluster.h"
+#include "tests/support/clusters.h"
 
 namespace trigram::transport_test {
 namespace {
@@ -10,13 +10,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Transport, IsChecked) {
-  const auto error = [](const Json& transport) -> std::string {
-    try {
-      parse_cluster({{"nodes", 2}, {"transport", transport}}, "/cluster");
-    } catch (const ConfigError& e) {
-      return e.what();
-    }
-    return "no error";
+  const auto error = [](const Json& transport) {
+    return test::error_of(Json{{"nodes", 2}, {"transport", transport}}.dump());
   };
   EXPECT_THAT(error({{"goodput", 0}}), HasSubstr("/cluster/transport/goodput"));
   EXPECT_THAT(error({{"goodput", 1.5}}), HasSubstr("/cluster/transport/goodput"));

@@ -11,6 +11,7 @@
 
 #include "netmodels/cluster_network.h"
 #include "netmodels/machines.h"
+#include "tests/support/clusters.h"
 
 namespace trigram::test::variation_test {
 namespace {
@@ -27,20 +28,20 @@ double quantile(double share) {
   return low;
 }
 
-TEST(Variation, QuantilesAreThoseOfANormalVariable) {
+TEST(Variation, NormalQuantilesMatchTheErrorFunction) {
   for (const double share : {1e-6, 0.01, 0.118, 0.25, 0.5, 0.6, 0.975, 1 - 1e-6})
     EXPECT_NEAR(normal_quantile(share), quantile(share), 4.5e-4) << share;
 }
 
-/// The logarithms of the workers' slowness, in units of the variation.
+/// The logarithms of the workers' time factors, in units of the variation.
 std::vector<double> deviations(int workers, double variation) {
   std::vector<double> z;
   for (int rank = 0; rank < workers; ++rank)
-    z.push_back(std::log(worker_slowness(variation, rank)) / variation);
+    z.push_back(std::log(worker_time_factor(variation, rank)) / variation);
   return z;
 }
 
-TEST(Variation, WorkersAreSpreadAsTheDistributionIs) {
+TEST(Variation, WorkersFollowTheDistribution) {
   for (const double variation : {0.01, 0.1, 0.5}) {
     std::vector<double> z = deviations(1024, variation);
     std::sort(z.begin(), z.end());
@@ -49,8 +50,8 @@ TEST(Variation, WorkersAreSpreadAsTheDistributionIs) {
   }
 }
 
-/// For any number n of workers, the slowest has about the mean slowness of the slowest of n random
-/// draws.
+/// For any number n of workers, the time factor of the slowest is about the mean of the largest of
+/// n random draws.
 TEST(Variation, AnyNumberOfWorkersIsSpreadEvenly) {
   for (int workers = 2; workers <= 300; ++workers) {
     const std::vector<double> z = deviations(workers, 0.1);
@@ -60,12 +61,12 @@ TEST(Variation, AnyNumberOfWorkersIsSpreadEvenly) {
 }
 
 TEST(Variation, NothingVariesByDefault) {
-  EXPECT_EQ(worker_slowness(0, 3), 1);
-  EXPECT_EQ(node_swiftness(0, 3), 1);
-  EXPECT_EQ(connection_swiftness(0, {.source_node = 1}), 1);
+  EXPECT_EQ(worker_time_factor(0, 3), 1);
+  EXPECT_EQ(node_throughput_factor(0, 3), 1);
+  EXPECT_EQ(connection_throughput_factor(0, {.source_node = 1}), 1);
 }
 
-TEST(Variation, MachinesComputeMoreSlowly) {
+TEST(Variation, MultipliesTheFactorOfSlowWorkers) {
   Cluster cluster;
   cluster.nodes = 4;
   cluster.worker_variation = 0.1;
@@ -73,7 +74,7 @@ TEST(Variation, MachinesComputeMoreSlowly) {
   const auto machines = make_machine_model(cluster);
   for (int rank = 0; rank < 4; ++rank)
     EXPECT_DOUBLE_EQ(machines->compute_factor(rank, 7),
-                     worker_slowness(0.1, rank) * (rank == 2 ? 3 : 1));
+                     worker_time_factor(0.1, rank) * (rank == 2 ? 3 : 1));
   EXPECT_EQ(machine_period(cluster), 1) << "the same in every step";
 }
 
@@ -81,7 +82,7 @@ TEST(Variation, MachinesComputeMoreSlowly) {
 double slowest_of_ring(Cluster cluster, int nodes) {
   cluster.nodes = nodes;
   const auto network = make_network(cluster);
-  double slowest_Bps = Transport::kNone;
+  double slowest_Bps = Transport::kUnlimited;
   for (int node = 0; node < nodes; ++node)
     slowest_Bps = std::min(slowest_Bps, network->bandwidth(node, (node + 1) % nodes));
   return slowest_Bps;
@@ -113,13 +114,13 @@ TEST(Variation, TheSoftwareOfNodesDiffers) {
   for (int a = 0; a < 3; ++a)
     for (int b = 0; b < 3; ++b) {
       if (a == b) continue;
-      EXPECT_DOUBLE_EQ(network->bandwidth(a, b),
-                       1e9 * std::min(node_swiftness(0.3, a), node_swiftness(0.3, b)));
+      EXPECT_DOUBLE_EQ(network->bandwidth(a, b), 1e9 * std::min(node_throughput_factor(0.3, a),
+                                                                node_throughput_factor(0.3, b)));
     }
 }
 
 /// One half of the nodes sends to the other half, so the slower half determines the time.
-TEST(Variation, TheBisectionIsOfTheSlowerHalf) {
+TEST(Variation, TheSlowerHalfLimitsTheBisection) {
   Cluster cluster;
   cluster.nodes = 4;
   cluster.inter.bandwidth_Bps = 100e9;
@@ -127,12 +128,12 @@ TEST(Variation, TheBisectionIsOfTheSlowerHalf) {
   EXPECT_EQ(make_network(cluster)->bisection().bandwidth_Bps, 2e9);
   cluster.transport.variation = 1;
   std::vector<double> nodes;
-  for (int node = 0; node < 4; ++node) nodes.push_back(1e9 * node_swiftness(1, node));
+  for (int node = 0; node < 4; ++node) nodes.push_back(1e9 * node_throughput_factor(1, node));
   std::sort(nodes.begin(), nodes.end());
   EXPECT_DOUBLE_EQ(make_network(cluster)->bisection().bandwidth_Bps, nodes[0] + nodes[1]);
 }
 
-TEST(Variation, WithoutCapsNothingOfTheTransportVaries) {
+TEST(Variation, OfTheTransportHasNoEffectWithoutCaps) {
   Cluster cluster;
   cluster.nodes = 3;
   const double plain_Bps = make_network(cluster)->bandwidth(0, 2);
@@ -140,15 +141,7 @@ TEST(Variation, WithoutCapsNothingOfTheTransportVaries) {
   EXPECT_EQ(make_network(cluster)->bandwidth(0, 2), plain_Bps);
 }
 
-TEST(Variation, ErrorsNameThePlace) {
-  const auto error_of = [](const char* text) -> std::string {
-    try {
-      parse_cluster(Json::parse(text), "/cluster");
-    } catch (const ConfigError& error) {
-      return error.what();
-    }
-    return "";
-  };
+TEST(Variation, ErrorsHaveJsonPointers) {
   EXPECT_THAT(error_of(R"({"worker_variation": -0.1})"), HasSubstr("/cluster/worker_variation"));
   EXPECT_THAT(error_of(R"({"transport": {"variation": 3}})"),
               HasSubstr("/cluster/transport/variation"));

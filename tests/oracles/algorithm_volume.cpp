@@ -3,12 +3,10 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "tests/oracles/closed_forms.h"
+
 namespace trigram::test {
 namespace {
-
-std::uint64_t model(const Buckets& buckets) {
-  return std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0});
-}
 
 VolumeOfExchange by_allreduce(const std::string& algorithm) {
   return [algorithm](Traffic& traffic, const Members& members, std::uint64_t n) {
@@ -16,18 +14,17 @@ VolumeOfExchange by_allreduce(const std::string& algorithm) {
   };
 }
 
-void add(Traffic& traffic, std::uint64_t n, bool hierarchical, const VolumeOfExchange& exchange) {
-  if (hierarchical) add_hierarchical(traffic, n, exchange);
-  else exchange(traffic, all_ranks(traffic.layout()), n);
-}
-
 }  // namespace
+
+std::uint64_t model_size(const Buckets& buckets) {
+  return std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0});
+}
 
 Traffic bucket_volume(const Layout& layout, const Buckets& buckets, long steps, bool hierarchical,
                       const VolumeOfExchange& exchange) {
   Traffic traffic(layout);
   for (long t = 0; t < steps; ++t)
-    for (const std::uint64_t n : buckets) add(traffic, n, hierarchical, exchange);
+    for (const std::uint64_t n : buckets) add_exchange(traffic, n, hierarchical, exchange);
   return traffic;
 }
 
@@ -52,9 +49,12 @@ Traffic decentralized_volume(const Layout& layout, const Buckets& buckets, long 
     const auto shift_one = [t](Traffic& sum, const Members& members, std::uint64_t n) {
       add_shift_one(sum, members, n, t);
     };
-    if (mode == "all") add(traffic, model(buckets), hierarchical, by_allreduce(allreduce));
-    else if (mode == "shift_one") add(traffic, model(buckets), hierarchical, shift_one);
-    else if (mode == "ring") add(traffic, model(buckets), hierarchical, add_ring_mixing);
+    if (mode == "all")
+      add_exchange(traffic, model_size(buckets), hierarchical, by_allreduce(allreduce));
+    else if (mode == "shift_one")
+      add_exchange(traffic, model_size(buckets), hierarchical, shift_one);
+    else if (mode == "ring")
+      add_exchange(traffic, model_size(buckets), hierarchical, add_ring_mixing);
     else throw std::invalid_argument("no formula for mode " + mode);
   }
   return traffic;
@@ -64,32 +64,25 @@ Traffic async_model_average_volume(const Layout& layout, const Buckets& buckets,
                                    long rounds, const std::string& allreduce) {
   Traffic traffic = gradient_allreduce_volume(layout, buckets, warmup_steps, allreduce, false);
   for (long round = 0; round < rounds; ++round)
-    add(traffic, model(buckets), false, by_allreduce(allreduce));
+    add_exchange(traffic, model_size(buckets), false, by_allreduce(allreduce));
   return traffic;
 }
 
 namespace {
 
-long log2(long n) {
-  long log = 0;
-  while ((1L << log) < n) ++log;
-  return log;
-}
-
-/// The groups of a step. A group's number consists of the bits that distinguish groups; the other
-/// bits number its members.
+/// The groups of a step. The bits of a rank's number fall into two sets, which change with the
+/// step: ranks of a group agree in one set and are numbered by the other.
 std::vector<Members> groups_of(int P, int S, long step) {
-  const long bits = log2(P), own_bits = log2(S);
-  std::vector<Members> groups;
+  const long bits = ceil_log2(P), own_bits = ceil_log2(S);
+  std::vector<Members> groups(static_cast<std::size_t>(P));
   for (int rank = 0; rank < P; ++rank) {
-    int member = 0, others = rank;
+    int member = 0, group_bits = rank;
     for (long k = 0; k < own_bits; ++k) {
       const int bit = 1 << ((step * own_bits + k) % bits);
       if (rank & bit) member |= 1 << k;
-      others &= ~bit;
+      group_bits &= ~bit;
     }
-    groups.resize(static_cast<std::size_t>(P));
-    auto& group = groups[static_cast<std::size_t>(others)];
+    auto& group = groups[static_cast<std::size_t>(group_bits)];
     group.resize(static_cast<std::size_t>(S));
     group[static_cast<std::size_t>(member)] = rank;
   }
@@ -104,14 +97,14 @@ Traffic eager_sgd_volume(const Layout& layout, const Buckets& buckets, long step
   Traffic traffic(layout);
   const long averages = sync_every > 0 ? steps / sync_every : 0;
   for (long i = 0; i < steps + averages; ++i)
-    add_allreduce(traffic, all_ranks(layout), model(buckets), allreduce);
+    add_allreduce(traffic, all_ranks(layout), model_size(buckets), allreduce);
   return traffic;
 }
 
 Traffic wagma_volume(const Layout& layout, const Buckets& buckets, long steps, long tau,
                      int group_size, const std::string& in_group, const std::string& allreduce) {
   Traffic traffic(layout);
-  add_wagma_volume(traffic, model(buckets), steps, tau, group_size, in_group, allreduce);
+  add_wagma_volume(traffic, model_size(buckets), steps, tau, group_size, in_group, allreduce);
   return traffic;
 }
 

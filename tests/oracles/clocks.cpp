@@ -6,8 +6,8 @@
 
 namespace trigram::test {
 
-std::size_t part_length(std::size_t n, std::size_t i, std::size_t of) {
-  return n * (i + 1) / of - n * i / of;
+std::size_t part_length(std::size_t n, std::size_t i, std::size_t parts) {
+  return n * (i + 1) / parts - n * i / parts;
 }
 
 Clocks::Clocks(const CostModel& costs, int P, std::size_t n)
@@ -33,7 +33,7 @@ void Clocks::exchange(int a, int b, std::size_t from_a, std::size_t from_b) {
 void Clocks::fold_in(const Length& length, bool reduce) {
   for (int pair = 0; pair < rest_; ++pair) {
     const int folded = 2 * pair, active = folded + 1;
-    const std::size_t sent = length(folded, active);
+    const std::size_t sent = length(folded);
     at(folded) = at(active) = std::max(at(folded), at(active)) + costs_.message(sent);
     if (reduce) at(active) += costs_.accumulate(sent);
   }
@@ -42,8 +42,7 @@ void Clocks::fold_in(const Length& length, bool reduce) {
 void Clocks::fold_out(const Length& length) {
   for (int pair = 0; pair < rest_; ++pair) {
     const int folded = 2 * pair, active = folded + 1;
-    at(folded) = at(active) =
-        std::max(at(folded), at(active)) + costs_.message(length(folded, active));
+    at(folded) = at(active) = std::max(at(folded), at(active)) + costs_.message(length(folded));
   }
 }
 

@@ -7,22 +7,23 @@
 
 namespace trigram::test {
 
-/// The number of elements of part i, if n elements are cut into `of` parts.
-std::size_t part_length(std::size_t n, std::size_t i, std::size_t of);
+/// The number of elements of part i, if n elements are cut into `parts` parts.
+std::size_t part_length(std::size_t n, std::size_t i, std::size_t parts);
 
 /// The clocks of P ranks during a halving or doubling collective on a vector that is cut into P
 /// parts. Ranks beyond a power of two are folded: with P = 2^k + rest, the first 2 rest ranks form
-/// pairs, and the even rank of a pair gives its work to the odd rank. Both ends of a message end at
-/// the same time, and so do all messages of a pair's exchange.
+/// pairs, and the even rank of a pair (the folded rank) gives its work to the odd rank. The odd
+/// ranks of these pairs and all further ranks are active. The send and the receive of a message end
+/// at the same time, and so do both messages of an exchange.
 class Clocks {
  public:
   Clocks(const CostModel& costs, int P, std::size_t n);
 
-  using Length = std::function<std::size_t(int folded, int active)>;
-  /// Every folded rank sends `length` elements to its partner, which adds them to its own if
-  /// `reduce`.
+  using Length = std::function<std::size_t(int folded)>;
+  /// Every folded rank sends `length` elements to its partner, which adds them to its own elements
+  /// if `reduce`.
   void fold_in(const Length& length, bool reduce);
-  /// Every partner sends `length` elements back.
+  /// Every partner sends `length` elements back to the folded rank.
   void fold_out(const Length& length);
 
   /// Recursive halving among the active ranks. Each rank sends the part that the other half will
@@ -34,7 +35,9 @@ class Clocks {
   /// Every rank scales its own part.
   void scale_parts();
 
+  /// The number of elements of the rank's own part.
   std::size_t part(int rank) const;
+  /// The end time of the last rank.
   double last() const;
 
  private:

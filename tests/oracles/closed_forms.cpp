@@ -14,8 +14,6 @@ std::size_t ceil_div(std::size_t n, int parts) {
   return (n + p - 1) / p;
 }
 
-double times(int count, double seconds) { return count * seconds; }
-
 bool power_of_two(int P) { return P == 1 << floor_log2(P); }
 
 }  // namespace
@@ -34,11 +32,11 @@ int ceil_log2(int P) { return power_of_two(P) ? floor_log2(P) : floor_log2(P) + 
 double ring_reduce_scatter_s(const CostModel& c, int P, std::size_t n, bool average) {
   if (P == 1) return 0;
   const std::size_t part = ceil_div(n, P);
-  return times(P - 1, c.message(part) + c.accumulate(part)) + (average ? c.scale(part) : 0);
+  return (P - 1) * (c.message(part) + c.accumulate(part)) + (average ? c.scale(part) : 0);
 }
 
 double ring_allgather_of_s(const CostModel& c, int P, std::size_t longest) {
-  return times(P - 1, c.message(longest));
+  return (P - 1) * c.message(longest);
 }
 
 // P - 1 messages leave every rank at once, and as many arrive, so every message gets at least 1 /
@@ -55,16 +53,17 @@ double ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) 
   return ring_reduce_scatter_s(c, P, n, average) + ring_allgather_s(c, P, n);
 }
 
-// In stage k, rank j + 1 + k sends the chunk whose reduction ends at rank j. The first P-1 stages
-// add. A rank sends the chunks of a stage as soon as it has them, one after another, and after
-// those of the stage before.
+// In stage k, rank j + 1 + k sends the chunk whose reduction ends at rank j. Chunks are added in
+// the first P - 1 stages. A rank sends the chunks of a stage one after another, as soon as it has
+// them and has sent the chunks of the stage before.
 double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, bool average,
                                    int channels) {
   if (P == 1) return 0;
   const auto ranks = static_cast<std::size_t>(P);
   const auto chunk = [&](int channel, int index) {
-    const auto of = static_cast<std::size_t>(channels), at = static_cast<std::size_t>(channel);
-    return part_length(part_length(n, at, of), static_cast<std::size_t>(index % P), ranks);
+    const std::size_t in_channel =
+        part_length(n, static_cast<std::size_t>(channel), static_cast<std::size_t>(channels));
+    return part_length(in_channel, static_cast<std::size_t>(index % P), ranks);
   };
   std::vector<double> ready(ranks, 0), free(ranks, 0), arrives(ranks, 0), reducing_s(ranks, 0);
   for (int k = 0; k < 2 * (P - 1); ++k) {
@@ -92,12 +91,12 @@ double channelled_ring_allreduce_s(const CostModel& c, int P, std::size_t n, boo
 double recursive_doubling_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) {
   const double round = c.message(n) + c.accumulate(n);
   const double fold = power_of_two(P) ? 0 : round + c.message(n);
-  return fold + times(floor_log2(P), round) + (average ? c.scale(n) : 0);
+  return fold + floor_log2(P) * round + (average ? c.scale(n) : 0);
 }
 
-// Rabenseifner (ICCS 2004). In round j the longer side of the vector is halved to ceil(n / 2^j),
-// and the longer half of a longest piece is again a longest piece. A pair's round lasts as long as
-// its longer message, so both ranks of the pair can continue the longest chain.
+// Rabenseifner (ICCS 2004). In round j the pieces of the vector are halved; the longest piece then
+// has ceil(n / 2^j) elements. A pair's round lasts as long as its longer message, so the longest
+// piece of every round determines the time.
 double rabenseifner_allreduce_s(const CostModel& c, int P, std::size_t n, bool average) {
   double total = power_of_two(P) ? 0 : c.message(n) + c.accumulate(n) + c.message(n);
   std::size_t piece = n;
@@ -112,24 +111,25 @@ double rabenseifner_allreduce_s(const CostModel& c, int P, std::size_t n, bool a
 // differ by more than rounding, so the clocks of the ranks are simulated instead.
 double recursive_halving_reduce_scatter_s(const CostModel& c, int P, std::size_t n, bool average) {
   Clocks clocks(c, P, n);
-  clocks.fold_in([&](int, int) { return n; }, true);
+  clocks.fold_in([&](int) { return n; }, true);
   clocks.halve();
-  clocks.fold_out([&](int folded, int) { return clocks.part(folded); });
+  clocks.fold_out([&](int folded) { return clocks.part(folded); });
   if (average) clocks.scale_parts();
   return clocks.last();
 }
 
 double recursive_doubling_allgather_s(const CostModel& c, int P, std::size_t n) {
   Clocks clocks(c, P, n);
-  clocks.fold_in([&](int folded, int) { return clocks.part(folded); }, false);
+  clocks.fold_in([&](int folded) { return clocks.part(folded); }, false);
   clocks.double_up();
-  clocks.fold_out([&](int, int) { return n; });
+  clocks.fold_out([&](int) { return n; });
   return clocks.last();
 }
 
 // Binomial trees. A rank that has the vector sends it to all its children at once, and these
 // messages share its port. The children of rank r in a tree are r + 2^i, for all 2^i below r's
-// lowest bit.
+// lowest bit. Returns the seconds from the time at which `rank` has the vector until all ranks
+// below it have it.
 static double broadcast_below_s(const CostModel& c, int P, int rank, std::size_t n) {
   std::vector<int> children;
   for (int distance = 1; distance < P && !(rank & distance); distance *= 2)
@@ -168,8 +168,8 @@ double binomial_reduce_s(const CostModel& c, int P, std::size_t n, bool average)
   return reduced_s(c, P, 0, n) + (average ? c.scale(n) : 0);
 }
 
-// A chain of P - 1 hops. Every rank passes a segment on as soon as it has it, after the segment
-// before.
+// A chain of P - 1 hops. Every rank forwards a segment as soon as it has the segment and has sent
+// the segment before.
 static double chain_s(const CostModel& c, int P, std::size_t n, int segments, bool reduces) {
   const auto hops = static_cast<std::size_t>(P - 1), m = static_cast<std::size_t>(segments);
   std::vector<double> free(hops, 0), ready(hops + 1, 0);

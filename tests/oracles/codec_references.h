@@ -22,9 +22,9 @@ struct QsgdFormat {
   bool max_norm;
 };
 
-/// The code of x, element by element and bit by bit. The norms, one per bucket, are given, because
-/// their last bits depend on the order of summation. It shares only the generator of random numbers
-/// with core/.
+/// QSGD's code of x, element by element and bit by bit. The norms, one per bucket, are arguments,
+/// because their last bits depend on the order of summation. Shares only the generator of random
+/// numbers with core/.
 std::vector<std::uint8_t> qsgd_wire(const QsgdFormat& format, const std::vector<float>& x,
                                     const std::vector<float>& norms, const Philox& random);
 /// The norms in a wire.
@@ -33,9 +33,7 @@ std::vector<float> qsgd_norms(const QsgdFormat& format, const std::vector<std::u
 /// The norm of one bucket, in extended precision.
 double qsgd_norm(const QsgdFormat& format, const float* x, std::size_t n);
 
-/// The code of signs, element by element: an f32 scale, then one bit per element, which is set if x
-/// < 0. With `l1_mean` the scale is the mean magnitude, otherwise the root mean square. The encoder
-/// gets the scale as an argument, because its last bit depends on the order of summation.
+/// The scale of a code of signs: with `l1_mean` the mean magnitude, otherwise the root mean square.
 inline double sign_scale(const std::vector<float>& x, bool l1_mean) {
   long double sum = 0;
   for (const float v : x) {
@@ -45,8 +43,8 @@ inline double sign_scale(const std::vector<float>& x, bool l1_mean) {
   return static_cast<double>(l1_mean ? mean : std::sqrt(mean));
 }
 
-/// The decoded values: the mean of the elements that are not below zero, and the mean of the
-/// elements below zero. A mean of no elements is 0.
+/// The two values to which signs are decoded. `sign_means` gives the mean of the elements that are
+/// not below zero, and the mean of the elements below zero; a mean of no elements is 0.
 struct SignLevels {
   double plus = 0, minus = 0;
 };
@@ -62,6 +60,8 @@ inline SignLevels sign_means(const std::vector<float>& x) {
   return {static_cast<double>(sums[0]), static_cast<double>(sums[1])};
 }
 
+/// The code of signs: an f32 scale, then one bit per element, which is set if the element is below
+/// zero. The scale is an argument, because its last bit depends on the order of summation.
 inline std::vector<std::uint8_t> sign_wire(const std::vector<float>& x, float scale) {
   std::vector<std::uint8_t> wire(4 + (x.size() + 7) / 8, 0);
   std::memcpy(wire.data(), &scale, 4);

@@ -37,7 +37,7 @@ std::size_t codec_wire_bytes(const std::string& name, const nlohmann::json& opti
 
 namespace {
 
-// The two bounds for the stated forms, term by term.
+// The bounds in bits on the sizes of the dense and the sparse form of Elias codes, term by term.
 double dense_bits(double s, double n) {
   const double zeros_and_ones = n, lengths = n * std::log2(std::pow(1 + s / std::sqrt(n), 2));
   return zeros_and_ones + lengths + std::min(n, s * std::sqrt(n));

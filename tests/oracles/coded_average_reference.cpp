@@ -13,9 +13,11 @@ namespace {
 
 using Vector = std::vector<float>;
 
-Vector minmax(const Vector& x) { return minmax_uint8_decode(minmax_uint8_encode(x), x.size()); }
+Vector minmax_coded(const Vector& x) {
+  return minmax_uint8_decode(minmax_uint8_encode(x), x.size());
+}
 
-Coder signs(const std::string& scale) {
+Coder sign_coder(const std::string& scale) {
   return [scale](const Vector& x) {
     SignLevels levels{1, -1};
     if (scale == "means") levels = sign_means(x);
@@ -30,7 +32,7 @@ Coder signs(const std::string& scale) {
   };
 }
 
-Coder largest(double density) {
+Coder topk_coder(double density) {
   return [density](const Vector& x) {
     const auto k = static_cast<std::size_t>(std::ceil(density * static_cast<double>(x.size())));
     Vector decoded(x.size(), 0);
@@ -39,7 +41,7 @@ Coder largest(double density) {
   };
 }
 
-Coder itself(const CodecSpec& spec, const CodecKey& key) {
+Coder codec_coder(const CodecSpec& spec, const CodecKey& key) {
   const auto device = std::make_shared<HostDevice>();
   const std::shared_ptr<Codec> codec = device->codec(spec, key);
   return [device, codec](const Vector& x) {
@@ -56,7 +58,7 @@ void add(const Vector& x, Vector& sum) {
   for (std::size_t i = 0; i < x.size(); ++i) sum[i] += x[i];
 }
 
-Vector divided(Vector sum, std::size_t by) {
+Vector scaled_mean(Vector sum, std::size_t by) {
   for (float& v : sum) v *= 1.0f / static_cast<float>(by);
   return sum;
 }
@@ -64,10 +66,10 @@ Vector divided(Vector sum, std::size_t by) {
 }  // namespace
 
 Coder plain_coder(const CodecSpec& codec, const CodecKey& key) {
-  if (codec.name == "minmax_uint8") return minmax;
-  if (codec.name == "sign") return signs(codec.options.value("scale", "l2"));
-  if (codec.name == "topk") return largest(codec.options.at("density"));
-  return itself(codec, key);
+  if (codec.name == "minmax_uint8") return minmax_coded;
+  if (codec.name == "sign") return sign_coder(codec.options.value("scale", "l2"));
+  if (codec.name == "topk") return topk_coder(codec.options.at("density"));
+  return codec_coder(codec, key);
 }
 
 CodedAverageReference::CodedAverageReference(CodecSpec codec, bool feedback, std::uint64_t seed,
@@ -78,7 +80,7 @@ Vector CodedAverageReference::gathered(const std::vector<Vector>& inputs, int bu
   Vector sum(inputs.at(0).size(), 0);
   for (std::size_t r = 0; r < ranks_.size(); ++r)
     add(coded(coder(r, bucket, step), inputs.at(r), residual(worker_, r, bucket, 0)), sum);
-  return divided(std::move(sum), ranks_.size());
+  return scaled_mean(std::move(sum), ranks_.size());
 }
 
 Vector CodedAverageReference::scattered(const std::vector<Vector>& inputs, int bucket, long step) {
@@ -99,7 +101,7 @@ Vector CodedAverageReference::scattered(const std::vector<Vector>& inputs, int b
   Vector result;
   for (std::size_t part = 0; part < P; ++part) {
     const Vector merged =
-        coded(coders[part], divided(sums[part], P), residual(owner_, part, bucket, part));
+        coded(coders[part], scaled_mean(sums[part], P), residual(owner_, part, bucket, part));
     result.insert(result.end(), merged.begin(), merged.end());
   }
   return result;
@@ -118,9 +120,9 @@ Vector CodedAverageReference::coded(const Coder& code, Vector x, Vector& residua
   return decoded;
 }
 
-Vector& CodedAverageReference::residual(Residuals& of, std::size_t index, int bucket,
+Vector& CodedAverageReference::residual(Residuals& residuals, std::size_t index, int bucket,
                                         std::size_t part) {
-  std::vector<Vector>& parts = of[{index, bucket}];
+  std::vector<Vector>& parts = residuals[{index, bucket}];
   parts.resize(ranks_.size());
   return parts[part];
 }

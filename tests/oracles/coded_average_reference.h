@@ -13,11 +13,13 @@ namespace trigram::test {
 /// Encodes and decodes a vector. One coder serves one rank for one bucket in one step.
 using Coder = std::function<std::vector<float>(const std::vector<float>&)>;
 
-/// Plain loops for minmax_uint8, sign and topk. For other codecs, whose random numbers depend on
-/// the key, it uses the codec itself; other tests check these codecs.
+/// For minmax_uint8, sign and topk, the coder consists of plain loops. Other codecs have random
+/// numbers that depend on the key; for them, the coder uses the codec itself, which other tests
+/// check.
 Coder plain_coder(const CodecSpec& codec, const CodecKey& key);
 
-/// The equations of the two exchanges, including the residuals.
+/// The equations of the two kinds of averages, including residuals. C(x) is a vector that was
+/// encoded and decoded, and e is the residual of earlier encodings.
 class CodedAverageReference {
  public:
   using Vector = std::vector<float>;
@@ -27,18 +29,18 @@ class CodedAverageReference {
   /// mean = sum_r C(x_r + e_r) / P.
   Vector gathered(const std::vector<Vector>& inputs, int bucket, long step);
 
-  /// The same for each of P parts; then the owner of a part computes C(mean + e). Before that, the
-  /// owner's coder has encoded all parts of its own vector.
+  /// The same for each of P parts. Then the owner of a part computes C(mean + e), with the coder
+  /// that has already encoded all parts of the owner's own vector.
   Vector scattered(const std::vector<Vector>& inputs, int bucket, long step);
 
  private:
-  using Residuals = std::map<std::pair<std::size_t, int>,
-                             std::vector<Vector>>;  // the vectors are indexed by part
+  /// The key is a rank and a bucket; the vectors are indexed by part.
+  using Residuals = std::map<std::pair<std::size_t, int>, std::vector<Vector>>;
 
   Coder coder(std::size_t index, int bucket, long step) const;
-  /// Encodes x plus `residual`, the earlier loss; `residual` becomes the new loss.
+  /// Returns C(x + residual), and sets `residual` to the difference that encoding causes.
   Vector coded(const Coder& code, Vector x, Vector& residual) const;
-  Vector& residual(Residuals& of, std::size_t index, int bucket, std::size_t part);
+  Vector& residual(Residuals& residuals, std::size_t index, int bucket, std::size_t part);
 
   CodecSpec codec_;
   bool feedback_;

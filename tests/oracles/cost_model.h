@@ -16,8 +16,8 @@ struct CostModel {
   double flop_s = 0;    // per floating-point operation
 
   double message(std::size_t n) const { return alpha_s + 4.0 * static_cast<double>(n) * beta_s; }
-  /// y = y + x reads both and writes one. It is priced as the general a x + b y, with three
-  /// operations per element.
+  /// y = y + x reads two vectors and writes one. It is priced as the general a x + b y, with three
+  /// floating-point operations per element.
   double accumulate(std::size_t n) const { return operation(n, 12, 3); }
   /// x = a x reads and writes x.
   double scale(std::size_t n) const { return operation(n, 8, 1); }

@@ -13,31 +13,33 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// The root of the nodes [first, last] is the node that is divisible by the largest power of two.
-void root_range(std::vector<int>& parents, int above, int first, int last) {
+/// Makes a tree of the nodes [first, last] below `parent`. Its root is the node that is divisible
+/// by the largest power of two.
+void build_tree(std::vector<int>& parents, int parent, int first, int last) {
   if (first > last) return;
-  int top = first;
+  int root = first;
   for (int power = 1; power <= last; power *= 2)
-    if (last / power * power >= first) top = last / power * power;
-  parents[static_cast<std::size_t>(top)] = above;
-  root_range(parents, top, first, top - 1);
-  root_range(parents, top, top + 1, last);
+    if (last / power * power >= first) root = last / power * power;
+  parents[static_cast<std::size_t>(root)] = parent;
+  build_tree(parents, root, first, root - 1);
+  build_tree(parents, root, root + 1, last);
 }
 
 int height(const std::vector<int>& parents, int node) {
-  int most = 0;
+  int height_so_far = 0;
   for (std::size_t v = 0; v < parents.size(); ++v)
-    if (parents[v] == node) most = std::max(most, 1 + height(parents, static_cast<int>(v)));
-  return most;
+    if (parents[v] == node)
+      height_so_far = std::max(height_so_far, 1 + height(parents, static_cast<int>(v)));
+  return height_so_far;
 }
 
-/// One side of a message (its send or its receive) in a rank's program.
+/// The send or the receive of a message in a rank's program.
 struct Half {
   std::int64_t stage;
   bool sends;
   int peer;
   std::size_t length;
-  double seconds = 0;  // seconds that the rank computes after the message has arrived
+  double seconds = 0;  // time that the rank computes after it has received the message
 };
 
 /// The operations of each rank, in the order of stages. All halves of a stage form one batch.
@@ -45,9 +47,10 @@ using Programs = std::vector<std::vector<Half>>;
 
 struct Edge {
   int from, to;
-  std::int64_t level;
+  std::int64_t level;  // number of edges that a chunk passes before this one
 };
 
+/// Creates the programs of an allreduce: chunks go up both trees and down again.
 class Schedule {
  public:
   Schedule(const CostModel& c, int P, std::size_t n, bool average, std::size_t chunks,
@@ -124,7 +127,7 @@ class Execution {
     std::size_t from, to;
     double left;                 // bytes
     std::size_t before = kNone;  // the message before it on the same connection
-    bool sent = false, asked = false, ended = false;
+    bool sent = false, posted = false, ended = false;  // `posted`: the receive is posted
     double flows_from_s = kNever;
     double rate = 0;
   };
@@ -149,33 +152,34 @@ class Execution {
     while (rank.end < program.size() && program[rank.end].stage == program[rank.begin].stage)
       post(r, program[rank.end++]);
   }
-  /// Matches a half with the earliest waiting half of the other side, or queues it.
+  /// Matches a half with the earliest waiting half of the peer, or queues it.
   void post(std::size_t r, const Half& half) {
     const auto peer = static_cast<std::size_t>(half.peer);
     const Pair pair = half.sends ? Pair{r, peer} : Pair{peer, r};
-    Queue& others = (half.sends ? asked_ : sent_)[pair];
+    Queue& waiting = (half.sends ? posted_ : sent_)[pair];
     std::size_t id;
-    if (others.empty()) {
+    if (waiting.empty()) {
       id = messages_.size();
       messages_.push_back({pair.first, pair.second, 4.0 * static_cast<double>(half.length)});
       if (transport_.in_order && last_.contains(pair)) messages_.back().before = last_[pair];
       last_[pair] = id;
-      (half.sends ? sent_ : asked_)[pair].push_back(id);
+      (half.sends ? sent_ : posted_)[pair].push_back(id);
     } else {
-      id = others.front();
-      others.pop_front();
+      id = waiting.front();
+      waiting.pop_front();
     }
     Message& message = messages_[id];
-    (half.sends ? message.sent : message.asked) = true;
-    if (message.sent && (message.asked || transport_.eager) && message.flows_from_s == kNever)
+    (half.sends ? message.sent : message.posted) = true;
+    if (message.sent && (message.posted || transport_.eager) && message.flows_from_s == kNever)
       message.flows_from_s = now_s_ + c_.alpha_s;
     if (!half.sends || transport_.waits_sent || !transport_.eager) ranks_[r].pending.push_back(id);
   }
-  bool first(const Message& m) const { return m.before == kNone || messages_[m.before].ended; }
-  bool flows(const Message& m) const { return !m.ended && m.flows_from_s <= now_s_ && first(m); }
+  bool is_first(const Message& m) const { return m.before == kNone || messages_[m.before].ended; }
+  bool flows(const Message& m) const { return !m.ended && m.flows_from_s <= now_s_ && is_first(m); }
 
-  /// Computes max-min fair rates through the ports by which messages leave and enter ranks.
-  void share() {
+  /// Computes max-min fair rates. Every rank has a port for outgoing and a port for incoming
+  /// messages.
+  void set_rates() {
     std::vector<double> left(2 * ranks_.size(), 1 / c_.beta_s);
     std::vector<Message*> growing;
     for (Message& m : messages_)
@@ -203,7 +207,7 @@ class Execution {
 
   /// Advances to the next event. Returns false if there is none.
   bool step() {
-    share();
+    set_rates();
     double next_s = kNever;
     for (const Message& m : messages_) {
       if (flows(m)) next_s = std::min(next_s, now_s_ + m.left / m.rate);
@@ -244,8 +248,8 @@ class Execution {
   TreeTransport transport_;
   std::vector<Rank> ranks_;
   std::vector<Message> messages_;
-  std::map<Pair, Queue> sent_, asked_;  // halves that wait for their other half
-  std::map<Pair, std::size_t> last_;    // each connection's last message
+  std::map<Pair, Queue> sent_, posted_;  // halves that wait for their other half
+  std::map<Pair, std::size_t> last_;     // each connection's last message
   double now_s_ = 0;
 };
 
@@ -253,13 +257,13 @@ class Execution {
 
 std::vector<int> double_tree_parents(int tree, int nodes) {
   std::vector<int> plain(static_cast<std::size_t>(nodes), -1);
-  root_range(plain, 0, 1, nodes - 1);
+  build_tree(plain, 0, 1, nodes - 1);
   if (tree == 0) return plain;
-  const auto named = [&](int v) { return nodes % 2 == 0 ? nodes - 1 - v : (v + 1) % nodes; };
+  const auto renumbered = [&](int v) { return nodes % 2 == 0 ? nodes - 1 - v : (v + 1) % nodes; };
   std::vector<int> parents(plain.size(), -1);
   for (int v = 0; v < nodes; ++v)
     if (const int parent = plain[static_cast<std::size_t>(v)]; parent >= 0)
-      parents[static_cast<std::size_t>(named(v))] = named(parent);
+      parents[static_cast<std::size_t>(renumbered(v))] = renumbered(parent);
   return parents;
 }
 

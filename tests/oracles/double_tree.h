@@ -18,11 +18,11 @@ std::vector<int> double_tree_parents(int tree, int nodes);
 /// workers.
 std::size_t double_tree_chunks(std::size_t nbytes, int nodes, int workers);
 
-/// The way in which a schedule and the network below it order messages.
+/// The order in which the schedule of an allreduce and its transport move messages.
 struct TreeTransport {
-  std::int64_t ahead = 0;  // number of messages by which a rank runs ahead
+  std::int64_t ahead = 0;  // number of chunks by which a rank's sends are ahead of its receives
   bool eager = false;      // bytes flow as soon as they are sent; false: once the receive is posted
-  bool waits_sent = false;  // a batch ends only when its sent messages have arrived, too
+  bool waits_sent = false;  // a batch also waits until its sent messages have arrived
   bool in_order = false;    // a connection carries one message after another, as TCP does
 };
 

@@ -84,33 +84,33 @@ class Residual {
       edges_.push_back(half);
     }
   }
-  /// Sends as much as possible along a shortest path; returns 0 if there is no path.
+  /// Sends as much as possible along a shortest path. Returns the amount, 0 if there is no path.
   double augment(int source, int sink) {
-    std::vector<std::size_t> by(leaving_.size(), kNobody);
+    std::vector<std::size_t> edge_to(leaving_.size(), kNone);  // the path's edge to each vertex
     std::queue<int> queue({source});
-    while (!queue.empty() && by[at(sink)] == kNobody) {
+    while (!queue.empty() && edge_to[at(sink)] == kNone) {
       const int v = queue.front();
       queue.pop();
       for (const std::size_t e : leaving_[at(v)]) {
         const int to = edges_[e].to;
-        if (edges_[e].capacity <= 1e-9 || to == source || by[at(to)] != kNobody) continue;
-        by[at(to)] = e;
+        if (edges_[e].capacity <= 1e-9 || to == source || edge_to[at(to)] != kNone) continue;
+        edge_to[at(to)] = e;
         queue.push(to);
       }
     }
-    if (by[at(sink)] == kNobody) return 0;
-    double fits = kInfinity;
-    for (int v = sink; v != source; v = edges_[by[at(v)]].from)
-      fits = std::min(fits, edges_[by[at(v)]].capacity);
-    for (int v = sink; v != source; v = edges_[by[at(v)]].from) {
-      edges_[by[at(v)]].capacity -= fits;
-      edges_[by[at(v)] ^ 1].capacity += fits;
+    if (edge_to[at(sink)] == kNone) return 0;
+    double amount = kInfinity;
+    for (int v = sink; v != source; v = edges_[edge_to[at(v)]].from)
+      amount = std::min(amount, edges_[edge_to[at(v)]].capacity);
+    for (int v = sink; v != source; v = edges_[edge_to[at(v)]].from) {
+      edges_[edge_to[at(v)]].capacity -= amount;
+      edges_[edge_to[at(v)] ^ 1].capacity += amount;
     }
-    return fits;
+    return amount;
   }
 
  private:
-  static constexpr std::size_t kNobody = SIZE_MAX;
+  static constexpr std::size_t kNone = SIZE_MAX;
   std::vector<Edge> edges_;
   std::vector<std::vector<std::size_t>> leaving_;
 };
@@ -129,8 +129,8 @@ double max_flow(int vertices, const std::vector<Edge>& edges, const std::vector<
   return flow;
 }
 
-double bisection_by_force(int vertices, const std::vector<Edge>& edges,
-                          const std::vector<int>& members) {
+double brute_force_bisection(int vertices, const std::vector<Edge>& edges,
+                             const std::vector<int>& members) {
   double least = kInfinity;
   const auto n = static_cast<int>(members.size());
   for (unsigned set = 0; set < 1U << n; ++set) {

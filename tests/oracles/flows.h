@@ -5,7 +5,7 @@
 
 namespace trigram::test {
 
-/// Bytes that flow from `start_s` on through links; links are indices.
+/// Bytes that flow through links from `start_s` on. Links are given as indices.
 struct Flow {
   double start_s = 0;
   double bytes = 0;
@@ -28,10 +28,10 @@ struct Edge {
 double max_flow(int vertices, const std::vector<Edge>& edges, const std::vector<int>& sources,
                 const std::vector<int>& sinks);
 
-/// The minimum of max_flow from one half of `members` to the other, in both directions, over all
-/// ways to choose floor(n / 2) members as one half. It is feasible for about a dozen members.
-double bisection_by_force(int vertices, const std::vector<Edge>& edges,
-                          const std::vector<int>& members);
+/// The minimum of max_flow over all ways to divide `members` into two halves, in both directions.
+/// If their number n is odd, one half has floor(n / 2) members. Feasible for about a dozen members.
+double brute_force_bisection(int vertices, const std::vector<Edge>& edges,
+                             const std::vector<int>& members);
 
 /// The number of edges of a shortest path from `source` to each vertex; -1 if there is none.
 std::vector<int> distances(int vertices, const std::vector<Edge>& edges, int source);

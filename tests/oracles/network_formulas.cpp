@@ -28,19 +28,20 @@ double fat_tree_all_to_all_s(int k, double bytes, const NetworkRates& rates) {
       {{N - 1, rates.nic_Bps}, {N - half, rates.link_Bps}, {N - half * half, rates.link_Bps}});
 }
 
-// N - m destinations are elsewhere. From a leaf there are s = m / taper links up. Each of them
-// carries the messages of all m nodes to the destinations whose number equals its own modulo s.
+// A leaf has m nodes and s = m / taper links up. Link i carries the messages of all m nodes to the
+// destinations outside of the leaf whose number is i modulo s, which are (N - m) / s destinations.
 double leaves_all_to_all_s(int nodes, int per_leaf, int taper, double bytes,
                            const NetworkRates& rates) {
   const double N = nodes, m = per_leaf, s = m / taper;
   return longest_s(bytes, {{N - 1, rates.nic_Bps}, {m * (N - m) / s, rates.link_Bps}});
 }
 
-// Dally and Towles 2004, chapter 5. On a ring of q, each position sends one message over d links in
-// each direction, for every d below q / 2. Messages that go half way round go up from even
-// positions and down from odd ones, so a link carries half of the q / 2 such messages that could
-// cross it. On a torus a link of a ring carries all this once for each choice of the other
-// coordinates (the source's later ones and the destination's earlier ones), that is, N / q times.
+// Dally and Towles 2004, chapter 5. On a ring of q positions, each position sends one message over
+// d links in each direction, for every d below q / 2. Messages that go half way around go up from
+// even positions and down from odd positions, so a link carries half of the q / 2 such messages
+// that could cross it. On a torus, a link of a ring carries these messages once for each choice of
+// the other coordinates (the source's later and the destination's earlier ones), that is, N / q
+// times.
 double torus_all_to_all_s(const std::vector<int>& dimensions, double bytes,
                           const NetworkRates& rates) {
   const double N = std::accumulate(dimensions.begin(), dimensions.end(), 1.0, std::multiplies<>());

@@ -2,10 +2,10 @@
 
 #include <vector>
 
-// The duration in seconds of an all-to-all, in which every node sends `bytes` bytes to every other
-// node, all at once. It is the time of the most loaded link. If flows of one size share links
-// max-min fairly, the link with the most bytes per bandwidth is busy from start to end, so the
-// formula is exact; one latency must be added. The loads were counted by hand from the routing
+// The duration in seconds, without latency, of an all-to-all, in which every node sends `bytes`
+// bytes to every other node, all at once. It is the load of the most loaded link divided by the
+// link's bandwidth. This is exact, because flows of equal size that share links max-min fairly keep
+// the most loaded link busy from start to end. The loads were counted by hand from the routing
 // rules of the literature (named in network_formulas.cpp), not from the code under test.
 
 namespace trigram::test {
@@ -21,8 +21,8 @@ double fat_tree_all_to_all_s(int k, double bytes, const NetworkRates& rates);
 /// routing.
 double leaves_all_to_all_s(int nodes, int per_leaf, int taper, double bytes,
                            const NetworkRates& rates);
-/// Dimension-order routing; a message that goes half way round goes up from even positions and down
-/// from odd ones.
+/// Dimension-order routing. A message that goes half way around a ring goes up from an even
+/// position and down from an odd position.
 double torus_all_to_all_s(const std::vector<int>& dimensions, double bytes,
                           const NetworkRates& rates);
 /// p nodes per router, a routers per group, h links per router to other groups, a h + 1 groups,
@@ -30,7 +30,8 @@ double torus_all_to_all_s(const std::vector<int>& dimensions, double bytes,
 double dragonfly_all_to_all_s(int p, int a, int h, double bytes, const NetworkRates& rates,
                               double global_Bps);
 
-/// The time of the traffic across the middle: a quarter of all pairs of nodes, in each direction.
+/// The time of the messages that cross the bisection: in each direction, those of a quarter of all
+/// ordered pairs of nodes.
 double bisection_all_to_all_s(int nodes, double bytes, double bisection_Bps);
 
 }  // namespace trigram::test

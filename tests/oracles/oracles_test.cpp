@@ -47,9 +47,8 @@ TEST(ClosedForms, ReductionsAreChargedWhereTheyHappen) {
   }
 }
 
-/// If all chunks are equal, the time is that of one ring, plus one launch for each further chunk of
-/// a stage.
-TEST(ClosedForms, ChannelledRingsAreRings) {
+/// If all chunks are equal, channels only add one launch for each further chunk of a stage.
+TEST(ClosedForms, ChannelledRingsTakeAboutAsLongAsOneRing) {
   for (const int P : {4, 16, 64})
     for (const int channels : {1, 4})
       EXPECT_NEAR(
@@ -81,7 +80,7 @@ TEST(ClosedForms, EmptyMessagesCostLatencyOnly) {
 std::uint64_t total_bytes(const Traffic& traffic) {
   std::uint64_t total = 0;
   for (int r : all_ranks(traffic.layout()))
-    total += traffic.of(r).bytes_intra + traffic.of(r).bytes_inter;
+    total += traffic.sent_by(r).bytes_intra + traffic.sent_by(r).bytes_inter;
   return total;
 }
 
@@ -92,31 +91,32 @@ TEST(Volume, AllreducesMoveTheTextbookAmounts) {
     for (const char* algorithm : {"ring", "rabenseifner"}) {
       Traffic traffic(layout);
       add_allreduce(traffic, all_ranks(layout), n, algorithm);
-      for (int r = 0; r < P; ++r) EXPECT_EQ(traffic.of(r).bytes_inter, 2 * bytes * (p - 1) / p);
+      for (int r = 0; r < P; ++r)
+        EXPECT_EQ(traffic.sent_by(r).bytes_inter, 2 * bytes * (p - 1) / p);
     }
     Traffic traffic(layout);
     add_allreduce(traffic, all_ranks(layout), n, "recursive_doubling");
-    EXPECT_EQ(traffic.of(0).bytes_inter, bytes * static_cast<std::uint64_t>(floor_log2(P)));
+    EXPECT_EQ(traffic.sent_by(0).bytes_inter, bytes * static_cast<std::uint64_t>(floor_log2(P)));
   }
 }
 
-TEST(Volume, UnevenRingMovesEveryPartTwiceAroundButOnce) {
+TEST(Volume, UnevenRingMovesEveryPartOver2TimesPMinus1Hops) {
   const Layout layout(7, 1);
   Traffic traffic(layout);
   add_allreduce(traffic, all_ranks(layout), 1000, "ring");
   EXPECT_EQ(total_bytes(traffic), 4u * 1000 * 2 * 6);  // every part makes 2 (P - 1) hops
 }
 
-TEST(Volume, HierarchyKeepsTrafficInside) {
+TEST(Volume, HierarchyHasTheStatedTrafficInsideAndBetweenNodes) {
   const Layout layout(4, 4);
   Traffic traffic(layout);
   add_hierarchical(traffic, 64, [](Traffic& t, const Members& members, std::uint64_t n) {
     add_allreduce(t, members, n, "ring");
   });
-  EXPECT_EQ(traffic.of(0),
-            (Sent{2 * 256, 2 * 3 * 64, 2, 6}));    // to two children, and in the ring of leaders
-  EXPECT_EQ(traffic.of(1), (Sent{256, 0, 1, 0}));  // up to the leader
-  EXPECT_EQ(traffic.of(2), (Sent{2 * 256, 0, 2, 0}));  // up, and down to rank 3
+  EXPECT_EQ(traffic.sent_by(0),
+            (Sent{2 * 256, 2 * 3 * 64, 2, 6}));  // to two children, and in the ring of leaders
+  EXPECT_EQ(traffic.sent_by(1), (Sent{256, 0, 1, 0}));      // up to the leader
+  EXPECT_EQ(traffic.sent_by(2), (Sent{2 * 256, 0, 2, 0}));  // up, and down to rank 3
 }
 
 }  // namespace

@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <stdexcept>
+
+#include "tests/oracles/closed_forms.h"
 
 namespace trigram::test {
 namespace {
-
-int floor_log2(int n) {
-  int log = 0;
-  while (2 << log <= n) ++log;
-  return log;
-}
-
-int ceil_log2(int n) {
-  int log = 0;
-  while (1 << log < n) ++log;
-  return log;
-}
 
 /// The number of rows of the most nearly square rectangle.
 int rows_of(int P) {
@@ -34,16 +23,16 @@ using Sends = std::function<bool(int i, int j)>;
 
 Sends sends(const std::string& graph, int P, long step) {
   const int columns = P / rows_of(P), rows = rows_of(P);
-  const auto apart = [](int a, int b, int side) { return ((b - a) % side + side) % side; };
-  const auto beside = [apart](int a, int b, int side) {
-    return apart(a, b, side) == 1 || apart(b, a, side) == 1;
+  const auto distance = [](int a, int b, int side) { return ((b - a) % side + side) % side; };
+  const auto adjacent = [distance](int a, int b, int side) {
+    return distance(a, b, side) == 1 || distance(b, a, side) == 1;
   };
-  if (graph == "ring") return [=](int i, int j) { return beside(i, j, P); };
+  if (graph == "ring") return [=](int i, int j) { return adjacent(i, j, P); };
   if (graph == "torus")
     return [=](int i, int j) {
       const bool same_row = i / columns == j / columns, same_column = i % columns == j % columns;
-      return (same_row && beside(i % columns, j % columns, columns)) ||
-             (same_column && beside(i / columns, j / columns, rows));
+      return (same_row && adjacent(i % columns, j % columns, columns)) ||
+             (same_column && adjacent(i / columns, j / columns, rows));
     };
   if (graph == "grid")
     return [=](int i, int j) {
@@ -53,18 +42,18 @@ Sends sends(const std::string& graph, int P, long step) {
   if (graph == "star") return [](int i, int j) { return i == 0 || j == 0; };
   if (graph == "static_exponential")
     return [=](int i, int j) {
-      const int hop = apart(i, j, P);
+      const int hop = distance(i, j, P);
       return (hop & (hop - 1)) == 0;
     };
   if (graph == "one_peer_exponential")
-    return [=](int i, int j) { return apart(i, j, P) == 1 << step % ceil_log2(P); };
+    return [=](int i, int j) { return distance(i, j, P) == 1 << step % ceil_log2(P); };
   if (graph == "n_peer_exponential") {  // two peers, 3^i and 2 3^i ranks ahead, for every i in turn
     int rounds = 0;
     for (int power = 1; power < P; power *= 3) ++rounds;
     int ahead = 1;
     for (long i = step % std::max(1, rounds); i > 0; --i) ahead *= 3;
     return [=](int i, int j) {
-      return apart(i, j, P) == ahead % P || apart(i, j, P) == 2 * ahead % P;
+      return distance(i, j, P) == ahead % P || distance(i, j, P) == 2 * ahead % P;
     };
   }
   if (graph == "shift_one")
@@ -72,8 +61,8 @@ Sends sends(const std::string& graph, int P, long step) {
       const int lower = std::min(i, j), upper = std::max(i, j), half = P / 2;
       return lower < half && upper == half + static_cast<int>((lower + step) % half);
     };
-  if (graph ==
-      "butterfly")  // groups of about sqrt(P) ranks, which differ only in the bits of the step
+  // Groups of about sqrt(P) ranks, which differ only in the bits of the step.
+  if (graph == "butterfly")
     return [=](int i, int j) {
       const int bits = floor_log2(P), in_group = (bits + 1) / 2;
       int mask = 0;
@@ -85,15 +74,13 @@ Sends sends(const std::string& graph, int P, long step) {
 
 void add_every_step(Traffic& traffic, std::uint64_t n, long steps, const std::string& graph,
                     std::uint64_t bytes, bool hierarchical) {
-  const Layout& layout = traffic.layout();
   for (long t = 0; t < steps; ++t) {
     const auto along_edges = [&](Traffic& sum, const Members& members, std::uint64_t) {
       for (const auto& [i, j] : edges_of(graph, static_cast<int>(members.size()), t))
         sum.send(members[static_cast<std::size_t>(i)], members[static_cast<std::size_t>(j)], 1,
                  bytes);
     };
-    if (hierarchical) add_hierarchical(traffic, n, along_edges);
-    else along_edges(traffic, all_ranks(layout), n);
+    add_exchange(traffic, n, hierarchical, along_edges);
   }
 }
 
@@ -104,25 +91,21 @@ Traffic every_step(const Layout& layout, std::uint64_t n, long steps, const std:
   return traffic;
 }
 
-std::uint64_t model(const Buckets& buckets) {
-  return std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0});
-}
-
 }  // namespace
 
 std::vector<std::pair<int, int>> edges_of(const std::string& graph, int P, long step) {
   std::vector<std::pair<int, int>> edges;
   if (P == 1) return edges;
-  const Sends meet = sends(graph, P, step);
+  const Sends sends_to = sends(graph, P, step);
   for (int i = 0; i < P; ++i)
     for (int j = 0; j < P; ++j)
-      if (i != j && meet(i, j)) edges.emplace_back(i, j);
+      if (i != j && sends_to(i, j)) edges.emplace_back(i, j);
   return edges;
 }
 
 Traffic peer_volume(const Layout& layout, const Buckets& buckets, long steps,
                     const std::string& graph, std::uint64_t extra, bool hierarchical) {
-  const std::uint64_t n = model(buckets) + extra;
+  const std::uint64_t n = model_size(buckets) + extra;
   return every_step(layout, n, steps, graph, 4 * n, hierarchical);
 }
 
@@ -147,19 +130,17 @@ Traffic moshpit_volume(const Layout& layout, const Buckets& parts, long averages
         std::map<std::pair<std::size_t, std::size_t>, Members> lines;
         for (std::size_t i = 0; i < members.size(); ++i)
           lines[{i / plane, i % stride}].push_back(members[i]);
-        for (const auto& [where, line] : lines) add_allreduce(sum, line, n, "ring");
+        for (const auto& [position, line] : lines) add_allreduce(sum, line, n, "ring");
       }
     };
-    for (const std::uint64_t n : parts)
-      if (hierarchical) add_hierarchical(traffic, n, in_lines);
-      else in_lines(traffic, all_ranks(layout), n);
+    for (const std::uint64_t n : parts) add_exchange(traffic, n, hierarchical, in_lines);
   }
   return traffic;
 }
 
 Traffic coded_peer_volume(const Layout& layout, const Buckets& buckets, long steps,
                           const std::string& graph, bool hierarchical, const CodeBytes& code) {
-  const std::uint64_t n = model(buckets);
+  const std::uint64_t n = model_size(buckets);
   return every_step(layout, n, steps, graph, code(n), hierarchical);
 }
 

@@ -6,8 +6,8 @@
 
 #include "tests/oracles/algorithm_volume.h"
 
-// The volume that every rank sends in methods over peer graphs, from the descriptions of the
-// graphs.
+// The volume that every rank sends in methods over peer graphs, derived from the descriptions of
+// the graphs.
 
 namespace trigram::test {
 
@@ -22,11 +22,12 @@ Traffic peer_volume(const Layout& layout, const Buckets& buckets, long steps,
 /// The same, with one such message per bucket.
 Traffic peer_volume_in_buckets(const Layout& layout, const Buckets& buckets, long steps,
                                const std::string& graph, std::uint64_t extra, bool hierarchical);
-/// Averages of the vectors of `parts`, each in `rounds` rounds. Each round averages along the next
-/// axis of a grid of `sides`, by a ring around each line of the exchanging ranks.
+/// The model is averaged `averages` times, in parts with these numbers of elements. Each average
+/// has `rounds` rounds. Each round averages along the next axis of a grid with the lengths `sides`,
+/// by a ring allreduce along each line of the exchanging ranks.
 Traffic moshpit_volume(const Layout& layout, const Buckets& parts, long averages, long rounds,
                        const std::vector<int>& sides, bool hierarchical);
-/// The same, with an encoded model.
+/// The same as peer_volume, with an encoded model.
 Traffic coded_peer_volume(const Layout& layout, const Buckets& buckets, long steps,
                           const std::string& graph, bool hierarchical, const CodeBytes& code);
 

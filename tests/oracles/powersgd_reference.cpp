@@ -9,10 +9,11 @@ namespace {
 
 using Vector = PowerSgdReference::Vector;
 
-Vector mean(const std::vector<Vector>& of) {
-  Vector result(of.at(0).size());
-  for (const Vector& x : of)
-    for (std::size_t i = 0; i < x.size(); ++i) result[i] += x[i] / static_cast<double>(of.size());
+Vector mean(const std::vector<Vector>& vectors) {
+  Vector result(vectors.at(0).size());
+  for (const Vector& x : vectors)
+    for (std::size_t i = 0; i < x.size(); ++i)
+      result[i] += x[i] / static_cast<double>(vectors.size());
   return result;
 }
 
@@ -76,6 +77,7 @@ Vector PowerSgdReference::transposed_times(const Vector& m, const Vector& p) con
   return q;
 }
 
+/// Gram-Schmidt.
 Vector PowerSgdReference::orthonormal(Vector p) const {
   for (std::size_t j = 0; j < options_.rank; ++j) {
     double* const vector = &p[j * rows_];

@@ -5,8 +5,8 @@
 
 namespace trigram::test {
 
-/// PowerSGD of one bucket (arXiv 1905.13727), in plain loops and f64. Shares only the random
-/// numbers with algorithms/ and core/.
+/// PowerSGD of one bucket (arXiv 1905.13727), in plain loops and f64. Shares only the generator of
+/// random numbers with algorithms/ and core/.
 class PowerSgdReference {
  public:
   using Vector = std::vector<double>;

@@ -1,12 +1,14 @@
 #include "tests/oracles/server_volume.h"
 
 #include <algorithm>
-#include <sstream>
+#include <string>
+
+#include "tests/oracles/clocks.h"
 
 namespace trigram::test {
 namespace {
 
-/// Counts, `times` times, the messages of a worker that pushes a part, receives the
+/// Counts the messages, each `times` times, of a worker that pushes a part, receives the
 /// acknowledgement, requests the mean and receives it.
 void push_and_pull(Traffic& traffic, int worker, int server, std::uint64_t times,
                    std::uint64_t bytes, bool acknowledged = true) {
@@ -18,21 +20,67 @@ void push_and_pull(Traffic& traffic, int worker, int server, std::uint64_t times
   traffic.send(server, worker, times, times * bytes);
 }
 
+/// The ranks of servers on evenly spaced ranks or, if `beside`, at the ends of equal ranges of
+/// ranks.
+std::vector<int> server_ranks(const Layout& layout, std::uint64_t servers, bool beside) {
+  const auto P = static_cast<std::uint64_t>(layout.ranks());
+  std::vector<int> ranks;
+  for (std::uint64_t s = 0; s < servers; ++s)
+    ranks.push_back(
+        static_cast<int>(beside ? ((s + 1) * P + servers - 1) / servers - 1 : s * P / servers));
+  return ranks;
+}
+
+/// Counts a part of `bytes` bytes that all workers push to `server`, and pull, in every step.
+/// `servers` are the ranks of all servers, which are not workers if `beside`.
+void add_part(Traffic& traffic, const std::vector<int>& servers, int server, bool beside,
+              long steps, std::uint64_t bytes, bool acknowledged = true) {
+  for (const int worker : all_ranks(traffic.layout())) {
+    const bool serves = std::ranges::find(servers, worker) != servers.end();
+    if (worker == server || (beside && serves)) continue;
+    push_and_pull(traffic, worker, server, static_cast<std::uint64_t>(steps), bytes, acknowledged);
+  }
+}
+
+/// Counts a part of n elements that the node leaders push to server number `server`, and pull. The
+/// servers are spread evenly over the leaders.
+void add_part_by_nodes(Traffic& traffic, std::uint64_t n, std::uint64_t server,
+                       std::uint64_t servers) {
+  add_hierarchical(traffic, n, [&](Traffic& sum, const Members& leaders, std::uint64_t m) {
+    const int rank = leaders[server * leaders.size() / servers];
+    for (const int leader : leaders)
+      if (leader != rank) push_and_pull(sum, leader, rank, 1, 4 * m);
+  });
+}
+
+/// Calls visit(worker, server, n) for each of the model's shards, of n elements, and each rank
+/// except the shard's server.
+template <class Visit>
+void for_each_shard(const Layout& layout, std::uint64_t model, std::uint64_t servers,
+                    const Visit& visit) {
+  const std::vector<int> ranks = server_ranks(layout, servers, false);
+  for (std::uint64_t shard = 0; shard < servers; ++shard)
+    for (const int worker : all_ranks(layout))
+      if (worker != ranks[shard]) visit(worker, ranks[shard], part_length(model, shard, servers));
+}
+
+/// The number of parts of at most `partition` bytes into which n elements are cut.
+std::uint64_t part_count(std::uint64_t n, std::uint64_t partition) {
+  return (4 * n + partition - 1) / partition;
+}
+
 }  // namespace
 
 Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, long steps,
                                 std::uint64_t servers, std::uint64_t partition, std::uint64_t early,
                                 bool beside, bool acknowledged) {
-  Traffic traffic(layout);
-  const auto P = static_cast<std::uint64_t>(layout.ranks());
-  const auto messages = static_cast<std::uint64_t>(steps);
   std::vector<std::vector<std::uint64_t>> parts;  // bytes of the parts of each bucket
   std::uint64_t count = 0;
   for (const std::uint64_t n : buckets) {
-    const std::uint64_t of = (4 * n + partition - 1) / partition;
+    const std::uint64_t in_bucket = part_count(n, partition);
     auto& bytes = parts.emplace_back();
-    for (std::uint64_t i = 0; i < of; ++i) bytes.push_back(4 * (n * (i + 1) / of - n * i / of));
-    count += of;
+    for (std::uint64_t i = 0; i < in_bucket; ++i) bytes.push_back(4 * part_length(n, i, in_bucket));
+    count += in_bucket;
   }
   std::vector<std::uint64_t> order;
   for (auto& bytes : parts)
@@ -42,18 +90,10 @@ Traffic parameter_server_volume(const Layout& layout, const Buckets& buckets, lo
     }
   for (auto bytes = parts.rbegin(); bytes != parts.rend(); ++bytes)
     order.insert(order.end(), bytes->begin(), bytes->end());
-  std::vector<int> serving;
-  for (std::uint64_t s = 0; s < servers; ++s)
-    serving.push_back(
-        static_cast<int>(beside ? ((s + 1) * P + servers - 1) / servers - 1 : s * P / servers));
-  for (std::uint64_t part = 0; part < count; ++part) {
-    const int server = serving[part % servers];
-    for (int worker : all_ranks(layout)) {
-      if (worker == server || (beside && std::count(serving.begin(), serving.end(), worker) > 0))
-        continue;
-      push_and_pull(traffic, worker, server, messages, order[part], acknowledged);
-    }
-  }
+  Traffic traffic(layout);
+  const std::vector<int> ranks = server_ranks(layout, servers, beside);
+  for (std::uint64_t part = 0; part < count; ++part)
+    add_part(traffic, ranks, ranks[part % servers], beside, steps, order[part], acknowledged);
   return traffic;
 }
 
@@ -63,15 +103,9 @@ Traffic parameter_server_by_nodes_volume(const Layout& layout, const Buckets& bu
   for (long t = 0; t < steps; ++t) {
     std::uint64_t part = 0;
     for (const std::uint64_t n : buckets) {
-      const std::uint64_t of = (4 * n + partition - 1) / partition;
-      for (std::uint64_t i = 0; i < of; ++i, ++part)
-        add_hierarchical(traffic, n * (i + 1) / of - n * i / of,
-                         [&](Traffic& sum, const Members& leaders, std::uint64_t m) {
-                           const int server = leaders[part % servers * leaders.size() / servers];
-                           for (const int leader : leaders) {
-                             if (leader != server) push_and_pull(sum, leader, server, 1, 4 * m);
-                           }
-                         });
+      const std::uint64_t count = part_count(n, partition);
+      for (std::uint64_t i = 0; i < count; ++i, ++part)
+        add_part_by_nodes(traffic, part_length(n, i, count), part % servers, servers);
     }
   }
   return traffic;
@@ -84,10 +118,9 @@ std::vector<HashedPart> hashed_parts(const Buckets& buckets, std::uint64_t serve
     const std::uint64_t longest = partition / 4;
     std::uint64_t left = buckets[b], key = (buckets.size() - 1 - b) * 65536;
     for (; left > 0; left -= std::min(left, longest), ++key) {
-      std::ostringstream digits;
-      digits << key;
       std::uint64_t hash = 5381;
-      for (const char c : digits.str()) hash = (hash << 5) + hash + static_cast<std::uint64_t>(c);
+      for (const char c : std::to_string(key))
+        hash = (hash << 5) + hash + static_cast<std::uint64_t>(c);
       parts.push_back({std::min(left, longest), hash % servers});
     }
   }
@@ -98,19 +131,9 @@ Traffic hashed_parameter_server_volume(const Layout& layout, const Buckets& buck
                                        std::uint64_t servers, std::uint64_t partition,
                                        bool beside) {
   Traffic traffic(layout);
-  const auto P = static_cast<std::uint64_t>(layout.ranks());
-  const auto messages = static_cast<std::uint64_t>(steps);
-  const auto rank_of = [&](std::uint64_t s) {
-    return static_cast<int>(beside ? ((s + 1) * P + servers - 1) / servers - 1 : s * P / servers);
-  };
+  const std::vector<int> ranks = server_ranks(layout, servers, beside);
   for (const HashedPart& part : hashed_parts(buckets, servers, partition))
-    for (const int worker : all_ranks(layout)) {
-      bool serves = false;
-      for (std::uint64_t s = 0; s < servers; ++s) serves = serves || rank_of(s) == worker;
-      const int server = rank_of(part.server);
-      if (worker == server || (beside && serves)) continue;
-      push_and_pull(traffic, worker, server, messages, 4 * part.numel);
-    }
+    add_part(traffic, ranks, ranks[part.server], beside, steps, 4 * part.numel);
   return traffic;
 }
 
@@ -120,50 +143,31 @@ Traffic hashed_parameter_server_by_nodes_volume(const Layout& layout, const Buck
   Traffic traffic(layout);
   for (long t = 0; t < steps; ++t)
     for (const HashedPart& part : hashed_parts(buckets, servers, partition))
-      add_hierarchical(traffic, part.numel,
-                       [&](Traffic& sum, const Members& leaders, std::uint64_t n) {
-                         const int server = leaders[part.server * leaders.size() / servers];
-                         for (const int leader : leaders) {
-                           if (leader != server) push_and_pull(sum, leader, server, 1, 4 * n);
-                         }
-                       });
+      add_part_by_nodes(traffic, part.numel, part.server, servers);
   return traffic;
 }
 
 Traffic async_parameter_server_volume(const Layout& layout, std::uint64_t model, long steps,
-                                      std::uint64_t servers,
-                                      const std::function<std::uint64_t(std::uint64_t)>& coded) {
+                                      std::uint64_t servers, const CodeBytes& coded) {
   Traffic traffic(layout);
-  const auto P = static_cast<std::uint64_t>(layout.ranks());
   const auto messages = static_cast<std::uint64_t>(steps);
-  for (std::uint64_t shard = 0; shard < servers; ++shard) {
-    const auto server = static_cast<int>(shard * P / servers);
-    const std::uint64_t n = model * (shard + 1) / servers - model * shard / servers;
-    for (int worker : all_ranks(layout)) {
-      if (worker == server) continue;
-      traffic.send(worker, server, messages, messages * coded(n));
-      traffic.send(server, worker, messages, messages * coded(n));
-      traffic.send(server, worker, 1, 4 * n);
-    }
-  }
+  for_each_shard(layout, model, servers, [&](int worker, int server, std::uint64_t n) {
+    traffic.send(worker, server, messages, messages * coded(n));
+    traffic.send(server, worker, messages, messages * coded(n));
+    traffic.send(server, worker, 1, 4 * n);
+  });
   return traffic;
 }
 
 Traffic ssp_volume(const Layout& layout, std::uint64_t model, long steps, std::uint64_t servers,
-                   const std::function<std::uint64_t(std::uint64_t)>& coded) {
+                   const CodeBytes& coded) {
   Traffic traffic(layout);
-  const auto P = static_cast<std::uint64_t>(layout.ranks());
-  for (std::uint64_t shard = 0; shard < servers; ++shard) {
-    const auto server = static_cast<int>(shard * P / servers);
-    const std::uint64_t n = model * (shard + 1) / servers - model * shard / servers;
-    for (int worker : all_ranks(layout)) {
-      if (worker == server) continue;
-      for (long t = 0; t < steps; ++t) {
-        traffic.send(worker, server, 1, coded(n));
-        traffic.send(server, worker, 1, t + 1 < steps ? coded(n) : 4 * n);
-      }
+  for_each_shard(layout, model, servers, [&](int worker, int server, std::uint64_t n) {
+    for (long t = 0; t < steps; ++t) {
+      traffic.send(worker, server, 1, coded(n));
+      traffic.send(server, worker, 1, t + 1 < steps ? coded(n) : 4 * n);
     }
-  }
+  });
   return traffic;
 }
 

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::uint64_t kElement = 4;  // bytes of an f32
 
-/// The number of elements of the parts [first, last) when n elements are cut into `of` parts.
-std::uint64_t span_of(std::uint64_t n, std::size_t first, std::size_t last, std::size_t of) {
-  return n * last / of - n * first / of;
+/// The number of elements of the parts [first, last) when n elements are cut into `count` parts.
+std::uint64_t span_of(std::uint64_t n, std::size_t first, std::size_t last, std::size_t count) {
+  return n * last / count - n * first / count;
 }
 
 /// Folds the even ranks of the first pairs onto the odd ones (Thakur, Rabenseifner and Gropp,
@@ -56,7 +56,7 @@ void add_recursive_doubling(Traffic& traffic, const Members& members, std::uint6
 }
 
 /// A rank and its peer at distance w have 2w parts in common. When halving, the rank sends the
-/// peer's half of these parts; when doubling, its own half. Together it sends 2w parts.
+/// peer's half of these parts; when doubling, its own half. In total it sends 2w parts.
 void add_rabenseifner(Traffic& traffic, const Members& members, std::uint64_t n) {
   const Members active = fold(traffic, members, n);
   const std::size_t P = active.size();
@@ -77,8 +77,8 @@ void for_each_edge(const Members& members, const std::function<void(int child, i
   for (std::size_t v = 1; v < members.size(); ++v) edge(members[v], members[v & (v - 1)]);
 }
 
-/// A double tree in NCCL's chunks. If all ranks take part, the layout gives the nodes; ranks of a
-/// subset count as nodes.
+/// A double tree in NCCL's chunks. If all ranks take part, the nodes are those of the layout. In a
+/// subset, each rank counts as a node.
 void add_double_tree_by_rule(Traffic& traffic, const Members& members, std::uint64_t n) {
   const Layout& layout = traffic.layout();
   const bool all = static_cast<int>(members.size()) == layout.ranks();
@@ -132,9 +132,9 @@ void add_double_tree(Traffic& traffic, const Members& members, std::uint64_t n, 
     for (std::size_t r = 0; r < members.size(); ++r) {
       const bool first = r % workers == 0;
       if (first && parents[r / workers] < 0) continue;
-      const std::size_t up =
+      const std::size_t parent =
           first ? static_cast<std::size_t>(parents[r / workers]) * workers : r - 1;
-      send_both_ways(traffic, members[r], members[up], chunks, half);
+      send_both_ways(traffic, members[r], members[parent], chunks, half);
     }
   }
 }
@@ -161,7 +161,7 @@ void add_channelled_ring(Traffic& traffic, const Members& members, std::uint64_t
 std::uint64_t coded_bytes(std::uint64_t n) { return 32 + (n + 31) / 32 * 32; }
 
 /// Rank r sends part j to rank j. Then it sends its own encoded mean to all ranks or, on the ring,
-/// passes on every encoded mean except that of its right neighbour.
+/// forwards every encoded mean except its right neighbour's.
 void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
                                    const CodeBytes& code, const std::string& phase2) {
   const std::size_t P = members.size();
@@ -197,12 +197,12 @@ void add_code_tree(Traffic& traffic, const Members& members, std::uint64_t n,
   });
 }
 
-void add_regional_average(Traffic& traffic, const Members& members, std::uint64_t most) {
+void add_regional_average(Traffic& traffic, const Members& members, std::uint64_t pairs) {
   const std::size_t P = members.size();
   for (std::size_t r = 0; r < P && P > 1; ++r) {
     for (std::size_t j = 0; j < P; ++j)
-      if (j != r) traffic.send(members[r], members[j], 1, 8 * most);
-    traffic.send(members[r], members[(r + 1) % P], P - 1, 8 * most * (P - 1));
+      if (j != r) traffic.send(members[r], members[j], 1, 8 * pairs);
+    traffic.send(members[r], members[(r + 1) % P], P - 1, 8 * pairs * (P - 1));
   }
 }
 
@@ -229,6 +229,12 @@ void add_hierarchical(Traffic& traffic, std::uint64_t n, const VolumeOfExchange&
       traffic.send(parent, child, 1, n * kElement);
     });
   exchange(traffic, traffic.layout().leaders(), n);
+}
+
+void add_exchange(Traffic& traffic, std::uint64_t n, bool hierarchical,
+                  const VolumeOfExchange& exchange) {
+  if (hierarchical) add_hierarchical(traffic, n, exchange);
+  else exchange(traffic, all_ranks(traffic.layout()), n);
 }
 
 }  // namespace trigram::test

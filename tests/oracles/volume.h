@@ -24,7 +24,7 @@ class Traffic {
   void send(int source, int destination, std::uint64_t messages, std::uint64_t bytes);
   /// Adds the traffic of another part of the same run.
   Traffic& operator+=(const Traffic& other);
-  const Sent& of(int rank) const { return sent_[static_cast<std::size_t>(rank)]; }
+  const Sent& sent_by(int rank) const { return sent_[static_cast<std::size_t>(rank)]; }
   const Layout& layout() const { return layout_; }
 
  private:
@@ -56,20 +56,20 @@ using CodeBytes = std::function<std::uint64_t(std::uint64_t n)>;
 /// The bytes of MinMaxUInt8: a header of 32, and one byte per element rounded up to a multiple of
 /// 32.
 std::uint64_t coded_bytes(std::uint64_t n);
-/// Scatter-reduce of encoded parts. The owners send the encoded means "direct" to all ranks, or by
-/// an "allgather" around a ring.
+/// Scatter-reduce of encoded parts. If `phase2` is "direct", the owners send the encoded means to
+/// all ranks directly; if it is "allgather", around a ring.
 void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std::uint64_t n,
                                    const CodeBytes& code = coded_bytes,
                                    const std::string& phase2 = "allgather");
 /// Every rank's code of the whole vector goes to every rank, by a ring.
 void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t n,
                         const CodeBytes& code);
-/// Codes of the whole vector go up a binomial tree to the first member, and then down the tree.
+/// Codes of the whole vector go up a binomial tree to the first member, and then back down.
 void add_code_tree(Traffic& traffic, const Members& members, std::uint64_t n,
                    const CodeBytes& code);
-/// Pairs of value and index, of 8 bytes each. `most` pairs of every region go to the rank that owns
-/// the region, and as many go from every owner to all ranks by a ring.
-void add_regional_average(Traffic& traffic, const Members& members, std::uint64_t most);
+/// Each rank sends `pairs` pairs of value and index, of 8 bytes each, to the owner of every region.
+/// Then every owner sends the same number of pairs to all ranks by a ring.
+void add_regional_average(Traffic& traffic, const Members& members, std::uint64_t pairs);
 /// Each rank sends the whole vector to its partner of `step`.
 void add_shift_one(Traffic& traffic, const Members& members, std::uint64_t n, long step);
 /// Each rank sends the whole vector to both neighbours.
@@ -79,5 +79,8 @@ using VolumeOfExchange = std::function<void(Traffic&, const Members&, std::uint6
 /// A binomial reduction to the first rank of every node, `exchange` between these ranks, and a
 /// binomial broadcast.
 void add_hierarchical(Traffic& traffic, std::uint64_t n, const VolumeOfExchange& exchange);
+/// The same if `hierarchical`, otherwise `exchange` between all ranks.
+void add_exchange(Traffic& traffic, std::uint64_t n, bool hierarchical,
+                  const VolumeOfExchange& exchange);
 
 }  // namespace trigram::test

@@ -12,23 +12,23 @@
 namespace trigram::test {
 
 /// A training run on the AffineWorkload. Weights are 1 at first. The gradient of worker r at x is
-/// slope x + r + 1, where r does not count ranks that only serve. The optimizer is SGD, unless
-/// `optimizer` names another. The run has no metering and no charges.
+/// slope x + r + 1; workers are numbered without ranks that only serve. The run has no metering and
+/// no charges.
 struct AffineTraining {
   std::string world;
   Cluster cluster;
   Json algorithm = nullptr;  // "name" or {"name": ..., options}
   long steps = 3;
   double slope = 0.5;
-  double tilt = 0;           // gradient i: slope x + (r + 1) (1 + tilt i)
-  bool alternating = false;  // for odd i: slope x - (r + 1) (1 + tilt i)
+  double tilt = 0;           // the gradient of weight i is slope x + (r + 1) (1 + tilt i)
+  bool alternating = false;  // for odd i it is slope x - (r + 1) (1 + tilt i)
   double lr = 0.125;
   std::size_t numel = 10;
   bool start_at_rank = false;  // weights start at the rank instead of at 1
   double compute_s = 1e-4;     // seconds of forward, and of each half of backward
   /// Seconds by which a rank is delayed before a step; empty: no delays.
   std::function<double(int rank, long step)> delay = {};
-  Json optimizer = nullptr;  // null: sgd with the rate `lr`
+  Json optimizer = nullptr;  // null: SGD with the learning rate `lr`
 };
 
 /// The result of one rank.

@@ -33,7 +33,8 @@ class AffineWorkload final : public Workload {
     for (Bucket& bucket : buckets_) {
       ctx.stream->compute(backward_s);
       for (std::size_t i = 0; i < bucket.grad.numel(); ++i)
-        bucket.grad.floats()[i] = slope_ * bucket.weight.floats()[i] + offset_ * tilt_at(bucket, i);
+        bucket.grad.floats()[i] =
+            slope_ * bucket.weight.floats()[i] + offset_ * offset_factor(bucket, i);
       on_ready(bucket);
     }
   }
@@ -49,11 +50,11 @@ class AffineWorkload final : public Workload {
   bool alternating = false;
 
  private:
-  float tilt_at(const Bucket& bucket, std::size_t i) const {
-    const auto before = bucket.grad.floats().data() - gradients_.floats().data();
-    const std::size_t index = static_cast<std::size_t>(before) + i;
-    const float slant = 1 + tilt * static_cast<float>(index);
-    return alternating && index % 2 != 0 ? -slant : slant;
+  float offset_factor(const Bucket& bucket, std::size_t i) const {
+    const auto bucket_begin = bucket.grad.floats().data() - gradients_.floats().data();
+    const std::size_t index = static_cast<std::size_t>(bucket_begin) + i;
+    const float factor = 1 + tilt * static_cast<float>(index);
+    return alternating && index % 2 != 0 ? -factor : factor;
   }
 
   float slope_, offset_;

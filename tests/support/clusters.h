@@ -6,12 +6,12 @@
 
 namespace trigram::test {
 
-/// Parses a cluster as users write it, at "/cluster".
+/// Parses a cluster from JSON text. Errors have pointers that begin with "/cluster".
 inline Cluster cluster_of(const std::string& text) {
   return parse_cluster(Json::parse(text), "/cluster");
 }
 
-/// The error message for a description that must be refused.
+/// The error message for a description that is not valid; "no error" if it is valid.
 inline std::string error_of(const std::string& text) {
   try {
     cluster_of(text);

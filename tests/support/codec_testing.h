@@ -36,8 +36,8 @@ struct Coded {
   Values decoded;
 };
 
-/// Encodes a vector, and decodes it with a codec of another key, as a receiver does. Before that,
-/// fills every byte of the outputs with garbage.
+/// Encodes a vector, and decodes it with a codec of another key, as a receiver does. Both outputs
+/// are filled with garbage first.
 inline Coded code(const CodecSpec& spec, const Values& values, const CodecKey& key = {}) {
   HostDevice device;
   auto codec = device.codec(spec, key);

@@ -38,14 +38,14 @@ void alltoall(Context ctx, std::size_t n) {
 
 /// An allgather in which rank r contributes n + 3 r elements.
 template <void (*allgather)(Context, std::span<const Tensor>)>
-void allgather_of_unequal(Context ctx, std::size_t n) {
+void unequal_allgather(Context ctx, std::size_t n) {
   std::vector<Tensor> parts;
   for (int r = 0; r < ctx.size(); ++r)
     parts.push_back(ctx.device->empty(n + 3 * static_cast<std::size_t>(r)));
   allgather(ctx, parts);
 }
 
-/// A collective that works on a vector.
+/// Runs a collective on a vector of n elements.
 template <class Collective>
 auto on_vector(Collective collective) {
   return [collective](Context ctx, std::size_t n) { collective(ctx, ctx.device->empty(n)); };
@@ -80,7 +80,7 @@ void add_reductions(std::vector<TimedCollective>& all) {
 }
 
 /// Rings with 2 channels. All nodes have one worker.
-TimedCollective channelled() {
+TimedCollective channelled_rings() {
   return {"channelled_ring_allreduce, average", on_vector([](Context c, const Tensor& x) {
             channelled_ring_allreduce(c, x, Reduce::avg, {.channels = 2});
           }),
@@ -89,20 +89,10 @@ TimedCollective channelled() {
           }};
 }
 
+/// The time of an unequal allgather, whose time with a longest tensor of given length is `form`.
+template <double (*form)(const CostModel&, int, std::size_t longest)>
 double unequal_s(const CostModel& c, int P, std::size_t n) {
-  return ring_allgather_of_s(c, P, n + 3 * static_cast<std::size_t>(P - 1));
-}
-
-double unequal_at_once_s(const CostModel& c, int P, std::size_t n) {
-  return direct_allgather_of_s(c, P, n + 3 * static_cast<std::size_t>(P - 1));
-}
-
-double pipelined_mean_s(const CostModel& c, int P, std::size_t n) {
-  return pipelined_reduce_s(c, P, n, kSegments, true);
-}
-
-double pipelined_s(const CostModel& c, int P, std::size_t n) {
-  return pipelined_broadcast_s(c, P, n, kSegments);
+  return form(c, P, n + 3 * static_cast<std::size_t>(P - 1));
 }
 
 bool folds(const TimedCollective& collective) {
@@ -129,7 +119,7 @@ std::vector<Slot> schedule(const std::vector<TimedCollective>& all, const CostMo
   return slots;
 }
 
-/// Runs the slots. Returns, for each slot, the time at which the last rank ended it.
+/// Runs the collectives of all slots. Returns, by slot, the time at which the last rank ended.
 std::vector<double> measure(const std::vector<Slot>& slots, const CostModel& costs, int ranks,
                             const SimOptions& options, const Transport& transport) {
   std::vector<double> last_s(slots.size(), 0);
@@ -165,14 +155,14 @@ CostModel charged_reductions() {
 std::vector<TimedCollective> timed_collectives() {
   std::vector<TimedCollective> all;
   add_reductions(all);
-  all.push_back(channelled());
+  all.push_back(channelled_rings());
   all.push_back({"ring_allgather",
                  on_vector([](Context c, const Tensor& x) { ring_allgather(c, x); }),
                  ring_allgather_s});
-  all.push_back(
-      {"ring_allgather of unequal tensors", allgather_of_unequal<ring_allgather>, unequal_s});
-  all.push_back({"direct_allgather of unequal tensors", allgather_of_unequal<direct_allgather>,
-                 unequal_at_once_s});
+  all.push_back({"ring_allgather of unequal tensors", unequal_allgather<ring_allgather>,
+                 unequal_s<ring_allgather_of_s>});
+  all.push_back({"direct_allgather of unequal tensors", unequal_allgather<direct_allgather>,
+                 unequal_s<direct_allgather_of_s>});
   all.push_back({"recursive_doubling_allgather", on_vector(recursive_doubling_allgather),
                  recursive_doubling_allgather_s});
   all.push_back({"binomial_broadcast", on_vector([](Context c, const Tensor& x) {
@@ -182,11 +172,15 @@ std::vector<TimedCollective> timed_collectives() {
   all.push_back({"pipelined_broadcast", on_vector([](Context c, const Tensor& x) {
                    pipelined_broadcast(c, x, c.size() / 2, kSegments);
                  }),
-                 pipelined_s});
+                 [](const CostModel& c, int P, std::size_t n) {
+                   return pipelined_broadcast_s(c, P, n, kSegments);
+                 }});
   all.push_back({"pipelined_reduce", on_vector([](Context c, const Tensor& x) {
                    pipelined_reduce(c, x, Reduce::avg, c.size() / 2, kSegments);
                  }),
-                 pipelined_mean_s});
+                 [](const CostModel& c, int P, std::size_t n) {
+                   return pipelined_reduce_s(c, P, n, kSegments, true);
+                 }});
   all.push_back({"direct_alltoall", alltoall, direct_alltoall_s});
   return all;
 }

@@ -18,17 +18,17 @@ struct TimedCollective {
 };
 
 /// A transport that buffers all messages.
-inline Transport unlimited() { return {.buffer_bytes = 1e18}; }
+inline Transport unlimited_buffer() { return {.buffer_bytes = 1e18}; }
 /// A transport whose messages wait for their receivers.
 inline Transport rendezvous() { return {.protocol = Transport::Protocol::rendezvous}; }
 
-/// Every collective, with its closed form. For collectives that fold ranks beyond a power of two
-/// onto other ranks, the form holds only with rendezvous messages. An eager message may arrive
-/// together with another message for which its receiver still waits, and share the receiver's port
-/// with it.
+/// Every collective, with its closed form.
 std::vector<TimedCollective> timed_collectives();
-/// The collectives that fold ranks onto others, and all other collectives.
+/// The collectives that fold ranks beyond a power of two onto other ranks. Their closed forms hold
+/// only with rendezvous messages: an eager message may share its receiver's port with an earlier
+/// message that is still arriving.
 std::vector<TimedCollective> folded_collectives();
+/// All other collectives.
 std::vector<TimedCollective> unfolded_collectives();
 /// The collectives with these names.
 std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& names);
@@ -38,10 +38,10 @@ std::vector<TimedCollective> timed_collectives(const std::vector<std::string>& n
 /// with the closed form. A failure names the collective and the length.
 void expect_closed_forms(const std::vector<TimedCollective>& collectives, const CostModel& costs,
                          int ranks, const std::vector<std::size_t>& lengths, double tolerance,
-                         const SimOptions& options = {}, const Transport& transport = unlimited());
+                         const SimOptions& options = {},
+                         const Transport& transport = unlimited_buffer());
 
-/// Costs of a network of 12.5 GB/s and 25 us, with reductions that are free, or charged as on a
-/// V100.
+/// Costs of a network of 12.5 GB/s and 25 us. Reductions are free, or are charged as on a V100.
 CostModel free_reductions();
 CostModel charged_reductions();
 

@@ -7,8 +7,8 @@
 #include "algorithms/collectives/collectives.h"
 #include "tests/support/worlds.h"
 
-// Helpers for tests of collectives: lengths of vectors, and the expected reduction. Sums are of
-// whole numbers below 2^24, so every order of summation gives the same float.
+// Helpers for tests of collectives: lengths of vectors, and the expected reduction. All sums are
+// integers below 2^24, so every order of summation gives the same float.
 
 namespace trigram::test {
 
@@ -39,8 +39,8 @@ inline double reduced(Reduce op, int ranks, std::size_t index) {
   return 0;
 }
 
-/// Expects the elements of the reduction over all ranks from `begin` on. They are exact except for
-/// the scaling of a mean.
+/// Expects that `x` holds the reduction over all ranks, from its element `begin` on. Results are
+/// exact, except for the scaling of a mean.
 inline void expect_reduced(const Context& ctx, const Tensor& x, std::size_t begin, Reduce op,
                            int ranks) {
   const auto values = ctx.device->download(x);

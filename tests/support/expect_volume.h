@@ -10,8 +10,8 @@
 
 namespace trigram::test {
 
-/// The priced bytes of a vector's code, from the oracle. `codec` is "name" or {"name": ...,
-/// options}.
+/// A function that gives the priced bytes of the code of n elements, from the oracle. `codec` is
+/// "name" or {"name": ..., options}.
 inline CodeBytes code_bytes(const Json& codec) {
   const Json resolved = resolve_component(codecs(), "codec", codec, "/codec");
   return [name = resolved.at("name").get<std::string>(), resolved](std::uint64_t n) {
@@ -19,8 +19,8 @@ inline CodeBytes code_bytes(const Json& codec) {
   };
 }
 
-/// One codec of each kind, with options for which its formula differs from the other formulas.
-inline std::vector<Json> codes_of_every_size() {
+/// Codecs with different formulas for their priced bytes.
+inline std::vector<Json> codecs_of_every_size() {
   return {"minmax_uint8",
           "bf16",
           "sign",
@@ -37,8 +37,8 @@ struct Nodes {
 };
 inline void PrintTo(const Nodes& n, std::ostream* out) { *out << n.nodes << "x" << n.workers; }
 
-/// Three steps of a phantom workload with 1,003 weights in 7 tensors, so that no length divides
-/// another.
+/// Three steps of a phantom workload with 1,003 weights in 7 tensors, so that few lengths divide
+/// each other.
 inline Training training_of(const Json& algorithm, const Nodes& nodes) {
   Training training;
   training.algorithm = algorithm;
@@ -62,11 +62,28 @@ inline void expect_volume(const Trained& trained, const Traffic& expected) {
   ASSERT_EQ(static_cast<int>(trained.counters.size()), expected.layout().ranks());
   for (int rank : all_ranks(expected.layout())) {
     const Sent sent = sent_by(trained.counters[static_cast<std::size_t>(rank)]);
-    EXPECT_EQ(sent.bytes_intra, expected.of(rank).bytes_intra) << "rank " << rank;
-    EXPECT_EQ(sent.bytes_inter, expected.of(rank).bytes_inter) << "rank " << rank;
-    EXPECT_EQ(sent.messages_intra, expected.of(rank).messages_intra) << "rank " << rank;
-    EXPECT_EQ(sent.messages_inter, expected.of(rank).messages_inter) << "rank " << rank;
+    EXPECT_EQ(sent.bytes_intra, expected.sent_by(rank).bytes_intra) << "rank " << rank;
+    EXPECT_EQ(sent.bytes_inter, expected.sent_by(rank).bytes_inter) << "rank " << rank;
+    EXPECT_EQ(sent.messages_intra, expected.sent_by(rank).messages_intra) << "rank " << rank;
+    EXPECT_EQ(sent.messages_inter, expected.sent_by(rank).messages_inter) << "rank " << rank;
   }
 }
+
+/// A test of the volume that algorithms send; the parameter is the layout.
+class VolumeTest : public ::testing::TestWithParam<Nodes> {
+ protected:
+  using Expected = std::function<Traffic(const Buckets&)>;
+
+  Layout layout() const { return Layout(GetParam().nodes, GetParam().workers); }
+  /// Trains the phantom workload. Fails unless the ranks sent what `expected` gives for its
+  /// buckets.
+  void check(const Json& algorithm, const Expected& expected, long steps = 3) const {
+    SCOPED_TRACE(algorithm);
+    Training training = training_of(algorithm, GetParam());
+    training.steps = steps;
+    const Trained trained = train(training);
+    expect_volume(trained, expected(buckets_of(trained)));
+  }
+};
 
 }  // namespace trigram::test

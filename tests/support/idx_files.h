@@ -11,7 +11,7 @@
 
 namespace trigram::test {
 
-/// The bytes of an IDX file.
+/// The bytes of an IDX file, the format of MNIST.
 inline std::string idx(std::uint32_t magic, const std::vector<std::uint32_t>& dimensions,
                        const std::string& data) {
   std::string bytes;

@@ -12,7 +12,7 @@ namespace trigram::test {
 constexpr std::chrono::seconds kChildTimeout{60};
 
 /// A forked child process that runs `body`. Tests need it for code that can run only once per
-/// process: a simulation uses a platform that cannot be destroyed.
+/// process, such as a simulation, whose platform cannot be destroyed.
 class Child {
  public:
   explicit Child(const std::function<std::string()>& body);
@@ -21,10 +21,10 @@ class Child {
 
   /// Waits for the child and returns the result of `body`; empty if the child failed before.
   ///
-  /// Failed expectations (including fatal ones), skips and escaped exceptions of the child become
-  /// failures and skips of the calling test, at their own file and line. The calling test also
-  /// fails if the child crashes, exits on its own, or runs for longer than `timeout`; in that case
-  /// the child is killed.
+  /// Failed expectations, failed assertions, skips and uncaught exceptions of the child become
+  /// failures and skips of the calling test; failures keep their file and line. The calling test
+  /// also fails if the child crashes, exits before `body` returns, or runs for longer than
+  /// `timeout`, after which it is killed.
   std::string finish(std::chrono::milliseconds timeout = kChildTimeout);
 
  private:
@@ -39,7 +39,7 @@ void in_child(const std::function<void()>& body, std::chrono::milliseconds timeo
 std::string bytes_from_child(const std::function<std::string()>& body,
                              std::chrono::milliseconds timeout = kChildTimeout);
 
-/// The same for a list of plain values, such as simulated times.
+/// Runs `body` in a child process and returns its list of plain values, such as simulated times.
 template <class T>
 std::vector<T> values_from_child(const std::function<std::vector<T>()>& body,
                                  std::chrono::milliseconds timeout = kChildTimeout) {

@@ -22,7 +22,14 @@ std::function<std::string()> without_result(std::function<void()> body) {
   };
 }
 
-TEST(InChild, hands_back_bytes) {
+/// Finishes the child. Appends its failures and skips to `results`, instead of reporting them.
+void finish_intercepted(Child& child, testing::TestPartResultArray& results) {
+  testing::ScopedFakeTestPartResultReporter reporter(
+      testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results);
+  child.finish();
+}
+
+TEST(InChild, returns_bytes) {
   const std::string large(1 << 20, 'x');  // more than a pipe holds
   EXPECT_EQ(bytes_from_child([&] { return large; }), large);
   EXPECT_EQ(values_from_child<double>([] {
@@ -31,29 +38,25 @@ TEST(InChild, hands_back_bytes) {
             (std::vector<double>{0.1, -2}));
 }
 
-TEST(InChild, leaves_this_process_alone) {
-  int touched = 0;
-  in_child([&] { touched = 1; });
-  EXPECT_EQ(touched, 0);
+TEST(InChild, does_not_change_this_process) {
+  int value = 0;
+  in_child([&] { value = 1; });
+  EXPECT_EQ(value, 0);
 }
 
-TEST(InChild, hands_back_failed_expectations) {
+TEST(InChild, reports_failed_expectations) {
   Child child(without_result([] { EXPECT_EQ(1, 2) << "said in the child"; }));
   EXPECT_NONFATAL_FAILURE(child.finish(), "said in the child");
 }
 
-TEST(InChild, hands_back_every_failure) {
+TEST(InChild, reports_every_failure) {
   Child child(without_result([] {
     EXPECT_TRUE(false) << "first";
     ASSERT_TRUE(false) << "second";
     EXPECT_TRUE(false) << "never reached";
   }));
   testing::TestPartResultArray failures;
-  {
-    testing::ScopedFakeTestPartResultReporter reporter(
-        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &failures);
-    child.finish();
-  }
+  finish_intercepted(child, failures);
   ASSERT_EQ(failures.size(), 2);
   EXPECT_NE(std::string(failures.GetTestPartResult(0).message()).find("first"), std::string::npos);
   EXPECT_NE(std::string(failures.GetTestPartResult(1).message()).find("second"), std::string::npos);
@@ -70,7 +73,7 @@ TEST(InChild, fails_when_the_child_crashes) {
   EXPECT_NONFATAL_FAILURE(in_child([] { std::raise(SIGKILL); }), "died of signal 9");
 }
 
-TEST(InChild, fails_when_the_child_leaves_early) {
+TEST(InChild, fails_when_the_child_exits_early) {
   EXPECT_NONFATAL_FAILURE(in_child([] { std::_Exit(0); }), "exited with code 0");
 }
 
@@ -79,14 +82,10 @@ TEST(InChild, fails_when_the_child_hangs) {
                           "killed after 200 ms");
 }
 
-TEST(InChild, hands_back_a_skip) {
+TEST(InChild, reports_a_skip) {
   Child child(without_result([] { GTEST_SKIP() << "not here"; }));
   testing::TestPartResultArray results;
-  {
-    testing::ScopedFakeTestPartResultReporter reporter(
-        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results);
-    child.finish();
-  }
+  finish_intercepted(child, results);
   ASSERT_EQ(results.size(), 1);
   EXPECT_TRUE(results.GetTestPartResult(0).skipped());
 }

@@ -20,6 +20,7 @@ struct Batch {
 };
 
 using Channel = std::tuple<std::string, int, int>;  // stream, source, destination
+/// The send or the receive of a message.
 struct Half {
   std::size_t batch;
   std::uint64_t bytes;
@@ -36,12 +37,13 @@ struct Trace {
 void read(Trace& trace, const std::vector<Event>& events) {
   std::map<std::string, std::size_t> current;  // batch of each stream
   std::map<std::string, double> begun_s;       // the beginning of that batch
-  std::vector<std::size_t> own;
+  std::vector<std::size_t> issued;
   for (const Event& e : events) {
     if (e.kind == Event::transfer) {
       current[e.stream] = trace.batches.size();
-      own.push_back(trace.batches.size());
-      // Because of rounding, a batch without duration may end slightly before it began.
+      issued.push_back(trace.batches.size());
+      // Because of rounding, a batch without duration may end slightly before it begins, and the
+      // next batch may begin there.
       double& begin_s = begun_s[e.stream];
       begin_s = std::max(begin_s, e.begin_s);
       trace.batches.push_back({e.rank, e.stream, begin_s});
@@ -51,39 +53,37 @@ void read(Trace& trace, const std::vector<Event>& events) {
       trace.received[{e.stream, e.peer, e.rank}].push_back({current.at(e.stream), e.bytes});
     }
   }
-  std::stable_sort(own.begin(), own.end(), [&](std::size_t a, std::size_t b) {
-    return trace.batches[a].begin_s < trace.batches[b].begin_s;
-  });
-  trace.issued.push_back(std::move(own));
+  std::ranges::stable_sort(issued, {}, [&](std::size_t i) { return trace.batches[i].begin_s; });
+  trace.issued.push_back(std::move(issued));
 }
 
-/// Groups of batches, each of which is one operation.
+/// Groups batches into operations (union-find). An operation is represented by one of its batches.
 class Operations {
  public:
   explicit Operations(std::size_t batches) : parent_(batches) {
     std::iota(parent_.begin(), parent_.end(), std::size_t{0});
   }
-  std::size_t of(std::size_t batch) {
+  std::size_t find(std::size_t batch) {
     while (parent_[batch] != batch) batch = parent_[batch] = parent_[parent_[batch]];
     return batch;
   }
-  void join(std::size_t a, std::size_t b) { parent_[of(a)] = of(b); }
+  void unite(std::size_t a, std::size_t b) { parent_[find(a)] = find(b); }
 
  private:
   std::vector<std::size_t> parent_;
 };
 
-/// Joins the batches of matching halves; returns an error for a message without a match.
+/// Unites the batches of matching halves. Returns an error for a message without a match.
 std::string match(const Trace& trace, Operations& operations) {
   auto channels = trace.sent;
   channels.insert(trace.received.begin(), trace.received.end());
   for (const auto& [channel, unused] : channels) {
     const auto& [stream, source, destination] = channel;
-    const auto of = [&](const auto& halves) {
+    const auto on_channel = [&](const auto& halves) {
       const auto found = halves.find(channel);
       return found == halves.end() ? std::vector<Half>{} : found->second;
     };
-    const auto sent = of(trace.sent), received = of(trace.received);
+    const auto sent = on_channel(trace.sent), received = on_channel(trace.received);
     if (sent.size() != received.size())
       return fmt::format("{} messages sent from {} to {} on {}, {} received", sent.size(), source,
                          destination, stream, received.size());
@@ -91,7 +91,7 @@ std::string match(const Trace& trace, Operations& operations) {
       if (sent[k].bytes != received[k].bytes)
         return fmt::format("message {} from {} to {} on {}: {} bytes sent, {} received", k, source,
                            destination, stream, sent[k].bytes, received[k].bytes);
-      operations.join(sent[k].batch, received[k].batch);
+      operations.unite(sent[k].batch, received[k].batch);
     }
   }
   return "";
@@ -105,8 +105,8 @@ std::string find_cycle(const Trace& trace, Operations& operations) {
   std::vector<std::size_t> before(n, 0);
   for (const auto& order : trace.issued)
     for (std::size_t i = 1; i < order.size(); ++i) {
-      next[operations.of(order[i - 1])].push_back(operations.of(order[i]));
-      ++before[operations.of(order[i])];
+      next[operations.find(order[i - 1])].push_back(operations.find(order[i]));
+      ++before[operations.find(order[i])];
     }
   std::deque<std::size_t> ready;
   for (std::size_t i = 0; i < n; ++i)
@@ -118,7 +118,7 @@ std::string find_cycle(const Trace& trace, Operations& operations) {
   if (removed == n) return "";
   std::string text = "a cycle through";
   for (std::size_t i = 0; i < n; ++i)
-    if (before[operations.of(i)] > 0)
+    if (before[operations.find(i)] > 0)
       text += fmt::format(" [rank {} {} {:.9f}]", trace.batches[i].rank, trace.batches[i].stream,
                           trace.batches[i].begin_s);
   return text.substr(0, 500);
@@ -128,7 +128,7 @@ std::string find_cycle(const Trace& trace, Operations& operations) {
 
 std::string issue_order_error(const std::vector<std::vector<Event>>& events) {
   Trace trace;
-  for (const auto& of_rank : events) read(trace, of_rank);
+  for (const auto& rank_events : events) read(trace, rank_events);
   Operations operations(trace.batches.size());
   const std::string unmatched = match(trace, operations);
   return unmatched.empty() ? find_cycle(trace, operations) : unmatched;

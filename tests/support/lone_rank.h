@@ -9,7 +9,8 @@
 
 namespace trigram::test {
 
-/// A stream on which nothing takes time: it adds up the requested computation and charges.
+/// A stream without a world. It adds up the seconds of computation, which are its clock, and
+/// records all charges.
 class RecordingStream : public Stream {
  public:
   std::string_view name() const override { return "recording"; }

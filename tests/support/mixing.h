@@ -8,7 +8,7 @@ namespace trigram::test {
 
 using Matrix = std::vector<std::vector<double>>;
 
-/// The mixing matrix of one step, assembled from the lists of all ranks. Row i has the weights with
+/// The mixing matrix of one step, assembled from the peers of all ranks. Row i has the weights with
 /// which rank i mixes the models of all ranks.
 inline Matrix assemble(const PeerGraph& graph, int size, long step) {
   Matrix w(static_cast<std::size_t>(size), std::vector<double>(static_cast<std::size_t>(size), 0));

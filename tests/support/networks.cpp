@@ -23,15 +23,15 @@ Json mesh(int a, int b, int x, int y) {
   return {{"kind", "hammingmesh"}, {"board", {a, b}}, {"boards", {x, y}}};
 }
 
-NamedCluster with_bridge(int nodes) {
-  Cluster cluster = joined_by("flat", nodes, 4);
+NamedCluster bridged(int nodes) {
+  Cluster cluster = cluster_with_topology("flat", nodes, 4);
   cluster.intra.kind = IntraKind::pcie;
   return {"pcie", cluster};
 }
 
 /// A network whose messages between nodes also cross ports and host bridges.
 NamedCluster staged(const char* name, Nics nics, int nodes, int workers) {
-  Cluster cluster = joined_by("flat", nodes, workers);
+  Cluster cluster = cluster_with_topology("flat", nodes, workers);
   cluster.intra.kind = IntraKind::pcie;
   cluster.intra.gpudirect = false;
   cluster.nics = nics;
@@ -39,14 +39,14 @@ NamedCluster staged(const char* name, Nics nics, int nodes, int workers) {
 }
 
 NamedCluster with_own_nics(const Json& topology, int nodes, int workers) {
-  Cluster cluster = joined_by(topology, nodes, workers);
+  Cluster cluster = cluster_with_topology(topology, nodes, workers);
   cluster.nics = Nics::per_worker;
   return {"own_nics", cluster};
 }
 
 }  // namespace
 
-Cluster joined_by(const Json& topology, int nodes, int workers_per_node) {
+Cluster cluster_with_topology(const Json& topology, int nodes, int workers_per_node) {
   return parse_cluster(
       {{"nodes", nodes},
        {"workers_per_node", workers_per_node},
@@ -58,7 +58,7 @@ Cluster joined_by(const Json& topology, int nodes, int workers_per_node) {
       "/cluster");
 }
 
-Json wan_of(int regions, int nodes) {
+Json wan_options(int regions, int nodes) {
   Json j = {{"kind", "wan"}, {"delay_is", "round_trip"}};
   for (int i = 0; i < regions; ++i) {
     j["regions"].push_back({{"name", fmt::format("region {}", i)}, {"nodes", nodes}});
@@ -76,46 +76,46 @@ Json wan_of(int regions, int nodes) {
 
 std::vector<NamedCluster> small_networks() {
   return {
-      {"one_worker", joined_by("flat", 1)},
-      {"one_node", joined_by("flat", 1, 4)},
-      {"flat", joined_by("flat", 5)},
-      {"flat_nodes", joined_by("flat", 3, 3)},
-      with_bridge(3),
+      {"one_worker", cluster_with_topology("flat", 1)},
+      {"one_node", cluster_with_topology("flat", 1, 4)},
+      {"flat", cluster_with_topology("flat", 5)},
+      {"flat_nodes", cluster_with_topology("flat", 3, 3)},
+      bridged(3),
       staged("staged", Nics::shared, 3, 4),
       staged("staged_own_nics", Nics::per_worker, 2, 3),
       staged("staged_alone", Nics::shared, 4, 1),
       with_own_nics(torus({3, 2}), 6, 2),
-      {"fat_tree_k2", joined_by({{"kind", "fat_tree"}, {"k", 2}}, 2)},
-      {"fat_tree_k4", joined_by({{"kind", "fat_tree"}, {"k", 4}}, 16, 2)},
-      {"leaves", joined_by(leaves(4, 1), 12)},
-      {"leaves_tapered", joined_by(leaves(4, 2), 12)},
-      {"one_leaf", joined_by(leaves(6, 3), 6)},
-      {"dragonfly", joined_by(dragonfly(2, 4, 2, 9), 72)},
-      {"dragonfly_few_groups", joined_by(dragonfly(1, 4, 2, 3), 12)},
-      {"dragonfly_odd_share", joined_by(dragonfly(2, 3, 2, 5), 30)},
-      {"dragonfly_one_group", joined_by(dragonfly(2, 4, 1, 1), 8, 2)},
-      {"ring", joined_by(torus({7}), 7)},
-      {"torus_2d", joined_by(torus({4, 3}), 12, 2)},
-      {"torus_3d", joined_by(torus({2, 3, 4}), 24)},
-      {"torus_flat_dimension", joined_by(torus({1, 4}), 4)},
-      {"hx2", joined_by(mesh(2, 2, 2, 3), 24)},
-      {"hx4", joined_by(mesh(4, 4, 2, 1), 32)},
-      {"hyperx", joined_by(mesh(1, 1, 3, 4), 12)},
-      {"hx_1x3", joined_by(mesh(1, 3, 2, 2), 12)},
-      {"wan", joined_by(wan_of(4, 3), 12, 2)},
+      {"fat_tree_k2", cluster_with_topology({{"kind", "fat_tree"}, {"k", 2}}, 2)},
+      {"fat_tree_k4", cluster_with_topology({{"kind", "fat_tree"}, {"k", 4}}, 16, 2)},
+      {"leaves", cluster_with_topology(leaves(4, 1), 12)},
+      {"leaves_tapered", cluster_with_topology(leaves(4, 2), 12)},
+      {"one_leaf", cluster_with_topology(leaves(6, 3), 6)},
+      {"dragonfly", cluster_with_topology(dragonfly(2, 4, 2, 9), 72)},
+      {"dragonfly_few_groups", cluster_with_topology(dragonfly(1, 4, 2, 3), 12)},
+      {"dragonfly_odd_share", cluster_with_topology(dragonfly(2, 3, 2, 5), 30)},
+      {"dragonfly_one_group", cluster_with_topology(dragonfly(2, 4, 1, 1), 8, 2)},
+      {"ring", cluster_with_topology(torus({7}), 7)},
+      {"torus_2d", cluster_with_topology(torus({4, 3}), 12, 2)},
+      {"torus_3d", cluster_with_topology(torus({2, 3, 4}), 24)},
+      {"torus_flat_dimension", cluster_with_topology(torus({1, 4}), 4)},
+      {"hx2", cluster_with_topology(mesh(2, 2, 2, 3), 24)},
+      {"hx4", cluster_with_topology(mesh(4, 4, 2, 1), 32)},
+      {"hyperx", cluster_with_topology(mesh(1, 1, 3, 4), 12)},
+      {"hx_1x3", cluster_with_topology(mesh(1, 3, 2, 2), 12)},
+      {"wan", cluster_with_topology(wan_options(4, 3), 12, 2)},
   };
 }
 
 std::vector<NamedCluster> medium_networks() {
   return {
-      {"fat_tree_k8", joined_by({{"kind", "fat_tree"}, {"k", 8}}, 128, 2)},
-      {"leaves_tapered", joined_by(leaves(16, 4), 256)},
-      {"dragonfly", joined_by(dragonfly(2, 4, 2, 9), 72, 4)},
-      {"dragonfly_several_links", joined_by(dragonfly(4, 8, 4, 8), 256)},
-      {"torus", joined_by(torus({8, 6, 5}), 240)},
-      {"hx2", joined_by(mesh(2, 2, 8, 8), 256)},
-      {"hx4", joined_by(mesh(4, 4, 4, 4), 256)},
-      {"wan", joined_by(wan_of(10, 8), 80, 4)},
+      {"fat_tree_k8", cluster_with_topology({{"kind", "fat_tree"}, {"k", 8}}, 128, 2)},
+      {"leaves_tapered", cluster_with_topology(leaves(16, 4), 256)},
+      {"dragonfly", cluster_with_topology(dragonfly(2, 4, 2, 9), 72, 4)},
+      {"dragonfly_several_links", cluster_with_topology(dragonfly(4, 8, 4, 8), 256)},
+      {"torus", cluster_with_topology(torus({8, 6, 5}), 240)},
+      {"hx2", cluster_with_topology(mesh(2, 2, 8, 8), 256)},
+      {"hx4", cluster_with_topology(mesh(4, 4, 4, 4), 256)},
+      {"wan", cluster_with_topology(wan_options(10, 8), 80, 4)},
   };
 }
 

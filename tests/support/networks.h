@@ -16,14 +16,15 @@ struct NamedCluster {
 inline void PrintTo(const NamedCluster& named, std::ostream* out) { *out << named.name; }
 
 /// `nodes` x `workers_per_node` workers connected by a topology. NICs have 1 GB/s and 10 us, ports
-/// 10 GB/s and 1 us. Throws ConfigError, with pointers from "/cluster" on.
-Cluster joined_by(const Json& topology, int nodes, int workers_per_node = 1);
+/// 10 GB/s and 1 us. Throws a ConfigError with pointers that begin with "/cluster" if the topology
+/// does not fit.
+Cluster cluster_with_topology(const Json& topology, int nodes, int workers_per_node = 1);
 
 /// The options of the topology wan with `regions` regions of `nodes` nodes each, whose bandwidths
 /// and delays all differ.
-Json wan_of(int regions, int nodes);
+Json wan_options(int regions, int nodes);
 
-/// Small networks of every topology and every kind of node; a few dozen workers at most.
+/// Small networks of every topology and every kind of node, with fewer than 100 workers.
 std::vector<NamedCluster> small_networks();
 /// Larger networks, of hundreds of workers.
 std::vector<NamedCluster> medium_networks();

@@ -4,25 +4,25 @@
 
 namespace trigram::test {
 
-void share(const Context& ctx, std::vector<std::string>& texts) {
+void allgather_texts(const Context& ctx, std::vector<std::string>& texts) {
   constexpr int kTag = -7;  // tests do not use this tag otherwise
-  std::string& mine = texts[static_cast<std::size_t>(ctx.world_rank)];
-  const auto carrier = [&ctx](const std::string& text) {
+  const std::string& own = texts[static_cast<std::size_t>(ctx.world_rank)];
+  const auto to_tensor = [&ctx](const std::string& text) {
     const Tensor x = ctx.device->empty(text.size(), DType::u8);
     ctx.device->upload(x, std::as_bytes(std::span(text)));
     return x;
   };
   for (int peer = 0; peer < ctx.world_size; ++peer)
-    ctx.control->post(peer, kTag, static_cast<std::int64_t>(mine.size()));
+    ctx.control->post(peer, kTag, static_cast<std::int64_t>(own.size()));
   std::vector<Transfer> batch;
-  const Tensor out = carrier(mine);
+  const Tensor out = to_tensor(own);
   for (int i = 0; i < ctx.world_size; ++i) {
     const auto length = ctx.control->receive(kTag);
-    std::string& theirs = texts[static_cast<std::size_t>(length->source)];
     if (length->source == ctx.world_rank) continue;
-    theirs.resize(static_cast<std::size_t>(length->a));
+    std::string& received = texts[static_cast<std::size_t>(length->source)];
+    received.resize(static_cast<std::size_t>(length->a));
     batch.push_back({Transfer::send, out, length->source});
-    batch.push_back({Transfer::recv, carrier(theirs), length->source});
+    batch.push_back({Transfer::recv, to_tensor(received), length->source});
   }
   ctx.comm->transfer(batch);
   for (const Transfer& t : batch)

@@ -46,7 +46,7 @@ std::string failure_of(const Cluster& cluster, const Task& body, const SimOption
 
 Tensor phantom_bytes(std::size_t nbytes) { return Tensor::phantom(nbytes, DType::u8, nbytes); }
 
-double all_at_once(const Context& ctx, std::size_t nbytes) {
+double send_to_all(const Context& ctx, std::size_t nbytes) {
   std::vector<Transfer> batch;
   for (int peer = 0; peer < ctx.size(); ++peer) {
     if (peer == ctx.rank()) continue;
@@ -57,8 +57,8 @@ double all_at_once(const Context& ctx, std::size_t nbytes) {
   return ctx.stream->now();
 }
 
-double on_phantom(const Context& raw, std::size_t n,
-                  const std::function<void(Context, const Tensor&)>& collective) {
+double time_on_phantom(const Context& raw, std::size_t n,
+                       const std::function<void(Context, const Tensor&)>& collective) {
   const auto meter = instrument(raw, {.phantom = true, .sink = {}});
   const Context ctx = meter->context();
   collective(ctx, ctx.device->empty(n));

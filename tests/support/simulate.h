@@ -26,13 +26,13 @@ std::string failure_of(const Cluster& cluster, const Task& body, const SimOption
 /// A phantom tensor of `nbytes` bytes.
 Tensor phantom_bytes(std::size_t nbytes);
 
-/// Every rank sends `nbytes` to every other rank, all at once; returns the time at the end.
-double all_at_once(const Context& ctx, std::size_t nbytes);
+/// Every rank sends `nbytes` bytes to every other rank in one batch; returns the time at the end.
+double send_to_all(const Context& ctx, std::size_t nbytes);
 
-/// Runs `collective` on a phantom of n floats, with phantoms for scratch; returns the time at the
-/// end.
-double on_phantom(const Context& raw, std::size_t n,
-                  const std::function<void(Context, const Tensor&)>& collective);
+/// Runs `collective` on a phantom of n floats and on a device that creates only phantoms; returns
+/// the time at the end.
+double time_on_phantom(const Context& raw, std::size_t n,
+                       const std::function<void(Context, const Tensor&)>& collective);
 
 /// A bandwidth in the notation of configurations: "250.000000MB/s".
 std::string MBps(double Bps);

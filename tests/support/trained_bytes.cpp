@@ -6,7 +6,7 @@
 namespace trigram::test {
 namespace {
 
-/// A writer and a reader of plain values, texts and lists of them, in the same order.
+/// Writes plain values, texts, events and lists. The Reader reads them in the same order.
 class Writer {
  public:
   template <class T>

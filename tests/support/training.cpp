@@ -58,7 +58,7 @@ class Session {
   void run_rank(const Context& raw) {
     const auto rank = static_cast<std::size_t>(raw.world_rank);
     const Workers workers = entry_.workers(algorithm_, training_.cluster.layout());
-    Meter* meter_of_steps = nullptr;
+    Meter* step_meter = nullptr;  // set below, because the meter needs the steps
     Steps steps(training_.steps, {[&](long step) {
                                     if (!workers.include(raw.world_rank)) return;
                                     const double delay_s = machine_->delay(raw.world_rank, step);
@@ -67,13 +67,13 @@ class Session {
                                   [&](long) {
                                     if (!training_.reports_steps) return;
                                     raw.stream->synchronize();
-                                    meter_of_steps->counters();
+                                    step_meter->counters();
                                   }});
     auto meter = instrument(raw, {.phantom = !factory_->has_values(),
                                   .machine = machine_.get(),
                                   .steps = &steps,
                                   .sink = training_.events ? sink(rank) : EventSink{}});
-    meter_of_steps = meter.get();
+    step_meter = meter.get();
     const Context ctx = meter->context();
     auto workload =
         training_.host_gradients
@@ -101,17 +101,17 @@ class Session {
   Trained result;
 
  private:
-  /// Exchanges the results, because a rank that is a process has only its own.
+  /// Exchanges the results: a rank that is a process has only its own result.
   void gather(const Context& raw, std::size_t self) {
     std::vector<std::string> all(result.weights.size());
     all[self] = to_bytes(result);
-    share(raw, all);
+    allgather_texts(raw, all);
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      const Trained theirs = trained_from_bytes(all[rank]);
-      result.ended_s[rank] = theirs.ended_s[rank];
-      result.counters[rank] = theirs.counters[rank];
-      result.events[rank] = theirs.events[rank];
-      result.weights[rank] = theirs.weights[rank];
+      const Trained received = trained_from_bytes(all[rank]);
+      result.ended_s[rank] = received.ended_s[rank];
+      result.counters[rank] = received.counters[rank];
+      result.events[rank] = received.events[rank];
+      result.weights[rank] = received.weights[rank];
     }
   }
   EventSink sink(std::size_t rank) {

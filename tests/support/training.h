@@ -23,10 +23,10 @@ struct Training {
   std::string world = "sim";
   SimOptions sim = {};  // options of the simulated world
   bool events = false;  // true: collect the trace
-  /// True: at the end of each step, wait for everything the step has issued and add up its times,
-  /// as `trigram run` does. False: the meter keeps all events until the end.
+  /// True: each step ends with a wait for everything that it has issued, and its times are then
+  /// added up, as in `trigram run`. False: the meter keeps all events until the end.
   bool reports_steps = false;
-  /// True: compute the gradients, and only them, on the host (host_gradients.h).
+  /// True: only the gradients are computed on the host (host_gradients.h).
   bool host_gradients = false;
 };
 
@@ -53,7 +53,7 @@ struct Trained {
 /// the exception propagates.
 Trained train(const Training& training);
 
-/// Makes the same run in this process.
+/// Trains in this process in any world.
 Trained train_here(const Training& training);
 
 /// True if a launcher has started this process as one rank of a world of processes.

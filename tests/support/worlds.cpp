@@ -16,7 +16,7 @@
 namespace trigram::test {
 namespace {
 
-/// A world with a certain option.
+/// A world with other than its default options.
 struct Variant {
   std::string name, world;
   Json options;
@@ -31,7 +31,7 @@ const std::vector<Variant>& variants() {
   return all;
 }
 
-/// The variant of that name, or the world of that name without options.
+/// The variant with this name, or the world with this name and its default options.
 Variant variant(const std::string& name) {
   for (const Variant& known : variants())
     if (known.name == name) return known;
@@ -44,13 +44,13 @@ const World& find(const std::string& name) {
   throw std::invalid_argument("no world is called " + name);
 }
 
-/// Creates a world. In real time it notices a hang after `patience`; a simulated world notices it
-/// at once. The workload has no values, so computation takes exactly the stated time.
+/// Creates a world. A world in real time reports a hang after `hang_timeout`; a simulated world
+/// reports it at once. The workload has no values, so computation takes exactly the stated time.
 std::unique_ptr<Runtime> make(const std::string& name, const Cluster& cluster,
-                              const char* patience) {
+                              const char* hang_timeout) {
   const World& world = find(name);
   Json options = variant(name).options;
-  if (!world.simulated) options["watchdog"] = patience;
+  if (!world.simulated) options["watchdog"] = hang_timeout;
   if (world.name == "nccl") options.update({{"ranks_per_gpu", 8}, {"memory", "256 MiB"}});
   const auto phantom = make_workload_factory(
       resolve_workload({{"name", "quadratic"}, {"values", false}}, "", "."), "");
@@ -130,9 +130,8 @@ std::string world_unavailable(const std::string& world, int ranks) {
   return "this job has another number of processes";
 }
 
-std::vector<int> rank_counts(const std::vector<int>& elsewhere) {
-  if (!launched()) return elsewhere;
-  return {mpi_process().size};
+std::vector<int> rank_counts(const std::vector<int>& counts) {
+  return launched() ? std::vector<int>{mpi_process().size} : counts;
 }
 
 bool has_native(const std::string& world) { return find(world).native; }
@@ -152,7 +151,7 @@ Cluster nodes_of_two(int nodes) {
   return cluster;
 }
 
-Cluster nodes_of_several(int ranks) {
+Cluster multi_worker_nodes(int ranks) {
   int workers = 3;
   if (launched())
     for (workers = 2; workers < ranks && ranks % workers != 0;) ++workers;
@@ -179,7 +178,7 @@ std::vector<std::string> results_in_world(const std::string& world, const Cluste
     const WorldError error = classify([&] {
       make(world, cluster, "30s")->launch(cluster.layout(), [&](Context ctx) {
         results[static_cast<std::size_t>(ctx.world_rank)] = rank_main(ctx);
-        if (where.processes) share(ctx, results);
+        if (where.processes) allgather_texts(ctx, results);
       });
     });
     EXPECT_EQ(error.kind, WorldError::none) << error.text;

@@ -18,14 +18,13 @@ namespace trigram::test {
 /// launcher started this process, they are worlds whose ranks are processes; otherwise worlds that
 /// host all ranks.
 std::vector<std::string> world_names();
-/// The same, and also worlds with other options, under other names: threads on an emulated network,
-/// and the simulator ahead of its clock. For the suites about messages, streams and waiting.
+/// The same worlds and their variants, which are worlds with other options under other names, such
+/// as threads on an emulated network. For the suites about messages, streams and waiting.
 std::vector<std::string> variant_names();
 /// The reason why a world cannot run here (with `ranks` ranks, if nonzero); empty if it can.
 std::string world_unavailable(const std::string& world, int ranks = 0);
-/// The numbers of ranks to test here. This is `elsewhere` or, in a process of a job, the number of
-/// processes.
-std::vector<int> rank_counts(const std::vector<int>& elsewhere);
+/// The numbers of ranks to test here: `counts` or, in a process of a job, the number of processes.
+std::vector<int> rank_counts(const std::vector<int>& counts);
 /// True if the world has native collectives.
 bool has_native(const std::string& world);
 /// True if the world's time is simulated, and therefore exact.
@@ -37,13 +36,13 @@ Cluster flat_cluster(int ranks);
 Cluster nodes_of_two(int nodes);
 /// `ranks` nodes of three workers each. In a job, `ranks` is the number of processes, and each node
 /// has as many workers as the smallest divisor above 1 of that number.
-Cluster nodes_of_several(int ranks);
+Cluster multi_worker_nodes(int ranks);
 
 /// Calls `rank_main` on every rank in a new world. A simulation runs in a child process, and its
 /// failed expectations count in this test. An exception that leaves the world fails the test.
 void run_in_world(const std::string& world, const Cluster& cluster, const Task& rank_main);
 
-/// Runs a world in the same way. Returns the ranks' results, concatenated in the order of ranks.
+/// Runs a world in the same way. Returns the results of `rank_main` by rank.
 std::vector<std::string> results_in_world(const std::string& world, const Cluster& cluster,
                                           const std::function<std::string(Context)>& rank_main);
 /// The same for ranks that return vectors. Returns the vectors by rank, with unchanged bits.
@@ -75,7 +74,7 @@ class WorldTest : public ::testing::TestWithParam<std::tuple<std::string, int>> 
 };
 
 /// Parameters of a WorldTest: every world with each of the given numbers of ranks. In a job, the
-/// only number is that of its processes, so that a suite runs with every number of processes.
+/// number of its processes replaces these numbers, so that a suite runs in a job of any size.
 template <class... Ranks>
 auto every_world(Ranks... ranks) {
   return ::testing::Combine(::testing::ValuesIn(world_names()),

@@ -14,7 +14,7 @@ void count(std::vector<int>& by_link, std::span<const LinkId> links, int change)
 
 CoupledFlows::CoupledFlows(World& world)
     : world_(world),
-      foreseeable_(foreseeable(world.cluster())),
+      foreseeable_(predictable(world.cluster())),
       flowing_(world.network().links().size()),
       sending_(world.network().links().size()) {}
 

@@ -157,7 +157,7 @@ std::vector<double> FluidCollectives::ends_s(PendingCollective& pending,
           : chain_ends_s(pipeline, pattern.edges(), transport, connections.all);
   for (std::size_t i = 0; i < connections.windows.size(); ++i)
     if (connections.windows[i] && !connections.all[i].window)
-      connections.windows[i]->sent(connections.all[i].free_s);
+      connections.windows[i]->sent_until(connections.all[i].free_s);
   std::rotate(ends.begin(), ends.end() - first, ends.end());
   return ends;
 }
@@ -166,7 +166,7 @@ FluidCollectives::Connections& FluidCollectives::connections(PendingCollective& 
                                                              const CoupledRounds& pattern) {
   Connections& connections = pending.rank_set.connections[&pattern];
   connections.all.resize(pattern.edges().size());
-  if (world_.cluster().transport.tcp.exists()) open_windows(pending, pattern, connections);
+  if (world_.cluster().transport.tcp.has_window()) open_windows(pending, pattern, connections);
   return connections;
 }
 
@@ -184,14 +184,14 @@ void FluidCollectives::open_windows(PendingCollective& pending, const CoupledRou
                           ? &world_.window(rank_set.stream, source, destination, false)
                           : nullptr);
   }
-  const auto streams = static_cast<double>(transport.all_streams(pending.traffic));
+  const auto streams = static_cast<double>(transport.total_streams(pending.traffic));
   bool opening = false;
   for (std::size_t i = 0; i < windows.size() && !opening; ++i)
-    opening = windows[i] && !windows[i]->open(transport.tcp,
-                                              {.streams = streams,
-                                               .rate_Bps = 1 / pattern.edges()[i].per_byte_s,
-                                               .round_trip_s = 2 * pattern.edges()[i].latency_s},
-                                              pending.start_s);
+    opening = windows[i] && !windows[i]->is_open(transport.tcp,
+                                                 {.streams = streams,
+                                                  .rate_Bps = 1 / pattern.edges()[i].per_byte_s,
+                                                  .round_trip_s = 2 * pattern.edges()[i].latency_s},
+                                                 pending.start_s);
   for (std::size_t i = 0; i < windows.size(); ++i)
     connections.all[i].window = opening ? windows[i] : nullptr;
 }
@@ -256,7 +256,7 @@ void FluidCollectives::flow_at_once(const std::shared_ptr<PendingCollective>& pe
     return world_.window(pending->rank_set.stream, source, destination, answers);
   };
   const double least_s =
-      pending->start_s + before_s + relation.least_s(pending->start_s, window_of);
+      pending->start_s + before_s + relation.min_duration_s(pending->start_s, window_of);
   flows_.start(links, bytes, pending->start_s, before_s + bytes / links.bandwidth(),
                [pending, least_s](double date_s) {
                  pending->members->front().end.reach(std::max(date_s, least_s));

@@ -190,7 +190,7 @@ TEST_P(DoubleTreeVolume, IsHalfTheVectorOverEveryEdgeOfATree) {
       double_tree_allreduce(ctx, ctx.device->empty(n), Reduce::sum,
                             {.chunk_bytes = kChunkBytes, .ahead = ahead});
       const Counters sent = meter->counters();
-      const Sent& expected = traffic.of(ctx.rank());
+      const Sent& expected = traffic.sent_by(ctx.rank());
       EXPECT_EQ(sent.bytes_intra, expected.bytes_intra);
       EXPECT_EQ(sent.bytes_inter, expected.bytes_inter);
       EXPECT_EQ(sent.messages_intra, expected.messages_intra);

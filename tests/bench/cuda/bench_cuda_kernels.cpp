@@ -1,8 +1,8 @@
-// How close the kernels come to the minimum memory traffic, as ratios within one run. 1 GiB of
-// gradients is divided into buckets of 10 MiB, of 8 or 16 chunks; every launch processes all of it,
-// or the next part of it, so that nothing is in the caches. Times are medians and come from events
-// of the GPU. A bound is the number of bytes read and written, divided by the bandwidth of a copy
-// within the GPU's memory in this run.
+// The speed of kernels as a ratio to a bound, within one run. The bound of a time is the number of
+// bytes that a kernel must read and write, divided by the bandwidth of a copy within the GPU's
+// memory. 1 GiB of gradients is divided into buckets of 10 MiB, of 8 or 16 chunks. Every launch
+// processes all buckets, or the next bucket, so that none of its data is in the caches. Times are
+// medians, measured with events of the GPU.
 
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kSkipped = 77;  // the skip code of CTest and automake
 
-struct Looking final : Waiter {
+struct SpinningWaiter final : Waiter {
   void await(const Wait&, const std::function<bool()>& ready) override {
     while (!ready()) std::this_thread::yield();
   }
@@ -42,7 +42,7 @@ struct Sizes {
 };
 constexpr Sizes kSmall = {4096, 2, std::size_t{64} << 20, 4096, 1};
 
-/// Tensors in chunks, and their codes.
+/// Chunks of tensors, and their codes.
 struct Chunks {
   std::vector<Tensor> xs, wires;
 };
@@ -67,11 +67,11 @@ class Benchmark {
     });
     bandwidth_ = 2 * static_cast<double>(all_.nbytes()) / copy_s;
     fmt::print("device copy: {:.0f} GB/s, read and written\n\n", bandwidth_ * 1e-9);
-    print_figures_head();
+    print_figure_header();
   }
 
   void run() {
-    for (const std::size_t of : {8, 16}) chunked(of);
+    for (const std::size_t count : {8, 16}) chunked(count);
     whole_buckets();
     owners();
     single_bucket();
@@ -83,34 +83,37 @@ class Benchmark {
     return per_element * static_cast<double>(sizes_.bucket * sizes_.buckets);
   }
   /// The bound for `nbytes` bytes, divided by `seconds`.
-  double of_bound(double nbytes, double seconds) const { return nbytes / bandwidth_ / seconds; }
+  double ratio_to_bound(double nbytes, double seconds) const {
+    return nbytes / bandwidth_ / seconds;
+  }
 
-  Chunks cut(const Tensor& x, std::size_t buckets, std::size_t of) {
+  Chunks cut(const Tensor& x, std::size_t buckets, std::size_t count) {
     Chunks chunks;
     for (std::size_t b = 0; b < buckets; ++b) {
-      for (std::size_t i = 0; i < of; ++i) {
-        chunks.xs.push_back(x.slice(b * sizes_.bucket, sizes_.bucket).part(i, of));
+      for (std::size_t i = 0; i < count; ++i) {
+        chunks.xs.push_back(x.slice(b * sizes_.bucket, sizes_.bucket).part(i, count));
         chunks.wires.push_back(codec_.empty_wire(device_, chunks.xs.back()));
       }
     }
     return chunks;
   }
 
-  void chunked(std::size_t of) {
-    const std::string each = fmt::format("buckets of {} chunks: ", of);
-    const Chunks chunks = cut(all_, sizes_.buckets, of);
+  void chunked(std::size_t count) {
+    const std::string each = fmt::format("buckets of {} chunks: ", count);
+    const Chunks chunks = cut(all_, sizes_.buckets, count);
     const double fused = timer_.median_s(sizes_.repetitions,
                                          [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
-    print_figure(each + "encode", fused, of_bound(bytes(5), fused), 0.8);
+    print_figure(each + "encode", fused, ratio_to_bound(bytes(5), fused), 0.8);
 
     std::vector<cuda::unfused::Chunk> list;
     for (std::size_t i = 0; i < chunks.xs.size(); ++i)
       list.push_back({cuda::floats(chunks.xs[i]), chunks.wires[i].data(), chunks.xs[i].numel()});
     const Tensor table = device_.empty(list.size() * sizeof(list[0]), DType::u8);
     device_.upload(table, list);
-    const Tensor room = device_.empty(list.size() * sizeof(cuda::unfused::Extremes), DType::u8);
+    const Tensor extremes_bytes =
+        device_.empty(list.size() * sizeof(cuda::unfused::Extremes), DType::u8);
     const auto* on_gpu = reinterpret_cast<const cuda::unfused::Chunk*>(table.data());
-    auto* extremes = reinterpret_cast<cuda::unfused::Extremes*>(room.data());
+    auto* extremes = reinterpret_cast<cuda::unfused::Extremes*>(extremes_bytes.data());
     const double batched = timer_.median_s(sizes_.repetitions, [&](int) {
       cuda::unfused::encode(stream_, on_gpu, static_cast<unsigned>(list.size()), list[0].numel,
                             extremes);
@@ -125,20 +128,22 @@ class Benchmark {
 
     const double decoded = timer_.median_s(
         sizes_.repetitions, [&](int) { codec_.decode_each(chunks.xs, chunks.wires); });
-    print_figure(each + "decode", decoded, of_bound(bytes(5), decoded), 0.8);
+    print_figure(each + "decode", decoded, ratio_to_bound(bytes(5), decoded), 0.8);
 
-    const Chunks lost = cut(copy_, sizes_.buckets, of);
+    const Chunks lost = cut(copy_, sizes_.buckets, count);
     const double feedback = timer_.median_s(sizes_.repetitions, [&](int) {
       codec_.encode_each_with_feedback(device_, chunks.wires, chunks.xs, lost.xs);
     });
-    print_figure(each + "encode with error feedback", feedback, of_bound(bytes(13), feedback), 0);
+    print_figure(each + "encode with error feedback", feedback, ratio_to_bound(bytes(13), feedback),
+                 0);
   }
 
   void whole_buckets() {
     const Chunks chunks = cut(all_, sizes_.buckets, 1);
     const double seconds = timer_.median_s(
         sizes_.repetitions, [&](int) { codec_.encode_each(chunks.wires, chunks.xs); });
-    print_figure("a whole bucket as one chunk: encode", seconds, of_bound(bytes(5), seconds), 0.6);
+    print_figure("a whole bucket as one chunk: encode", seconds, ratio_to_bound(bytes(5), seconds),
+                 0.6);
   }
 
   /// The encoding pass of a chunk's owner, for 8 ranks with one chunk each: it reads the chunk's
@@ -155,20 +160,20 @@ class Benchmark {
     const double seconds = timer_.median_s(
         sizes_.repetitions, [&](int) { codec_.encode_means(means.wires, wires, means.xs, {}); });
     print_figure("owner's pass of 8 ranks: decode, reduce, encode", seconds,
-                 of_bound(bytes(kRanks + 1), seconds), 0.7);
+                 ratio_to_bound(bytes(kRanks + 1), seconds), 0.7);
   }
 
   void single_bucket() {
-    for (const std::size_t of : {8, 16}) {
-      const Chunks chunks = cut(all_, sizes_.buckets, of);
+    for (const std::size_t count : {8, 16}) {
+      const Chunks chunks = cut(all_, sizes_.buckets, count);
       const auto bucket = [&](const std::vector<Tensor>& list, int i) {
-        return std::span(list).subspan(static_cast<std::size_t>(i) % sizes_.buckets * of, of);
+        return std::span(list).subspan(static_cast<std::size_t>(i) % sizes_.buckets * count, count);
       };
       const double seconds = timer_.median_s(static_cast<int>(sizes_.buckets), [&](int i) {
         codec_.encode_each(bucket(chunks.wires, i), bucket(chunks.xs, i));
       });
-      print_figure(fmt::format("a single bucket of {} chunks: encode", of), seconds,
-                   of_bound(5.0 * static_cast<double>(sizes_.bucket), seconds), 0);
+      print_figure(fmt::format("a single bucket of {} chunks: encode", count), seconds,
+                   ratio_to_bound(5.0 * static_cast<double>(sizes_.bucket), seconds), 0);
     }
   }
 
@@ -190,11 +195,11 @@ class Benchmark {
     const MultiTensor all(device_, tensors);
     const SgdStep sgd{.lr = 1e-3f, .momentum = 0.9f, .weight_decay = 1e-4f};
     const double sgd_s = timer_.median_s(sizes_.repetitions, [&](int) { all.sgd(sgd); });
-    print_figure("SGD with momentum, 161 tensors of ResNet-50", sgd_s, of_bound(20 * count, sgd_s),
-                 0.8);
+    print_figure("SGD with momentum, 161 tensors of ResNet-50", sgd_s,
+                 ratio_to_bound(20 * count, sgd_s), 0.8);
     const double adam_s =
         timer_.median_s(sizes_.repetitions, [&](int) { all.adam({.lr = 1e-3f}); });
-    print_figure("Adam, 161 tensors of ResNet-50", adam_s, of_bound(28 * count, adam_s), 0.8);
+    print_figure("Adam, 161 tensors of ResNet-50", adam_s, ratio_to_bound(28 * count, adam_s), 0.8);
   }
 
   cudaStream_t stream() {
@@ -204,7 +209,7 @@ class Benchmark {
 
   Sizes sizes_;
   cudaStream_t stream_ = nullptr;
-  Looking waiter_;
+  SpinningWaiter waiter_;
   std::shared_ptr<CudaArena> arena_;
   CudaDevice device_;
   std::unique_ptr<Codec> owned_codec_ =

@@ -1,14 +1,13 @@
-// Compares allreduce through a Communicator with a bare loop over ncclAllReduce, with the same
-// ranks and the same CUDA queue. Usage: mpirun -n RANKS bench_nccl RANKS_PER_GPU [--small]. Prints
-// medians, measured in turns within one run, as ratios, with and without the world's option
-// "checked". The ratios should be at least 0.97 from 4 MiB on. --small checks this program on
-// emulated GPUs.
+// Compares allreduce through a Communicator with a bare loop over ncclAllReduce on the same ranks.
+// Usage: mpirun -n RANKS bench_nccl RANKS_PER_GPU [--small]. Prints medians, measured in turns
+// within one run, and their ratios, with and without the world's option "checked". The ratios
+// should be at least 0.97 from 4 MiB on. --small uses few bytes, to check this program on emulated
+// GPUs.
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <nccl.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -21,19 +20,14 @@
 #include "cuda/support/error.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "tests/bench/cuda/figure_table.h"
+#include "tests/bench/median.h"
 
 namespace {
 
 using namespace trigram;
 using Clock = std::chrono::steady_clock;
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// A communicator that is created as in a program without this project.
+/// An NCCL communicator, created as in a program without this project.
 class Bare {
  public:
   explicit Bare(const Context& ctx) {
@@ -101,11 +95,11 @@ Medians measure(const Context& ctx, Bare& bare, std::size_t bytes) {
     theirs.push_back(bare_s / in_a_row);
     ours.push_back(our_s / in_a_row);
   }
-  return {median(theirs), median(ours)};
+  return {test::median(theirs), test::median(ours)};
 }
 
 void compare(const Context& ctx, bool checked, std::size_t max_bytes) {
-  constexpr std::size_t kMiB = std::size_t{1} << 20, kHeldFrom = 4 * kMiB;
+  constexpr std::size_t kMiB = std::size_t{1} << 20, kTargetFrom = 4 * kMiB;
   constexpr double kTarget = 0.97;
   Bare bare(ctx);
   for (std::size_t bytes = kMiB; bytes <= max_bytes; bytes *= 4) {
@@ -113,7 +107,7 @@ void compare(const Context& ctx, bool checked, std::size_t max_bytes) {
     if (ctx.world_rank == 0)
       test::print_figure(
           fmt::format("allreduce of {} MiB, {}", bytes / kMiB, checked ? "checked" : "unchecked"),
-          our_s, bare_s / our_s, bytes < kHeldFrom ? 0 : kTarget);
+          our_s, bare_s / our_s, bytes < kTargetFrom ? 0 : kTarget);
   }
 }
 
@@ -131,7 +125,7 @@ int main(int argc, char** argv) {
   if (mpi_process().rank == 0) {
     fmt::print("allreduce of f32, {} ranks, to a bare loop over ncclAllReduce\n",
                mpi_process().size);
-    test::print_figures_head();
+    test::print_figure_header();
   }
   for (const bool checked : {true, false}) {
     options.checked = checked;

@@ -9,11 +9,12 @@
 
 namespace trigram::test {
 
-inline void print_figures_head() {
+inline void print_figure_header() {
   fmt::print("{:<62}{:>12}{:>9}{:>8}{:>8}\n", "", "time [us]", "ratio", "target", "");
 }
 
-/// Prints that `what` took `seconds`; its `ratio` should be at least `target`, unless that is 0.
+/// Prints the time of an operation, `what`, and its ratio to a bound or an alternative, which
+/// should be at least `target`; 0: no target.
 inline void print_figure(const std::string& what, double seconds, double ratio, double target) {
   fmt::print("{:<62}{:>12.1f}{:>9.3f}{:>8}{:>8}\n", what, seconds * 1e6, ratio,
              target > 0 ? fmt::format("{:.2f}", target) : "-",

@@ -2,16 +2,16 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <functional>
 #include <vector>
 
 #include "cuda/support/error.h"
+#include "tests/bench/median.h"
 
 namespace trigram::test {
 
-/// Measures work on a stream with GPU events. Before the first event the GPU is kept busy until the
-/// host has queued all repetitions, so the times do not include host time.
+/// Measures work on a stream with GPU events. `keep_busy` queues work before the first event, which
+/// lasts until the host has queued all repetitions; so the times do not include host time.
 class GpuTimer {
  public:
   GpuTimer(cudaStream_t stream, std::function<void()> keep_busy)
@@ -39,8 +39,7 @@ class GpuTimer {
       seconds.push_back(milliseconds * 1e-3);
     }
     for (cudaEvent_t event : events) cudaEventDestroy(event);
-    std::sort(seconds.begin(), seconds.end());
-    return seconds[seconds.size() / 2];
+    return median(seconds);
   }
 
  private:

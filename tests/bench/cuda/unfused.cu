@@ -11,11 +11,11 @@ constexpr unsigned kThreads = 256;
 constexpr int kWords = 8;  // words per thread
 constexpr std::size_t kTileWords = kThreads * kWords;
 
-__device__ __forceinline__ std::uint32_t in_order(float x) {
+__device__ __forceinline__ std::uint32_t ordered_key(float x) {
   const std::uint32_t bits = __float_as_uint(x);
   return bits ^ (bits >> 31 ? 0xFFFFFFFF : 0x80000000);
 }
-__device__ __forceinline__ float from_order(std::uint32_t key) {
+__device__ __forceinline__ float float_of_key(std::uint32_t key) {
   return __uint_as_float(key ^ (key >> 31 ? 0x80000000 : 0xFFFFFFFF));
 }
 
@@ -44,11 +44,12 @@ __device__ __forceinline__ void reduce(const Chunk& chunk, std::uint32_t* result
 }
 
 __global__ void __launch_bounds__(kThreads) find_minima(const Chunk* chunks, Extremes* extremes) {
-  reduce(chunks[blockIdx.y], &extremes[blockIdx.y].above_low, [](float x) { return ~in_order(x); });
+  reduce(chunks[blockIdx.y], &extremes[blockIdx.y].inverted_low,
+         [](float x) { return ~ordered_key(x); });
 }
 
 __global__ void __launch_bounds__(kThreads) find_maxima(const Chunk* chunks, Extremes* extremes) {
-  reduce(chunks[blockIdx.y], &extremes[blockIdx.y].high, [](float x) { return in_order(x); });
+  reduce(chunks[blockIdx.y], &extremes[blockIdx.y].high, [](float x) { return ordered_key(x); });
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(kThreads)
   const Chunk chunk = chunks[blockIdx.y];
   const Extremes found = extremes[blockIdx.y];
   const minmax_uint8::Range range =
-      minmax_uint8::Extremes{from_order(~found.above_low), from_order(found.high)}.range();
+      minmax_uint8::Extremes{float_of_key(~found.inverted_low), float_of_key(found.high)}.range();
   const minmax_uint8::Quantizer quantizer(trigram::minmax_uint8::grid_of(range));
   if (blockIdx.x == 0 && threadIdx.x < 8)
     minmax_uint8::write_header_word(chunk.wire, threadIdx.x, range);

@@ -15,9 +15,10 @@ struct Chunk {
   std::size_t numel;  // a multiple of 32
 };
 
-/// The bits of the extremes of one chunk, in a form that preserves their order.
+/// The extremes of one chunk, as keys that are ordered like the floats. The minimum's key is
+/// complemented, so that both are found as maxima.
 struct Extremes {
-  std::uint32_t above_low, high;
+  std::uint32_t inverted_low, high;
 };
 
 /// `chunks` and `extremes` have `count` elements each, in device memory; `longest` is the length of

@@ -2,25 +2,19 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/metering/meter.h"
 #include "runtime/mpi/mpi_runtime.h"
+#include "tests/bench/median.h"
 
 namespace trigram::test {
 namespace {
 
 // A ring with segments that stay in the caches.
 const AllreduceSpec kRing(AllreduceAlgorithm::ring, {.segment_bytes = std::size_t{1} << 21});
-
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// The baseline: the blocking call, as in a program without this project.
 void bare_allreduce(const Tensor& x) {
@@ -36,8 +30,8 @@ void nonblocking_allreduce(const Tensor& x) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/// Runs the operation twice in a row and returns the duration of the second run, so that it finds
-/// the caches as it would in a loop of its own.
+/// Runs the operation twice and returns the duration of the second run, which finds the caches as
+/// in a loop of this operation alone.
 template <class Operation>
 double seconds_of(const Context& ctx, const Operation& operation) {
   operation();
@@ -46,7 +40,8 @@ double seconds_of(const Context& ctx, const Operation& operation) {
   return ctx.stream->now() - begin_s;
 }
 
-void largest_of_all(const Context& ctx, double& value) {
+/// Sets `value` to the largest value of all ranks.
+void allreduce_max(const Context& ctx, double& value) {
   const Tensor x = ctx.device->empty(1);
   x.floats()[0] = static_cast<float>(value);
   ring_allreduce(ctx, x, Reduce::max);
@@ -78,7 +73,7 @@ AllreduceTimes time_allreduces(const Context& ctx, std::size_t bytes, int rounds
   }
   AllreduceTimes times{median(bare), median(nonblocking), median(native), median(ring)};
   for (double* value : {&times.bare, &times.nonblocking, &times.native, &times.ring})
-    largest_of_all(ctx, *value);
+    allreduce_max(ctx, *value);
   return times;
 }
 
@@ -94,7 +89,7 @@ double bytegrad_share(const Context& raw, std::size_t numel) {
   return static_cast<double>(sent(meter->counters()) - full) / static_cast<double>(full);
 }
 
-void in_the_job(const std::function<void(Context)>& rank_main) {
+void launch_in_job(const std::function<void(Context)>& rank_main) {
   make_mpi_runtime()->launch(Layout(1, mpi_process().size), rank_main);
 }
 

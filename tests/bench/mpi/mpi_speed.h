@@ -21,10 +21,10 @@ struct AllreduceTimes {
 AllreduceTimes time_allreduces(const Context& ctx, std::size_t bytes, int rounds);
 
 /// The bytes that each rank sends to average `numel` floats by c_lp_s with minmax_uint8, as in
-/// ByteGrad, relative to those of a ring allreduce.
+/// ByteGrad, divided by the bytes that it sends for a ring allreduce.
 double bytegrad_share(const Context& ctx, std::size_t numel);
 
 /// Launches an MPI world with as many ranks as the job has processes.
-void in_the_job(const std::function<void(Context)>& rank_main);
+void launch_in_job(const std::function<void(Context)>& rank_main);
 
 }  // namespace trigram::test

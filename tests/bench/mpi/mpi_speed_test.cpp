@@ -9,8 +9,8 @@
 namespace trigram::test::mpi_speed_test {
 namespace {
 
-// The number of attempts. On a shared machine, other programs may slow one variant more than
-// another for a while.
+// There are several attempts, because on a shared machine other programs may slow one variant more
+// than another for a while.
 constexpr int kAttempts = 10;
 
 struct Ratios {
@@ -22,11 +22,11 @@ struct Ratios {
   }
 };
 
-/// The ratios of the first attempt in which both reach `least`, or of the last attempt. All ranks
-/// make the same number of attempts, since all see the same times.
+/// The ratios of the first attempt in which all of them reach `least`, or of the last attempt. All
+/// ranks make the same number of attempts, because they get the same times.
 Ratios ratios_reaching(const Ratios& least, std::size_t bytes, int rounds) {
   Ratios found;
-  in_the_job([&](const Context& ctx) {
+  launch_in_job([&](const Context& ctx) {
     for (int i = 0; i < kAttempts && !found.reach(least); ++i) {
       const AllreduceTimes t = time_allreduces(ctx, bytes, rounds);
       found = {t.bare / t.native, t.nonblocking / t.native, t.native / t.ring};
@@ -63,8 +63,8 @@ TEST_F(MpiSpeed, short_vectors) {
   EXPECT_GE(r.ring_to_native, 0.6);
 }
 
-TEST_F(MpiSpeed, coded_averages_move_a_quarter) {
-  in_the_job([](const Context& ctx) {
+TEST_F(MpiSpeed, encoded_averages_send_a_quarter_of_the_bytes) {
+  launch_in_job([](const Context& ctx) {
     const double share = bytegrad_share(ctx, 1'000'003);
     EXPECT_LE(share, 0.27);
     EXPECT_GT(share, 0.25);

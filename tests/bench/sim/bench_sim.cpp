@@ -13,10 +13,9 @@ using namespace trigram::test;
 using trigram::Json;
 using trigram::SimOptions;
 
-/// Prints the target of the number before it, and whether the number meets it, which is true if
-/// `reached` >= 1.
-void print_bar(const char* relation, double reached, double bar) {
-  fmt::print("  {} {}: {}", relation, bar, reached >= 1 ? "met" : "missed");
+/// Prints a target, such as "at least 8", and whether it is met, which is true if `ratio` >= 1.
+void print_target(const char* relation, double ratio, double target) {
+  fmt::print("  {} {}: {}", relation, target, ratio >= 1 ? "met" : "missed");
 }
 
 void print(const std::string& title, const Comparison& c) {
@@ -24,13 +23,13 @@ void print(const std::string& title, const Comparison& c) {
   fmt::print("{:<34} {:>10.0f} {:>12.2f} {:>12.2f} {:>8.2f} {:>14.9g}", title,
              c.pairs[0].full_stack.messages, 1e6 * c.hand_written_cost_s(),
              1e6 * c.full_stack_cost_s(), c.speed_ratio(), c.pairs[0].full_stack.simulated_s);
-  print_bar("speed at least", c.speed_ratio() / kLeast, kLeast);
+  print_target("speed at least", c.speed_ratio() / kLeast, kLeast);
   fmt::print("\n");
   std::fflush(stdout);
 }
 
-/// Makes steps of BERT-Large on many phantom workers. Prints how many steps are simulated per
-/// second of wall clock after the set-up and, unless `least` is 0, whether these are at least
+/// Simulates steps of BERT-Large on many phantom workers. Prints and returns the number of steps
+/// per second of wall clock, without the set-up. Unless `least` is 0, prints whether it is at least
 /// `least`.
 double print_bert(const Json& algorithm, int nodes, int workers, SimOptions::Fidelity fidelity,
                   double least = 0) {
@@ -57,7 +56,7 @@ double print_bert(const Json& algorithm, int nodes, int workers, SimOptions::Fid
              fmt::format("{} on {} x {}", algorithm["name"].get<std::string>(), nodes, workers),
              message ? "message" : "fluid", per_second, trained.max_rss_kib / 1024,
              trained.seconds() / static_cast<double>(many));
-  if (least > 0) print_bar("steps/s at least", per_second / least, least);
+  if (least > 0) print_target("steps/s at least", per_second / least, least);
   fmt::print("\n");
   std::fflush(stdout);
   return per_second;
@@ -67,7 +66,7 @@ Json gradient_allreduce(const char* bucket) {
   return {{"name", "gradient_allreduce"}, {"bucket", bucket}};
 }
 
-/// Compares a simulation by flows with one of all messages.
+/// Compares a simulation by flows with a simulation of all messages.
 void print_ratio(int nodes, int workers, const char* bucket) {
   using Fidelity = SimOptions::Fidelity;
   const auto steps = [&](Fidelity fidelity) {
@@ -107,7 +106,7 @@ int main() {
     const RingRun run = run_ring(ring_cluster(ranks), {kNumel}, automatic);
     fmt::print("{:<34} {:>10.3f} {:>14.9g}", fmt::format("{} ranks", ranks), 1e3 * run.cpu_s,
                run.simulated_s);
-    if (ranks == 1024) print_bar("ms at most", kMostMs / (1e3 * run.cpu_s), kMostMs);
+    if (ranks == 1024) print_target("ms at most", kMostMs / (1e3 * run.cpu_s), kMostMs);
     fmt::print("\n");
   }
   using Fidelity = SimOptions::Fidelity;

@@ -16,6 +16,7 @@
 #include "netmodels/cluster_network.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/sim/simulation.h"
+#include "tests/bench/median.h"
 #include "tests/support/in_child.h"
 
 namespace trigram::test {
@@ -27,8 +28,9 @@ double cpu_time() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// A program that sets the processor time at its start and the simulated time.
-using Program = std::function<void(double& started, double& simulated_s)>;
+/// A program that sets the process's processor time after the set-up, and the simulated time at the
+/// end.
+using Program = std::function<void(double& cpu_start_s, double& simulated_s)>;
 
 /// Runs `program` in a child process on processor `cpu`.
 Child start(int cpu, const Program& program) {
@@ -38,9 +40,9 @@ Child start(int cpu, const Program& program) {
     CPU_SET(cpu, &only);
     sched_setaffinity(0, sizeof only, &only);
     std::array<double, 2> values{};
-    double started = 0;
-    program(started, values[1]);
-    values[0] = cpu_time() - started;
+    double cpu_start_s = 0;
+    program(cpu_start_s, values[1]);
+    values[0] = cpu_time() - cpu_start_s;
     return std::string(reinterpret_cast<const char*>(values.data()), sizeof values);
   });
 }
@@ -85,25 +87,23 @@ void ring_actor(int rank, int ranks, const Ring& ring) {
 }
 
 Program hand_written_ring(const Cluster& cluster, const Ring& ring) {
-  return [=](double& started, double& simulated_s) {
+  return [=](double& cpu_start_s, double& simulated_s) {
     const auto network = make_network(cluster);
     sim::Simulation simulation({}, cluster, *network);
     for (int rank = 0; rank < cluster.ranks(); ++rank)
       simulation.spawn(rank, std::to_string(rank),
                        [&, rank] { ring_actor(rank, cluster.ranks(), ring); });
-    started = cpu_time();
+    cpu_start_s = cpu_time();
     simulation.run([] {});
     simulated_s = sim::Simulation::clock();
   };
 }
 
 Program full_stack_ring(const Cluster& cluster, const Ring& ring, const SimOptions& options) {
-  return [=](double& started, double& simulated_s) {
+  return [=](double& cpu_start_s, double& simulated_s) {
     make_sim_runtime(options, cluster)->launch(cluster.layout(), [&](const Context& raw) {
-      if (started == 0) started = cpu_time();
-      MeterOptions metering;
-      metering.phantom = true;
-      const auto meter = instrument(raw, metering);
+      if (cpu_start_s == 0) cpu_start_s = cpu_time();
+      const auto meter = instrument(raw, {.phantom = true, .sink = {}});
       const Context ctx = meter->context();
       const Tensor x = ctx.device->empty(ring.numel);
       for (int round = 0; round < ring.rounds; ++round) {
@@ -116,12 +116,10 @@ Program full_stack_ring(const Cluster& cluster, const Ring& ring, const SimOptio
 }
 
 template <class Value>
-double median(const std::vector<Comparison::Pair>& pairs, const Value& value_of) {
+double median_of(const std::vector<Comparison::Pair>& pairs, const Value& value_of) {
   std::vector<double> values;
   for (const Comparison::Pair& pair : pairs) values.push_back(value_of(pair));
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return median(std::move(values));
 }
 
 }  // namespace
@@ -138,17 +136,17 @@ Cluster ring_cluster(int ranks, double jitter) {
 }
 
 double Comparison::speed_ratio() const {
-  return median(pairs, [](const Pair& pair) {
+  return median_of(pairs, [](const Pair& pair) {
     return pair.hand_written.cost_s() / pair.full_stack.cost_s();
   });
 }
 
 double Comparison::hand_written_cost_s() const {
-  return median(pairs, [](const Pair& pair) { return pair.hand_written.cost_s(); });
+  return median_of(pairs, [](const Pair& pair) { return pair.hand_written.cost_s(); });
 }
 
 double Comparison::full_stack_cost_s() const {
-  return median(pairs, [](const Pair& pair) { return pair.full_stack.cost_s(); });
+  return median_of(pairs, [](const Pair& pair) { return pair.full_stack.cost_s(); });
 }
 
 RingRun run_ring(const Cluster& cluster, const Ring& ring, const SimOptions& options) {
@@ -158,13 +156,13 @@ RingRun run_ring(const Cluster& cluster, const Ring& ring, const SimOptions& opt
 
 Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs) {
   const double messages = messages_of(cluster, ring);
-  Cluster in_lock_step = cluster;  // rendezvous messages, as in the hand-written program
-  in_lock_step.transport.protocol = Transport::Protocol::rendezvous;
+  Cluster rendezvous = cluster;  // as in the hand-written program
+  rendezvous.transport.protocol = Transport::Protocol::rendezvous;
   Comparison all;
   for (int i = 0; i < pairs; ++i) {
     const int cpu = sched_getcpu();
     Child by_hand = start(cpu, hand_written_ring(cluster, ring));
-    Child full_stack = start(cpu, full_stack_ring(in_lock_step, ring, {}));
+    Child full_stack = start(cpu, full_stack_ring(rendezvous, ring, {}));
     all.pairs.push_back({result(by_hand, messages), result(full_stack, messages)});
   }
   return all;

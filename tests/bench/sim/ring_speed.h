@@ -8,11 +8,12 @@
 
 namespace trigram::test {
 
-/// The cost of a simulated ring: processor time, simulated time, messages.
+/// The run of a simulated ring: processor time, simulated time, and number of messages.
 struct RingRun {
   double cpu_s = 0;
   double simulated_s = 0;
   double messages = 0;
+  /// Processor time per message.
   double cost_s() const { return cpu_s / messages; }
 };
 
@@ -29,15 +30,16 @@ struct Ring {
 /// does not reduce.
 Cluster ring_cluster(int ranks, double jitter = 0);
 
-/// Runs of both programs that shared one processor in turns of a few milliseconds. So a slow period
-/// of the machine, for example because other programs use its caches, affects both equally.
+/// Pairs of runs of both programs. The two runs of a pair share one processor, which alternates
+/// between them every few milliseconds. So a slow period of the machine, for example because other
+/// programs use its caches, affects both equally.
 struct Comparison {
   struct Pair {
     RingRun hand_written, full_stack;
   };
   std::vector<Pair> pairs;
-  /// Messages per second of the full stack, divided by those of the hand-written program, in the
-  /// median pair.
+  /// The median over pairs of the full stack's messages per second, divided by the hand-written
+  /// program's.
   double speed_ratio() const;
   /// Medians, in seconds of processor time per message.
   double hand_written_cost_s() const;
@@ -46,9 +48,9 @@ struct Comparison {
 
 /// Compares the ring of algorithms/collectives over the whole stack (metering, timed device,
 /// communicator) with a ring written by hand on SimGrid's S4U. The hand-written program has one
-/// actor per rank, looks mailboxes up once, posts each receive before the send, and waits for each.
-/// Both have the same engine settings, platform and chunks. Messages are rendezvous messages
-/// (Transport::Protocol::rendezvous).
+/// actor per rank, looks mailboxes up once, and in every step posts the receive, then the send, and
+/// waits for both. Both programs have the same engine settings, platform and chunks. Messages are
+/// rendezvous messages (Transport::Protocol::rendezvous).
 Comparison compare_rings(const Cluster& cluster, const Ring& ring, int pairs);
 
 /// Runs only the full stack.

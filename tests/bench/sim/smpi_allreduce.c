@@ -1,4 +1,4 @@
-/* Allreduces in place of so many floats, so many times; rank 0 prints how long they took. */
+/* Usage: smpi_allreduce COUNT TIMES. Makes TIMES in-place allreduces of COUNT floats. Rank 0 prints their time in s. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

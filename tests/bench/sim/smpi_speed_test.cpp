@@ -56,7 +56,8 @@ class SmpiPlatform {
   SmpiPlatform(const SmpiPlatform&) = delete;
   SmpiPlatform& operator=(const SmpiPlatform&) = delete;
 
-  /// The processor time of the whole program, and the simulated time that it reports.
+  /// Runs `times` allreduces. Returns the processor time of the whole program, and the simulated
+  /// time that it reports.
   RingRun allreduces(int times) const {
     // The settings of the network model that runtime/sim calls alpha_beta, with rendezvous messages
     // only, and without charges for computation. SMPI calls its ring lr.
@@ -84,7 +85,8 @@ class SmpiPlatform {
   std::filesystem::path folder_;
 };
 
-/// The cost of an allreduce: processor time, and simulated time.
+/// Processor time and simulated time of one allreduce, in SMPI and in this project at both
+/// fidelities.
 struct Measured {
   RingRun smpi, message, fluid;
 };
@@ -93,16 +95,17 @@ Measured measure() {
   constexpr int kFew = 2, kMany = 12;
   const Cluster cluster = ring_cluster(kRanks);
   const SmpiPlatform platform(cluster);
-  const auto each = [](RingRun run, int times) {
+  const auto per_allreduce = [](RingRun run, int times) {
     return RingRun{run.cpu_s / times, run.simulated_s / times, run.messages / times};
   };
   // Both runs include the start-up, so their difference does not include it.
   const RingRun few = platform.allreduces(kFew), many = platform.allreduces(kMany);
   const auto ours = [&](SimOptions::Fidelity fidelity) {
-    return each(run_ring(cluster, {kNumel, true, kMany}, {.fidelity = fidelity}), kMany);
+    return per_allreduce(run_ring(cluster, {kNumel, true, kMany}, {.fidelity = fidelity}), kMany);
   };
-  return {each({many.cpu_s - few.cpu_s, many.simulated_s - few.simulated_s, 0}, kMany - kFew),
-          ours(SimOptions::Fidelity::message), ours(SimOptions::Fidelity::fluid)};
+  return {
+      per_allreduce({many.cpu_s - few.cpu_s, many.simulated_s - few.simulated_s, 0}, kMany - kFew),
+      ours(SimOptions::Fidelity::message), ours(SimOptions::Fidelity::fluid)};
 }
 
 TEST(SmpiAgreement, RingAllreducesTakeTheSameSimulatedTime) {
@@ -112,7 +115,8 @@ TEST(SmpiAgreement, RingAllreducesTakeTheSameSimulatedTime) {
 }
 
 TEST(SmpiSpeed, RingAllreducesAreFaster) {
-  // The number of attempts. Other programs that use the caches slow the simulator more than SMPI.
+  // There are several attempts, because other programs that use the caches slow the simulator more
+  // than SMPI.
   constexpr int kAttempts = 5;
   double messages_faster = 0, flows_faster = 0;
   for (int i = 0; i < kAttempts && (messages_faster < 2 || flows_faster < 50); ++i) {

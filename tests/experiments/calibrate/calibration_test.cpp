@@ -150,14 +150,14 @@ TEST(Calibration, TakesAWindowForOneOnlyWhereItBinds) {
   c.window = WindowProbe{.round_trip_s = 10e-3, .connections = 3, .one_Bps = 6.5e6};
   c.window->together_Bps = 7e6;
   describe(c, 4);
-  EXPECT_FALSE(c.cluster.transport.tcp.exists());
+  EXPECT_FALSE(c.cluster.transport.tcp.has_window());
   EXPECT_NEAR(c.cluster.inter.bandwidth_Bps, 6.5e6, 10);
   EXPECT_NE(calibration_table(c).find("does not bind (at least 65000 B)"), std::string::npos);
 
   c.window->connections = 0;
   c.window->together_Bps = 0;
   describe(c, 4);
-  EXPECT_FALSE(c.cluster.transport.tcp.exists());
+  EXPECT_FALSE(c.cluster.transport.tcp.has_window());
   EXPECT_NE(calibration_table(c).find("not measured: expected three ranks"), std::string::npos);
   c.window->round_trip_s = 20e-6;
   EXPECT_NE(calibration_table(c).find("not measured: the round trip of 0.02 ms"),

@@ -14,10 +14,10 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr double kNic_Bps = 1e9;  // that of joined_by
+constexpr double kNic_Bps = 1e9;  // as in cluster_with_topology
 
 Cluster loaded(double load, double flow_bytes = 1e6, int seed = 1, int nodes = 4) {
-  Cluster cluster = joined_by("flat", nodes);
+  Cluster cluster = cluster_with_topology("flat", nodes);
   cluster.inter.background = {load, flow_bytes, seed};
   // With a rendezvous, both ranks know when a message has been delivered.
   cluster.transport.protocol = Transport::Protocol::rendezvous;
@@ -182,7 +182,7 @@ TEST(Background, EndsWithTheRun) {
 }
 
 TEST(Background, IsBetweenNodes) {
-  const Cluster quiet = joined_by("flat", 1, 4);
+  const Cluster quiet = cluster_with_topology("flat", 1, 4);
   Cluster one_node = quiet;
   one_node.inter.background = {0.5, 1e6, 1};
   EXPECT_EQ(shift_s(one_node, 1e8), shift_s(quiet, 1e8));

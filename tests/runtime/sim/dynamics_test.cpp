@@ -15,13 +15,13 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // those of joined_by
+constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // as in cluster_with_topology
 constexpr double kRate_Bps = 0.1e9, kDepth = 1e6;   // of the token buckets
 
 /// Nodes whose messages use a rendezvous, so that both ranks know when a message has been
 /// delivered, and the messages share the bandwidth of links at all times.
 Cluster joined(int nodes) {
-  Cluster cluster = joined_by("flat", nodes);
+  Cluster cluster = cluster_with_topology("flat", nodes);
   cluster.transport.protocol = Transport::Protocol::rendezvous;
   return cluster;
 }
@@ -189,14 +189,14 @@ TEST(Profile, HoldsFromTheStart) {
 }
 
 TEST(Profile, LeavesNodesAlone) {
-  Cluster cluster = joined_by("flat", 1, 2);
+  Cluster cluster = cluster_with_topology("flat", 1, 2);
   const double before_s = one_after_the_other_s(cluster, {1e6});
   cluster.inter.profile = {{0, 0.1, 10}};
   EXPECT_EQ(one_after_the_other_s(cluster, {1e6}), before_s);
 }
 
 TEST(Profile, ChangesLinksAndLatenciesOfTopologies) {
-  Cluster cluster = joined_by(
+  Cluster cluster = cluster_with_topology(
       {{"kind", "torus"}, {"dimensions", {2}}, {"latency", "1ms"}, {"bandwidth", "0.5GB/s"}}, 2);
   cluster.inter.profile = {{0, 0.1, 3}};
   EXPECT_NEAR(one_after_the_other_s(cluster, {1e6}), 3 * (kLatency + 1e-3) + 1e6 / 0.05e9, 1e-12);

@@ -17,11 +17,11 @@ namespace trigram::test::patterns_test {
 namespace {
 
 constexpr int kNodes = 4;
-constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // of joined_by
+constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // as in cluster_with_topology
 constexpr double kBytes = 4e6;
 
 Cluster with(const Efficiency& efficiency, int workers = 1) {
-  Cluster cluster = joined_by("flat", kNodes, workers);
+  Cluster cluster = cluster_with_topology("flat", kNodes, workers);
   cluster.transport.efficiency = efficiency;
   return cluster;
 }

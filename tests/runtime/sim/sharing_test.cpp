@@ -142,7 +142,7 @@ std::vector<NamedCluster> narrow_networks() {
     topology["latency"] = "30us";  // differs from the latencies of other flows on the same links
     return topology;
   };
-  Cluster bridged = joined_by("flat", kNodes, kWorkers);
+  Cluster bridged = cluster_with_topology("flat", kNodes, kWorkers);
   bridged.intra.kind = IntraKind::pcie;
   // Messages inside and between nodes, with different latencies, share bridges.
   Cluster staged = bridged;
@@ -151,19 +151,20 @@ std::vector<NamedCluster> narrow_networks() {
   Cluster staged_at_once = staged;
   staged_at_once.intra.latency_s = 0;
   return {
-      {"fat_tree", joined_by(narrow({{"kind", "fat_tree"}, {"k", 4}}), kRanks)},
-      {"leaves",
-       joined_by(narrow({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"taper", 2}}), kRanks)},
-      {"torus", joined_by(narrow({{"kind", "torus"}, {"dimensions", {4, 4}}}), kRanks)},
+      {"fat_tree", cluster_with_topology(narrow({{"kind", "fat_tree"}, {"k", 4}}), kRanks)},
+      {"leaves", cluster_with_topology(
+                     narrow({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"taper", 2}}), kRanks)},
+      {"torus", cluster_with_topology(narrow({{"kind", "torus"}, {"dimensions", {4, 4}}}), kRanks)},
       {"hammingmesh",
-       joined_by(narrow({{"kind", "hammingmesh"}, {"board", {2, 2}}, {"boards", {2, 2}}}), kRanks)},
-      {"dragonfly", joined_by(narrow({{"kind", "dragonfly"},
-                                      {"groups", 4},
-                                      {"routers_per_group", 4},
-                                      {"nodes_per_router", 1},
-                                      {"global_links_per_router", 1}}),
-                              kRanks)},
-      {"wan", joined_by(wan_of(4, 4), kRanks)},
+       cluster_with_topology(
+           narrow({{"kind", "hammingmesh"}, {"board", {2, 2}}, {"boards", {2, 2}}}), kRanks)},
+      {"dragonfly", cluster_with_topology(narrow({{"kind", "dragonfly"},
+                                                  {"groups", 4},
+                                                  {"routers_per_group", 4},
+                                                  {"nodes_per_router", 1},
+                                                  {"global_links_per_router", 1}}),
+                                          kRanks)},
+      {"wan", cluster_with_topology(wan_options(4, 4), kRanks)},
       {"host_bridges", bridged},
       {"staged", staged},
       {"staged_without_latency_inside", staged_at_once},

@@ -22,7 +22,7 @@ constexpr std::size_t kBytes = 1'000'000;
 constexpr double kNic_Bps = 1e9, kLatency = 10e-6;
 
 double all_to_all_s(const Cluster& cluster) {
-  const auto ends = simulate(cluster, [](const Context& c) { return all_at_once(c, kBytes); });
+  const auto ends = simulate(cluster, [](const Context& c) { return send_to_all(c, kBytes); });
   return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
 }
 
@@ -42,13 +42,14 @@ TEST(AllToAll, OnFatTreesTakesTheMostLoadedLink) {
   for (const int k : {4, 6})
     for (const double link_Bps : {1e9, 0.25e9}) {
       const Json topology = {{"kind", "fat_tree"}, {"k", k}, {"bandwidth", MBps(link_Bps)}};
-      expect_all_to_all(joined_by(topology, k * k * k / 4),
+      expect_all_to_all(cluster_with_topology(topology, k * k * k / 4),
                         fat_tree_all_to_all_s(k, kBytes, {kNic_Bps, link_Bps}));
     }
 }
 
 Cluster tapered(int nodes, int per_leaf, int taper) {
-  return joined_by({{"kind", "fat_tree"}, {"nodes_per_leaf", per_leaf}, {"taper", taper}}, nodes);
+  return cluster_with_topology(
+      {{"kind", "fat_tree"}, {"nodes_per_leaf", per_leaf}, {"taper", taper}}, nodes);
 }
 
 TEST(AllToAll, OnTaperedFatTreesTakesTheMostLoadedLink) {
@@ -64,8 +65,8 @@ TEST(AllToAll, OnTwoTaperedLeavesIsLimitedByTheBisection) {
 Cluster torus(const std::vector<int>& dimensions, double link_Bps) {
   int nodes = 1;
   for (const int size : dimensions) nodes *= size;
-  return joined_by({{"kind", "torus"}, {"dimensions", dimensions}, {"bandwidth", MBps(link_Bps)}},
-                   nodes);
+  return cluster_with_topology(
+      {{"kind", "torus"}, {"dimensions", dimensions}, {"bandwidth", MBps(link_Bps)}}, nodes);
 }
 
 TEST(AllToAll, OnToriTakesTheMostLoadedLink) {
@@ -85,14 +86,14 @@ TEST(AllToAll, OnToriIsLimitedByTheBisection) {
 /// A dragonfly with a h + 1 groups.
 Cluster dragonfly(int p, int a, int h, double local_Bps, double global_Bps) {
   const int g = a * h + 1;
-  return joined_by({{"kind", "dragonfly"},
-                    {"nodes_per_router", p},
-                    {"routers_per_group", a},
-                    {"global_links_per_router", h},
-                    {"groups", g},
-                    {"bandwidth", MBps(local_Bps)},
-                    {"global_bandwidth", MBps(global_Bps)}},
-                   p * a * g);
+  return cluster_with_topology({{"kind", "dragonfly"},
+                                {"nodes_per_router", p},
+                                {"routers_per_group", a},
+                                {"global_links_per_router", h},
+                                {"groups", g},
+                                {"bandwidth", MBps(local_Bps)},
+                                {"global_bandwidth", MBps(global_Bps)}},
+                               p * a * g);
 }
 
 TEST(AllToAll, OnDragonfliesTakesTheMostLoadedLink) {
@@ -108,7 +109,7 @@ TEST(AllToAll, OnDragonfliesIsLimitedByTheBisection) {
 }
 
 TEST(AllToAll, OnAFlatNetworkTakesTheNics) {
-  expect_all_to_all(joined_by("flat", 24), 23 * kBytes / kNic_Bps);
+  expect_all_to_all(cluster_with_topology("flat", 24), 23 * kBytes / kNic_Bps);
 }
 
 // Zahavi 2010: shifts do not collide under D-mod-k. An all-to-all consists of one of each shift,
@@ -116,7 +117,7 @@ TEST(AllToAll, OnAFlatNetworkTakesTheNics) {
 TEST(AllToAll, OnFatTreesTakesTheNics) {
   constexpr std::size_t kNumel = 100'000;
   for (const int k : {4, 6}) {
-    const Cluster cluster = joined_by({{"kind", "fat_tree"}, {"k", k}}, k * k * k / 4);
+    const Cluster cluster = cluster_with_topology({{"kind", "fat_tree"}, {"k", k}}, k * k * k / 4);
     const auto ends = simulate(cluster, [](const Context& raw) {
       const auto meter = instrument(raw, {.phantom = true, .sink = {}});
       const Context ctx = meter->context();
@@ -133,7 +134,7 @@ TEST(AllToAll, OnFatTreesTakesTheNics) {
 }
 
 TEST(AllToAll, OverAHostBridgeTakesTheBridge) {
-  Cluster cluster = joined_by("flat", 1, 4);
+  Cluster cluster = cluster_with_topology("flat", 1, 4);
   cluster.intra.kind = IntraKind::pcie;
   EXPECT_NEAR(all_to_all_s(cluster), 1e-6 + 12 * kBytes / 10e9, 1e-9);
   cluster.intra.bridge_Bps = 20e9;
@@ -143,7 +144,7 @@ TEST(AllToAll, OverAHostBridgeTakesTheBridge) {
 }
 
 TEST(AllToAll, TakesAShareOfANicForEachOfItsWorkers) {
-  Cluster cluster = joined_by("flat", 2, 3);
+  Cluster cluster = cluster_with_topology("flat", 2, 3);
   EXPECT_NEAR(all_to_all_s(cluster), kLatency + 9 * kBytes / 1e9, 1e-9);
   cluster.nics = Nics::per_worker;
   EXPECT_NEAR(all_to_all_s(cluster), kLatency + 3 * kBytes / 1e9, 1e-9);
@@ -186,7 +187,7 @@ TEST_P(Messages, AreNotBelowTheLowerBound) {
 TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
   const auto bound_s = [](const Json& topology, int nodes) {
     const std::vector<Traffic> sent(static_cast<std::size_t>(nodes), {0, 1'000'000, 0, 1});
-    return lower_bound(*make_network(joined_by(topology, nodes)), sent);
+    return lower_bound(*make_network(cluster_with_topology(topology, nodes)), sent);
   };
   const auto torus = [](std::vector<int> dimensions) {
     return Json{{"kind", "torus"},
@@ -202,7 +203,7 @@ TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
   EXPECT_NEAR(bound_s({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"bandwidth", "0.1GB/s"}}, 8),
               kLatency + 1e6 / kNic_Bps, 1e-12);
   // One message to the next router takes exactly the bound.
-  const Cluster ring = joined_by(torus({2}), 2);
+  const Cluster ring = cluster_with_topology(torus({2}), 2);
   const auto ends = simulate(ring, [](const Context& ctx) {
     const Transfer batch[] = {{ctx.rank() == 0 ? Transfer::send : Transfer::recv,
                                phantom_bytes(1'000'000), 1 - ctx.rank()}};
@@ -220,7 +221,7 @@ double hierarchical_allreduce_s(const Cluster& cluster, std::size_t n) {
   const auto ends = simulate(cluster, [n](const Context& ctx) {
     const auto exchange =
         hierarchical([](Context c, const Tensor& x, Slot) { ring_allreduce(c, x, Reduce::avg); });
-    return on_phantom(ctx, n, [&](Context c, const Tensor& x) { exchange(c, x, {}); });
+    return time_on_phantom(ctx, n, [&](Context c, const Tensor& x) { exchange(c, x, {}); });
   });
   return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
 }
@@ -246,7 +247,7 @@ Parts parts_s(const Cluster& cluster, std::size_t n) {
 TEST(HierarchicalAllreduce, TakesTheSumOfItsThreeParts) {
   for (const auto& [nodes, workers] : {std::pair{4, 4}, {16, 8}, {5, 2}, {3, 1}})
     for (const std::size_t n : {1000UL, 250'000UL, 25'000'000UL}) {
-      const Cluster cluster = joined_by("flat", nodes, workers);
+      const Cluster cluster = cluster_with_topology("flat", nodes, workers);
       const Parts parts = parts_s(cluster, n);
       EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + parts.between_s), 1,
                   0.01)
@@ -260,7 +261,7 @@ TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
   constexpr int kWorkers = 4, kRounds = 2;
   constexpr std::size_t n = 1'000'000;
   for (const double Bps : {0.2e9, 0.4e9}) {
-    Cluster cluster = joined_by("flat", 4, kWorkers);
+    Cluster cluster = cluster_with_topology("flat", 4, kWorkers);
     cluster.intra.bandwidth_Bps = Bps;
     const Parts parts = parts_s(cluster, n);
     EXPECT_GT(parts.inside_s, 2 * parts.between_s);

@@ -66,9 +66,9 @@ std::vector<Knob> knobs() {
       {"hammingmesh_latency", mesh, 16, set("latency", "1ms")},
       {"hammingmesh_tree_bandwidth", mesh, 16, set("tree_bandwidth", "150MB/s")},
       {"hammingmesh_tree_latency", mesh, 16, set("tree_latency", "1ms")},
-      {"wan_bandwidth", wan_of(3, 2), 6, each("bandwidth", halve)},
-      {"wan_delay", wan_of(3, 2), 6, each("delay", [](Json& delay) { delay = "200ms"; })},
-      {"wan_delay_is", wan_of(3, 2), 6, set("delay_is", "one_way")},
+      {"wan_bandwidth", wan_options(3, 2), 6, each("bandwidth", halve)},
+      {"wan_delay", wan_options(3, 2), 6, each("delay", [](Json& delay) { delay = "200ms"; })},
+      {"wan_delay_is", wan_options(3, 2), 6, set("delay_is", "one_way")},
   };
 }
 
@@ -77,18 +77,18 @@ class TopologyKnobs : public ::testing::TestWithParam<Knob> {};
 /// A ring, a tree, and an all-to-all at once. Every change affects at least one of them.
 TEST_P(TopologyKnobs, NeverMakeAnythingFaster) {
   const auto seconds = [&](const Json& topology, const std::function<double(Context)>& body) {
-    const auto ends = simulate(joined_by(topology, GetParam().nodes), body);
+    const auto ends = simulate(cluster_with_topology(topology, GetParam().nodes), body);
     return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
   };
   const auto on_vector = [](auto collective) {
-    return [collective](const Context& ctx) { return on_phantom(ctx, kBytes, collective); };
+    return [collective](const Context& ctx) { return time_on_phantom(ctx, kBytes, collective); };
   };
   Json turned = GetParam().topology;
   GetParam().turn(turned);
   const std::vector<std::function<double(Context)>> bodies = {
       on_vector([](Context c, const Tensor& x) { ring_allreduce(c, x, Reduce::sum); }),
       on_vector([](Context c, const Tensor& x) { binomial_broadcast(c, x, 0); }),
-      [](const Context& ctx) { return all_at_once(ctx, kBytes); }};
+      [](const Context& ctx) { return send_to_all(ctx, kBytes); }};
   double before_s = 0, after_s = 0;
   for (const auto& body : bodies) {
     const double before = seconds(GetParam().topology, body), after = seconds(turned, body);

@@ -12,11 +12,11 @@
 namespace trigram::test::transport_test {
 namespace {
 
-constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // those of joined_by
+constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // as in cluster_with_topology
 constexpr double kBytes = 1e6;
 
 Cluster with(const Transport& transport, int nodes = 2, int workers = 1) {
-  Cluster cluster = joined_by("flat", nodes, workers);
+  Cluster cluster = cluster_with_topology("flat", nodes, workers);
   cluster.transport = transport;
   return cluster;
 }
@@ -46,7 +46,7 @@ TEST(Transport, TakesNothingByDefault) {
 TEST(Transport, GoodputIsAShareOfEveryLinkBetweenNodes) {
   EXPECT_NEAR(last_end_s(with({.goodput = 0.8}), 1, 1), kLatency + kBytes / (0.8 * kNic_Bps),
               1e-12);
-  Cluster tree = joined_by({{"kind", "fat_tree"}, {"k", 4}}, 16);
+  Cluster tree = cluster_with_topology({{"kind", "fat_tree"}, {"k", 4}}, 16);
   tree.transport.goodput = 0.5;
   EXPECT_NEAR(last_end_s(tree, 1, 1), kLatency + kBytes / (0.5 * kNic_Bps), 1e-12);
   EXPECT_EQ(make_network(tree)->bisection().bandwidth_Bps, 8 * 0.5 * kNic_Bps);
@@ -55,7 +55,8 @@ TEST(Transport, GoodputIsAShareOfEveryLinkBetweenNodes) {
 TEST(Transport, GoodputIsAShareOfLinksBetweenSwitches) {
   // Messages go from pod to pod over links of a quarter of a NIC's bandwidth; shifts do not
   // collide.
-  Cluster tree = joined_by({{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "0.25GB/s"}}, 16);
+  Cluster tree =
+      cluster_with_topology({{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "0.25GB/s"}}, 16);
   EXPECT_NEAR(last_end_s(tree, 1, 8), kLatency + kBytes / 0.25e9, 1e-12);
   tree.transport.goodput = 0.8;
   EXPECT_NEAR(last_end_s(tree, 1, 8), kLatency + kBytes / (0.8 * 0.25e9), 1e-12);
@@ -128,7 +129,8 @@ TEST(Transport, AWindowIsSentOncePerRoundTrip) {
 }
 
 TEST(Transport, AWindowWaitsForTheWholeRoute) {
-  Cluster cluster = joined_by({{"kind", "torus"}, {"dimensions", {2}}, {"latency", "40us"}}, 2);
+  Cluster cluster =
+      cluster_with_topology({{"kind", "torus"}, {"dimensions", {2}}, {"latency", "40us"}}, 2);
   cluster.transport.tcp.window_bytes = 8192;
   const double latency_s = kLatency + 40e-6;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), windowed_s(kBytes, 8192, latency_s), 1e-12);
@@ -166,7 +168,8 @@ TEST(Transport, StreamsMoveMoreTogether) {
 TEST(Transport, AMessageHasAsManyStreamsAsSlices) {
   constexpr double kMiB = 1 << 20;
   const Transport even{.streams = 4}, sliced{.streams = 4, .slice_bytes = kMiB};
-  for (const double nbytes : {1.0, 1000.0, kMiB, 9 * kMiB}) EXPECT_EQ(even.streams_of(nbytes), 4);
+  for (const double nbytes : {1.0, 1000.0, kMiB, 9 * kMiB})
+    EXPECT_EQ(even.streams_per_message(nbytes), 4);
   const std::pair<double, int> expected[] = {{0, 1},
                                              {1, 1},
                                              {kMiB, 1},
@@ -179,7 +182,7 @@ TEST(Transport, AMessageHasAsManyStreamsAsSlices) {
                                              {4 * kMiB + 1, 4},
                                              {100 * kMiB, 4}};
   for (const auto& [nbytes, streams] : expected)
-    EXPECT_EQ(sliced.streams_of(nbytes), streams) << nbytes;
+    EXPECT_EQ(sliced.streams_per_message(nbytes), streams) << nbytes;
 }
 
 /// A message takes as long as its longest slice on a stream of its own.

@@ -54,7 +54,9 @@ Passed pass(const Cluster& cluster, const std::vector<Sent>& messages) {
 }
 
 /// `nodes` x `workers` with NICs of 1 GB/s and ports of 10 GB/s.
-Cluster nodes_of(int nodes, int workers = 1) { return joined_by("flat", nodes, workers); }
+Cluster nodes_of(int nodes, int workers = 1) {
+  return cluster_with_topology("flat", nodes, workers);
+}
 
 TEST(SharedLinks, AMessageAloneIsAsFastAsItsNarrowestLink) {
   Cluster cluster = nodes_of(2, 2);
@@ -135,9 +137,9 @@ std::vector<NamedCluster> networks() {
   bridged.intra.kind = IntraKind::pcie;
   return {{"flat", nodes_of(4, 4)},
           {"bridged", bridged},
-          {"fat_tree", joined_by(narrow({{"kind", "fat_tree"}, {"k", 4}}), 16)},
-          {"torus", joined_by(narrow({{"kind", "torus"}, {"dimensions", {4, 4}}}), 16)},
-          {"wan", joined_by(wan_of(4, 4), 16)}};
+          {"fat_tree", cluster_with_topology(narrow({{"kind", "fat_tree"}, {"k", 4}}), 16)},
+          {"torus", cluster_with_topology(narrow({{"kind", "torus"}, {"dimensions", {4, 4}}}), 16)},
+          {"wan", cluster_with_topology(wan_options(4, 4), 16)}};
 }
 
 constexpr double kSlices_s = 4 * threads::SharedLinks::kShortestSlice_s;

@@ -146,7 +146,7 @@ TEST(HRelations, TakeTheFullestLink) {
   const auto no_windows = [](int, int, bool) -> TcpWindow& {
     throw std::logic_error("the network has no windows");
   };
-  EXPECT_DOUBLE_EQ(relation.least_s(0, no_windows), 6e6 / cluster.inter.bandwidth_Bps);
+  EXPECT_DOUBLE_EQ(relation.min_duration_s(0, no_windows), 6e6 / cluster.inter.bandwidth_Bps);
   EXPECT_EQ(relation.overhead_s(), 0);
   EXPECT_EQ(pattern.links().size(), 6u) << "three NICs, both ways";
   EXPECT_FALSE(pattern.exact());

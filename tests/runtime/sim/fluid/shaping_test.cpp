@@ -26,7 +26,7 @@ struct Step {
 };
 
 Cluster shaped(const Step& step) {
-  Cluster cluster = joined_by("flat", step.nodes, step.workers);
+  Cluster cluster = cluster_with_topology("flat", step.nodes, step.workers);
   cluster.inter.shaping = {kRate_Bps, step.depth_bytes};
   return cluster;
 }
@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// Each pair has one connection here, where rings have two.
 TEST(FluidShapingChannels, AreThoseOfMessages) {
   for (const int channels : {1, 2}) {
-    Cluster cluster = joined_by("flat", 4);
+    Cluster cluster = cluster_with_topology("flat", 4);
     cluster.transport.stream_cap_Bps = 0.1e9;
     cluster.transport.channels = channels;
     const auto end_s = [&](Fidelity fidelity, bool rotates) {
