@@ -47,9 +47,8 @@ struct Transport {
   /// For open_mpi: the longest message, including Open MPI's header, that is sent without a
   /// request, in bytes (btl_tcp_eager_limit).
   double eager_limit_bytes = 65'536;
-  /// The longest header of Open MPI's messages in bytes. Open MPI subtracts it from the limit for
-  /// every message (mca_pml_ob1_send_request_start_btl: btl_eager_limit -
-  /// sizeof(mca_pml_ob1_hdr_t)). So a message of 64 KiB exceeds a limit of 64 KiB.
+  /// The longest header of Open MPI's messages, which Open MPI subtracts from the limit
+  /// (mca_pml_ob1_send_request_start_btl). So a message of 64 KiB exceeds a limit of 64 KiB.
   static constexpr double kOpenMpiHeader_bytes = 56;
   /// The buffer of an eager transport for a connection, in bytes per channel and in messages
   /// (`slots`). A message longer than the buffer is accepted when the buffer is empty. The default
@@ -60,8 +59,8 @@ struct Transport {
   double goodput = 1;
   /// The most bytes per second, in each direction, that the software of a node moves.
   double node_cap_Bps = kUnlimited;
-  /// The most bytes per second of one connection, that is, of all messages in flight from one
-  /// worker to another.
+  /// The most bytes per second of a connection: of all messages in flight from one worker to
+  /// another.
   double connection_cap_Bps = kUnlimited;
   /// Streams (sockets) per connection. If `slice_bytes` is 0, every message is split evenly over
   /// them. Otherwise messages are split into slices of at least `slice_bytes`, which go to the
@@ -75,9 +74,8 @@ struct Transport {
   std::int64_t channels = 1;
   /// The most bytes per second of one stream.
   double stream_cap_Bps = kUnlimited;
-  /// Variation of connections and of node software: the standard deviation of the logarithm of
-  /// their caps. `connection_cap_Bps` and `node_cap_Bps` are then the medians. Caps do not change
-  /// in time.
+  /// The standard deviation of the logarithm of the caps of connections and of node software.
+  /// `connection_cap_Bps` and `node_cap_Bps` are then the medians. Caps do not change in time.
   double variation = 0;
   /// The windows of streams; by default there are none, as over RDMA.
   Tcp tcp = {};
@@ -121,9 +119,9 @@ struct Transport {
   bool announces(double nbytes) const {
     return protocol == Protocol::open_mpi && nbytes + kOpenMpiHeader_bytes > eager_limit_bytes;
   }
-  /// Bytes that the kernel's send buffer of a socket holds on a route of this rate and latency:
-  /// twice the congestion window (tcp_sndbuf_expand, net/ipv4/tcp_input.c). The congestion window
-  /// is assumed to fill the route, within the bounds of the initial and the full window.
+  /// Bytes of a socket's send buffer on a route of this rate and latency: twice the congestion
+  /// window (tcp_sndbuf_expand, net/ipv4/tcp_input.c). The congestion window is assumed to fill the
+  /// route, but is at least the initial and at most the full window.
   double send_buffer_bytes(double rate_Bps, double latency_s) const;
   /// True if the buffer of an eager connection, which already holds `held_messages` messages of
   /// `held_bytes` bytes in total, has room for one more message of `nbytes` bytes.
