@@ -55,7 +55,7 @@ struct Endpoint {
   World& world;
   const std::string& stream;
   const int rank;
-  AcceleratorStream* queue = nullptr;  // the stream's; null if its world has no accelerators
+  AcceleratorStream* queue = nullptr;  // the stream's accelerator queue; null without accelerators
 
   std::mutex mutex;  // guards everything below
   std::condition_variable wake;
@@ -67,7 +67,7 @@ struct Endpoint {
 
   std::span<PostedTransfer> batch;  // of the current transfer() call
   std::size_t outstanding = 0;      // number of halves in `batch` that are not done
-  bool room_made = false;           // the transport has room again: retry waiting sends
+  bool retry_sends = false;         // the transport has buffer space again for waiting sends
   bool withdrawing = false;         // an exception is leaving the call
 
   double overslept_s = 0;  // seconds slept beyond the modelled time and not yet made up for
@@ -107,19 +107,18 @@ void check_on_stream(const Endpoint& endpoint);
 /// Throws InvariantError unless the calling thread belongs to a stream of the endpoint's rank.
 void check_on_rank(const Endpoint& endpoint);
 
-// Control messages that have arrived for a stream of this process.
-/// Puts a message into the inbox, and wakes the stream if it waits for this tag. Any thread may
-/// call it.
+/// Puts a control message into the inbox of a stream of this process, and wakes the stream if it
+/// waits for this tag. Any thread may call it.
 void deliver(Endpoint& receiver, int tag, const Message& message);
 
 /// Implementations of Control::receive and Control::poll for the stream of `self`.
 std::optional<Message> receive(Endpoint& self, int tag);
 std::optional<Message> poll(Endpoint& self, int tag);
 
-/// Fills `halves` with the halves of a batch. If the batch receives into the tensor of one of its
-/// sends, that send uses a copy in `staged`, because a message carries the values at the time of
-/// the call.
-void halves_of(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
-               std::vector<Tensor>& staged);
+/// Fills `halves` with one element for each send and receive of a batch. If the batch receives into
+/// the tensor of one of its sends, that send uses a copy in `staged`, because a message carries the
+/// values at the time of the call.
+void make_halves(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
+                 std::vector<Tensor>& staged);
 
 }  // namespace trigram::host

@@ -58,7 +58,7 @@ std::unique_ptr<Control> MpiGroup::control(host::Endpoint& self) {
 
 namespace {
 
-void hand_over(MpiGroup& group, int source, const ControlMessage& message) {
+void deliver_to(MpiGroup& group, int source, const ControlMessage& message) {
   host::deliver(group.endpoint(), static_cast<int>(message.tag), {source, message.a, message.b});
 }
 
@@ -69,7 +69,7 @@ MpiGroup& Groups::add(MpiWorld& world, const std::string& name, std::int64_t id,
   std::lock_guard lock(mutex_);
   MpiGroup& group = groups_.emplace_back(world, name, id, comm, data_comm);
   by_id_[id] = &group;
-  for (const auto& [source, message] : early_[id]) hand_over(group, source, message);
+  for (const auto& [source, message] : early_[id]) deliver_to(group, source, message);
   early_.erase(id);
   return group;
 }
@@ -78,7 +78,7 @@ void Groups::deliver(int source, const ControlMessage& control) {
   std::lock_guard lock(mutex_);
   const auto found = by_id_.find(control.stream);
   if (found == by_id_.end()) early_[control.stream].push_back({source, control});
-  else hand_over(*found->second, source, control);
+  else deliver_to(*found->second, source, control);
 }
 
 void Groups::wake_waiters() {

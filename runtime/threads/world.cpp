@@ -31,7 +31,7 @@ std::optional<Message> ThreadsControl::poll(int tag) { return host::poll(self_, 
 ThreadsGroup::ThreadsGroup(host::World& world, const std::string& name, int world_size)
     : Group(name),
       queues_(static_cast<std::size_t>(world_size) * std::size_t(world_size)),
-      answers_(queues_.size()) {
+      answer_queues_(queues_.size()) {
   for (int rank = 0; rank < world_size; ++rank) endpoints_.emplace_back(world, this->name(), rank);
 }
 

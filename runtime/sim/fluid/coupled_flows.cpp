@@ -30,8 +30,9 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   const double end_s = start_s + alone_s;
   auto flow = std::make_shared<Flow>(Flow{pattern, bytes, start_s, alone_s, std::move(then)});
   const auto& links = pattern.links();
-  const bool meets = std::any_of(links.begin(), links.end(), [&](LinkId id) { return busy(id); });
-  if (meets) share(links);
+  const bool shares_link =
+      std::any_of(links.begin(), links.end(), [&](LinkId id) { return busy(id); });
+  if (shares_link) share(links);
   count(flowing_, links, 1);
   flows_.push_back(flow);
   // The last arrival time may become known late: by then all members have arrived, and the
@@ -39,7 +40,7 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   world_.simulation().at(std::max(end_s, Simulation::clock()), [this, flow, end_s] {
     if (flow->alone) end(flow, end_s);
   });
-  if (meets || !foreseeable_) simulate(flow);
+  if (shares_link || !foreseeable_) simulate(flow);
   return flow;
 }
 
