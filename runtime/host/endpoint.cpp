@@ -35,6 +35,13 @@ void Endpoint::set_state(State next, const Wait& why) {
   wait = why;
 }
 
+void Endpoint::end_wait() {
+  std::lock_guard lock(mutex);
+  state = State::running;
+  wait = {};
+  ++waits_ended;
+}
+
 std::string Endpoint::wait_line() const {
   Wait why = wait;
   if (why.kind == Wait::message) {

@@ -22,10 +22,7 @@ void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
     }
     back_off.pause();
   } while (!ready());
-  if (!reported) return;
-  self.set_state(Endpoint::State::running);
-  std::lock_guard lock(self.mutex);
-  ++self.waits_ended;
+  if (reported) self.end_wait();
 }
 
 }  // namespace trigram::host

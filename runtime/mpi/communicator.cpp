@@ -65,10 +65,7 @@ void MpiCommunicator::await(MpiCollective& collective) {
     }
     back_off.pause();
   }
-  if (!reported) return;
-  self_.set_state(host::Endpoint::State::running);
-  std::lock_guard lock(self_.mutex);
-  ++self_.waits_ended;
+  if (reported) self_.end_wait();
 }
 
 int MpiCommunicator::size() const { return world_.layout().ranks(); }
@@ -223,11 +220,9 @@ void MpiCommunicator::await_completion() {
     back_off.pause(call_->delayed.empty() ? host::Clock::time_point::max() : call_->leave_at);
   }
   if (!reported) return;
+  self_.end_wait();
   std::lock_guard lock(self_.mutex);
   self_.batch = {};
-  self_.state = host::Endpoint::State::running;
-  self_.wait = {};
-  ++self_.waits_ended;
 }
 
 /// Waits until the time at which the eager sends of this call should have arrived.

@@ -47,8 +47,8 @@ bool is_new(const fs::path& file) {
   return stat(file.c_str(), &seen) != 0 || std::time(nullptr) - seen.st_ctime < kUntilMapped_s;
 }
 
-/// Removes from `files` what a process of this user maps. Processes of other users cannot map the
-/// files.
+/// Removes from `files` those that a process of this user maps. Processes of other users cannot map
+/// the files.
 void keep_unmapped(std::vector<fs::path>& files) {
   std::error_code ignored;
   for (const auto& process : fs::directory_iterator("/proc", ignored)) {

@@ -152,7 +152,7 @@ void Connection::apply_window(Message& message) {
 void Connection::advance() {
   const bool waited = !all_accepted();
   accept_messages();
-  while (accepted_ > 0 && idle()) {
+  while (accepted_ > 0 && can_start()) {
     Message next = std::move(queue_.front());
     queue_.pop_front();
     --accepted_;
@@ -194,7 +194,7 @@ bool Connection::Started::delivered() const {
   return comm->get_remaining() == 0 && earliest_s <= Simulation::clock() * kRounding;
 }
 
-bool Connection::idle() const {
+bool Connection::can_start() const {
   if (control_in_flight_) return false;
   return std::count_if(started_.begin(), started_.end(),
                        [](const Started& s) { return !s.delivered(); }) < max_in_flight_;

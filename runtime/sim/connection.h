@@ -35,7 +35,7 @@ class Connection {
     double nbytes;               // bytes on the wire
     TrafficClass traffic;
     double cap_Bps;  // largest rate of this message, in bytes per second
-    // Set when the message is accepted: the time of this, and the delay until it begins to move.
+    // The date at which the message was accepted, and the delay from then until it begins to move.
     double accepted_s = 0, latency_s = 0;
     std::function<void()> arrived = {};  // called when a control message arrives
   };
@@ -75,7 +75,7 @@ class Connection {
   void advance();
   /// True if another message can start, because fewer messages are in flight than the connection
   /// can carry at once.
-  bool idle() const;
+  bool can_start() const;
   /// A lower bound for the date of the next delivery.
   double next_delivery_s() const;
   /// Number of messages that were accepted and have not been received.

@@ -23,7 +23,7 @@ namespace trigram::threads {
 class ThreadsGroup;
 using host::Endpoint;
 
-/// Control messages go direct into the inbox of the destination's same-named stream. On an
+/// Control messages go directly into the inbox of the destination's same-named stream. On an
 /// emulated network, messages to other ranks arrive after the latency of the route.
 class ThreadsControl final : public Control {
  public:

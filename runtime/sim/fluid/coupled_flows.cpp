@@ -26,9 +26,9 @@ bool CoupledFlows::busy(LinkId link) const {
 std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRounds& pattern,
                                                               double bytes, double start_s,
                                                               double alone_s,
-                                                              std::function<void(double)> then) {
+                                                              std::function<void(double)> on_end) {
   const double end_s = start_s + alone_s;
-  auto flow = std::make_shared<Flow>(Flow{pattern, bytes, start_s, alone_s, std::move(then)});
+  auto flow = std::make_shared<Flow>(Flow{pattern, bytes, start_s, alone_s, std::move(on_end)});
   const auto& links = pattern.links();
   const bool shares_link =
       std::any_of(links.begin(), links.end(), [&](LinkId id) { return busy(id); });
@@ -83,7 +83,7 @@ void CoupledFlows::simulate(const std::shared_ptr<Flow>& flow) {
 void CoupledFlows::end(const std::shared_ptr<Flow>& flow, double date_s) {
   count(flowing_, flow->pattern.links(), -1);
   flows_.erase(std::find(flows_.begin(), flows_.end(), flow));
-  flow->then(date_s);
+  flow->on_end(date_s);
 }
 
 const std::vector<LinkId>& CoupledFlows::links_of(int source, int destination) {

@@ -154,11 +154,11 @@ std::vector<double> FluidCollectives::ends_s(PendingCollective& pending,
   Connections& connections = this->connections(pending, pattern);
   std::vector<double> ends =
       pending.shape == CollectivePattern::ring
-          ? ring_ends_s(pipeline, pattern.edges(), transport, connections.all)
-          : chain_ends_s(pipeline, pattern.edges(), transport, connections.all);
+          ? ring_ends_s(pipeline, pattern.edges(), transport, connections.by_edge)
+          : chain_ends_s(pipeline, pattern.edges(), transport, connections.by_edge);
   for (std::size_t i = 0; i < connections.windows.size(); ++i)
-    if (connections.windows[i] && !connections.all[i].window)
-      connections.windows[i]->sent(connections.all[i].free_s);
+    if (connections.windows[i] && !connections.by_edge[i].window)
+      connections.windows[i]->sent(connections.by_edge[i].free_s);
   std::rotate(ends.begin(), ends.end() - first, ends.end());
   return ends;
 }
@@ -166,7 +166,7 @@ std::vector<double> FluidCollectives::ends_s(PendingCollective& pending,
 FluidCollectives::Connections& FluidCollectives::connections(PendingCollective& pending,
                                                              const CoupledRounds& pattern) {
   Connections& connections = pending.rank_set.connections[&pattern];
-  connections.all.resize(pattern.edges().size());
+  connections.by_edge.resize(pattern.edges().size());
   if (world_.cluster().transport.tcp.exists()) open_windows(pending, pattern, connections);
   return connections;
 }
@@ -194,7 +194,7 @@ void FluidCollectives::open_windows(PendingCollective& pending, const CoupledRou
                                                .round_trip_s = 2 * pattern.edges()[i].latency_s},
                                               pending.start_s);
   for (std::size_t i = 0; i < windows.size(); ++i)
-    connections.all[i].window = opening ? windows[i] : nullptr;
+    connections.by_edge[i].window = opening ? windows[i] : nullptr;
 }
 
 /// If windows limit the whole collective, returns a flow at the sustained rate, which leaves the
@@ -217,7 +217,7 @@ void FluidCollectives::start_pipeline_flow(const std::shared_ptr<PendingCollecti
                                            std::vector<double> ends_s) {
   const double last_s =
       std::max(*std::max_element(ends_s.begin(), ends_s.end()), Simulation::clock());
-  auto& connections = pending->rank_set.connections[&pattern].all;
+  auto& connections = pending->rank_set.connections[&pattern].by_edge;
   double bytes = 0;
   for (const double nbytes : pending->pipeline.nbytes) bytes += nbytes;
   if (pending->shape == CollectivePattern::ring) {

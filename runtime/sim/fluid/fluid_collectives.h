@@ -77,8 +77,8 @@ class FluidCollectives {
   };
   /// The connections along the edges of a pattern.
   struct Connections {
-    std::vector<PipelineConnection> all;
-    std::vector<TcpWindow*> windows;  // null for edges inside nodes; empty if no TCP windows exist
+    std::vector<PipelineConnection> by_edge;
+    std::vector<TcpWindow*> windows;  // by edge; null inside nodes; empty if no TCP windows exist
   };
   /// A set of ranks that run collectives together on one stream. A rank's place is its index in the
   /// set.
