@@ -1,7 +1,5 @@
 #include "runtime/host/stream.h"
 
-#include <chrono>
-
 #include "core/check.h"
 #include "runtime/host/mutex.h"
 

@@ -1,5 +1,4 @@
 // The parts that depend on SimGrid 3.32: start-up, platform, actors and timers.
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -7,8 +6,6 @@
 #include <unistd.h>
 #include <xbt/log.h>
 
-#include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <simgrid/kernel/Timer.hpp>

@@ -3,7 +3,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "netmodels/cluster_network.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/check.h"
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {

@@ -1,14 +1,10 @@
 // Connections between two ranks: consecutive messages, TCP windows, and slow start.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <initializer_list>
-#include <limits>
 #include <utility>
 
 #include "netmodels/network/tcp.h"
-#include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
 namespace trigram::test::connections_test {

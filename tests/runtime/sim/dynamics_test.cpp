@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <functional>
-
 #include "netmodels/cluster_network.h"
 #include "netmodels/network/lower_bound.h"
 #include "tests/support/clusters.h"
@@ -50,6 +47,12 @@ double one_after_the_other_s(const Cluster& cluster, const std::vector<double>& 
     }
     return ctx.stream->now();
   })[1];
+}
+
+/// The lower bound for one message between two nodes.
+double bound_s(const Cluster& cluster, double bytes) {
+  const std::vector<Traffic> sent = {{0, static_cast<std::uint64_t>(bytes), 0, 1}, {}};
+  return lower_bound(*make_network(cluster), sent);
 }
 
 TEST(Shaping, OneMessageAfterIdleTime) {
@@ -132,23 +135,17 @@ TEST(Shaping, CountsHeaders) {
 }
 
 TEST(Shaping, AgreesWithTheLowerBound) {
-  for (const double bytes : {0.5e6, 4e6}) {
-    const std::vector<Traffic> sent = {{0, static_cast<std::uint64_t>(bytes), 0, 1}, {}};
-    const Cluster cluster = shaped(2);
-    EXPECT_NEAR(lower_bound(*make_network(cluster), sent), one_after_the_other_s(cluster, {bytes}),
-                1e-11);
-  }
+  for (const double bytes : {0.5e6, 4e6})
+    EXPECT_NEAR(bound_s(shaped(2), bytes), one_after_the_other_s(shaped(2), {bytes}), 1e-11);
 }
 
 TEST(Shaping, TheLowerBoundKnowsTheCreditAtTheStart) {
   for (const double initial : {0.0, 0.25e6, 0.99e6, 5e6}) {
     Cluster cluster = shaped(2);
     cluster.inter.shaping.initial_bytes = initial;
-    const std::vector<Traffic> sent = {{0, 4'000'000, 0, 1}, {}};
-    const double end_s = one_after_the_other_s(cluster, {4e6});
-    const double bound_s = lower_bound(*make_network(cluster), sent);
-    EXPECT_LE(bound_s, end_s + 1e-11) << initial;
-    EXPECT_NEAR(bound_s, end_s, 1e-3 * kDepth / kRate_Bps) << initial;
+    const double end_s = one_after_the_other_s(cluster, {4e6}), least_s = bound_s(cluster, 4e6);
+    EXPECT_LE(least_s, end_s + 1e-11) << initial;
+    EXPECT_NEAR(least_s, end_s, 1e-3 * kDepth / kRate_Bps) << initial;
   }
 }
 
@@ -210,14 +207,10 @@ TEST(Profile, ChangesTheLatencyOfControlMessages) {
 
 TEST(Profile, AgreesWithTheLowerBound) {
   const Cluster cluster = changing({{1e-3, 0.5, 3}, {3e-3, 2, 1}});
-  for (const double bytes : {0.5e6, 1.5e6, 4e6}) {
-    const std::vector<Traffic> sent = {{0, static_cast<std::uint64_t>(bytes), 0, 1}, {}};
-    EXPECT_NEAR(lower_bound(*make_network(cluster), sent), one_after_the_other_s(cluster, {bytes}),
-                1e-11);
-  }
+  for (const double bytes : {0.5e6, 1.5e6, 4e6})
+    EXPECT_NEAR(bound_s(cluster, bytes), one_after_the_other_s(cluster, {bytes}), 1e-11);
   // The latency may be at its minimum when a message is sent.
-  const std::vector<Traffic> nothing = {{0, 0, 0, 1}, {}};
-  EXPECT_NEAR(lower_bound(*make_network(changing({{1e-3, 1, 0.5}})), nothing), kLatency / 2, 1e-15);
+  EXPECT_NEAR(bound_s(changing({{1e-3, 1, 0.5}}), 0), kLatency / 2, 1e-15);
 }
 
 TEST(Dynamics, AreChecked) {

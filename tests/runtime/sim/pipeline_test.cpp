@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
-#include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
 namespace trigram::test::pipeline_test {

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <stdexcept>
-#include <vector>
 
 #include "runtime/threads/threads_runtime.h"
 

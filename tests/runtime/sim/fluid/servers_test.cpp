@@ -5,7 +5,6 @@
 
 #include "netmodels/cluster_network.h"
 #include "netmodels/h_relation.h"
-#include "tests/support/networks.h"
 #include "tests/support/training.h"
 
 namespace trigram::test::servers_test {
