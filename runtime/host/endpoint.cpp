@@ -71,10 +71,12 @@ void check_on_stream(const Endpoint& endpoint) {
   check_owner(this_endpoint() == &endpoint, endpoint.rank, endpoint.stream);
 }
 
-void check_on_rank(const Endpoint& endpoint) {
+void check_post(const Endpoint& sender, int dest) {
   const Endpoint* caller = this_endpoint();
-  const bool here = caller && &caller->world == &endpoint.world && caller->rank == endpoint.rank;
-  check_owner(here, endpoint.rank, endpoint.stream);
+  const bool same_rank = caller && &caller->world == &sender.world && caller->rank == sender.rank;
+  check_owner(dest == sender.rank ? same_rank : caller == &sender, sender.rank, sender.stream);
+  check_peer(sender.rank, dest, sender.world.layout().ranks(), sender.stream);
+  sender.world.check_not_failed();
 }
 
 namespace {

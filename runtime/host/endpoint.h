@@ -106,8 +106,10 @@ Endpoint*& this_endpoint();
 
 /// Throws InvariantError unless the calling thread is the thread of `endpoint`.
 void check_on_stream(const Endpoint& endpoint);
-/// Throws InvariantError unless the calling thread belongs to a stream of the endpoint's rank.
-void check_on_rank(const Endpoint& endpoint);
+/// Throws InvariantError unless the calling thread may post a control message from `sender` to rank
+/// `dest`: messages of a rank to itself may be posted by all of its streams. Throws Aborted if the
+/// world has failed.
+void check_post(const Endpoint& sender, int dest);
 
 /// Puts a control message into the inbox of a stream of this process, and wakes the stream if it
 /// waits for this tag. Any thread may call it.

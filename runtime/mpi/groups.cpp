@@ -1,7 +1,6 @@
 #include "runtime/mpi/groups.h"
 
 #include "core/check.h"
-#include "core/wait_text.h"
 #include "runtime/host/endpoint.h"
 #include "runtime/mpi/communicator.h"
 #include "runtime/mpi/session.h"
@@ -10,10 +9,7 @@
 namespace trigram::mpi {
 
 void MpiControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
-  if (dest == self_.rank) host::check_on_rank(self_);
-  else host::check_on_stream(self_);
-  check_peer(self_.rank, dest, world_.layout().ranks(), self_.stream);
-  world_.check_not_failed();
+  host::check_post(self_, dest);
   if (dest == self_.rank) return host::deliver(self_, tag, {self_.rank, a, b});
   world_.send_with_latency(
       dest, {.kind = ControlMessage::control, .stream = group_.id(), .tag = tag, .a = a, .b = b});

@@ -12,10 +12,7 @@
 namespace trigram::threads {
 
 void ThreadsControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
-  if (dest == self_.rank) host::check_on_rank(self_);
-  else host::check_on_stream(self_);
-  check_peer(self_.rank, dest, self_.world.layout().ranks(), self_.stream);
-  self_.world.check_not_failed();
+  host::check_post(self_, dest);
   Endpoint& receiver = group_.at(dest);
   const Message message{self_.rank, a, b};
   auto* const network = static_cast<ThreadsWorld&>(self_.world).network();
