@@ -131,7 +131,7 @@ bool overlaps(const Tensor& a, const Tensor& b) {
 }
 
 bool is_overwritten(const Tensor& sent, std::span<const Transfer> batch) {
-  return !sent.is_phantom() && std::any_of(batch.begin(), batch.end(), [&](const Transfer& t) {
+  return !sent.is_phantom() && std::ranges::any_of(batch, [&](const Transfer& t) {
     return t.kind == Transfer::recv && !t.tensor.is_phantom() && overlaps(sent, t.tensor);
   });
 }

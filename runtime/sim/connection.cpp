@@ -68,9 +68,7 @@ void Connection::send_control(std::function<void()> arrived) {
 }
 
 void Connection::request_arrived() {
-  const auto first = std::find_if(offers_.begin(), offers_.end(),
-                                  [](const Offer& offer) { return !offer.requested; });
-  first->requested = true;
+  std::ranges::find(offers_, false, &Offer::requested)->requested = true;
   while (!offers_.empty() && offers_.front().requested) {
     queue_.push_back(std::move(offers_.front().message));
     offers_.pop_front();
@@ -196,8 +194,7 @@ bool Connection::Started::delivered() const {
 
 bool Connection::can_start() const {
   if (control_in_flight_) return false;
-  return std::count_if(started_.begin(), started_.end(),
-                       [](const Started& s) { return !s.delivered(); }) < max_in_flight_;
+  return std::ranges::count(started_, false, &Started::delivered) < max_in_flight_;
 }
 
 double Connection::next_delivery_s() const {

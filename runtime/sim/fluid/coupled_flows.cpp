@@ -30,8 +30,7 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   const double end_s = start_s + alone_s;
   auto flow = std::make_shared<Flow>(Flow{pattern, bytes, start_s, alone_s, std::move(on_end)});
   const auto& links = pattern.links();
-  const bool shares_link =
-      std::any_of(links.begin(), links.end(), [&](LinkId id) { return busy(id); });
+  const bool shares_link = std::ranges::any_of(links, [&](LinkId id) { return busy(id); });
   if (shares_link) share(links);
   count(flowing_, links, 1);
   flows_.push_back(flow);
@@ -47,15 +46,12 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
 /// Called when other traffic starts on these links: flows that use them are no longer alone.
 void CoupledFlows::share(std::span<const LinkId> links) {
   ++shared_count_;
-  std::vector<bool> wanted(flowing_.size());
-  for (const LinkId link : links) wanted[static_cast<std::size_t>(link)] = true;
+  std::vector<bool> in_use(flowing_.size());
+  for (const LinkId link : links) in_use[static_cast<std::size_t>(link)] = true;
   const auto flows = flows_;
   for (const auto& flow : flows) {
-    const auto& own = flow->pattern.links();
-    if (flow->alone && std::any_of(own.begin(), own.end(), [&](LinkId link) {
-          return wanted[static_cast<std::size_t>(link)];
-        }))
-      simulate(flow);
+    const auto shares_link = [&](LinkId link) { return in_use[static_cast<std::size_t>(link)]; };
+    if (flow->alone && std::ranges::any_of(flow->pattern.links(), shares_link)) simulate(flow);
   }
 }
 
@@ -95,8 +91,7 @@ const std::vector<LinkId>& CoupledFlows::links_of(int source, int destination) {
 void CoupledFlows::message_starts(int source, int destination) {
   const auto& links = links_of(source, destination);
   count(sending_, links, 1);
-  if (std::any_of(links.begin(), links.end(),
-                  [&](LinkId link) { return flowing_[static_cast<std::size_t>(link)] > 0; }))
+  if (std::ranges::any_of(links, [&](LinkId id) { return flowing_[std::size_t(id)] > 0; }))
     share(std::vector(links));
 }
 

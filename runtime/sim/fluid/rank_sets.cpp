@@ -25,8 +25,7 @@ FluidCollectives::RankSet& FluidCollectives::rank_set(const SimStream& stream,
   for (const auto& known : candidates)
     if (known->stream == stream.id() &&
         (all ? known->members.size() == static_cast<std::size_t>(world_.layout().ranks())
-             : std::equal(members.begin(), members.end(), known->members.begin(),
-                          known->members.end())))
+             : std::ranges::equal(members, known->members)))
       return *known;
   auto rank_set = std::make_unique<RankSet>();
   rank_set->stream = stream.id();
@@ -49,8 +48,8 @@ void FluidCollectives::find_disjoint_sets(RankSet& rank_set) {
       if (other->stream != rank_set.stream ||
           (rank_set.has_disjoint_sets && other->has_disjoint_sets))
         continue;
-      if (std::none_of(other->members.begin(), other->members.end(),
-                       [&](int member) { return rank_set.place.contains(member); }))
+      if (std::ranges::none_of(other->members,
+                               [&](int member) { return rank_set.place.contains(member); }))
         rank_set.has_disjoint_sets = other->has_disjoint_sets = true;
     }
 }

@@ -187,7 +187,7 @@ TEST(SharedLinks, EveryLinkCarriesTheBytesOfItsRoutes) {
       for (const double end_s : results.end_s) EXPECT_GE(end_s, 0) << name;
     }
     // No link was faster than its bandwidth.
-    const double last_s = *std::max_element(results.end_s.begin(), results.end_s.end());
+    const double last_s = std::ranges::max(results.end_s);
     for (std::size_t id = 0; id < expected.size(); ++id)
       EXPECT_GE(last_s, (1 - 1e-9) * expected[id] / network->links()[id].bandwidth_Bps) << name;
   }
