@@ -17,9 +17,9 @@ class BackOff {
  public:
   /// For the completion of a message. It polls often before it sleeps, because this wait is the
   /// most frequent.
-  static BackOff of_a_message() { return BackOff(2000, std::chrono::microseconds(200)); }
+  static BackOff for_messages() { return BackOff(2000, std::chrono::microseconds(200)); }
   /// For control messages, for which a separate thread polls.
-  static BackOff of_a_control_message() { return BackOff(20, std::chrono::microseconds(500)); }
+  static BackOff for_control_messages() { return BackOff(20, std::chrono::microseconds(500)); }
 
   /// Returns no later than `latest`, the time at which this thread has something else to do.
   void pause(Clock::time_point latest = Clock::time_point::max()) {
@@ -29,13 +29,13 @@ class BackOff {
       return;
     }
     const Clock::time_point now = Clock::now();
-    std::this_thread::sleep_until(latest - now < nap_ ? latest : now + nap_);
-    nap_ = std::min(2 * nap_, longest_);
+    std::this_thread::sleep_until(latest - now < next_sleep_ ? latest : now + next_sleep_);
+    next_sleep_ = std::min(2 * next_sleep_, longest_);
   }
   /// Call this when something has happened: the next pauses begin without sleeping again.
   void reset() {
     polls_ = 0;
-    nap_ = kFirstNap;
+    next_sleep_ = kFirstSleep;
   }
   /// True once the pauses are sleeps.
   bool sleeping() const { return polls_ == eager_polls_; }
@@ -44,10 +44,10 @@ class BackOff {
   BackOff(int eager_polls, std::chrono::microseconds longest)
       : eager_polls_(eager_polls), longest_(longest) {}
 
-  static constexpr std::chrono::microseconds kFirstNap{10};
+  static constexpr std::chrono::microseconds kFirstSleep{10};
   const int eager_polls_;
   const std::chrono::microseconds longest_;
-  std::chrono::microseconds nap_ = kFirstNap;
+  std::chrono::microseconds next_sleep_ = kFirstSleep;
   int polls_ = 0;
 };
 

@@ -35,10 +35,17 @@ void Endpoint::set_state(State next, const Wait& why) {
   wait = why;
 }
 
+void Endpoint::end_wait() {
+  std::lock_guard lock(mutex);
+  state = State::running;
+  wait = {};
+  ++waits_ended;
+}
+
 std::string Endpoint::wait_line() const {
   Wait why = wait;
-  if (why.kind ==
-      Wait::message) {  // name a half of the batch that is missing, preferably a receive
+  if (why.kind == Wait::message) {
+    // The wait names a half of the batch that is not done, preferably a receive.
     const PostedTransfer* missing = nullptr;
     for (const PostedTransfer& half : batch)
       if (!half.done && (missing == nullptr || missing->kind < half.kind)) missing = &half;
@@ -64,10 +71,12 @@ void check_on_stream(const Endpoint& endpoint) {
   check_owner(this_endpoint() == &endpoint, endpoint.rank, endpoint.stream);
 }
 
-void check_on_rank(const Endpoint& endpoint) {
+void check_post(const Endpoint& sender, int dest) {
   const Endpoint* caller = this_endpoint();
-  const bool here = caller && &caller->world == &endpoint.world && caller->rank == endpoint.rank;
-  check_owner(here, endpoint.rank, endpoint.stream);
+  const bool same_rank = caller && &caller->world == &sender.world && caller->rank == sender.rank;
+  check_owner(dest == sender.rank ? same_rank : caller == &sender, sender.rank, sender.stream);
+  check_peer(sender.rank, dest, sender.world.layout().ranks(), sender.stream);
+  sender.world.check_not_failed();
 }
 
 namespace {
@@ -87,8 +96,8 @@ std::optional<Message> take(Endpoint& self, std::deque<Message>& messages) {
 void deliver(Endpoint& receiver, int tag, const Message& message) {
   // A control message between streams of the same rank also lets the receiver use everything that
   // the sender issued before it.
-  const bool neighbour = message.source == receiver.rank && this_endpoint() != &receiver;
-  const auto before = neighbour ? issued_here() : nullptr;
+  const bool same_rank = message.source == receiver.rank && this_endpoint() != &receiver;
+  const auto before = same_rank ? issued_here() : nullptr;
   bool awaited;
   {
     std::lock_guard lock(receiver.mutex);
@@ -117,13 +126,13 @@ std::optional<Message> poll(Endpoint& self, int tag) {
 
 namespace {
 
-bool overlap(const Tensor& a, const Tensor& b) {
+bool overlaps(const Tensor& a, const Tensor& b) {
   return a.data() < b.data() + b.nbytes() && b.data() < a.data() + a.nbytes();
 }
 
-bool overwritten(const Tensor& sent, std::span<const Transfer> batch) {
-  return !sent.is_phantom() && std::any_of(batch.begin(), batch.end(), [&](const Transfer& t) {
-    return t.kind == Transfer::recv && !t.tensor.is_phantom() && overlap(sent, t.tensor);
+bool is_overwritten(const Tensor& sent, std::span<const Transfer> batch) {
+  return !sent.is_phantom() && std::ranges::any_of(batch, [&](const Transfer& t) {
+    return t.kind == Transfer::recv && !t.tensor.is_phantom() && overlaps(sent, t.tensor);
   });
 }
 
@@ -135,14 +144,14 @@ Tensor staged_copy(const Tensor& x) {
 
 }  // namespace
 
-void halves_of(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
-               std::vector<Tensor>& staged) {
+void make_halves(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
+                 std::vector<Tensor>& staged) {
   halves.clear();
   staged.clear();
   staged.reserve(batch.size());  // keeps the pointers in `halves` valid
   for (const Transfer& t : batch) {
     const Tensor* tensor = &t.tensor;
-    if (t.kind == Transfer::send && overwritten(t.tensor, batch))
+    if (t.kind == Transfer::send && is_overwritten(t.tensor, batch))
       tensor = &staged.emplace_back(staged_copy(t.tensor));
     halves.push_back({t.kind, tensor, t.peer, t.traffic});
   }

@@ -55,7 +55,7 @@ struct Endpoint {
   World& world;
   const std::string& stream;
   const int rank;
-  AcceleratorStream* queue = nullptr;  // the stream's; null if its world has no accelerators
+  AcceleratorStream* queue = nullptr;  // the stream's accelerator queue; null without accelerators
 
   std::mutex mutex;  // guards everything below
   std::condition_variable wake;
@@ -67,7 +67,7 @@ struct Endpoint {
 
   std::span<PostedTransfer> batch;  // of the current transfer() call
   std::size_t outstanding = 0;      // number of halves in `batch` that are not done
-  bool room_made = false;           // the transport has room again: retry waiting sends
+  bool retry_sends = false;         // the transport has buffer space again for waiting sends
   bool withdrawing = false;         // an exception is leaving the call
 
   double overslept_s = 0;  // seconds slept beyond the modelled time and not yet made up for
@@ -91,6 +91,8 @@ struct Endpoint {
   /// Makes the owner evaluate the condition of its wait again.
   void poke() noexcept;
   void set_state(State next, const Wait& why = {});
+  /// Shows that a wait that set_state() has shown is over.
+  void end_wait();
   /// Describes the event for which the blocked owner waits. The caller holds the mutex.
   std::string wait_line() const;
 };
@@ -104,22 +106,23 @@ Endpoint*& this_endpoint();
 
 /// Throws InvariantError unless the calling thread is the thread of `endpoint`.
 void check_on_stream(const Endpoint& endpoint);
-/// Throws InvariantError unless the calling thread belongs to a stream of the endpoint's rank.
-void check_on_rank(const Endpoint& endpoint);
+/// Throws InvariantError unless the calling thread may post a control message from `sender` to rank
+/// `dest`: messages of a rank to itself may be posted by all of its streams. Throws Aborted if the
+/// world has failed.
+void check_post(const Endpoint& sender, int dest);
 
-// Control messages that have arrived for a stream of this process.
-/// Puts a message into the inbox, and wakes the stream if it waits for this tag. Any thread may
-/// call it.
+/// Puts a control message into the inbox of a stream of this process, and wakes the stream if it
+/// waits for this tag. Any thread may call it.
 void deliver(Endpoint& receiver, int tag, const Message& message);
 
 /// Implementations of Control::receive and Control::poll for the stream of `self`.
 std::optional<Message> receive(Endpoint& self, int tag);
 std::optional<Message> poll(Endpoint& self, int tag);
 
-/// Fills `halves` with the halves of a batch. If the batch receives into the tensor of one of its
-/// sends, that send uses a copy in `staged`, because a message carries the values at the time of
-/// the call.
-void halves_of(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
-               std::vector<Tensor>& staged);
+/// Fills `halves` with one element for each send and receive of a batch. If the batch receives into
+/// the tensor of one of its sends, that send uses a copy in `staged`, because a message carries the
+/// values at the time of the call.
+void make_halves(std::span<const Transfer> batch, std::vector<PostedTransfer>& halves,
+                 std::vector<Tensor>& staged);
 
 }  // namespace trigram::host

@@ -15,7 +15,7 @@
 namespace trigram::signal_message {
 namespace {
 
-// With the rest below 4096 bytes, so that one write to a pipe is atomic.
+// The whole output then has less than 4096 bytes, so that one write to a pipe is atomic.
 constexpr std::size_t kLongest = 3000;
 
 struct Text {
@@ -33,12 +33,12 @@ struct Text {
 std::array<Text, 4> texts;
 std::atomic<unsigned> newest{0};
 std::mutex setting;
-std::atomic<bool> asked{false};
+std::atomic<bool> requested{false};
 
 struct Ending {
-  Text who, parting;
+  Text process_name, last_line;
   int exit_code = 1;
-  int copy = -1;
+  int log_file = -1;
 };
 Ending ending;
 
@@ -55,13 +55,13 @@ const char* name_of(int signal) noexcept {
   }
 }
 
-/// The message to write, if possible a fresh one. First waits 100 ms, so that streams whose peers
-/// have just ended can reach their waits. The thread that sets messages may be the interrupted one,
-/// or may be stuck: then the old message is used.
-std::string_view settled() noexcept {
+/// The message to write. Waits 100 ms first, so that streams whose peers have just ended can reach
+/// their waits, and then requests an update. If the thread that sets messages is stuck, or is the
+/// interrupted thread, no update comes and the previous message is used.
+std::string_view latest_message() noexcept {
   pause_ms(100);
-  asked.store(true);
-  for (int ms = 0; ms < 100 && asked.load(); ms += 5) pause_ms(5);
+  requested.store(true);
+  for (int ms = 0; ms < 100 && requested.load(); ms += 5) pause_ms(5);
   return texts[newest.load()].view();
 }
 
@@ -70,14 +70,14 @@ void end(int signal) noexcept {
   if (ends.test_and_set()) return;  // another thread is already writing
   std::array<char, 4096> message;
   std::size_t size = 0;
-  for (const std::string_view part :
-       {ending.who.view(), std::string_view(" is ended by "), std::string_view(name_of(signal)),
-        std::string_view("\n"), settled(), ending.parting.view()}) {
-    const std::size_t room = std::min(part.size(), message.size() - size);
-    std::memcpy(message.data() + size, part.data(), room);
-    size += room;
+  for (const std::string_view part : {ending.process_name.view(), std::string_view(" is ended by "),
+                                      std::string_view(name_of(signal)), std::string_view("\n"),
+                                      latest_message(), ending.last_line.view()}) {
+    const std::size_t count = std::min(part.size(), message.size() - size);
+    std::memcpy(message.data() + size, part.data(), count);
+    size += count;
   }
-  for (const int file : {STDERR_FILENO, ending.copy})
+  for (const int file : {STDERR_FILENO, ending.log_file})
     if (file >= 0) static_cast<void>(!write(file, message.data(), size));
   _exit(ending.exit_code);
 }
@@ -89,17 +89,17 @@ void set(std::string_view text) {
   const unsigned next = (newest.load() + 1) % texts.size();
   texts[next].assign(std::string(text.substr(0, kLongest - 1)) + "\n");
   newest.store(next);
-  asked.store(false);
+  requested.store(false);
 }
 
-bool wanted() noexcept { return asked.load(std::memory_order_relaxed); }
+bool update_requested() noexcept { return requested.load(std::memory_order_relaxed); }
 
-void end_on_signals(const std::string& who, const std::string& parting, int exit_code,
-                    const std::string& copy) {
-  ending.who.assign(who);
-  ending.parting.assign(parting);
+void end_on_signals(const std::string& process_name, const std::string& last_line, int exit_code,
+                    const std::string& log_path) {
+  ending.process_name.assign(process_name);
+  ending.last_line.assign(last_line);
   ending.exit_code = exit_code;
-  if (!copy.empty()) ending.copy = open(copy.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (!log_path.empty()) ending.log_file = open(log_path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   struct sigaction action {};
   action.sa_handler = end;
   action.sa_flags = SA_RESTART;

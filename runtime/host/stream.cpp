@@ -1,15 +1,18 @@
 #include "runtime/host/stream.h"
 
-#include <chrono>
-
 #include "core/check.h"
 #include "runtime/host/mutex.h"
 
 namespace trigram::host {
 
-void HostWork::notify(Endpoint& waiter) {
-  std::lock_guard lock(mutex_);
-  if (!issued()) waiters_.push_back(&waiter);
+void HostWork::await_issued(Endpoint& waiter) {
+  {
+    std::lock_guard lock(mutex_);
+    if (issued()) return;
+    waiters_.push_back(&waiter);
+  }
+  std::unique_lock lock(waiter.mutex);
+  waiter.park(lock, {.kind = Wait::work, .name = stream_}, [this] { return issued(); });
 }
 
 void HostWork::complete(std::exception_ptr error, std::shared_ptr<AcceleratorEvent> end) {
@@ -42,7 +45,7 @@ HostStream::~HostStream() {
 
 void HostStream::join() {
   if (!worker_.joinable()) return;
-  if (std::uncaught_exceptions() > exceptions_at_birth_) world().fail(nullptr);
+  if (std::uncaught_exceptions() > exceptions_at_start_) world().fail(nullptr);
   {
     std::lock_guard lock(self_.mutex);
     self_.closing = true;
@@ -96,10 +99,10 @@ OneWay HostStream::fork_one_way(const std::string& name) {
 
 void HostStream::start_worker() {
   self_.set_state(Endpoint::State::running);
-  worker_ = std::thread([this] { work_off(); });
+  worker_ = std::thread([this] { run_tasks(); });
 }
 
-void HostStream::work_off() noexcept {
+void HostStream::run_tasks() noexcept {
   this_endpoint() = &self_;
   try {
     if (queue_) queue_->enter();
@@ -171,12 +174,7 @@ void HostStream::wait(Work& work) {
   check_on_stream(self_);
   auto* const awaited = dynamic_cast<HostWork*>(&work);
   TRIGRAM_CHECK(awaited != nullptr, "waited for a Work of another runtime");
-  if (!awaited->issued()) {
-    awaited->notify(self_);
-    std::unique_lock lock(self_.mutex);
-    self_.park(lock, {.kind = Wait::work, .name = awaited->stream()},
-               [&] { return awaited->issued(); });
-  }
+  awaited->await_issued(self_);
   if (awaited->error()) std::rethrow_exception(awaited->error());
   if (awaited->end()) queue_->wait(*awaited->end());
 }
@@ -185,13 +183,9 @@ void HostStream::synchronize() {
   Endpoint* const caller = this_endpoint();
   if (caller == &self_) return drain();
   TRIGRAM_CHECK(caller != nullptr, "stream {} is synchronised from outside any stream", name());
-  auto last = enqueue([](Context) {}, nullptr);
-  last->notify(*caller);
-  std::unique_lock lock(caller->mutex);
-  caller->park(lock, {.kind = Wait::work, .name = last->stream()}, [&] { return last->issued(); });
-  lock.unlock();
-  world().waiter().await({.kind = Wait::work, .name = last->stream()},
-                         [&] { return last->done(); });
+  const auto last = enqueue([](Context) {}, nullptr);
+  last->await_issued(*caller);
+  world().waiter().await({.kind = Wait::work, .name = name()}, [&] { return last->done(); });
 }
 
 void HostStream::finish() {

@@ -19,15 +19,14 @@ class HostWork final : public Work {
   bool done() const override { return issued() && (!end_ || end_->reached()); }
   /// True once the task has returned; the accelerator may still be running what the task issued.
   bool issued() const { return issued_.load(std::memory_order_acquire); }
-  const std::string& stream() const { return stream_; }
-  /// The exception that the task threw, or null. Valid once the task is issued; the same holds for
-  /// `end`.
+  /// The exception that the task threw, or null. Valid once the task is issued.
   const std::exception_ptr& error() const { return error_; }
   /// The accelerator event after everything that the task issued; null without an accelerator.
+  /// Valid once the task is issued.
   const std::shared_ptr<AcceleratorEvent>& end() const { return end_; }
 
-  /// Wakes `waiter` once the work is issued.
-  void notify(Endpoint& waiter);
+  /// Blocks the calling stream, whose endpoint is `waiter`, until the work is issued.
+  void await_issued(Endpoint& waiter);
   void complete(std::exception_ptr error, std::shared_ptr<AcceleratorEvent> end);
 
  private:
@@ -76,7 +75,7 @@ class HostStream final : public Stream {
   std::shared_ptr<HostWork> enqueue(Task task, std::shared_ptr<AcceleratorEvent> after);
   void drain();
   void join();
-  void work_off() noexcept;
+  void run_tasks() noexcept;
   void run(Job job);
 
   Group& group_;
@@ -84,7 +83,7 @@ class HostStream final : public Stream {
   std::unique_ptr<Control> control_;
   std::unique_ptr<AcceleratorStream> queue_;    // null if tensors live in host memory
   std::unique_ptr<Communicator> communicator_;  // null if the communicator belongs to the queue
-  const int exceptions_at_birth_ = std::uncaught_exceptions();
+  const int exceptions_at_start_ = std::uncaught_exceptions();
   std::size_t forks_ = 0;
   std::thread worker_;
 };

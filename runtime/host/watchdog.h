@@ -15,8 +15,8 @@ namespace trigram::host {
 struct StreamSnapshot {
   bool running = false;           // at least one stream runs, or is in a wait that may take long
   std::uint64_t waits_ended = 0;  // number of waits that have ended so far, over all streams
-  std::vector<std::string>
-      blocked;  // one line per blocked stream, with the event for which it waits
+  /// One line for each blocked stream, which names the event for which the stream waits.
+  std::vector<std::string> blocked;
 
   void add(Endpoint& endpoint);
   void add(const StreamSnapshot& other);
@@ -57,10 +57,10 @@ inline void StreamSnapshot::add(const StreamSnapshot& other) {
 }
 
 inline bool Watchdog::hangs(const StreamSnapshot& snapshot, Clock::time_point now) {
-  const bool moves =
+  const bool progressing =
       snapshot.running || snapshot.blocked.empty() || snapshot.waits_ended != waits_ended_;
   waits_ended_ = snapshot.waits_ended;
-  if (moves) timeout_.restart(now);
+  if (progressing) timeout_.restart(now);
   return timeout_.is_over(now);
 }
 

@@ -9,7 +9,7 @@ void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
   if (ready()) return;
   TRIGRAM_CHECK(this_endpoint() != nullptr, "a wait outside any stream");
   Endpoint& self = *this_endpoint();
-  BackOff back_off = BackOff::of_a_message();
+  BackOff back_off = BackOff::for_messages();
   bool reported = false;  // the endpoint shows this wait to the watchdog
   do {
     self.world.check_not_failed();
@@ -22,10 +22,7 @@ void HostWaiter::await(const Wait& why, const std::function<bool()>& ready) {
     }
     back_off.pause();
   } while (!ready());
-  if (!reported) return;
-  self.set_state(Endpoint::State::running);
-  std::lock_guard lock(self.mutex);
-  ++self.waits_ended;
+  if (reported) self.end_wait();
 }
 
 }  // namespace trigram::host

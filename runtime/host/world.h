@@ -70,8 +70,8 @@ class World {
   /// The group of the n-th stream forked from `parent`. Throws InvariantError if another rank gave
   /// that stream a different name.
   virtual Group& fork(Group& parent, std::size_t n, const std::string& name, int rank) = 0;
-  /// The groups of the n-th stream and of the next, which are the ends of a one-way channel: `in`
-  /// receives the messages that `out` sends. Throws as `fork` does.
+  /// The groups of streams n and n + 1, which are the ends of a one-way channel: `in` receives the
+  /// messages that `out` sends. Throws as `fork` does.
   struct OneWayGroups {
     Group &out, &in;
   };

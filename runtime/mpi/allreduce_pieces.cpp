@@ -7,12 +7,13 @@
 namespace trigram::mpi {
 namespace {
 
-constexpr int kMostRanksDirect = 3;
-// In elements. With two ranks, messages are half as long as pieces.
+constexpr int kMaxRanksDirect = 3;
+// The largest pieces, in elements: of a direct allreduce that exchanges whole pieces, of a direct
+// allreduce that scatters them, and of MPI_Iallreduce.
 constexpr std::size_t kLargestExchanged = std::size_t{32} << 10;
 constexpr std::size_t kLargestDirectPiece = std::size_t{512} << 10;
 constexpr std::size_t kLargestNativePiece = std::size_t{64} << 10;
-constexpr std::size_t kDirectPiecesUnderWay = 2;
+constexpr std::size_t kDirectPiecesInFlight = 2;
 
 }  // namespace
 
@@ -21,23 +22,23 @@ AllreducePieces::AllreducePieces(MPI_Comm comm, int rank, int ranks, Device& dev
       rank_(static_cast<std::size_t>(rank)),
       ranks_(static_cast<std::size_t>(ranks)),
       device_(device),
-      direct_(ranks <= kMostRanksDirect) {}
+      direct_(ranks <= kMaxRanksDirect) {}
 
 void AllreducePieces::begin(const Tensor& x, Reduce op) {
   x_ = x;
   op_ = op;
   const std::size_t largest = direct_ ? kLargestDirectPiece : kLargestNativePiece;
   count_ = (x.numel() + largest - 1) / largest;
-  begun_ = ended_ = turn_ = 0;
-  under_way_ = std::min(count_, direct_ ? kDirectPiecesUnderWay : kMostUnderWay);
-  while (begun_ < under_way_) begin_piece(slots_[begun_]);
+  begun_ = ended_ = next_slot_ = 0;
+  slots_used_ = std::min(count_, direct_ ? kDirectPiecesInFlight : kMaxInFlight);
+  while (begun_ < slots_used_) begin_piece(slots_[begun_]);
 }
 
 /// Slots are tested in turn, even if another slot is ready first: MPI requires that all ranks start
 /// all steps in the same order.
 bool AllreducePieces::progress() {
   if (ended()) return true;
-  Slot& slot = slots_[turn_];
+  Slot& slot = slots_[next_slot_];
   int done = 0;
   check(MPI_Test(&slot.request, &done, MPI_STATUS_IGNORE), "MPI_Test");
   if (!done) return false;
@@ -46,8 +47,8 @@ bool AllreducePieces::progress() {
     if (begun_ < count_) begin_piece(slot);
     else end_slot(slot);
   }
-  do turn_ = (turn_ + 1) % under_way_;
-  while (!ended() && slots_[turn_].step == Slot::idle);
+  do next_slot_ = (next_slot_ + 1) % slots_used_;
+  while (!ended() && slots_[next_slot_].step == Slot::idle);
   return true;
 }
 
@@ -70,9 +71,9 @@ bool AllreducePieces::step_ended(Slot& slot) {
   switch (slot.step) {
     case Slot::idle: return false;
     case Slot::native: finish(slot.piece); return true;
-    case Slot::exchange: reduce_from_all(slot.piece, slot.room); return true;
+    case Slot::exchange: reduce_from_all(slot.piece, slot.buffer); return true;
     case Slot::scatter:
-      reduce_from_all(own_part(slot), slot.room);
+      reduce_from_all(own_part(slot), slot.buffer);
       begin_gather(slot);
       return false;
     case Slot::gather: return true;
@@ -83,14 +84,15 @@ bool AllreducePieces::step_ended(Slot& slot) {
 void AllreducePieces::begin_native(Slot& slot) {
   slot.step = Slot::native;
   const Tensor& x = slot.piece;
-  const Tensor copy = room_for(slot, x.numel());
+  const Tensor copy = buffer_for(slot, x.numel());
   device_.copy(copy, x);
   check(MPI_Iallreduce(copy.data(), x.data(), static_cast<int>(x.numel()), MPI_FLOAT,
                        op_ == Reduce::max ? MPI_MAX : MPI_SUM, comm_, &slot.request),
         "MPI_Iallreduce");
 }
 
-/// Sends the whole piece to all ranks. The values of rank r arrive in section r of the room.
+/// Sends the whole piece to all ranks. The values of rank r arrive in section r of the slot's
+/// buffer.
 void AllreducePieces::begin_exchange(Slot& slot) {
   slot.step = Slot::exchange;
   const std::size_t numel = slot.piece.numel();
@@ -100,11 +102,11 @@ void AllreducePieces::begin_exchange(Slot& slot) {
   slot.received.offsets.clear();
   for (std::size_t r = 0; r < ranks_; ++r)
     slot.received.offsets.push_back(static_cast<int>(r * numel));
-  send_to_all(slot, room_for(slot, ranks_ * numel));
+  send_to_all(slot, buffer_for(slot, ranks_ * numel));
 }
 
 /// Sends to each rank the values of that rank's part. The values of rank r arrive in section r of
-/// the room.
+/// the slot's buffer.
 void AllreducePieces::begin_scatter(Slot& slot) {
   slot.step = Slot::scatter;
   const std::size_t mine = own_part(slot).numel();
@@ -119,7 +121,7 @@ void AllreducePieces::begin_scatter(Slot& slot) {
     slot.received.offsets.push_back(static_cast<int>(r * mine));
     before += part;
   }
-  send_to_all(slot, room_for(slot, ranks_ * mine));
+  send_to_all(slot, buffer_for(slot, ranks_ * mine));
 }
 
 /// Receives each reduced part from its owner, into its place in the piece.
@@ -132,21 +134,23 @@ void AllreducePieces::begin_gather(Slot& slot) {
 }
 
 /// Sets the counts so that values are sent to all ranks except this one.
-void AllreducePieces::send_to_all(Slot& slot, const Tensor& room) {
+void AllreducePieces::send_to_all(Slot& slot, const Tensor& buffer) {
   slot.sent.counts[rank_] = slot.received.counts[rank_] = 0;
   check(MPI_Ialltoallv(slot.piece.data(), slot.sent.counts.data(), slot.sent.offsets.data(),
-                       MPI_FLOAT, room.data(), slot.received.counts.data(),
+                       MPI_FLOAT, buffer.data(), slot.received.counts.data(),
                        slot.received.offsets.data(), MPI_FLOAT, comm_, &slot.request),
         "MPI_Ialltoallv");
 }
 
 /// Reduces in the order of ranks, whichever rank this is, so that all ranks compute the same sums.
-/// Section r of `room` has the values of x from rank r.
-void AllreducePieces::reduce_from_all(const Tensor& x, const Tensor& room) {
-  const auto from = [&](std::size_t r) { return room.slice(r * x.numel(), x.numel(), x.numel()); };
-  const auto reduce = [&](const Tensor& more, const Tensor& into) {
-    if (op_ == Reduce::max) device_.maximum(more, into);
-    else device_.axpby(1, more, 1, into);
+/// Section r of `buffer` has the values of x from rank r.
+void AllreducePieces::reduce_from_all(const Tensor& x, const Tensor& buffer) {
+  const auto from = [&](std::size_t r) {
+    return buffer.slice(r * x.numel(), x.numel(), x.numel());
+  };
+  const auto reduce = [&](const Tensor& operand, const Tensor& into) {
+    if (op_ == Reduce::max) device_.maximum(operand, into);
+    else device_.axpby(1, operand, 1, into);
   };
   for (std::size_t r = 1; r < rank_; ++r) reduce(from(r), from(0));
   if (rank_ > 0) reduce(from(0), x);
@@ -160,10 +164,10 @@ void AllreducePieces::finish(const Tensor& sum) {
 
 Tensor AllreducePieces::own_part(const Slot& slot) const { return slot.piece.part(rank_, ranks_); }
 
-/// A tensor of at least `numel` elements. It is allocated on first use and kept.
-Tensor AllreducePieces::room_for(Slot& slot, std::size_t numel) {
-  if (slot.room.numel() < numel) slot.room = device_.empty(numel);
-  return slot.room.slice(0, numel, numel);
+/// The first `numel` elements of the slot's buffer, which grows if it is shorter.
+Tensor AllreducePieces::buffer_for(Slot& slot, std::size_t numel) {
+  if (slot.buffer.numel() < numel) slot.buffer = device_.empty(numel);
+  return slot.buffer.slice(0, numel, numel);
 }
 
 }  // namespace trigram::mpi

@@ -31,14 +31,14 @@ class AllreducePieces {
   bool progress();
 
  private:
-  static constexpr std::size_t kMostUnderWay = 8;
+  static constexpr std::size_t kMaxInFlight = 8;
 
   /// A piece in flight, with the memory that MPI may still read or write.
   struct Slot {
     enum Step { idle, native, exchange, scatter, gather } step = idle;
     MPI_Request request = MPI_REQUEST_NULL;
     Tensor piece;
-    Tensor room;  // for the values of other ranks, or for a copy
+    Tensor buffer;  // for the values of other ranks, or for a copy
     struct Side {
       std::vector<int> counts, offsets;  // by rank, in elements
     } sent, received;
@@ -49,13 +49,13 @@ class AllreducePieces {
   void begin_exchange(Slot& slot);
   void begin_scatter(Slot& slot);
   void begin_gather(Slot& slot);
-  void send_to_all(Slot& slot, const Tensor& room);
+  void send_to_all(Slot& slot, const Tensor& buffer);
   bool step_ended(Slot& slot);
   void end_slot(Slot& slot);
-  void reduce_from_all(const Tensor& x, const Tensor& room);
+  void reduce_from_all(const Tensor& x, const Tensor& buffer);
   void finish(const Tensor& sum);
   Tensor own_part(const Slot& slot) const;
-  Tensor room_for(Slot& slot, std::size_t numel);
+  Tensor buffer_for(Slot& slot, std::size_t numel);
 
   const MPI_Comm comm_;
   const std::size_t rank_, ranks_;
@@ -64,8 +64,8 @@ class AllreducePieces {
   Tensor x_;
   Reduce op_ = Reduce::sum;
   std::size_t count_ = 0, begun_ = 0, ended_ = 0;  // numbers of pieces
-  std::size_t under_way_ = 0, turn_ = 0;           // slots in use, and the slot to test next
-  std::array<Slot, kMostUnderWay> slots_;
+  std::size_t slots_used_ = 0, next_slot_ = 0;     // slots in use, and the slot to test next
+  std::array<Slot, kMaxInFlight> slots_;
 };
 
 }  // namespace trigram::mpi

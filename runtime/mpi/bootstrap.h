@@ -24,7 +24,7 @@ class MpiBootstrap final : public Bootstrap {
 
   /// Adds a value from a message of kind `put`, whose text is the key, a zero byte and the value.
   /// Any thread may call it.
-  void hear(const std::string& text);
+  void store(const std::string& text);
 
  private:
   ControlChannel& control_channel_;
@@ -35,7 +35,7 @@ class MpiBootstrap final : public Bootstrap {
 
 inline void MpiBootstrap::put(const std::string& key, const std::string& value) {
   const std::string text = key + '\0' + value;
-  hear(text);
+  store(text);
   for (int other = 0; other < size_; ++other)
     if (other != rank_) control_channel_.send(other, {.kind = ControlMessage::put, .text = text});
 }
@@ -46,7 +46,7 @@ inline std::optional<std::string> MpiBootstrap::get(const std::string& key) {
   return found == values_.end() ? std::nullopt : std::optional(found->second);
 }
 
-inline void MpiBootstrap::hear(const std::string& text) {
+inline void MpiBootstrap::store(const std::string& text) {
   const std::string key = text.substr(0, text.find('\0'));
   std::lock_guard lock(mutex_);
   const bool is_new = values_.emplace(key, text.substr(key.size() + 1)).second;

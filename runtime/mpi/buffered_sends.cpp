@@ -15,6 +15,7 @@ bool MpiWorld::buffers_to(int peer) const {
   return !layout().same_node(rank(), peer);
 }
 
+/// With automatic sends, true if every node has one rank.
 bool MpiWorld::buffers_to_all() const {
   if (transport_.protocol != Transport::Protocol::eager || eager_.latency_s > 0) return false;
   if (sends_ != MpiSends::automatic) return sends_ == MpiSends::buffered;
@@ -33,50 +34,50 @@ std::int64_t MpiCommunicator::buffered(std::size_t nbytes) const {
                                                   TrafficClass::point_to_point);
 }
 
-/// Messages to a rank leave in order. A message for which the outbox has no room delays all later
-/// messages to its rank.
-void MpiCommunicator::post_or_buffer(std::size_t half) {
+/// Sends now, or lets the send wait. Messages to a rank leave in order: a message for which the
+/// outbox has no room delays all later messages to its rank.
+void MpiCommunicator::send_in_order(std::size_t half) {
   const int peer = call_->halves[half].peer;
-  const auto same = [&](std::size_t other) { return call_->halves[other].peer == peer; };
-  const bool behind =
-      std::any_of(call_->waiting_for_room.begin(), call_->waiting_for_room.end(), same);
-  if (behind || !buffer_or_post(half)) call_->waiting_for_room.push_back(half);
+  const bool must_wait = std::ranges::any_of(call_->waiting_for_outbox, [&](std::size_t earlier) {
+    return call_->halves[earlier].peer == peer;
+  });
+  if (must_wait || !try_send(half)) call_->waiting_for_outbox.push_back(half);
 }
 
-/// Returns false, without having done anything, if the outbox has no room. Messages that are too
-/// long for the outbox are sent from the caller's memory.
-bool MpiCommunicator::buffer_or_post(std::size_t half) {
+/// Sends through the outbox, or from the caller's memory if the message is not to be buffered, is
+/// too long for the outbox, or would overtake pieces that wait. Returns false, without having done
+/// anything, if the outbox has no room.
+bool MpiCommunicator::try_send(std::size_t half) {
   host::PostedTransfer& h = call_->halves[half];
   const Tensor& x = *h.tensor;
   const std::size_t filler = filler_of(x);
-  const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
-  if (!world_.buffers_to(h.peer) || std::max(payload, filler) > Outbox::kLongest ||
+  if (!world_.buffers_to(h.peer) || std::max(payload_of(x), filler) > Outbox::kLongest ||
       has_waiting(h.peer)) {
     post(half);
     return true;
   }
-  if (!outbox_->takes(h.peer, x, filler, h.traffic)) return false;
+  if (!outbox_->has_room(h.peer, x, filler, h.traffic)) return false;
   outbox_->send(h.peer, x, filler);
   std::lock_guard lock(self_.mutex);
   h.done = true;
   return true;
 }
 
-/// Returns the number of sends that waited for room and are now complete.
+/// Returns the number of sends that no longer wait for the outbox.
 std::size_t MpiCommunicator::retry_waiting_sends() {
-  if (call_->waiting_for_room.empty() || outbox_->forget_received() == 0) return 0;
-  const auto waited = std::exchange(call_->waiting_for_room, {});
-  for (const std::size_t half : waited) post_or_buffer(half);
-  return waited.size() - call_->waiting_for_room.size();
+  if (call_->waiting_for_outbox.empty() || outbox_->forget_received() == 0) return 0;
+  const auto waited = std::exchange(call_->waiting_for_outbox, {});
+  for (const std::size_t half : waited) send_in_order(half);
+  return waited.size() - call_->waiting_for_outbox.size();
 }
 
 bool MpiCommunicator::has_waiting(int peer) const {
-  return std::any_of(call_->waiting.begin(), call_->waiting.end(),
-                     [&](const Piece& piece) { return call_->halves[piece.half].peer == peer; });
+  return std::ranges::any_of(
+      call_->waiting, [&](const Piece& piece) { return call_->halves[piece.half].peer == peer; });
 }
 
 void MpiCommunicator::flush() {
-  host::BackOff back_off = host::BackOff::of_a_message();
+  host::BackOff back_off = host::BackOff::for_messages();
   while (!outbox_->empty()) {
     world_.check_not_failed();
     if (outbox_->forget_received() > 0) {

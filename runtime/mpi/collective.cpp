@@ -6,7 +6,7 @@
 
 namespace trigram::mpi {
 
-bool MpiCollective::can(const Collective& c, int ranks) {
+bool MpiCollective::supports(const Collective& c, int ranks) {
   const bool reduces = c.kind == Collective::allreduce || c.kind == Collective::reduce_scatter;
   if (c.x.is_phantom() || (reduces && c.x.dtype() != DType::f32)) return false;
   if (c.kind == Collective::all_to_all &&
@@ -16,24 +16,25 @@ bool MpiCollective::can(const Collective& c, int ranks) {
 }
 
 void MpiCollective::begin(const Collective& collective) {
-  c_ = collective;
-  if (c_.kind == Collective::allreduce) return allreduce_.begin(c_.x, c_.op);
-  under_way_ = true;
-  const int bytes = static_cast<int>(c_.x.nbytes());
-  switch (c_.kind) {
+  call_ = collective;
+  if (call_.kind == Collective::allreduce) return allreduce_.begin(call_.x, call_.op);
+  in_flight_ = true;
+  const int bytes = static_cast<int>(call_.x.nbytes());
+  switch (call_.kind) {
     case Collective::allreduce: return;
     case Collective::reduce_scatter: return begin_reduce_scatter();
     case Collective::allgather:
-      measure_parts(1);
-      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, c_.x.data(), counts_.data(), offsets_.data(),
-                            MPI_BYTE, comm_, &request_),
+      set_counts(1);
+      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, call_.x.data(), counts_.data(),
+                            offsets_.data(), MPI_BYTE, comm_, &request_),
             "MPI_Iallgatherv");
       return;
     case Collective::broadcast:
-      check(MPI_Ibcast(c_.x.data(), bytes, MPI_BYTE, c_.root, comm_, &request_), "MPI_Ibcast");
+      check(MPI_Ibcast(call_.x.data(), bytes, MPI_BYTE, call_.root, comm_, &request_),
+            "MPI_Ibcast");
       return;
     case Collective::all_to_all:
-      check(MPI_Ialltoall(c_.x.data(), bytes / ranks_, MPI_BYTE, c_.y.data(), bytes / ranks_,
+      check(MPI_Ialltoall(call_.x.data(), bytes / ranks_, MPI_BYTE, call_.y.data(), bytes / ranks_,
                           MPI_BYTE, comm_, &request_),
             "MPI_Ialltoall");
       return;
@@ -41,37 +42,39 @@ void MpiCollective::begin(const Collective& collective) {
 }
 
 bool MpiCollective::progress() {
-  if (c_.kind == Collective::allreduce) return allreduce_.progress();
+  if (call_.kind == Collective::allreduce) return allreduce_.progress();
   int done = 0;
   check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
   if (!done) return false;
-  if (c_.kind == Collective::reduce_scatter) finish_reduce_scatter();
-  under_way_ = false;
-  c_.x = c_.y = {};  // releases the caller's memory
+  if (call_.kind == Collective::reduce_scatter) finish_reduce_scatter();
+  in_flight_ = false;
+  call_.x = call_.y = {};  // releases the caller's memory
   return true;
 }
 
 void MpiCollective::begin_reduce_scatter() {
-  measure_parts(sizeof(float));
+  set_counts(sizeof(float));
   const auto mine = static_cast<std::size_t>(counts_[static_cast<std::size_t>(rank_)]);
   part_ = device_.empty(mine);
-  check(MPI_Ireduce_scatter(c_.x.data(), part_.data(), counts_.data(), MPI_FLOAT,
-                            c_.op == Reduce::max ? MPI_MAX : MPI_SUM, comm_, &request_),
+  check(MPI_Ireduce_scatter(call_.x.data(), part_.data(), counts_.data(), MPI_FLOAT,
+                            call_.op == Reduce::max ? MPI_MAX : MPI_SUM, comm_, &request_),
         "MPI_Ireduce_scatter");
 }
 
 void MpiCollective::finish_reduce_scatter() {
-  if (c_.op == Reduce::avg) device_.axpby(1.0f / static_cast<float>(ranks_), part_, 0, part_);
-  device_.copy(c_.x.part(static_cast<std::size_t>(rank_), static_cast<std::size_t>(ranks_)), part_);
+  if (call_.op == Reduce::avg) device_.axpby(1.0f / static_cast<float>(ranks_), part_, 0, part_);
+  device_.copy(call_.x.part(static_cast<std::size_t>(rank_), static_cast<std::size_t>(ranks_)),
+               part_);
   part_ = {};
 }
 
-void MpiCollective::measure_parts(std::size_t unit) {
+void MpiCollective::set_counts(std::size_t unit) {
   counts_.clear();
   offsets_.clear();
   std::size_t before = 0;
   for (int rank = 0; rank < ranks_; ++rank) {
-    const Tensor part = c_.x.part(static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks_));
+    const Tensor part =
+        call_.x.part(static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks_));
     counts_.push_back(static_cast<int>(part.nbytes() / unit));
     offsets_.push_back(static_cast<int>(before / unit));
     before += part.nbytes();

@@ -24,26 +24,29 @@ class MpiCollective {
   /// True if MPI can run the collective with these operands: they have values, reductions are in
   /// f32, the length in bytes fits an int, and all_to_all has the same number of elements for each
   /// rank.
-  static bool can(const Collective& collective, int ranks);
+  static bool supports(const Collective& collective, int ranks);
 
-  /// Begins a collective. The previous one must have ended, and `can` must be true for this one.
+  /// Begins a collective. The previous one must have ended, and `supports` must be true for this
+  /// one.
   void begin(const Collective& collective);
-  bool ended() const { return c_.kind == Collective::allreduce ? allreduce_.ended() : !under_way_; }
+  bool ended() const {
+    return call_.kind == Collective::allreduce ? allreduce_.ended() : !in_flight_;
+  }
   /// Makes progress without blocking. Returns false if nothing has advanced.
   bool progress();
 
  private:
   void begin_reduce_scatter();
   void finish_reduce_scatter();
-  /// Sets counts_ and offsets_ to those of the parts of x, in units of `unit` bytes.
-  void measure_parts(std::size_t unit);
+  /// Sets the counts and offsets of the ranks' parts of x, in units of `unit` bytes.
+  void set_counts(std::size_t unit);
 
   const MPI_Comm comm_;
   const int rank_, ranks_;
   Device& device_;
-  Collective c_ = {};
+  Collective call_ = {};  // the current collective
   AllreducePieces allreduce_;
-  bool under_way_ = false;  // a collective other than allreduce is in flight
+  bool in_flight_ = false;  // a collective other than allreduce is in flight
   MPI_Request request_{};
   Tensor part_;
   std::vector<int> counts_, offsets_;

@@ -13,11 +13,11 @@ namespace {
 
 constexpr int kTransferTag = 0;
 // Long messages on a slow network are sent in pieces, so that the watchdog sees progress. Pieces
-// are so large that their overhead is negligible. Few are in flight at once, because pieces that
-// are in flight together also end together.
+// are so large that their overhead is negligible. Few of them are in flight at the same time,
+// because they would also end at the same time.
 constexpr std::size_t kLargestPiece = std::size_t{8} << 20;
 static_assert(kLargestPiece == Outbox::kLongest, "the outbox sends messages of one piece");
-constexpr std::size_t kMostOnTheWay = 2;  // to one rank, in units of kLargestPiece
+constexpr std::size_t kMaxPiecesInFlight = 2;  // to a rank; shorter pieces count for their bytes
 
 }  // namespace
 
@@ -27,14 +27,14 @@ MpiCommunicator::MpiCommunicator(MpiWorld& world, MPI_Comm comm, host::Endpoint&
       self_(self),
       outbox_(std::make_unique<Outbox>(comm, kTransferTag, size(), world.transport())),
       collective_(make_collective()),
-      on_the_way_(static_cast<std::size_t>(size())) {}
+      in_flight_(static_cast<std::size_t>(size())) {}
 
 bool MpiCommunicator::native(const Collective& collective) {
   host::check_on_stream(self_);
   world_.check_not_failed();
   if (world_.adds_latency()) return false;
   const bool padded = world_.padded() && collective.x.priced_nbytes() > collective.x.nbytes();
-  if (padded || !MpiCollective::can(collective, size())) return false;
+  if (padded || !MpiCollective::supports(collective, size())) return false;
   try {
     collective_->begin(collective);
     await(*collective_);
@@ -51,7 +51,7 @@ std::unique_ptr<MpiCollective> MpiCommunicator::make_collective() const {
 }
 
 void MpiCommunicator::await(MpiCollective& collective) {
-  host::BackOff back_off = host::BackOff::of_a_message();
+  host::BackOff back_off = host::BackOff::for_messages();
   bool reported = false;  // the endpoint shows this wait to the watchdog
   while (!collective.ended()) {
     if (collective.progress()) {
@@ -65,10 +65,7 @@ void MpiCommunicator::await(MpiCollective& collective) {
     }
     back_off.pause();
   }
-  if (!reported) return;
-  self_.set_state(host::Endpoint::State::running);
-  std::lock_guard lock(self_.mutex);
-  ++self_.waits_ended;
+  if (reported) self_.end_wait();
 }
 
 int MpiCommunicator::size() const { return world_.layout().ranks(); }
@@ -77,14 +74,14 @@ void MpiCommunicator::transfer(std::span<const Transfer> batch) {
   host::check_on_stream(self_);
   for (const Transfer& t : batch) check_peer(rank(), t.peer, size(), self_.stream);
   world_.check_not_failed();
-  host::halves_of(batch, call_->halves, call_->staged);
+  host::make_halves(batch, call_->halves, call_->staged);
   call_->tensors.clear();
   for (const Transfer& t : batch) call_->tensors.push_back(t.tensor);
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (call_->halves[i].tensor == &batch[i].tensor) call_->halves[i].tensor = &call_->tensors[i];
   call_->headers.assign(batch.size(), {});
   call_->open.assign(batch.size(), 0);
-  call_->waiting_for_room.clear();
+  call_->waiting_for_outbox.clear();
   call_->delayed.clear();
   call_->arrive_at = {};
   call_->pieces.clear();
@@ -116,27 +113,26 @@ void MpiCommunicator::post_or_delay(std::size_t half) {
   const host::PostedTransfer& h = call_->halves[half];
   const host::Clock::duration latency = world_.latency_to(h.peer);
   if (h.kind == Transfer::recv) return post(half);
-  if (latency == latency.zero()) return post_or_buffer(half);
+  if (latency == latency.zero()) return send_in_order(half);
   if (call_->delayed.empty()) call_->leave_at = host::Clock::now() + latency;
   call_->delayed.push_back(half);
 }
 
 void MpiCommunicator::post_delayed() {
-  for (const std::size_t half : call_->delayed) post_or_buffer(half);
+  for (const std::size_t half : call_->delayed) send_in_order(half);
   call_->delayed.clear();
 }
 
 std::size_t MpiCommunicator::filler_of(const Tensor& x) const {
-  const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
   const std::size_t priced = world_.padded() ? x.priced_nbytes() : 0;
-  return priced - std::min(priced, payload);
+  return priced - std::min(priced, payload_of(x));
 }
 
 void MpiCommunicator::post(std::size_t half) {
   const Tensor& x = *call_->halves[half].tensor;
   Header& header = call_->headers[half];
   if (call_->halves[half].kind == Transfer::send) header = header_of(x);
-  const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
+  const std::size_t payload = payload_of(x);
   const std::size_t filler = filler_of(x);
   const std::size_t largest = largest_piece(call_->halves[half].peer);
   post_piece(half, true, &header, sizeof header, payload + filler == 0);
@@ -162,8 +158,8 @@ std::size_t MpiCommunicator::largest_piece(int peer) const {
 
 bool MpiCommunicator::has_room(const Piece& piece) const {
   const int peer = call_->halves[piece.half].peer;
-  const std::size_t there = on_the_way_[static_cast<std::size_t>(peer)];
-  return there == 0 || there + piece.bytes <= kMostOnTheWay * largest_piece(peer);
+  const std::size_t nbytes = in_flight_[static_cast<std::size_t>(peer)];
+  return nbytes == 0 || nbytes + piece.bytes <= kMaxPiecesInFlight * largest_piece(peer);
 }
 
 void MpiCommunicator::start(const Piece& piece) {
@@ -179,7 +175,7 @@ void MpiCommunicator::start(const Piece& piece) {
   else
     check(MPI_Isend(piece.data, count, MPI_BYTE, h.peer, kTransferTag, comm_, &request),
           "MPI_Isend");
-  if (h.kind == Transfer::send) on_the_way_[static_cast<std::size_t>(h.peer)] += piece.bytes;
+  if (h.kind == Transfer::send) in_flight_[static_cast<std::size_t>(h.peer)] += piece.bytes;
   call_->pieces.push_back(piece);
   call_->requests.push_back(request);
 }
@@ -189,7 +185,7 @@ void MpiCommunicator::start_waiting() {
   std::vector<int> full;
   std::erase_if(call_->waiting, [&](const Piece& piece) {
     const int peer = call_->halves[piece.half].peer;
-    if (std::find(full.begin(), full.end(), peer) != full.end()) return false;
+    if (std::ranges::find(full, peer) != full.end()) return false;
     if (!has_room(piece)) {
       full.push_back(peer);
       return false;
@@ -200,10 +196,10 @@ void MpiCommunicator::start_waiting() {
 }
 
 void MpiCommunicator::await_completion() {
-  host::BackOff back_off = host::BackOff::of_a_message();
+  host::BackOff back_off = host::BackOff::for_messages();
   bool reported = false;  // the endpoint shows this wait to the watchdog
   for (std::size_t done = 0; done < call_->requests.size() || !call_->delayed.empty() ||
-                             !call_->waiting_for_room.empty() || !call_->waiting.empty();) {
+                             !call_->waiting_for_outbox.empty() || !call_->waiting.empty();) {
     const bool leave = !call_->delayed.empty() && host::Clock::now() >= call_->leave_at;
     if (leave) post_delayed();
     const std::size_t now_done = complete();
@@ -221,20 +217,17 @@ void MpiCommunicator::await_completion() {
       self_.wait = {.kind = Wait::message};
       reported = true;
     }
-    if (call_->delayed.empty()) back_off.pause();
-    else back_off.pause(call_->leave_at);
+    back_off.pause(call_->delayed.empty() ? host::Clock::time_point::max() : call_->leave_at);
   }
   if (!reported) return;
+  self_.end_wait();
   std::lock_guard lock(self_.mutex);
   self_.batch = {};
-  self_.state = host::Endpoint::State::running;
-  self_.wait = {};
-  ++self_.waits_ended;
 }
 
 /// Waits until the time at which the eager sends of this call should have arrived.
 void MpiCommunicator::await_arrival() {
-  host::BackOff back_off = host::BackOff::of_a_message();
+  host::BackOff back_off = host::BackOff::for_messages();
   while (host::Clock::now() < call_->arrive_at) {
     world_.check_not_failed();
     world_.idle();  // delivers control messages meanwhile
@@ -251,22 +244,23 @@ std::size_t MpiCommunicator::complete() {
                                 &done, completed_.data(), statuses_.data());
   if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code, "MPI_Testsome");
   if (done == MPI_UNDEFINED) return 0;
-  const auto of = [&](int i) -> const Piece& {
+  const auto piece_at = [&](int i) -> const Piece& {
     return call_->pieces[static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)])];
   };
   // Headers are checked first: a mismatch in a header explains why a payload did not fit.
   for (int i = 0; i < done; ++i)
-    if (of(i).header && call_->halves[of(i).half].kind == Transfer::recv) check_header(of(i).half);
+    if (const Piece& p = piece_at(i); p.header && call_->halves[p.half].kind == Transfer::recv)
+      check_header(p.half);
   for (int i = 0; code == MPI_ERR_IN_STATUS && i < done; ++i)
     check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "a message");
   if (done == 0) return 0;
   std::unique_lock lock(self_.mutex);
   for (int i = 0; i < done; ++i) {
-    const Piece& piece = of(i);
+    const Piece& piece = piece_at(i);
     host::PostedTransfer& half = call_->halves[piece.half];
     half.done = --call_->open[piece.half] == 0;
     if (half.kind != Transfer::send) continue;
-    on_the_way_[static_cast<std::size_t>(half.peer)] -= piece.bytes;
+    in_flight_[static_cast<std::size_t>(half.peer)] -= piece.bytes;
     if (half.done && world_.awaits_arrival_at(half.peer))
       call_->arrive_at = host::Clock::now() + world_.eager_latency();
   }
@@ -281,10 +275,10 @@ void MpiCommunicator::check_header(std::size_t half) {
   const Header& sent = call_->headers[half];
   const host::PostedTransfer& mine = call_->halves[half];
   if (sent == header_of(*mine.tensor)) return;
-  static const std::shared_ptr<std::byte> elsewhere(new std::byte);
+  static const std::shared_ptr<std::byte> unused(new std::byte);
   const auto dtype = static_cast<DType>(sent.dtype);
   const Tensor theirs = sent.phantom ? Tensor::phantom(sent.numel, dtype, sent.priced_numel)
-                                     : Tensor(elsewhere, sent.numel, dtype, sent.priced_numel);
+                                     : Tensor(unused, sent.numel, dtype, sent.priced_numel);
   check_match(theirs, mine.peer, *mine.tensor, rank(), self_.stream);
 }
 

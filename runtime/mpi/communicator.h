@@ -51,12 +51,12 @@ class MpiCommunicator final : public Communicator {
     std::vector<Tensor> tensors;  // keep the memory alive even if the caller is destroyed
     std::vector<Tensor> staged;
     std::vector<Header> headers;
-    std::vector<int> open;                      // for each half, the number of its pieces in flight
-    std::vector<std::size_t> waiting_for_room;  // indices of sends that wait for room in the outbox
-    std::vector<std::size_t> delayed;           // indices of sends that have not left yet
-    host::Clock::time_point leave_at;           // time at which the delayed sends leave
-    host::Clock::time_point arrive_at;          // time at which the last eager send so far arrives
-    std::vector<Piece> pieces;
+    std::vector<int> open;  // for each half, the number of its pieces that are not complete
+    std::vector<std::size_t> waiting_for_outbox;  // indices of sends without room in the outbox
+    std::vector<std::size_t> delayed;             // indices of sends that have not left yet
+    host::Clock::time_point leave_at;             // time at which the delayed sends leave
+    host::Clock::time_point arrive_at;  // time at which the last eager send so far arrives
+    std::vector<Piece> pieces;          // one for each request
     std::vector<MPI_Request> requests;
     std::vector<Piece> waiting;  // pieces to send once earlier pieces have arrived
     std::vector<std::byte> filler;
@@ -64,8 +64,8 @@ class MpiCommunicator final : public Communicator {
 
   void post_or_delay(std::size_t half);
   void post_delayed();
-  void post_or_buffer(std::size_t half);
-  bool buffer_or_post(std::size_t half);
+  void send_in_order(std::size_t half);
+  bool try_send(std::size_t half);
   std::size_t retry_waiting_sends();
   void post(std::size_t half);
   std::size_t filler_of(const Tensor& x) const;
@@ -88,7 +88,7 @@ class MpiCommunicator final : public Communicator {
   std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<Call> call_ = std::make_unique<Call>();  // reused to keep its memory
   std::unique_ptr<MpiCollective> collective_;
-  std::vector<std::size_t> on_the_way_;  // bytes in flight to each rank
+  std::vector<std::size_t> in_flight_;  // bytes in flight to each rank
   std::vector<int> completed_;
   std::vector<MPI_Status> statuses_;
 };

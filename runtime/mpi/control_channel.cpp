@@ -1,5 +1,6 @@
 #include "runtime/mpi/control_channel.h"
 
+#include <array>
 #include <cstring>
 #include <thread>
 
@@ -10,25 +11,20 @@ namespace {
 
 constexpr int kControlTag = 0;
 
-struct Head {
-  std::int64_t kind, stream, tag, a, b;
-};
+/// The numbers of a message, which precede its text on the wire.
+using Numbers = std::array<std::int64_t, 5>;
 
-std::string to_bytes(const ControlMessage& message) {
-  const Head head{message.kind, message.stream, message.tag, message.a, message.b};
-  std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
-  return bytes += message.text;
+std::string to_bytes(const ControlMessage& m) {
+  const Numbers numbers = {m.kind, m.stream, m.tag, m.a, m.b};
+  return std::string(reinterpret_cast<const char*>(numbers.data()), sizeof numbers) + m.text;
 }
 
 ControlMessage from_bytes(const std::string& bytes) {
-  Head head{};
-  std::memcpy(&head, bytes.data(), sizeof head);
-  return {static_cast<ControlMessage::Kind>(head.kind),
-          head.stream,
-          head.tag,
-          head.a,
-          head.b,
-          bytes.substr(sizeof head)};
+  Numbers numbers;
+  std::memcpy(numbers.data(), bytes.data(), sizeof numbers);
+  const auto [kind, stream, tag, a, b] = numbers;
+  const std::string text = bytes.substr(sizeof numbers);
+  return {static_cast<ControlMessage::Kind>(kind), stream, tag, a, b, text};
 }
 
 }  // namespace
@@ -69,10 +65,10 @@ bool ControlChannel::poll() {
   if (!lock) return false;
   bool any = false;
   for (;;) {
-    int there = 0;
+    int found = 0;
     MPI_Status status;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, kControlTag, comm_, &there, &status), "MPI_Iprobe");
-    if (!there) return any;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, kControlTag, comm_, &found, &status), "MPI_Iprobe");
+    if (!found) return any;
     int length = 0;
     check(MPI_Get_count(&status, MPI_BYTE, &length), "MPI_Get_count");
     std::string bytes(static_cast<std::size_t>(length), '\0');
@@ -80,7 +76,7 @@ bool ControlChannel::poll() {
     check(
         MPI_Irecv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, kControlTag, comm_, &request),
         "MPI_Irecv");
-    for (int done = 0; !done;)  // ends, because its envelope has arrived
+    for (int done = 0; !done;)  // ends, because MPI_Iprobe has found the message
       check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     any = true;
     const ControlMessage message = from_bytes(bytes);

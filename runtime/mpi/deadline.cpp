@@ -12,21 +12,21 @@
 namespace trigram::mpi {
 
 Deadline::Deadline(std::string call, int rank, double timeout_s)
-    : call_(std::move(call)), rank_(rank), watching_([this, timeout_s] { watch(timeout_s); }) {}
+    : call_(std::move(call)), rank_(rank), watcher_([this, timeout_s] { watch(timeout_s); }) {}
 
 Deadline::~Deadline() {
   {
     std::lock_guard lock(mutex_);
     over_ = true;
   }
-  news_.notify_all();
-  watching_.join();
+  ended_.notify_all();
+  watcher_.join();
 }
 
 void Deadline::watch(double timeout_s) {
   host::Timeout timeout(timeout_s);
   std::unique_lock lock(mutex_);
-  while (!news_.wait_for(lock, timeout.poll_interval(), [this] { return over_; })) {
+  while (!ended_.wait_for(lock, timeout.poll_interval(), [this] { return over_; })) {
     if (!timeout.is_over()) continue;
     const std::string message =
         fmt::format("{} has not returned on rank {} for {} s", call_, rank_, timeout_s);

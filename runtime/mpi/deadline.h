@@ -24,9 +24,9 @@ class Deadline {
   const std::string call_;
   const int rank_;
   std::mutex mutex_;
-  std::condition_variable news_;
+  std::condition_variable ended_;
   bool over_ = false;
-  std::thread watching_;
+  std::thread watcher_;
 };
 
 }  // namespace trigram::mpi

@@ -13,48 +13,48 @@ Ending::Ending(int self, int ranks)
 
 bool Ending::fail(std::exception_ptr error) {
   std::lock_guard lock(mutex_);
-  const bool news = !announced_ || (error && !own_error_);
+  const bool is_new = !announced_ || (error && !own_error_);
   announced_ = true;
   if (!own_error_) own_error_ = error;
-  return news;
+  return is_new;
 }
 
-void Ending::hear_of_failure(int source, const std::string& error) {
+void Ending::record_failure(int source, const std::string& error) {
   std::lock_guard lock(mutex_);
   std::string& known = errors_[static_cast<std::size_t>(source)];
   if (known.empty()) known = error;
   if (!error.empty()) cause_known_ = true;
-  news_.notify_all();
+  changed_.notify_all();
 }
 
-ControlMessage Ending::own_end(bool failed) {
+ControlMessage Ending::end_message(bool failed) {
   std::lock_guard lock(mutex_);
   return {.kind = ControlMessage::ended, .a = failed, .b = announced_};
 }
 
-void Ending::hear_of_end(int source, const ControlMessage& message) {
+void Ending::record_end(int source, const ControlMessage& message) {
   std::lock_guard lock(mutex_);
   ended_[static_cast<std::size_t>(source)] = true;
   failure_known_ |= message.a != 0;
   // A rank that has failed the world has already sent its error, if it has one: messages of a rank
   // keep their order.
   cause_known_ |= message.b != 0;
-  news_.notify_all();
+  changed_.notify_all();
 }
 
-bool Ending::all_known() const {
-  return std::all_of(ended_.begin(), ended_.end(), [](bool ended) { return ended; }) &&
-         (!failure_known_ || cause_known_);
+/// The caller holds the mutex.
+bool Ending::knows_all() const {
+  return std::ranges::count(ended_, false) == 0 && (!failure_known_ || cause_known_);
 }
 
-bool Ending::all_is_known() {
+bool Ending::all_known() {
   std::lock_guard lock(mutex_);
-  return all_known();
+  return knows_all();
 }
 
-bool Ending::wait_until_all_is_known(Seconds longest) {
+bool Ending::wait_until_all_known(Seconds longest) {
   std::unique_lock lock(mutex_);
-  return news_.wait_for(lock, longest, [this] { return all_known(); });
+  return changed_.wait_for(lock, longest, [this] { return knows_all(); });
 }
 
 std::vector<int> Ending::missing() {
@@ -67,8 +67,7 @@ std::vector<int> Ending::missing() {
 
 std::exception_ptr Ending::first_error() {
   std::lock_guard lock(mutex_);
-  const auto first = std::find_if(errors_.begin(), errors_.end(),
-                                  [](const std::string& error) { return !error.empty(); });
+  const auto first = std::ranges::find_if_not(errors_, [](const auto& e) { return e.empty(); });
   if (first == errors_.end()) return nullptr;
   return first - errors_.begin() == self_ ? own_error_ : error_from_bytes(*first);
 }
@@ -76,7 +75,7 @@ std::exception_ptr Ending::first_error() {
 void Ending::stop() {
   std::lock_guard lock(mutex_);
   stopped_ = true;
-  news_.notify_all();
+  changed_.notify_all();
 }
 
 bool Ending::stopped() {
@@ -86,7 +85,7 @@ bool Ending::stopped() {
 
 bool Ending::wait_until_stopped(Seconds longest) {
   std::unique_lock lock(mutex_);
-  return news_.wait_for(lock, longest, [this] { return stopped_; });
+  return changed_.wait_for(lock, longest, [this] { return stopped_; });
 }
 
 }  // namespace trigram::mpi

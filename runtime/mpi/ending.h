@@ -22,15 +22,16 @@ class Ending {
   /// Records that this rank fails. `error` is null if the error is not known yet. Returns true if
   /// the other ranks have to be informed.
   bool fail(std::exception_ptr error);
-  void hear_of_failure(int source, const std::string& error);
+  void record_failure(int source, const std::string& error);
   /// The message in which this rank tells the others that it has ended.
-  ControlMessage own_end(bool failed);
-  void hear_of_end(int source, const ControlMessage& message);
+  ControlMessage end_message(bool failed);
+  void record_end(int source, const ControlMessage& message);
 
   /// True when all ranks have ended. If the world has failed, also requires that the cause is
   /// known, or cannot become known any more.
-  bool all_is_known();
-  bool wait_until_all_is_known(Seconds longest);
+  bool all_known();
+  /// Waits until all_known() holds, for at most `longest`. Returns all_known().
+  bool wait_until_all_known(Seconds longest);
   /// The ranks that have not ended.
   std::vector<int> missing();
   /// The error of the lowest rank that has reported one, which is the same on all ranks; null if no
@@ -43,11 +44,11 @@ class Ending {
   bool wait_until_stopped(Seconds longest);
 
  private:
-  bool all_known() const;
+  bool knows_all() const;
 
   const int self_;
   std::mutex mutex_;  // guards everything below
-  std::condition_variable news_;
+  std::condition_variable changed_;
   std::exception_ptr own_error_;
   std::vector<std::string> errors_;  // by rank, serialized
   std::vector<bool> ended_;          // by rank

@@ -1,7 +1,6 @@
 #include "runtime/mpi/groups.h"
 
 #include "core/check.h"
-#include "core/wait_text.h"
 #include "runtime/host/endpoint.h"
 #include "runtime/mpi/communicator.h"
 #include "runtime/mpi/session.h"
@@ -10,10 +9,7 @@
 namespace trigram::mpi {
 
 void MpiControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
-  if (dest == self_.rank) host::check_on_rank(self_);
-  else host::check_on_stream(self_);
-  check_peer(self_.rank, dest, world_.layout().ranks(), self_.stream);
-  world_.check_not_failed();
+  host::check_post(self_, dest);
   if (dest == self_.rank) return host::deliver(self_, tag, {self_.rank, a, b});
   world_.send_with_latency(
       dest, {.kind = ControlMessage::control, .stream = group_.id(), .tag = tag, .a = a, .b = b});
@@ -58,7 +54,7 @@ std::unique_ptr<Control> MpiGroup::control(host::Endpoint& self) {
 
 namespace {
 
-void hand_over(MpiGroup& group, int source, const ControlMessage& message) {
+void deliver_to(MpiGroup& group, int source, const ControlMessage& message) {
   host::deliver(group.endpoint(), static_cast<int>(message.tag), {source, message.a, message.b});
 }
 
@@ -69,7 +65,7 @@ MpiGroup& Groups::add(MpiWorld& world, const std::string& name, std::int64_t id,
   std::lock_guard lock(mutex_);
   MpiGroup& group = groups_.emplace_back(world, name, id, comm, data_comm);
   by_id_[id] = &group;
-  for (const auto& [source, message] : early_[id]) hand_over(group, source, message);
+  for (const auto& [source, message] : early_[id]) deliver_to(group, source, message);
   early_.erase(id);
   return group;
 }
@@ -78,7 +74,7 @@ void Groups::deliver(int source, const ControlMessage& control) {
   std::lock_guard lock(mutex_);
   const auto found = by_id_.find(control.stream);
   if (found == by_id_.end()) early_[control.stream].push_back({source, control});
-  else hand_over(*found->second, source, control);
+  else deliver_to(*found->second, source, control);
 }
 
 void Groups::wake_waiters() {

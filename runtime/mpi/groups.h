@@ -37,14 +37,11 @@ class MpiControl final : public Control {
   host::Endpoint& self_;
 };
 
-class MpiWorld;
-
 /// The same-named streams of all ranks, of which this process hosts one.
 class MpiGroup final : public host::Group {
  public:
-  /// Data messages use `data_comm`, all other messages `comm`. The two are equal, except for a
-  /// group that sends to another group (fork_one_way): its `data_comm` is that group's
-  /// communicator.
+  /// `data_comm` carries tensors; forks use `comm`. The two are equal, except for a group that
+  /// sends to another group (fork_one_way): its `data_comm` is that group's communicator.
   MpiGroup(MpiWorld& world, const std::string& name, std::int64_t id, MPI_Comm comm,
            MPI_Comm data_comm);
   host::Endpoint& at(int rank) override;

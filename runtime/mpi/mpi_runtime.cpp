@@ -51,22 +51,22 @@ std::vector<std::string> mpi_exchange(const std::string& mine, double watchdog_s
   const mpi::Session& session = mpi::Session::get(timeout_s);
   const auto processes = static_cast<std::size_t>(session.size());
   const int length = static_cast<int>(mine.size());
-  std::vector<int> lengths(processes), begins(processes);
+  std::vector<int> lengths(processes), offsets(processes);
   MPI_Request request;
   mpi::check(
       MPI_Iallgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, session.base(), &request),
       "MPI_Iallgather");
   mpi::await_or_abort(request, timeout_s);
-  std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
-  std::string all(static_cast<std::size_t>(begins.back() + lengths.back()), '\0');
+  std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
+  std::string all(static_cast<std::size_t>(offsets.back() + lengths.back()), '\0');
   mpi::check(MPI_Iallgatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(),
-                             begins.data(), MPI_BYTE, session.base(), &request),
+                             offsets.data(), MPI_BYTE, session.base(), &request),
              "MPI_Iallgatherv");
   mpi::await_or_abort(request, timeout_s);
-  std::vector<std::string> said;
+  std::vector<std::string> texts;
   for (std::size_t i = 0; i < processes; ++i)
-    said.push_back(all.substr(std::size_t(begins[i]), std::size_t(lengths[i])));
-  return said;
+    texts.push_back(all.substr(std::size_t(offsets[i]), std::size_t(lengths[i])));
+  return texts;
 }
 
 void mpi_abort(const std::string& message, int exit_code) {

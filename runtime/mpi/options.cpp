@@ -5,10 +5,11 @@
 namespace trigram {
 namespace {
 
-int number_in(std::initializer_list<const char*> variables, int otherwise) {
+/// The value of the first variable that is set; `fallback` if none is.
+int first_number(std::initializer_list<const char*> variables, int fallback) {
   for (const char* name : variables)
     if (const char* value = std::getenv(name)) return std::atoi(value);
-  return otherwise;
+  return fallback;
 }
 
 }  // namespace
@@ -19,9 +20,7 @@ FieldTable<MpiOptions> mpi_job_fields() {
              "How long all streams may block without any progress, or a rank be silent, before the "
              "run ends as hung")
       .field("modelled_compute", &MpiOptions::modelled_compute, modelled_compute_kind(),
-             "How computation runs that has only a modelled duration, such as a profile's. slept: "
-             "sleep for that duration, minus the time of the real model that it replaces "
-             "(priced_as); skipped: take no time")
+             kModelledComputeHelp)
       .field("padded", &MpiOptions::padded, boolean(),
              "Send filler with tensors whose priced size exceeds that of their values, phantoms "
              "included");
@@ -50,10 +49,10 @@ FieldTable<MpiOptions> mpi_fields() {
 
 // Reads the variables of Open MPI, of PMI (MPICH), and of Slurm with PMIx.
 MpiProcess mpi_process() {
-  const int rank = number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0);
-  const int size = number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, 1);
-  return {rank < size ? rank : 0,
-          size};  // variables that are inherited from an enclosing job may contradict each other
+  const int rank = first_number({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0);
+  const int size = first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, 1);
+  // Variables that are inherited from an enclosing job may contradict each other.
+  return {rank < size ? rank : 0, size};
 }
 
 }  // namespace trigram

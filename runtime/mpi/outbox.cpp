@@ -11,13 +11,13 @@ Header header_of(const Tensor& x) {
 }
 
 Outbox::Outbox(MPI_Comm comm, int tag, int ranks, const Transport& transport)
-    : comm_(comm), tag_(tag), transport_(transport), held_(static_cast<std::size_t>(ranks)) {}
+    : comm_(comm), tag_(tag), transport_(transport), fill_(static_cast<std::size_t>(ranks)) {}
 
-bool Outbox::takes(int peer, const Tensor& x, std::size_t filler, TrafficClass traffic) const {
-  if (std::max(x.is_phantom() ? 0 : x.nbytes(), filler) > kLongest) return false;
-  const Held& held = held_[static_cast<std::size_t>(peer)];
-  return transport_.accepts(held.messages, held.nbytes, static_cast<double>(x.priced_nbytes()),
-                            traffic);
+bool Outbox::has_room(int peer, const Tensor& x, std::size_t filler, TrafficClass traffic) const {
+  if (std::max(payload_of(x), filler) > kLongest) return false;
+  const Fill& fill = fill_[static_cast<std::size_t>(peer)];
+  return transport_.accepts(fill.messages, fill.nbytes, static_cast<double>(x.priced_nbytes()),
+                          traffic);
 }
 
 void Outbox::send(int peer, const Tensor& x, std::size_t filler) {
@@ -26,12 +26,12 @@ void Outbox::send(int peer, const Tensor& x, std::size_t filler) {
   message.nbytes = static_cast<double>(x.priced_nbytes());
   message.header = header_of(x);
   message.values.pack(x, staging_);
-  Held& held = held_[static_cast<std::size_t>(peer)];
-  ++held.messages;
-  held.nbytes += message.nbytes;
-  if (filler_.size() < filler)
-    filler_.resize(kLongest);  // resized only once, because MPI may be reading it
-  const std::size_t payload = x.is_phantom() ? 0 : x.nbytes();
+  Fill& fill = fill_[static_cast<std::size_t>(peer)];
+  ++fill.messages;
+  fill.nbytes += message.nbytes;
+  // Resized only once, because MPI may be reading it.
+  if (filler_.size() < filler) filler_.resize(kLongest);
+  const std::size_t payload = payload_of(x);
   // Only the last part is sent synchronously: its completion means that the message was received.
   const auto part = [&](const void* data, std::size_t nbytes, bool last) {
     start(message, last ? MPI_Issend : MPI_Isend, data, nbytes, last ? "MPI_Issend" : "MPI_Isend");
@@ -41,10 +41,10 @@ void Outbox::send(int peer, const Tensor& x, std::size_t filler) {
   if (filler > 0) part(filler_.data(), filler, true);
 }
 
-void Outbox::start(Message& message, Send how, const void* data, std::size_t nbytes,
+void Outbox::start(Message& message, Send isend, const void* data, std::size_t nbytes,
                    const char* call) {
   MPI_Request request;
-  check(how(data, static_cast<int>(nbytes), MPI_BYTE, message.peer, tag_, comm_, &request), call);
+  check(isend(data, static_cast<int>(nbytes), MPI_BYTE, message.peer, tag_, comm_, &request), call);
   ++message.open;
   requests_.push_back(request);
   owners_.push_back(&message);
@@ -70,9 +70,9 @@ std::size_t Outbox::forget_received() {
   owners_.resize(kept);
   return std::erase_if(messages_, [&](const Message& message) {
     if (message.open > 0) return false;
-    Held& held = held_[static_cast<std::size_t>(message.peer)];
-    --held.messages;
-    held.nbytes -= message.nbytes;
+    Fill& fill = fill_[static_cast<std::size_t>(message.peer)];
+    --fill.messages;
+    fill.nbytes -= message.nbytes;
     return true;
   });
 }

@@ -19,6 +19,8 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 Header header_of(const Tensor& x);
+/// The number of bytes of values that a message carries.
+inline std::size_t payload_of(const Tensor& x) { return x.is_phantom() ? 0 : x.nbytes(); }
 
 /// The messages of a stream whose sends are complete, but which have not been received. The outbox
 /// holds copies of them, with everything that MPI may still read. It holds no more than the
@@ -34,7 +36,7 @@ class Outbox {
   Outbox& operator=(const Outbox&) = delete;
 
   /// True if there is room for a tensor whose values are followed by `filler` bytes of padding.
-  bool takes(int peer, const Tensor& x, std::size_t filler, TrafficClass traffic) const;
+  bool has_room(int peer, const Tensor& x, std::size_t filler, TrafficClass traffic) const;
   /// Copies the tensor and starts to send it.
   void send(int peer, const Tensor& x, std::size_t filler);
   /// Removes the messages that have been received, and returns their number.
@@ -49,21 +51,21 @@ class Outbox {
     double nbytes;  // priced bytes
     Header header;
     host::StagedTensor values;
-    int open = 0;  // parts that MPI may still read
+    int open = 0;  // number of parts that MPI may still read
   };
-  struct Held {
+  struct Fill {
     std::int64_t messages = 0;
     double nbytes = 0;
   };
   using Send = decltype(&MPI_Isend);
-  void start(Message& message, Send how, const void* data, std::size_t nbytes, const char* call);
+  void start(Message& message, Send isend, const void* data, std::size_t nbytes, const char* call);
 
   const MPI_Comm comm_;
   const int tag_;
   const Transport& transport_;
   host::Staging staging_;
   std::list<Message> messages_;
-  std::vector<Held> held_;             // by destination
+  std::vector<Fill> fill_;             // of the transport's buffers, by destination
   std::vector<MPI_Request> requests_;  // of all parts
   std::vector<Message*> owners_;       // the message of each request
   std::vector<int> completed_;

@@ -54,8 +54,7 @@ std::optional<HangError> RankWatch::hang() {
   std::lock_guard lock(mutex_);
   const host::StreamSnapshot seen = all();
   if (!watchdog_.hangs(seen)) return std::nullopt;
-  const auto oldest = std::min_element(last_.begin(), last_.end(),
-                                       [](const auto& a, const auto& b) { return a.at < b.at; });
+  const auto oldest = std::ranges::min_element(last_, {}, &LastSnapshot::at);
   if (awake_.update() - oldest->at > 3 * interval()) return std::nullopt;
   return hang_error(seen.blocked);
 }

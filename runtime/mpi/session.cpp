@@ -35,7 +35,7 @@ const char* level_name(int level) {
 /// Polls until `request` is complete. Returns false if that takes longer than `timeout_s` seconds.
 bool completes_within(MPI_Request& request, double timeout_s) {
   host::Timeout timeout(timeout_s);
-  host::BackOff back_off = host::BackOff::of_a_control_message();
+  host::BackOff back_off = host::BackOff::for_control_messages();
   for (int done = 0;; back_off.pause()) {
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done) return true;
@@ -47,9 +47,9 @@ bool completes_within(MPI_Request& request, double timeout_s) {
 /// slowly, and rank 0 may have to write a report after the other ranks have ended. If the user has
 /// set a watchdog, its timeout is used instead.
 double timeout_outside_worlds_s(double timeout_s) {
-  constexpr double kOfLargeJobs_s = 120, kLeast_s = 15;
+  constexpr double kLargeJob_s = 120, kMin_s = 15;
   const bool is_default = timeout_s == RankWatch::longest_silence_s(MpiOptions{}.watchdog_s);
-  return is_default ? kOfLargeJobs_s : std::max(timeout_s, kLeast_s);
+  return is_default ? kLargeJob_s : std::max(timeout_s, kMin_s);
 }
 
 double finalize_timeout_s = 0;
@@ -95,8 +95,8 @@ Session::Session(double timeout_s) {
     finalize_timeout_s = timeout_outside_worlds_s(timeout_s);
     use_no_network_if_all_ranks_are_here();
     remove_leftovers_of_killed_jobs();
-    rank_log::print("starts MPI");  // also constructs the log before this object, so that the log
-                                    // outlives `finalize`
+    // This also constructs the log before this object, so that the log outlives `finalize`.
+    rank_log::print("starts MPI");
     const Deadline deadline("MPI_Init_thread", mpi_process().rank, finalize_timeout_s);
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     std::atexit(finalize);
@@ -133,7 +133,7 @@ void Session::barrier(double timeout_s) {
   static std::vector<char> sent, received;
   sent.assign(processes, 0);
   received.assign(processes, 0);
-  std::vector<MPI_Request> requests(2 * processes, MPI_REQUEST_NULL);
+  std::vector<MPI_Request> requests(2 * processes, MPI_REQUEST_NULL);  // receives, then sends
   for (int other = 0; other < size_; ++other) {
     if (other == rank_) continue;
     const auto i = static_cast<std::size_t>(other);
@@ -141,7 +141,7 @@ void Session::barrier(double timeout_s) {
     check(MPI_Isend(&sent[i], 1, MPI_BYTE, other, 0, base_, &requests[processes + i]), "MPI_Isend");
   }
   host::Timeout timeout(timeout_s);
-  host::BackOff back_off = host::BackOff::of_a_control_message();
+  host::BackOff back_off = host::BackOff::for_control_messages();
   for (int all = 0; !all; back_off.pause()) {
     check(
         MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE),
@@ -173,7 +173,7 @@ void Session::abort(const std::string& message, int exit_code) {
 
 host::Clock::time_point common_zero(MPI_Comm comm, double timeout_s) {
   using host::Clock;
-  struct Zero {
+  struct ClockStart {
     std::array<char, 40> machine{};
     Clock::rep time = Clock::now().time_since_epoch().count();
   } mine, first;

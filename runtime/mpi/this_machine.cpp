@@ -34,8 +34,8 @@ std::string host_and_user() {
 
 std::vector<fs::path> entries(const fs::path& folder, const std::string& prefix) {
   std::vector<fs::path> found;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(folder, none))
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
     if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
   return found;
 }
@@ -47,11 +47,11 @@ bool is_new(const fs::path& file) {
   return stat(file.c_str(), &seen) != 0 || std::time(nullptr) - seen.st_ctime < kUntilMapped_s;
 }
 
-/// Keeps only those of `files` that no process of this user maps. Processes of other users cannot
-/// map them.
+/// Removes from `files` those that a process of this user maps. Processes of other users cannot map
+/// the files.
 void keep_unmapped(std::vector<fs::path>& files) {
-  std::error_code none;
-  for (const auto& process : fs::directory_iterator("/proc", none)) {
+  std::error_code ignored;
+  for (const auto& process : fs::directory_iterator("/proc", ignored)) {
     if (files.empty()) return;
     std::ifstream maps(process.path() / "maps");
     for (std::string line; std::getline(maps, line);)
@@ -66,18 +66,18 @@ void remove_segments() {
                       std::back_inserter(segments));
   std::erase_if(segments, is_new);
   keep_unmapped(segments);
-  std::error_code gone;  // another job may remove them at the same time
-  for (const fs::path& segment : segments) fs::remove(segment, gone);
+  std::error_code ignored;  // another job may remove them at the same time
+  for (const fs::path& segment : segments) fs::remove(segment, ignored);
 }
 
 /// Removes the folders of launchers that no longer run. Such a folder is named "pid.PID".
 void remove_folders() {
   const std::string prefix = "pid.";
-  std::error_code gone;
-  const fs::path all = fs::temp_directory_path(gone) / ("ompi." + host_and_user());
-  for (const fs::path& folder : entries(all, prefix)) {
+  std::error_code ignored;
+  const fs::path folders = fs::temp_directory_path(ignored) / ("ompi." + host_and_user());
+  for (const fs::path& folder : entries(folders, prefix)) {
     const auto pid = static_cast<pid_t>(std::atoi(folder.filename().c_str() + prefix.size()));
-    if (pid > 0 && kill(pid, 0) != 0 && errno == ESRCH) fs::remove_all(folder, gone);
+    if (pid > 0 && kill(pid, 0) != 0 && errno == ESRCH) fs::remove_all(folder, ignored);
   }
 }
 

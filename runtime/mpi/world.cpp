@@ -58,9 +58,9 @@ MpiWorld::~MpiWorld() = default;
 /// Creates the accelerator and the main stream, and runs the rank's task on that stream.
 void MpiWorld::run_main(const Task& rank_main, const AcceleratorFactory& make_accelerator) {
   if (make_accelerator) {
-    auto made = make_accelerator(bootstrap_, waiter());
+    auto accelerator = make_accelerator(bootstrap_, waiter());
     std::lock_guard lock(accelerator_mutex_);
-    accelerator_ = std::move(made);
+    accelerator_ = std::move(accelerator);
   }
   check_not_failed();
   host::HostStream stream(groups_.main(), rank());
@@ -82,7 +82,7 @@ void MpiWorld::run(const Task& rank_main, const AcceleratorFactory& make_acceler
   main.endpoint().set_state(host::Endpoint::State::ended);
   host::this_endpoint() = outer;
   rank_log::print("this rank has {}; waits for the other ranks", failed() ? "failed" : "ended");
-  await_the_others();
+  await_all_ranks();
   deliverer.join();
   guardian.join();
   accelerator_.reset();  // no thread is left that could abort it
@@ -136,7 +136,8 @@ void MpiWorld::check_fork_names(MpiGroup& parent, const std::string& name) {
     static_cast<void>(new auto(names));
     throw;
   }
-  for (int other = 0; other < layout().ranks(); ++other)  // so that all ranks throw the same error
+  // All names are checked, so that all ranks throw the same error.
+  for (int other = 0; other < layout().ranks(); ++other)
     check_fork_name(other, (*names)[static_cast<std::size_t>(other)].data(), names->front().data());
 }
 
@@ -151,17 +152,17 @@ void MpiWorld::await(MPI_Request& request, const Wait& why) {
 
 void MpiWorld::fail(std::exception_ptr error) noexcept {
   const std::string bytes = error_to_bytes(error);
-  const bool news = ending_.fail(error);
-  hear_of_failure(rank(), bytes);
+  const bool is_new = ending_.fail(error);
+  on_failure(rank(), bytes);
   try {
-    if (news) send_to_all_ranks({.kind = ControlMessage::failed, .text = bytes});
+    if (is_new) send_to_all_ranks({.kind = ControlMessage::failed, .text = bytes});
   } catch (const MpiError&) {  // the other ranks will notice that this rank is silent
   }
 }
 
-void MpiWorld::hear_of_failure(int source, const std::string& error) {
-  ending_.hear_of_failure(source, error);
-  {  // the message leaves before the threads of this rank's streams unwind
+void MpiWorld::on_failure(int source, const std::string& error) {
+  ending_.record_failure(source, error);
+  {
     std::lock_guard lock(accelerator_mutex_);
     if (accelerator_) accelerator_->abort();
   }
@@ -181,25 +182,25 @@ void MpiWorld::send_with_latency(int dest, const ControlMessage& message) {
 void MpiWorld::deliver(int source, const ControlMessage& message) {
   switch (message.kind) {
     case ControlMessage::control: return groups_.deliver(source, message);
-    case ControlMessage::failed: return hear_of_failure(source, message.text);
-    case ControlMessage::ended: return ending_.hear_of_end(source, message);
-    case ControlMessage::put: return bootstrap_.hear(message.text);
+    case ControlMessage::failed: return on_failure(source, message.text);
+    case ControlMessage::ended: return ending_.record_end(source, message);
+    case ControlMessage::put: return bootstrap_.store(message.text);
     case ControlMessage::status: return watch_.record(source, snapshot_from(message));
     case ControlMessage::last: return;
   }
 }
 
-/// No rank leaves before it knows that all ranks have ended. So a late failure fails all ranks.
-void MpiWorld::await_the_others() {
-  const ControlMessage ended = ending_.own_end(failed());
-  for (int other = 0; other < layout().ranks();
-       ++other)  // sent after all messages that this rank has posted
+/// No rank leaves before it knows that all ranks have ended, so a late failure fails all ranks.
+void MpiWorld::await_all_ranks() {
+  const ControlMessage ended = ending_.end_message(failed());
+  // These messages leave after all messages that this rank has posted.
+  for (int other = 0; other < layout().ranks(); ++other)
     if (other != rank()) send_with_latency(other, ended);
-  ending_.hear_of_end(rank(), ended);
-  // As long as the world has not failed, the other ranks may take any time: the watchdog covers
-  // them.
+  ending_.record_end(rank(), ended);
+  // As long as the world has not failed, the other ranks may take any time: the watchdog detects a
+  // hang.
   host::Timeout timeout(watch_.longest_silence_s());
-  while (!ending_.wait_until_all_is_known(Ending::Seconds(0.5))) {
+  while (!ending_.wait_until_all_known(Ending::Seconds(0.5))) {
     if (!failed()) timeout.restart();
     else if (timeout.is_over())
       session_.abort(fmt::format("the world has failed, and these ranks do not end: {}",

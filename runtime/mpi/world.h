@@ -67,14 +67,14 @@ class MpiWorld final : public host::World {
 
  private:
   void deliver(int source, const ControlMessage& message);
-  void hear_of_failure(int source, const std::string& error);
+  void on_failure(int source, const std::string& error);
   void await(MPI_Request& request, const Wait& why);
   MpiGroup& child(MpiGroup& parent, std::size_t n, const std::string& name,
                   const MpiGroup* receivers);
   void check_fork_names(MpiGroup& parent, const std::string& name);
 
   void send_to_all_ranks(const ControlMessage& message);
-  void await_the_others();
+  void await_all_ranks();
   void free_communicators();
 
   void progress() noexcept;
@@ -103,10 +103,10 @@ class MpiWorld final : public host::World {
   RankWatch watch_;
   std::mutex accelerator_mutex_;  // held while the accelerator is created or aborted
   std::unique_ptr<AcceleratorBackend> accelerator_;
-  std::atomic<std::uint64_t> iterations_{
-      0};  // loop iterations of the thread that delivers; shows that it is alive
-  host::StreamSnapshot
-      noted_;  // the last snapshot in the rank's log; used only by the thread that delivers
+  /// Number of loop iterations of the thread that delivers messages; shows that it is alive.
+  std::atomic<std::uint64_t> iterations_{0};
+  /// The last snapshot in the rank's log; used only by the thread that delivers messages.
+  host::StreamSnapshot logged_;
 };
 
 }  // namespace trigram::mpi

@@ -14,7 +14,7 @@
 namespace trigram::mpi {
 
 void MpiWorld::progress() noexcept {
-  host::BackOff back_off = host::BackOff::of_a_control_message();
+  host::BackOff back_off = host::BackOff::for_control_messages();
   const auto interval = std::chrono::duration_cast<host::Clock::duration>(watch_.interval());
   auto due = host::Clock::now() + interval;
   while (!ending_.stopped()) {
@@ -23,7 +23,7 @@ void MpiWorld::progress() noexcept {
     try {
       if (control_channel_.poll()) back_off.reset();
       else back_off.pause();
-      if (signal_message::wanted()) signal_message::set(status(groups_.snapshot()));
+      if (signal_message::update_requested()) signal_message::set(status(groups_.snapshot()));
       if (host::Clock::now() < due) continue;
       due = host::Clock::now() + interval;
       report_and_check();
@@ -33,26 +33,26 @@ void MpiWorld::progress() noexcept {
   }
 }
 
-/// Ends the process in two cases in which `progress` cannot. First, the ranks of a machine share
+/// Ends the process in two cases that `progress` cannot detect. First, the ranks of a machine share
 /// queues in memory: a rank that is stopped while it updates such a queue can block the threads of
 /// another rank inside MPI for ever. Second, an accelerator that cannot be aborted keeps its
-/// streams from unwinding, while status messages say that all is well. This thread calls neither
+/// streams from unwinding, while the rank still sends status messages. This thread calls neither
 /// MPI nor the accelerator.
 void MpiWorld::guard() noexcept {
   const double longest_s = 2 * watch_.longest_silence_s();
-  // 20 s are for aborting an accelerator.
-  const double unwinding_s = watch_.longest_silence_s() + 20;
+  constexpr double kAbortAccelerator_s = 20;
+  const double unwinding_s = watch_.longest_silence_s() + kAbortAccelerator_s;
   std::optional<host::Timeout> unwinding;
   host::Timeout progress_timeout(longest_s);
-  std::uint64_t seen = 0;
+  std::uint64_t last_iterations = 0;
   while (!ending_.wait_until_stopped(Ending::Seconds(0.5))) {
     if (failed() && !unwinding) unwinding.emplace(unwinding_s);
     if (unwinding && unwinding->is_over())
       session_.abort(fmt::format("the world has failed, and rank {} has not ended for {} s", rank(),
                                  unwinding_s),
                      host::kWatchdogExit);
-    if (const std::uint64_t iterations = iterations_; iterations != seen) {
-      seen = iterations;
+    if (const std::uint64_t iterations = iterations_; iterations != last_iterations) {
+      last_iterations = iterations;
       progress_timeout.restart();
     }
     if (!progress_timeout.is_over()) continue;
@@ -62,8 +62,8 @@ void MpiWorld::guard() noexcept {
   }
 }
 
-/// Rank 0 receives the states of all streams and decides. The other ranks only hear that it is
-/// alive.
+/// Rank 0 receives the states of all streams and decides whether the world hangs. To the other
+/// ranks its messages only show that it is alive.
 void MpiWorld::report_and_check() {
   const host::StreamSnapshot mine = groups_.snapshot();
   if (rank() == 0) {
@@ -80,13 +80,13 @@ void MpiWorld::report_and_check() {
 /// Updates the text that a process prints when a signal ends it, and logs every long wait.
 void MpiWorld::update_signal_message(const host::StreamSnapshot& mine) {
   signal_message::set(status(mine));
-  const bool stands = !mine.running && mine.waits_ended == noted_.waits_ended;
-  if (stands && noted_.blocked.empty() && !mine.blocked.empty()) {
-    noted_.blocked = mine.blocked;
+  const bool stalled = !mine.running && mine.waits_ended == logged_.waits_ended;
+  if (stalled && logged_.blocked.empty() && !mine.blocked.empty()) {
+    logged_.blocked = mine.blocked;
     rank_log::print("no progress for {:.3} s:\n{}", watch_.interval().count(), status(mine));
-  } else if (!stands) {
-    if (!noted_.blocked.empty()) rank_log::write("progress resumed");
-    noted_ = {.running = mine.running, .waits_ended = mine.waits_ended, .blocked = {}};
+  } else if (!stalled) {
+    if (!logged_.blocked.empty()) rank_log::write("progress resumed");
+    logged_ = {.running = mine.running, .waits_ended = mine.waits_ended, .blocked = {}};
   }
 }
 
@@ -98,9 +98,9 @@ std::string MpiWorld::status(const host::StreamSnapshot& mine) {
                      fmt::join(ending_.missing(), " "));
 }
 
-/// A silent rank was stopped or has died. It cannot end, and nobody can wait for it.
+/// Aborts the job if a rank is silent: it was stopped or has died, so the world cannot end.
 void MpiWorld::check_silence(const host::StreamSnapshot& mine) {
-  if (ending_.all_is_known()) return;  // ranks that have left are silent, too
+  if (ending_.all_known()) return;  // ranks that have left are silent, too
   const auto silent = rank() == 0 ? watch_.silent(1, layout().ranks()) : watch_.silent(0, 1);
   if (!silent) return;
   session_.abort(fmt::format("rank {} has not been heard of for {} s; the others:\n{}", *silent,

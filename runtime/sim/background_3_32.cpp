@@ -43,7 +43,7 @@ double BackgroundTraffic::gap_s(Source& source) const {
   return exponential(mean_gap_s_, source.random);
 }
 
-bool BackgroundTraffic::others_are_under_way() {
+bool BackgroundTraffic::others_are_active() {
   const auto* engine = s4u::Engine::get_instance();
   if (engine->get_actor_count() == 0) return false;  // true even if timers are left
   if (simgrid::kernel::timer::Timer::next() >= 0) return true;
@@ -56,7 +56,7 @@ bool BackgroundTraffic::others_are_under_way() {
 }
 
 double BackgroundTraffic::next_occurring_event(double now) {
-  others_active_ = others_are_under_way();
+  others_active_ = others_are_active();
   if (!others_active_) return -1;
   double next_s = sources_.front().next_s;
   for (const Source& source : sources_) next_s = std::min(next_s, source.next_s);
@@ -73,12 +73,12 @@ void BackgroundTraffic::update_actions_state(double now, double) {
 
 void BackgroundTraffic::start(Source& source) {
   const double bytes = exponential(background_.flow_bytes, source.random);
-  std::vector<s4u::Host*> background_hosts;
+  std::vector<s4u::Host*> destinations;
   for (const Source& other : sources_)
-    if (other.node != source.node) background_hosts.push_back(other.host);
+    if (other.node != source.node) destinations.push_back(other.host);
   s4u::Host* to =
-      background_hosts[source.random.below(static_cast<std::uint32_t>(background_hosts.size()))];
-  flows_.push_back(s4u::Comm::sendto_async(source.other, to,
+      destinations[source.random.below(static_cast<std::uint32_t>(destinations.size()))];
+  flows_.push_back(s4u::Comm::sendto_async(source.background_host, to,
                                            1 + static_cast<std::uint64_t>(std::llround(bytes))));
   source.next_s += gap_s(source);
 }

@@ -27,12 +27,12 @@ class BackgroundTraffic final : public simgrid::kernel::resource::Model {
  private:
   /// A NIC, and the time at which its next background flow starts.
   struct Source {
-    simgrid::s4u::Host *host, *other;
+    simgrid::s4u::Host *host, *background_host;  // destination and source of background flows
     int node;
     Philox random;
     double next_s;
   };
-  bool others_are_under_way();
+  bool others_are_active();  // anything else than background flows
   void start(Source& source);
   double gap_s(Source& source) const;
 

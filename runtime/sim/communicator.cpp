@@ -22,17 +22,24 @@ void SimCommunicator::transfer(std::span<const Transfer> batch) {
   if (fluid && stream_.untimed()) return fluid->untimed().transfer(stream_, batch);
   stream_.spend(overhead_s(batch));
   stream_.settle();
-  const bool few = batch.size() <= few_.size() && !few_abandoned_;
-  std::unique_ptr<InFlight[]> many;
-  if (!few) many = std::make_unique<InFlight[]>(batch.size());
+  const bool small = batch.size() <= small_batch_.size() && !small_batch_abandoned_;
+  std::unique_ptr<InFlight[]> large;
+  if (!small) large = std::make_unique<InFlight[]>(batch.size());
   try {
-    run(batch, few ? few_.data() : many.get());
+    run(batch, small ? small_batch_.data() : large.get());
   } catch (...) {
-    if (few) few_abandoned_ = true;
-    else abandoned_.push_back(std::move(many));
+    if (small) small_batch_abandoned_ = true;
+    else abandoned_.push_back(std::move(large));
     stream_.set_wait({});
     throw;
   }
+}
+
+void SimPricer::price(const CollectivePattern& pattern, const Messages& messages) {
+  stream_.check_current();
+  // Inside a priced collective, collectives take no time.
+  if (stream_.untimed()) return messages(false);
+  if (!fluid_.run(stream_, pattern, [&] { messages(false); })) messages(true);
 }
 
 CollectivePricer* SimCommunicator::pricer() {
@@ -84,7 +91,7 @@ void SimCommunicator::start(std::span<const Transfer> batch, InFlight* in_flight
     if (batch[i].kind == kind) in_flight[i].comm->start();
 }
 
-void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
+void SimCommunicator::report_starts(Overlap& overlap, std::span<const Transfer> batch) {
   for (const Transfer& t : batch) {
     if (t.peer == rank()) continue;
     const bool sends = t.kind == Transfer::send;
@@ -95,25 +102,25 @@ void SimCommunicator::tell(Overlap& overlap, std::span<const Transfer> batch) {
 
 void SimCommunicator::run(std::span<const Transfer> batch, InFlight* in_flight) {
   for (std::size_t i = 0; i < batch.size(); ++i) prepare(batch[i], in_flight[i]);
-  if (stream_.world().eager()) receive_and_send(batch, in_flight);
-  else meet(batch, in_flight);
+  if (stream_.world().eager()) run_eager(batch, in_flight);
+  else run_rendezvous(batch, in_flight);
   stream_.set_wait({});
 }
 
-void SimCommunicator::meet(std::span<const Transfer> batch, InFlight* in_flight) {
+void SimCommunicator::run_rendezvous(std::span<const Transfer> batch, InFlight* in_flight) {
   // Receives are posted first: SimGrid handles a message faster if its receive is posted.
   Simulation::in_one_switch([&] {
     for (const auto kind : {Transfer::recv, Transfer::send}) start(batch, in_flight, kind);
   });
   Overlap* overlap = stream_.world().overlap();
-  if (overlap) tell(*overlap, batch);
+  if (overlap) report_starts(*overlap, batch);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     finish(batch[i], in_flight[i]);
     if (overlap && batch[i].peer != rank()) overlap->arrived(rank());
   }
 }
 
-void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight* in_flight) {
+void SimCommunicator::run_eager(std::span<const Transfer> batch, InFlight* in_flight) {
   World& world = stream_.world();
   in_call_ = true;
   for (const Transfer& t : batch) {
@@ -134,9 +141,9 @@ void SimCommunicator::receive_and_send(std::span<const Transfer> batch, InFlight
   for (const Transfer& t : batch) {
     if (t.kind != Transfer::send) continue;
     const Connection& connection = connection_to(t.peer, t.traffic);
-    if (!connection.all_taken())
+    if (!connection.all_accepted())
       stream_.block({.kind = Wait::receiver, .peer = t.peer},
-                    [&] { return connection.all_taken(); });
+                    [&] { return connection.all_accepted(); });
   }
   in_call_ = false;
 }
@@ -230,7 +237,7 @@ void SimCommunicator::flush() {
   for (const auto& connection : owned_) connection->flush();
 }
 
-std::vector<int> SimCommunicator::silent_receivers() const {
+std::vector<int> SimCommunicator::ranks_yet_to_receive() const {
   std::vector<int> ranks;
   for (const auto& connection : owned_)
     if (connection->held() > 0) ranks.push_back(connection->destination());

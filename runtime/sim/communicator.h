@@ -9,15 +9,27 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/collective_pricer.h"
 #include "core/communicator.h"
 #include "runtime/sim/connection.h"
-#include "runtime/sim/fluid/pricer.h"
 #include "runtime/sim/parcel.h"
 
 namespace trigram::sim {
 
+class FluidCollectives;
 class Overlap;
 class SimStream;
+
+/// Prices the collectives of one stream of one rank as flows.
+class SimPricer final : public CollectivePricer {
+ public:
+  SimPricer(SimStream& stream, FluidCollectives& fluid) : stream_(stream), fluid_(fluid) {}
+  void price(const CollectivePattern& pattern, const Messages& messages) override;
+
+ private:
+  SimStream& stream_;
+  FluidCollectives& fluid_;
+};
 
 /// Messages between same-named streams, or from the `out` of a one-way channel to its `in`. There
 /// is one mailbox for each (receiving stream, source, destination). The network carries the priced
@@ -35,8 +47,8 @@ class SimCommunicator final : public Communicator {
   bool in_call() const { return in_call_; }
   /// Returns when all messages of this stream have been delivered.
   void flush();
-  /// The ranks that have not received all messages that the transport has accepted for them.
-  std::vector<int> silent_receivers() const;
+  /// The peers that have not received all messages that the transport has accepted for them.
+  std::vector<int> ranks_yet_to_receive() const;
   /// The connection for messages of a traffic class to `peer`. Only eager transports have
   /// connections.
   Connection& connection_to(int peer, TrafficClass traffic = TrafficClass::collective);
@@ -68,13 +80,15 @@ class SimCommunicator final : public Communicator {
   void run(std::span<const Transfer> batch, InFlight* in_flight);
   void prepare(const Transfer& transfer, InFlight& in_flight);
   static void start(std::span<const Transfer> batch, InFlight* in_flight, Transfer::Kind kind);
-  void tell(Overlap& overlap, std::span<const Transfer> batch);
+  /// Reports the starts of messages to and from other ranks.
+  void report_starts(Overlap& overlap, std::span<const Transfer> batch);
+  /// Waits for a message. If it is a receive, copies the values to the tensor.
   void finish(const Transfer& transfer, InFlight& in_flight);
   /// For a rendezvous transport: starts both halves of all messages and waits for them.
-  void meet(std::span<const Transfer> batch, InFlight* in_flight);
+  void run_rendezvous(std::span<const Transfer> batch, InFlight* in_flight);
   /// For an eager transport: waits until the receives have completed and the transport has accepted
   /// the sends.
-  void receive_and_send(std::span<const Transfer> batch, InFlight* in_flight);
+  void run_eager(std::span<const Transfer> batch, InFlight* in_flight);
   Rendezvous& rendezvous_of(const Transfer& receive);
   void post_receives(std::span<const Transfer> batch);
   void read_announcements(std::span<const Transfer> batch);
@@ -94,13 +108,13 @@ class SimCommunicator final : public Communicator {
   std::optional<SimPricer> pricer_;  // only if collectives may be flows
   // Records of the current call if its batch is small. They are next to other members that every
   // message uses.
-  std::array<InFlight, 2> few_;
+  std::array<InFlight, 2> small_batch_;
   ByPeer<simgrid::s4u::Mailbox> inward_, outward_;
   ByPeer<Connection> connections_;
   std::vector<std::unique_ptr<Connection>> owned_;
   // Records of failed calls are kept, because SimGrid still writes to them when the rest of the
   // batch arrives.
-  bool few_abandoned_ = false;
+  bool small_batch_abandoned_ = false;
   bool in_call_ = false;
   std::vector<std::unique_ptr<InFlight[]>> abandoned_;
 };

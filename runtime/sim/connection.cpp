@@ -8,7 +8,7 @@
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
-Connection::Connection(SimStream& sender, int destination, bool answers,
+Connection::Connection(SimStream& sender, int destination, bool for_answers,
                        simgrid::s4u::Mailbox& mailbox)
     : sender_(sender),
       destination_(destination),
@@ -18,25 +18,26 @@ Connection::Connection(SimStream& sender, int destination, bool answers,
                     ? sender.world().network().loopback_bandwidth()
                     : sender.world().network().bandwidth(sender.rank(), destination, Rate::burst)),
       fastest_Bps_(rate_Bps_ * sender.world().network().largest_bandwidth_factor()),
-      at_once_(between_nodes_ && sender.world().cluster().transport.limits_messages()
-                   ? sender.world().cluster().transport.streams
-                   : 1),
+      max_in_flight_(between_nodes_ && sender.world().cluster().transport.limits_messages()
+                         ? sender.world().cluster().transport.streams
+                         : 1),
       busy_s_(between_nodes_ ? sender.world().cluster().transport.per_message_s() : 0),
-      own_latency_s_(sender.world().network().latency(sender.rank(), destination)),
-      window_(between_nodes_ && sender.world().has_windows()
-                  ? &sender.world().window(sender.receiver(), sender.rank(), destination, answers)
-                  : nullptr),
-      rendezvous_(
-          sender.world().announces()
-              ? &sender.world().rendezvous(sender.receiver(), sender.rank(), destination, answers)
-              : nullptr) {
+      constant_latency_s_(sender.world().network().latency(sender.rank(), destination)),
+      window_(
+          between_nodes_ && sender.world().has_windows()
+              ? &sender.world().window(sender.receiver(), sender.rank(), destination, for_answers)
+              : nullptr),
+      rendezvous_(sender.world().announces()
+                      ? &sender.world().rendezvous(sender.receiver(), sender.rank(), destination,
+                                                   for_answers)
+                      : nullptr) {
   if (rendezvous_) rendezvous_->set_sender(*this);
 }
 
 /// The latency of the route at the current date.
 double Connection::latency_s() const {
   World& world = sender_.world();
-  if (world.network().profile().empty()) return own_latency_s_;
+  if (world.network().profile().empty()) return constant_latency_s_;
   return world.latency(Simulation::clock(), sender_.rank(), destination_);
 }
 
@@ -66,11 +67,9 @@ void Connection::send_control(std::function<void()> arrived) {
   advance();
 }
 
-void Connection::asked_for() {
-  const auto first = std::find_if(offers_.begin(), offers_.end(),
-                                  [](const Offer& offer) { return !offer.asked_for; });
-  first->asked_for = true;
-  while (!offers_.empty() && offers_.front().asked_for) {
+void Connection::request_arrived() {
+  std::ranges::find(offers_, false, &Offer::requested)->requested = true;
+  while (!offers_.empty() && offers_.front().requested) {
     queue_.push_back(std::move(offers_.front().message));
     offers_.pop_front();
   }
@@ -95,31 +94,31 @@ double Connection::unsent_bytes() const {
 /// rate at which bytes leave is not known in advance, so this function checks again at the earliest
 /// possible date.
 void Connection::watch_send_buffer() {
-  constexpr double kByte = 1, kMostLooks = 1000;
+  constexpr double kByte = 1, kMaxChecks = 1000;
   const double buffer =
-      sender_.world().cluster().transport.send_buffer_bytes(rate_Bps_, own_latency_s_);
+      sender_.world().cluster().transport.send_buffer_bytes(rate_Bps_, constant_latency_s_);
   const double unsent = unsent_bytes();
   fills_send_buffer_ = unsent > buffer + kByte;
   if (!fills_send_buffer_) {
-    if (all_taken()) sender_.wake();
+    if (all_accepted()) sender_.wake();
     return;
   }
-  const double wait_s = std::max(unsent - buffer, unsent / kMostLooks) / fastest_Bps_;
+  const double wait_s = std::max(unsent - buffer, unsent / kMaxChecks) / fastest_Bps_;
   sender_.world().simulation().at(Simulation::clock() + wait_s, [this] { watch_send_buffer(); });
 }
 
-void Connection::take_what_fits() {
+void Connection::accept_messages() {
   World& world = sender_.world();
   const Transport& transport = world.cluster().transport;
-  while (taken_ < queue_.size()) {
-    Message& message = queue_[taken_];
+  while (accepted_ < queue_.size()) {
+    Message& message = queue_[accepted_];
     if (!transport.accepts(held_messages_, held_bytes_, message.nbytes, message.traffic)) return;
-    ++taken_;
+    ++accepted_;
     if (message.comm) ++held_messages_;
     held_bytes_ += message.nbytes;
-    message.taken_s = Simulation::clock();
+    message.accepted_s = Simulation::clock();
     message.latency_s = world.latency_factor() * latency_s();
-    if (window_ && message.comm) pass_window(message);
+    if (window_ && message.comm) apply_window(message);
   }
 }
 
@@ -133,32 +132,33 @@ double Connection::bandwidth_factor() const {
 
 /// Traffic that reaches only a fraction `share` of the bandwidth is simulated as 1 / share bytes
 /// per byte.
-void Connection::pass_window(Message& message) {
+void Connection::apply_window(Message& message) {
   const Transport& transport = sender_.world().cluster().transport;
   const double share = transport.efficiency.share(message.traffic);
   const TcpPath path{.streams = static_cast<double>(transport.total_streams(message.traffic)),
                      .rate_Bps = share * std::min(rate_Bps_ * bandwidth_factor(), message.cap_Bps),
                      .round_trip_s = 2 * latency_s(),
                      .busy_s = busy_s_};
-  const auto leaving = window_->send(transport.tcp, path, message.taken_s, share * message.nbytes);
+  const auto leaving =
+      window_->send(transport.tcp, path, message.accepted_s, share * message.nbytes);
   const double sending_s = leaving.end_s - leaving.begin_s, rate_Bps = message.nbytes / sending_s;
   constexpr double kRounding = 1 - 1e-9;
   if (share * rate_Bps < kRounding * path.rate_Bps) message.cap_Bps = rate_Bps;
-  message.latency_s += leaving.begin_s - busy_s_ - message.taken_s;
+  message.latency_s += leaving.begin_s - busy_s_ - message.accepted_s;
 }
 
 void Connection::advance() {
-  const bool waited = !all_taken();
-  take_what_fits();
-  while (taken_ > 0 && idle()) {
+  const bool waited = !all_accepted();
+  accept_messages();
+  while (accepted_ > 0 && can_start()) {
     Message next = std::move(queue_.front());
     queue_.pop_front();
-    --taken_;
+    --accepted_;
     start(next);
   }
   // The arrival of a control message has its own timer.
-  if (taken_ > 0 && !control_under_way_) sender_.world().simulation().watch(*this);
-  if (waited && all_taken()) sender_.wake();
+  if (accepted_ > 0 && !control_in_flight_) sender_.world().simulation().watch(*this);
+  if (waited && all_accepted()) sender_.wake();
 }
 
 void Connection::start(Message& message) {
@@ -166,8 +166,8 @@ void Connection::start(Message& message) {
   const double now_s = Simulation::clock();
   const double left_s =
       (message.comm ? busy_s_ : 0) +
-      (now_s == message.taken_s ? message.latency_s
-                                : std::max(0.0, message.taken_s + message.latency_s - now_s));
+      (now_s == message.accepted_s ? message.latency_s
+                                   : std::max(0.0, message.accepted_s + message.latency_s - now_s));
   if (!message.comm) return start_control(left_s, std::move(message.arrived));
   if (std::isfinite(message.cap_Bps)) message.comm->set_rate(message.cap_Bps);
   world.simulation().start(*message.comm, left_s / world.latency_factor());
@@ -176,9 +176,9 @@ void Connection::start(Message& message) {
 
 void Connection::start_control(double left_s, std::function<void()> arrived) {
   if (left_s <= 0) return arrived();
-  control_under_way_ = true;
+  control_in_flight_ = true;
   sender_.world().simulation().at(Simulation::clock() + left_s, [this, arrived] {
-    control_under_way_ = false;
+    control_in_flight_ = false;
     arrived();
     advance();
     sender_.wake();  // wakes it in case it flushes
@@ -192,10 +192,9 @@ bool Connection::Started::delivered() const {
   return comm->get_remaining() == 0 && earliest_s <= Simulation::clock() * kRounding;
 }
 
-bool Connection::idle() const {
-  if (control_under_way_) return false;
-  return std::count_if(started_.begin(), started_.end(),
-                       [](const Started& s) { return !s.delivered(); }) < at_once_;
+bool Connection::can_start() const {
+  if (control_in_flight_) return false;
+  return std::ranges::count(started_, false, &Started::delivered) < max_in_flight_;
 }
 
 double Connection::next_delivery_s() const {

@@ -35,14 +35,13 @@ class Connection {
     double nbytes;               // bytes on the wire
     TrafficClass traffic;
     double cap_Bps;  // largest rate of this message, in bytes per second
-    // The time at which the message was accepted, and the delay until it begins to move. Set when
-    // it is accepted.
-    double taken_s = 0, latency_s = 0;
+    // The date at which the message was accepted, and the delay from then until it begins to move.
+    double accepted_s = 0, latency_s = 0;
     std::function<void()> arrived = {};  // called when a control message arrives
   };
 
-  /// `answers` is true for the connection that carries TrafficClass::answer.
-  Connection(SimStream& sender, int destination, bool answers, simgrid::s4u::Mailbox& mailbox);
+  /// `for_answers` is true for the connection that carries TrafficClass::answer.
+  Connection(SimStream& sender, int destination, bool for_answers, simgrid::s4u::Mailbox& mailbox);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -53,8 +52,8 @@ class Connection {
   /// Adds a message. It starts now if possible.
   void send(Message message);
   /// True if the transport has accepted all messages.
-  bool all_taken() const {
-    return taken_ == queue_.size() && offers_.empty() && !fills_send_buffer_;
+  bool all_accepted() const {
+    return accepted_ == queue_.size() && offers_.empty() && !fills_send_buffer_;
   }
   /// Drops messages that have been delivered. Only the sender's actor may call it, because SimGrid
   /// keeps a list of the activities that each actor has started, and cleans it when that actor
@@ -70,13 +69,13 @@ class Connection {
   /// Sends a message without bytes and calls `arrived` when it arrives; the receiver's communicator
   /// does not see it.
   void send_control(std::function<void()> arrived);
-  /// Call when a request arrives. It is for the first message that was not requested before.
-  void asked_for();
+  /// Call when a request arrives: a request for the first message that was not requested before.
+  void request_arrived();
   /// Accepts and starts as many messages as possible.
   void advance();
   /// True if another message can start, because fewer messages are in flight than the connection
   /// can carry at once.
-  bool idle() const;
+  bool can_start() const;
   /// A lower bound for the date of the next delivery.
   double next_delivery_s() const;
   /// Number of messages that were accepted and have not been received.
@@ -92,16 +91,16 @@ class Connection {
     double route_s;     // latency of its route
     bool delivered() const;
   };
-  /// An announced message, or a message that must not overtake one.
+  /// An announced message, or a message that must not overtake an announced message.
   struct Offer {
     Message message;
-    bool asked_for;
+    bool requested;
   };
-  void take_what_fits();
+  void accept_messages();
   void start_control(double left_s, std::function<void()> arrived);
   void watch_send_buffer();
   double unsent_bytes() const;
-  void pass_window(Message& message);
+  void apply_window(Message& message);
   void start(Message& message);
   double latency_s() const;
   double bandwidth_factor() const;
@@ -110,13 +109,13 @@ class Connection {
   const int destination_;
   simgrid::s4u::Mailbox& mailbox_;
   const bool between_nodes_;
-  const double rate_Bps_;       // bytes per second of a message without competition
-  const double fastest_Bps_;    // the same while varying links have their largest bandwidth
-  const std::int64_t at_once_;  // number of messages that travel at the same time
-  const double busy_s_;         // seconds before the bytes of a message leave
-  const double own_latency_s_;  // latency if it is constant
+  const double rate_Bps_;             // bandwidth of a message that shares no link
+  const double fastest_Bps_;          // the same while varying links have their largest bandwidth
+  const std::int64_t max_in_flight_;  // number of messages that travel at the same time
+  const double busy_s_;               // seconds before the bytes of a message leave
+  const double constant_latency_s_;   // latency if it is constant
   std::deque<Message> queue_;
-  std::size_t taken_ = 0;           // number of accepted messages at the front of the queue
+  std::size_t accepted_ = 0;        // number of accepted messages at the front of the queue
   std::vector<Started> started_;    // except delivered messages that were dropped
   std::int64_t held_messages_ = 0;  // accepted but not received
   double held_bytes_ = 0;
@@ -125,7 +124,7 @@ class Connection {
   std::deque<Offer> offers_;
   std::int64_t sent_ = 0;  // number of messages so far
   /// True while a control message is in flight; nothing else is in flight then.
-  bool control_under_way_ = false;
+  bool control_in_flight_ = false;
   /// Part of a message for which the sender waits is still in the send buffer.
   bool fills_send_buffer_ = false;
   Rendezvous* const rendezvous_;  // null for other transports

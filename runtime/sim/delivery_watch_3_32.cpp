@@ -21,7 +21,7 @@ void DeliveryWatch::update_actions_state(double now, double) {
   while (!due_.empty() && due_.top().earliest_s <= now) {
     Connection& connection = *due_.top().connection;
     due_.pop();
-    if (!connection.idle()) {
+    if (!connection.can_start()) {
       early.push_back(&connection);
       continue;
     }

@@ -12,7 +12,7 @@
 #include "netmodels/network/network.h"
 
 // Links that only limit flows. They are created before a simulation, because links cannot be
-// created during one, and taken when a flow needs them.
+// created during a simulation, and are assigned when a flow needs them.
 namespace trigram::sim {
 
 /// The links that limit connections. A connection takes one for its first message: few pairs of
@@ -34,23 +34,24 @@ class ConnectionLinks {
   /// The link that limits a connection; null if it has no limit.
   StandardLinkImpl* limit(int source, int destination) {
     const auto [found, is_new] = connections_.try_emplace({source, destination}, nullptr);
-    auto& own = found->second;
-    if (!is_new) return own;
-    const double cap_Bps = network_.connection_cap(source, destination, TrafficClass::collective,
-                                                   rate_);  // computes a route
+    auto& link = found->second;
+    if (!is_new) return link;
+    // This computes a route, so it is called once per connection.
+    const double cap_Bps =
+        network_.connection_cap(source, destination, TrafficClass::collective, rate_);
     if (std::isinf(cap_Bps)) return nullptr;
     TRIGRAM_CHECK(taken_ < spare_.size(),
                   "more than {} connections between nodes; remove the limits of connections from "
                   "the cluster's transport, or let fewer workers talk to each other",
                   spare_.size());
-    own = spare_[taken_++]->set_bandwidth(cap_Bps)->get_impl();
-    return own;
+    link = spare_[taken_++]->set_bandwidth(cap_Bps)->get_impl();
+    return link;
   }
 
  private:
   const Network& network_;
   const Rate rate_;
-  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null for unlimited ones
+  std::map<std::pair<int, int>, StandardLinkImpl*> connections_;  // null: no limit
   std::vector<simgrid::s4u::Link*> spare_;                        // the first taken_ are in use
   std::size_t taken_ = 0;
 };
@@ -67,11 +68,11 @@ class RateLinks {
 
   /// The link that limits each flow to this rate.
   StandardLinkImpl* limit(double Bps) {
-    auto& own = links_[Bps];
-    if (own) return own;
+    auto& link = links_[Bps];
+    if (link) return link;
     TRIGRAM_CHECK(links_.size() <= spare_.size(), "coupled flows at more than {} rates", kMost);
-    own = spare_[links_.size() - 1]->set_bandwidth(Bps)->get_impl();
-    return own;
+    link = spare_[links_.size() - 1]->set_bandwidth(Bps)->get_impl();
+    return link;
   }
 
  private:

@@ -5,12 +5,12 @@
 
 namespace trigram::sim {
 
-void SimMutex::State::pass_on() {
+void SimMutex::State::pass_to_next() {
   locked = !waiting.empty();
   if (!locked) return;
   Ticket& next = *waiting.front();
   waiting.pop_front();
-  next.served = true;
+  next.granted = true;
   next.stream->wake();
 }
 
@@ -24,15 +24,15 @@ void SimMutex::lock() {
   }
   Ticket ticket{stream};
   state_->waiting.push_back(&ticket);
-  stream->block({.kind = Wait::mutex}, [&] { return ticket.served; });
+  stream->block({.kind = Wait::mutex}, [&] { return ticket.granted; });
 }
 
 void SimMutex::unlock() noexcept {
   SimStream* stream = world_.current();
   // Unlocking must be deferred: owed time was spent while the mutex was held, and waking a waiter
   // switches context.
-  if (stream && (stream->owes() || !state_->waiting.empty()))
-    stream->defer([state = state_] { state->pass_on(); });
+  if (stream && (stream->has_owed_time() || !state_->waiting.empty()))
+    stream->defer([state = state_] { state->pass_to_next(); });
   else state_->locked = false;
 }
 

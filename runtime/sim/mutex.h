@@ -20,13 +20,13 @@ class SimMutex final : public Mutex {
  private:
   struct Ticket {
     SimStream* stream;
-    bool served = false;
+    bool granted = false;
   };
   /// The state, which outlives the mutex while an unlock is deferred.
   struct State {
     bool locked = false;
     std::deque<Ticket*> waiting;
-    void pass_on();
+    void pass_to_next();
   };
   World& world_;
   std::shared_ptr<State> state_;

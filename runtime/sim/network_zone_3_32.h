@@ -40,25 +40,25 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     const double largest = network.largest_bandwidth_factor();
     links_.reserve(network.links().size());
     for (std::size_t id = 0; id < network.links().size(); ++id) {
-      const Link& own = network.links()[id];
-      if (own.unlimited()) {
+      const Link& described = network.links()[id];
+      if (described.unlimited()) {
         links_.push_back(nullptr);
         continue;
       }
-      auto* made =
-          link("link " + std::to_string(id), own.bandwidth_Bps * (own.varies ? largest : 1));
-      links_.push_back(made->get_impl());
-      if (own.shaped() || own.varies) changing_.emplace_back(&own, made);
-      if (own.varies) changing_.back().second.set_bandwidth(own.bandwidth_Bps);
+      auto* created = link("link " + std::to_string(id),
+                           described.bandwidth_Bps * (described.varies ? largest : 1));
+      links_.push_back(created->get_impl());
+      if (described.shaped() || described.varies) changing_.emplace_back(&described, created);
+      if (described.varies) changing_.back().second.set_bandwidth(described.bandwidth_Bps);
     }
-    for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(entries(rank));
+    for (int rank = 0; rank < network.ranks(); ++rank) entries_.push_back(create_entries(rank));
     if (network.caps_connections(rate)) {
       const std::size_t count = ConnectionLinks::most(ranks());
       for (std::size_t i = 0; i < count; ++i)
         connections_.add(link("connection " + std::to_string(i), kUnlimited_Bps));
     }
     for (int i = 0; i < RateLinks::kMost; ++i)
-      rate_limits_.add(link_of_each("pace " + std::to_string(i)));
+      rate_limits_.add(per_flow_link("pace " + std::to_string(i)));
   }
 
   /// Returns one host per rank; then the two end points of coupled flows; then, if `background`,
@@ -83,7 +83,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     const auto from = source->id(), to = destination->id();
     auto& links = route->link_list_;
     if (is_coupled(from)) return route_coupled(links, latency);
-    if (is_of_others(from)) return route_of_others(rank_of(from), to, links, latency);
+    if (is_background(from)) return route_of_others(rank_of(from), to, links, latency);
     if (from == to) {
       links.push_back(loopback_->get_impl());
       declared_s_ = 0;
@@ -94,11 +94,10 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     network_.route(static_cast<int>(from), static_cast<int>(to), route_);
     links.reserve(links.size() + 1 + route_.size());
     links.push_back(entry(from));
-    for (const LinkId id : route_)
-      if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
+    add_limited(route_, links);
     if (!connections_.empty())
-      if (auto* own = connections_.limit(static_cast<int>(from), static_cast<int>(to)))
-        links.push_back(own);
+      if (auto* limit = connections_.limit(static_cast<int>(from), static_cast<int>(to)))
+        links.push_back(limit);
     if (latency) *latency += declared_latency(route_, latency_s_);
   }
 
@@ -118,16 +117,17 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   std::shared_ptr<Shaper> shaper() {
     if (shaper_) return shaper_;
     shaper_ = std::make_shared<Shaper>();
-    for (const auto& [own, made] : changing_)
-      if (own->shaped()) shaper_->add(*own, made);
+    for (const auto& [described, changing] : changing_)
+      if (described->shaped()) shaper_->add(*described, changing);
     return shaper_;
   }
 
   /// Applies a change to the links that vary.
   void change(const LinkChange& change) {
     latency_factor_ = change.latency_factor;
-    for (auto& [own, made] : changing_)
-      if (own->varies) made.set_bandwidth(change.bandwidth_factor * own->bandwidth_Bps);
+    for (auto& [described, changing] : changing_)
+      if (described->varies)
+        changing.set_bandwidth(change.bandwidth_factor * described->bandwidth_Bps);
   }
 
   /// Selects the links of the next flow between the two end points of coupled flows.
@@ -141,11 +141,11 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   /// leaves. The factor turns this value into the remaining latency of the message that starts.
   void share_evenly() {
     const auto& links = network_.links();
-    adds_latency_ =
-        network_.mixes_levels() || std::any_of(links.begin(), links.end(), [this](const Link& own) {
-          return own.latency_s > 0 &&
-                 network_.vertex(own.from).kind == Vertex::Kind::network_switch;
-        });
+    adds_latency_ = network_.mixes_levels() ||
+                    std::any_of(links.begin(), links.end(), [this](const Link& described) {
+                      return described.latency_s > 0 &&
+                             network_.vertex(described.from).kind == Vertex::Kind::network_switch;
+                    });
     even_ = true;
     get_iface()->get_network_model()->set_lat_factor_cb(
         [this](double, const simgrid::s4u::Host*, const simgrid::s4u::Host*, const auto&,
@@ -153,8 +153,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   }
 
  private:
-  /// The latency that SimGrid is given for a flow that starts. `left_s` is the remaining latency;
-  /// if it is negative, the latency of the whole route remains.
+  /// The latency that SimGrid is given for a flow that starts (see share_evenly). `left_s` is the
+  /// remaining latency; if it is negative, the latency of the whole route remains.
   double declared_latency(const std::vector<LinkId>& route, double left_s) {
     const double natural_s = network_.latency(route, latency_factor_);
     const double latency_s = left_s >= 0 ? left_s : natural_s;
@@ -173,9 +173,14 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   }
   std::size_t ranks() const { return static_cast<std::size_t>(network_.ranks()); }
   bool is_coupled(std::size_t host) const { return host >= ranks() && host < ranks() + 2; }
-  bool is_of_others(std::size_t host) const { return host >= ranks() + 2; }
+  bool is_background(std::size_t host) const { return host >= ranks() + 2; }
   std::size_t rank_of(std::size_t host) const {
-    return is_of_others(host) ? host - ranks() - 2 : host;
+    return is_background(host) ? host - ranks() - 2 : host;
+  }
+  /// Adds the links of a route that have a limit.
+  void add_limited(const std::vector<LinkId>& route, std::vector<StandardLinkImpl*>& links) const {
+    for (const LinkId id : route)
+      if (auto* limited = links_[static_cast<std::size_t>(id)]) links.push_back(limited);
   }
   /// The route of background traffic; the job's connection limits do not apply to it.
   void route_of_others(std::size_t from, std::size_t to, std::vector<StandardLinkImpl*>& links,
@@ -183,11 +188,11 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     links.push_back(background_entries_[from]);
     route_.clear();
     network_.background_route(static_cast<int>(from), static_cast<int>(to), route_);
-    for (const LinkId id : route_)
-      if (auto* own = links_[static_cast<std::size_t>(id)]) links.push_back(own);
+    add_limited(route_, links);
     if (latency) *latency += declared_latency(route_, -1);
   }
-  /// The links of a round, each as often as messages use it, and the slowest message's latency.
+  /// Adds the links of a round, each as often as messages use it. The latency is that of the
+  /// slowest message.
   void route_coupled(std::vector<StandardLinkImpl*>& links, double* latency) {
     const int source = coupled_->slowest_source();
     links.push_back(entry(static_cast<std::size_t>(source)));
@@ -203,12 +208,12 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   double weight(const std::vector<LinkId>& route) const {
     double all_s = 0;
     for (const LinkId id : route) {
-      const Link& own = network_.link(id);
-      const Vertex::Kind kind = network_.vertex(own.from).kind;
+      const Link& described = network_.link(id);
+      const Vertex::Kind kind = network_.vertex(described.from).kind;
       const bool leaves = kind != Vertex::Kind::network_switch &&
                           !(kind == Vertex::Kind::nic && network_.mixes_levels());
-      if (all_s == 0 && own.latency_s > 0 && leaves) return own.latency_s;
-      all_s += own.latency_s;
+      if (all_s == 0 && described.latency_s > 0 && leaves) return described.latency_s;
+      all_s += described.latency_s;
     }
     return all_s > 0 ? 1 : 0;
   }
@@ -217,7 +222,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     return get_iface()->create_link(name, bandwidth_Bps);
   }
 
-  /// Links without limits. The routes from a rank begin with one of them, in turn.
+  /// Links without limits. Every route from a rank begins with one of the rank's entries;
+  /// successive routes use successive entries.
   ///
   /// When a flow starts, SimGrid's lazy solver searches for affected flows from the first link of
   /// its route, and skips the search if that link was already affected at the same date
@@ -230,22 +236,22 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     std::array<StandardLinkImpl*, 16> links;
     std::size_t next = 0;
   };
-  Entries entries(int rank) {
-    Entries all;
-    for (std::size_t i = 0; i < all.links.size(); ++i)
-      all.links[i] = unlimited("entry " + std::to_string(rank) + " " + std::to_string(i));
-    return all;
+  Entries create_entries(int rank) {
+    Entries created;
+    for (std::size_t i = 0; i < created.links.size(); ++i)
+      created.links[i] = unlimited("entry " + std::to_string(rank) + " " + std::to_string(i));
+    return created;
   }
-  StandardLinkImpl* unlimited(const std::string& name) { return link_of_each(name)->get_impl(); }
+  StandardLinkImpl* unlimited(const std::string& name) { return per_flow_link(name)->get_impl(); }
   /// Creates a link whose bandwidth is unlimited at first and applies to each flow separately.
-  simgrid::s4u::Link* link_of_each(const std::string& name) {
+  simgrid::s4u::Link* per_flow_link(const std::string& name) {
     auto* created = link(name, kUnlimited_Bps);
     created->set_sharing_policy(simgrid::s4u::Link::SharingPolicy::FATPIPE);
     return created;
   }
   StandardLinkImpl* entry(std::size_t rank) {
-    Entries& own = entries_[rank];
-    return own.links[own.next++ % own.links.size()];
+    Entries& entries = entries_[rank];
+    return entries.links[entries.next++ % entries.links.size()];
   }
 
   static constexpr double kUnlimited_Bps = 1e30;
@@ -255,7 +261,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   std::vector<StandardLinkImpl*> background_entries_;  // by rank: entries of background traffic
   simgrid::s4u::Link* loopback_;
   std::vector<StandardLinkImpl*> links_;                        // null for unlimited links
-  std::vector<std::pair<const Link*, ChangingLink>> changing_;  // with descriptions
+  std::vector<std::pair<const Link*, ChangingLink>> changing_;  // links with their descriptions
   std::shared_ptr<Shaper> shaper_;                              // of the links with token buckets
   RateLinks rate_limits_;                                       // of coupled flows
   std::vector<LinkId> route_;               // scratch, because every message needs a route
@@ -265,7 +271,7 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
   double declared_s_ = 0, factor_ = 1;  // see declared_latency()
   simgrid::kernel::resource::Model* model_ = nullptr;
   bool even_ = false;          // flows share links evenly
-  bool adds_latency_ = false;  // the topology adds latencies to those between nodes
+  bool adds_latency_ = false;  // the topology has latencies besides that between nodes
 };
 
 }  // namespace trigram::sim

@@ -15,11 +15,11 @@ void Overlap::started(const simgrid::s4u::Mailbox* box, bool sends, int rank, in
   change(peer, 1);
 }
 
-void Overlap::tell(int rank, SimStream& stream) {
+void Overlap::subscribe(int rank, SimStream& stream) {
   ranks_[static_cast<std::size_t>(rank)].computing.push_back(&stream);
 }
 
-void Overlap::tell_no_more(int rank, SimStream& stream) {
+void Overlap::unsubscribe(int rank, SimStream& stream) {
   auto& computing = ranks_[static_cast<std::size_t>(rank)].computing;
   computing.erase(std::find(computing.begin(), computing.end(), &stream));
 }
@@ -29,7 +29,7 @@ void Overlap::change(int rank, int by) {
   const bool before = changed.messages > 0;
   changed.messages += by;
   if (before == (changed.messages > 0)) return;
-  for (SimStream* stream : changed.computing) stream->change_pace();
+  for (SimStream* stream : changed.computing) stream->notify_pace();
 }
 
 }  // namespace trigram::sim

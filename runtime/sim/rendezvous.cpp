@@ -6,11 +6,11 @@ namespace trigram::sim {
 
 /// The sender advances first: if an announcement directly follows a message, it arrives with that
 /// message, before the receiver continues.
-void Rendezvous::post_receive(Connection& asks) {
+void Rendezvous::post_receive(Connection& to_sender) {
   if (sender_) sender_->advance();
   ++posted_;
-  asks_ = &asks;
-  ask_for_posted();
+  to_sender_ = &to_sender;
+  request_posted();
 }
 
 void Rendezvous::announced(std::int64_t number, bool in_call) {
@@ -20,14 +20,14 @@ void Rendezvous::announced(std::int64_t number, bool in_call) {
 
 void Rendezvous::read() {
   read_ = announced_.size();
-  ask_for_posted();
+  request_posted();
 }
 
-void Rendezvous::ask_for_posted() {
+void Rendezvous::request_posted() {
   while (read_ > 0 && announced_.front() < posted_) {
     announced_.pop_front();
     --read_;
-    asks_->send_control([sender = sender_] { sender->asked_for(); });
+    to_sender_->send_control([sender = sender_] { sender->request_arrived(); });
   }
 }
 

@@ -14,9 +14,9 @@ class Rendezvous {
  public:
   /// Sets the connection that sends the messages.
   void set_sender(Connection& sender) { sender_ = &sender; }
-  /// Called when the receiver posts its next receive. It sends requests on `asks`, its connection
-  /// to the sender.
-  void post_receive(Connection& asks);
+  /// Called when the receiver posts its next receive. `to_sender` is the receiver's connection to
+  /// the sender, on which it sends requests.
+  void post_receive(Connection& to_sender);
   /// Called when the announcement of message `number` reaches the receiver. If the receiver is in a
   /// call of its communicator, it reads the announcement now; otherwise in its next call, after the
   /// sends of that call.
@@ -25,13 +25,13 @@ class Rendezvous {
   void read();
 
  private:
-  void ask_for_posted();
+  void request_posted();
 
   std::int64_t posted_ = 0;
   std::deque<std::int64_t> announced_;  // message numbers that are not requested yet
-  std::size_t read_ = 0;                // number of these, from the front, that were read
+  std::size_t read_ = 0;  // number of announcements read, from the front of announced_
   Connection* sender_ = nullptr;
-  Connection* asks_ = nullptr;
+  Connection* to_sender_ = nullptr;
 };
 
 }  // namespace trigram::sim

@@ -1,5 +1,4 @@
 // The parts that depend on SimGrid 3.32: start-up, platform, actors and timers.
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -7,8 +6,6 @@
 #include <unistd.h>
 #include <xbt/log.h>
 
-#include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <simgrid/kernel/Timer.hpp>
@@ -53,14 +50,11 @@ std::vector<std::string> settings(const SimOptions& options) {
   if (options.network_model == SimOptions::NetworkModel::tcp) {
     all.push_back("network/model:LV08");
   } else {
-    for (const char* setting :
-         // The latency factor is 1 and must not be set here: NetworkZone sets it for each route.
-         {"network/model:CM02", "network/bandwidth-factor:1", "network/weight-S:0",
-          "network/crosstraffic:0",
-          // Effectively unlimited. Not 0, which silently disables every limit on the rate of a
-          // flow.
-          "network/TCP-gamma:1e20"})
-      all.push_back(setting);
+    // The latency factor is 1 and must not be set here: NetworkZone sets it for each route.
+    // TCP-gamma is effectively unlimited. It is not 0, which silently disables every limit on the
+    // rate of a flow.
+    all.insert(all.end(), {"network/model:CM02", "network/bandwidth-factor:1", "network/weight-S:0",
+                           "network/crosstraffic:0", "network/TCP-gamma:1e20"});
   }
   return all;
 }

@@ -69,21 +69,19 @@ SimStream::SimStream(World& world, int rank, StreamId id, std::string name, Stre
 }
 
 Context SimStream::context() {
-  Context context;
-  context.stream = this;
-  context.comm = &communicator_;
-  context.control = &control_;
-  context.device = &world_.device();
-  context.layout = &world_.layout();
-  context.world_rank = rank_;
-  context.world_size = world_.layout().ranks();
-  return context;
+  return {.stream = this,
+          .comm = &communicator_,
+          .control = &control_,
+          .device = &world_.device(),
+          .layout = &world_.layout(),
+          .world_rank = rank_,
+          .world_size = world_.layout().ranks()};
 }
 
 void SimStream::check_current() const { check_owner(world_.current() == this, rank_, name_); }
 
-void SimStream::wake_others() {
-  for (SimStream* other : std::exchange(to_wake_, {})) other->wake();
+void SimStream::wake_submitted_streams() {
+  for (SimStream* stream : std::exchange(to_wake_, {})) stream->wake();
 }
 
 void SimStream::park() {
@@ -96,8 +94,8 @@ void SimStream::wake() {
   if (!parked_) return;
   parked_ = false;
   wakeup_->release();
-  if (world_.current())
-    world_.halt_if_ended();  // other actors have run meanwhile, unless a timer runs this
+  // Other actors have run meanwhile, unless a timer runs this function.
+  if (world_.current()) world_.halt_if_ended();
 }
 
 StreamId SimStream::next_fork() const {

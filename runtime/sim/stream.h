@@ -65,9 +65,8 @@ class alignas(64) SimStream final : public Stream {
   void spend(double seconds) {
     if (seconds > 0) owed_s_ += seconds;
   }
-  /// Called when the first message of this rank comes into flight, and when none is in flight any
-  /// more.
-  void change_pace() { pace_->release(); }
+  /// Called when the rank begins or ceases to have messages in flight (see Overlap).
+  void notify_pace() { pace_->release(); }
 
   World& world() const { return world_; }
   SimCommunicator& communicator() { return communicator_; }
@@ -97,7 +96,7 @@ class alignas(64) SimStream final : public Stream {
   void defer(std::function<void()> action) {
     deferred_.push_back({after_, owed_s_, std::move(action)});
   }
-  bool owes() const { return owed_s_ > 0 || after_.event; }
+  bool has_owed_time() const { return owed_s_ > 0 || after_.event; }
 
   /// Settles, then lets other streams run until `ready()` returns true. The code that makes it true
   /// must call wake().
@@ -124,7 +123,7 @@ class alignas(64) SimStream final : public Stream {
 
  private:
   struct Deferred {
-    Since after;  // time of the deferral, in the form of after_ and owed_s_ below
+    TimeBase after;  // the stream's after_ and owed_s_ at the time of the deferral
     double owed_s;
     std::function<void()> action;
   };
@@ -135,7 +134,7 @@ class alignas(64) SimStream final : public Stream {
   };
   StreamId next_fork() const;
   SimStream& add_fork(const std::string& name, StreamId receiver);
-  void compute_beside_messages(double seconds);
+  void compute_with_overlap(double seconds);
   void settle_owed();
   void pass_time(double seconds);
   void park();
@@ -145,12 +144,14 @@ class alignas(64) SimStream final : public Stream {
   void block_ahead(const Wait& wait, Ready ready);
   /// Parks this stream, which has settled, until the date of `time` is known.
   void await(const DeferredTime& time);
-  void wake_others();
+  void wake_submitted_streams();
 
   // Members that every message uses come first, so that they lie in few cache lines.
   World& world_;
-  double owed_s_ = 0;  // seconds after the clock's time, or
-  Since after_;        // seconds after this event, if there is one
+  /// Owed time in seconds. The stream's time is that much after `after_` or, if that has no event,
+  /// after the clock's time.
+  double owed_s_ = 0;
+  TimeBase after_;
   std::vector<Deferred> deferred_;
   Wait wait_;
   const int rank_;
@@ -166,8 +167,7 @@ class alignas(64) SimStream final : public Stream {
   std::deque<Job> jobs_;
   const SimStream* submitter_ = nullptr;  // the first stream that submitted a task
   bool shared_ = false;                   // more than one stream submits tasks
-  std::vector<SimStream*>
-      to_wake_;  // streams with new jobs, which are woken when this stream yields
+  std::vector<SimStream*> to_wake_;       // streams with new jobs; woken when this stream yields
   std::vector<std::shared_ptr<SimWork>> failed_;
   std::vector<SimStream*> forked_;
 };
@@ -185,7 +185,7 @@ void SimStream::block(const Wait& wait, Ready ready) {
 template <class Ready>
 void SimStream::block_ahead(const Wait& wait, Ready ready) {
   if (!deferred_.empty()) settle();
-  wake_others();
+  wake_submitted_streams();
   if (ready()) return;
   const DeferredTime here = current_time();
   while (!ready()) {

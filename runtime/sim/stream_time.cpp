@@ -4,7 +4,7 @@
 
 #include "runtime/sim/stream.h"
 
-// The time of a stream: what it owes, and the events after which it goes on.
+// The time of a stream: the time that it owes, and the event after which it continues.
 namespace trigram::sim {
 
 double SimStream::now() const {
@@ -22,12 +22,12 @@ std::unique_ptr<EventTime> SimStream::mark() {
 
 void SimStream::continue_from(const DeferredTime& time) {
   const bool known = time.known();
-  after_ = time.since();
+  after_ = time.base();
   owed_s_ = known ? std::max(0.0, time.date_s() - Simulation::clock()) : time.seconds();
 }
 
 void SimStream::await(const DeferredTime& time) {
-  wake_others();
+  wake_submitted_streams();
   while (!time.known()) {
     time.next().when_reached([this] { wake(); });
     set_wait({.kind = Wait::collective});
@@ -47,34 +47,34 @@ void SimStream::charge(const Cost& cost) { compute(world_.cluster().accelerator.
 void SimStream::compute(double seconds) {
   check_current();
   if (untimed_) return;
-  if (world_.overlap()) compute_beside_messages(seconds);
+  if (world_.overlap()) compute_with_overlap(seconds);
   else spend(seconds);
 }
 
 /// Sleeps at once instead of owing the time, because the pace may change during the computation.
-void SimStream::compute_beside_messages(double seconds) {
+void SimStream::compute_with_overlap(double seconds) {
   settle();
   Overlap& overlap = *world_.overlap();
-  overlap.tell(rank_, *this);
+  overlap.subscribe(rank_, *this);
   for (bool done = seconds <= 0; !done;) {
     const double pace =
-        overlap.under_way(rank_) ? 1 / world_.cluster().accelerator.overlap_slowdown : 1;
+        overlap.in_flight(rank_) ? 1 / world_.cluster().accelerator.overlap_slowdown : 1;
     const double begin_s = Simulation::clock();
     done = pace_->acquire_timeout(seconds / pace);  // true: timeout, so the pace has not changed
     seconds -= (Simulation::clock() - begin_s) * pace;
     world_.halt_if_ended();
   }
-  overlap.tell_no_more(rank_, *this);
+  overlap.unsubscribe(rank_, *this);
 }
 
 void SimStream::settle_owed() {
-  wake_others();
+  wake_submitted_streams();
   const double owed_s = std::exchange(owed_s_, 0);
   const auto after = std::exchange(after_, {});
   double passed_s = 0;
-  const auto pass = [&](const Since& since, double seconds) {
-    if (since.event) {
-      const DeferredTime until = DeferredTime::after(since, seconds);
+  const auto pass = [&](const TimeBase& base, double seconds) {
+    if (base.event) {
+      const DeferredTime until = DeferredTime::after(base, seconds);
       await(until);
       return pass_time(until.date_s() - Simulation::clock());
     }

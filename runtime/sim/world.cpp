@@ -123,8 +123,8 @@ void World::fail(std::exception_ptr failure) {
   failure_ = std::move(failure);
   ended_ = true;
   simulation_.stop();
-  halt();  // does not end this actor: that would fail its messages, and its peers would react to
-           // that
+  // Ending this actor would fail its messages, and its peers would react to that.
+  halt();
 }
 
 void World::halt() const {
@@ -142,7 +142,7 @@ std::exception_ptr World::unobserved_failure() const {
 std::vector<std::string> World::unreceived() const {
   std::vector<std::string> lines;
   for (const auto& stream : streams_)
-    for (const int peer : stream->communicator().silent_receivers()) {
+    for (const int peer : stream->communicator().ranks_yet_to_receive()) {
       const SimStream* receiver =
           groups_.at(stream->receiver()).streams[static_cast<std::size_t>(peer)];
       if (receiver && receiver->waiting().kind != Wait::none) continue;

@@ -43,7 +43,7 @@ class World {
                         std::function<void(SimStream&)> body, StreamId receiver);
   /// A stream that has been added.
   SimStream& stream(StreamId id, int rank);
-  /// The same stream, or null if it has not been added yet.
+  /// Stream `id` of `rank`, or null if it has not been added yet.
   const SimStream* find_stream(StreamId id, int rank) {
     return group(id).streams[static_cast<std::size_t>(rank)];
   }
@@ -77,25 +77,25 @@ class World {
   bool eager() const { return cluster_.transport.has_connections(); }
   /// True if receivers request long messages.
   bool announces() const { return cluster_.transport.protocol == Transport::Protocol::open_mpi; }
-  /// The rendezvous of the connection from `source` to `destination` on which `stream` receives. If
-  /// `answers`, that of the separate connection for answers.
-  Rendezvous& rendezvous(StreamId stream, int source, int destination, bool answers) {
-    return rendezvous_[stream][direction(source, destination, answers)];
+  /// The rendezvous of the connection from `source` to `destination` on which `stream` receives.
+  /// `for_answers` selects the separate connection for TrafficClass::answer.
+  Rendezvous& rendezvous(StreamId stream, int source, int destination, bool for_answers) {
+    return rendezvous_[stream][direction(source, destination, for_answers)];
   }
   /// True if connections simulate their windows message by message; otherwise a window limits the
   /// rate.
   bool has_windows() const { return cluster_.transport.tcp.has_window() && rate() == Rate::burst; }
-  /// The burst rate if connections track their windows, otherwise the sustained rate, as for sliced
-  /// messages.
+  /// The rate of a connection that the simulation uses: the burst rate if connections track their
+  /// windows, otherwise, such as for sliced messages, the sustained rate.
   Rate rate() const { return rate_of(cluster_.transport); }
   static Rate rate_of(const Transport& transport) {
     return transport.has_connections() && !transport.limits_messages() ? Rate::burst
                                                                        : Rate::sustained;
   }
-  /// The window of the connection from `source` to `destination` on which `stream` receives. If
-  /// `answers`, that of the separate connection for answers.
-  TcpWindow& window(StreamId stream, int source, int destination, bool answers) {
-    return windows_[stream][direction(source, destination, answers)];
+  /// The window of the connection from `source` to `destination` on which `stream` receives.
+  /// `for_answers` selects the separate connection for TrafficClass::answer.
+  TcpWindow& window(StreamId stream, int source, int destination, bool for_answers) {
+    return windows_[stream][direction(source, destination, for_answers)];
   }
   /// The factor by which SimGrid multiplies the latency of a route.
   double latency_factor() const {
@@ -128,10 +128,10 @@ class World {
     Message message;
   };
 
-  static std::uint64_t direction(int source, int destination, bool answers) {
+  static std::uint64_t direction(int source, int destination, bool for_answers) {
     const auto from = static_cast<std::uint64_t>(source);
     const auto to = static_cast<std::uint64_t>(destination);
-    return from << 32 | to << 1 | (answers ? 1 : 0);
+    return from << 32 | to << 1 | (for_answers ? 1 : 0);
   }
   void run_actor(SimStream& stream, const std::function<void(SimStream&)>& body);
   [[noreturn]] void halt() const;

@@ -10,6 +10,7 @@
 #include "runtime/threads/world.h"
 
 namespace trigram::threads {
+
 ThreadsCommunicator::ThreadsCommunicator(ThreadsGroup& group, Endpoint& self)
     : group_(group),
       self_(self),
@@ -32,8 +33,8 @@ void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
   if (network_ != nullptr) self_.spend(network_->overhead_s(rank(), batch));
   prepare(batch);
   try {
-    // Receives are posted first: the more sends find their receive posted, the fewer sends are
-    // staged or block.
+    // Receives are posted first, because a send whose receive is posted is neither staged nor
+    // blocked.
     for (PostedTransfer& half : halves_)
       if (half.kind == Transfer::recv) post_receive(half);
     for (PostedTransfer& half : halves_)
@@ -46,13 +47,13 @@ void ThreadsCommunicator::transfer(std::span<const Transfer> batch) {
 }
 
 void ThreadsCommunicator::prepare(std::span<const Transfer> batch) {
-  host::halves_of(batch, halves_, staged_);
+  host::make_halves(batch, halves_, staged_);
   waiting_sends_.clear();
-  completed_here_ = 0;
+  completed_own_ = 0;
   std::lock_guard lock(self_.mutex);
   self_.batch = halves_;
   self_.outstanding = halves_.size();
-  self_.room_made = false;
+  self_.retry_sends = false;
 }
 
 Endpoint& ThreadsCommunicator::receiver_of(const PostedTransfer& half) {
@@ -64,9 +65,9 @@ MatchQueues& ThreadsCommunicator::queues_for(const PostedTransfer& half) {
   return group_.receivers().queues(half.peer, rank(), half.traffic);
 }
 
-void ThreadsCommunicator::complete_here(PostedTransfer& half) {
+void ThreadsCommunicator::complete_own(PostedTransfer& half) {
   half.done = true;
-  ++completed_here_;
+  ++completed_own_;
 }
 
 void ThreadsCommunicator::post_receive(PostedTransfer& half) {
@@ -80,7 +81,7 @@ void ThreadsCommunicator::post_receive(PostedTransfer& half) {
       parcel = std::move(queues.accepted.front());
       queues.accepted.pop_front();
       parcel->reader = &half;
-      if (!parcel->packed) return;  // its sender will find the receive
+      if (!parcel->packed) return;  // its sender will copy the values
     } else if (!queues.sends.empty() && (!eager() || network_ == nullptr)) {
       sender = queues.sends.front();
       queues.sends.erase(queues.sends.begin());
@@ -99,8 +100,8 @@ void ThreadsCommunicator::post_send(PostedTransfer& half) {
   {
     std::lock_guard lock(receiver_of(half).mutex);
     half.posted = true;
-    const bool travels_by_itself = eager() && network_ != nullptr;
-    if (!queues.receives.empty() && !travels_by_itself) {
+    const bool travels_unmatched = eager() && network_ != nullptr;
+    if (!queues.receives.empty() && !travels_unmatched) {
       receive = queues.receives.front();
       queues.receives.erase(queues.receives.begin());
     } else if (eager() && queues.sends.empty() &&
@@ -113,7 +114,7 @@ void ThreadsCommunicator::post_send(PostedTransfer& half) {
       waiting_sends_.push_back(&half);
     }
   }
-  if (parcel) hand_over(half, parcel, receive);
+  if (parcel) send_accepted(half, parcel, receive);
   else if (receive != nullptr) match(half, *receive);
 }
 
@@ -133,7 +134,7 @@ void ThreadsCommunicator::match(PostedTransfer& mine, PostedTransfer& theirs) {
                    });
     return;
   }
-  complete_here(mine);
+  complete_own(mine);
   complete(partner, theirs);
   if (mismatch) std::rethrow_exception(mismatch);
 }
@@ -157,10 +158,10 @@ void ThreadsCommunicator::await_completion() {
   for (;;) {
     {
       std::unique_lock lock(self_.mutex);
-      self_.outstanding -= std::exchange(completed_here_, 0);
+      self_.outstanding -= std::exchange(completed_own_, 0);
       self_.park(lock, {.kind = Wait::message},
-                 [&] { return self_.outstanding == 0 || self_.room_made; });
-      self_.room_made = false;
+                 [&] { return self_.outstanding == 0 || self_.retry_sends; });
+      self_.retry_sends = false;
       if (self_.outstanding == 0) {
         self_.batch = {};
         break;
@@ -185,8 +186,7 @@ void ThreadsCommunicator::withdraw() noexcept {
   // one.
   self_.withdrawing = true;
   self_.wake.wait(lock, [&] {
-    return std::all_of(halves_.begin(), halves_.end(),
-                       [](const PostedTransfer& h) { return h.done; });
+    return std::ranges::all_of(halves_, [](const PostedTransfer& h) { return h.done; });
   });
   self_.batch = {};
   self_.withdrawing = false;

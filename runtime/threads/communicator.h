@@ -21,10 +21,10 @@ using host::PostedTransfer;
 /// matched at the receiver's endpoint.
 ///
 /// If the transport is eager and a send comes before its receive, the transport accepts the message
-/// if it has room: the values are copied to staging memory, and the send is complete. Otherwise the
-/// send waits for room. On an emulated network an accepted message then travels, and its receive
-/// completes once it has arrived. If the receive comes first, the values are copied from tensor to
-/// tensor.
+/// if its buffer has room: the values are copied to staging memory, and the send is complete.
+/// Otherwise the send waits for room. On an emulated network an accepted message then travels, and
+/// its receive completes once it has arrived. If the receive comes first, the values are copied
+/// from tensor to tensor.
 ///
 /// If the transport is a rendezvous, values are copied once: the thread that posts the second half
 /// copies the values and completes both halves. On an emulated network both halves complete at the
@@ -47,13 +47,13 @@ class ThreadsCommunicator final : public Communicator {
   void post_send(PostedTransfer& half);
   void match(PostedTransfer& mine, PostedTransfer& theirs);
   std::shared_ptr<Parcel> accept(MatchQueues& queues, const PostedTransfer& half);
-  void hand_over(PostedTransfer& half, std::shared_ptr<Parcel> parcel, PostedTransfer* reader);
+  void send_accepted(PostedTransfer& half, std::shared_ptr<Parcel> parcel, PostedTransfer* reader);
   void retry_waiting_sends();
   void read(int source, MatchQueues& queues, Parcel& parcel, PostedTransfer& half);
   std::exception_ptr copy(const Tensor& sent, int source, const Tensor& received, int destination);
   void await_completion();
   void withdraw() noexcept;
-  void complete_here(PostedTransfer& half);
+  void complete_own(PostedTransfer& half);
   Endpoint& receiver_of(const PostedTransfer& half);
   MatchQueues& queues_for(const PostedTransfer& half);
 
@@ -66,7 +66,8 @@ class ThreadsCommunicator final : public Communicator {
   std::vector<PostedTransfer> halves_;
   std::vector<Tensor> staged_;
   std::vector<PostedTransfer*> waiting_sends_;  // sends that wait for room
-  std::size_t completed_here_ = 0;
+  std::size_t completed_own_ =
+      0;  // halves that this thread completed and `outstanding` still counts
 };
 
 }  // namespace trigram::threads

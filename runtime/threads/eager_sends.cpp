@@ -30,16 +30,17 @@ std::shared_ptr<Parcel> ThreadsCommunicator::accept(MatchQueues& queues,
   return parcel;
 }
 
-/// Copies the values of an accepted message; if its receive was posted at that time, directly to
-/// the receiving tensor. Then lets the message travel through the network. The send is complete.
-void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel> parcel,
-                                    PostedTransfer* reader) {
+/// Copies the values of an accepted message: directly to the receiving tensor if `reader`, the
+/// receive that was posted when the message was accepted, is not null. Then lets the message travel
+/// through the network. The send is complete.
+void ThreadsCommunicator::send_accepted(PostedTransfer& half, std::shared_ptr<Parcel> parcel,
+                                        PostedTransfer* reader) {
   Endpoint& receiver = receiver_of(half);
   MatchQueues& queues = queues_for(half);
   const double accepted_s = network_ != nullptr ? self_.world.now() : 0;
   std::exception_ptr mismatch;
-  const bool straight = reader != nullptr;
-  if (straight) {
+  const bool direct = reader != nullptr;
+  if (direct) {
     mismatch = copy(*half.tensor, rank(), *reader->tensor, half.peer);
   } else {
     parcel->values.pack(*half.tensor, staging_);
@@ -47,7 +48,7 @@ void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel
     parcel->packed = true;
     reader = parcel->reader;
   }
-  if (!straight && reader != nullptr)
+  if (!direct && reader != nullptr)
     mismatch = copy(parcel->values.tensor(), rank(), *reader->tensor, half.peer);
   const bool travels = network_ != nullptr && !mismatch;
   progress(self_, receiver, queues, *parcel, [&] {
@@ -59,11 +60,11 @@ void ThreadsCommunicator::hand_over(PostedTransfer& half, std::shared_ptr<Parcel
                    [&self = self_, &receiver, &queues, parcel] {
                      progress(self, receiver, queues, *parcel, [&] { parcel->arrived = true; });
                    });
-  complete_here(half);
+  complete_own(half);
   if (mismatch) std::rethrow_exception(mismatch);
 }
 
-/// Hands over waiting sends for which a receiver has made room in the transport's buffers.
+/// Sends the waiting messages for which the transport's buffer has room by now.
 void ThreadsCommunicator::retry_waiting_sends() {
   for (PostedTransfer* const half : std::exchange(waiting_sends_, {})) {
     MatchQueues& queues = queues_for(*half);
@@ -71,16 +72,16 @@ void ThreadsCommunicator::retry_waiting_sends() {
     PostedTransfer* reader = nullptr;
     {
       std::lock_guard lock(receiver_of(*half).mutex);
-      const auto at = std::find(queues.sends.begin(), queues.sends.end(), half);
-      if (at == queues.sends.end()) continue;  // a receive has matched it
-      if (at == queues.sends.begin() &&
+      const auto position = std::ranges::find(queues.sends, half);
+      if (position == queues.sends.end()) continue;  // a receive has matched it
+      if (position == queues.sends.begin() &&
           queues.has_room(transport_, priced_nbytes(*half), half->traffic)) {
         queues.sends.erase(queues.sends.begin());
         parcel = accept(queues, *half);
         reader = parcel->reader;
       }
     }
-    if (parcel) hand_over(*half, std::move(parcel), reader);
+    if (parcel) send_accepted(*half, std::move(parcel), reader);
     else waiting_sends_.push_back(half);
   }
 }

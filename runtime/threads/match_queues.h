@@ -37,9 +37,8 @@ struct Parcel {
 struct MatchQueues {
   std::vector<PostedTransfer*> receives;        // posted receives that have no message yet
   std::list<std::shared_ptr<Parcel>> accepted;  // accepted messages that have no receive yet
-  std::vector<PostedTransfer*>
-      sends;                       // sends that are neither accepted by the transport nor matched
-  std::int64_t held_messages = 0;  // number of messages accepted but not yet received
+  std::vector<PostedTransfer*> sends;           // sends that are neither accepted nor matched
+  std::int64_t held_messages = 0;               // number of messages accepted but not yet received
   double held_bytes = 0;
   ShapedNetwork::SendQueue send_queue;  // guarded by the ShapedNetwork's mutex
 
@@ -58,7 +57,7 @@ struct MatchQueues {
 
 /// Marks a transfer as done. The caller holds the owner's mutex. Returns true if the owner must be
 /// woken.
-inline bool note_completion(Endpoint& owner, PostedTransfer& half) {
+inline bool mark_done(Endpoint& owner, PostedTransfer& half) {
   half.done = true;
   return --owner.outstanding == 0 || owner.withdrawing;
 }
@@ -68,7 +67,7 @@ inline void complete(Endpoint& owner, PostedTransfer& half) {
   bool awaited;
   {
     std::lock_guard lock(owner.mutex);
-    awaited = note_completion(owner, half);
+    awaited = mark_done(owner, half);
   }
   if (awaited) owner.wake.notify_one();
 }
@@ -78,20 +77,20 @@ inline void complete(Endpoint& owner, PostedTransfer& half) {
 template <class Change>
 void progress(Endpoint& sender, Endpoint& receiver, MatchQueues& queues, Parcel& parcel,
               Change change) {
-  bool awaited = false, room_awaited = false;
+  bool awaited = false, send_waits = false;
   {
     std::lock_guard lock(receiver.mutex);
     change();
     if (!parcel.received()) return;
     queues.release(parcel.nbytes);
-    room_awaited = !queues.sends.empty();
-    awaited = note_completion(receiver, *parcel.reader);
+    send_waits = !queues.sends.empty();
+    awaited = mark_done(receiver, *parcel.reader);
   }
   if (awaited) receiver.wake.notify_one();
-  if (!room_awaited) return;
+  if (!send_waits) return;
   {
     std::lock_guard lock(sender.mutex);
-    sender.room_made = true;
+    sender.retry_sends = true;
   }
   sender.wake.notify_one();
 }

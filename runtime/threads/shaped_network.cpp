@@ -3,7 +3,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "netmodels/cluster_network.h"
@@ -31,7 +30,7 @@ bool ShapedNetwork::between_nodes(int source, int destination) const {
 }
 
 double ShapedNetwork::overhead_s(int source, std::span<const Transfer> batch) const {
-  const auto messages = std::count_if(batch.begin(), batch.end(), [&](const Transfer& t) {
+  const auto messages = std::ranges::count_if(batch, [&](const Transfer& t) {
     return t.kind == Transfer::send && between_nodes(source, t.peer);
   });
   if (cluster_.transport.protocol == Transport::Protocol::eager)
@@ -39,30 +38,33 @@ double ShapedNetwork::overhead_s(int source, std::span<const Transfer> batch) co
   return cluster_.transport.overhead_s(static_cast<int>(messages));
 }
 
-void ShapedNetwork::send(double matched_s, int source, int destination, std::size_t nbytes,
-                         Arrived arrived) {
-  const double starts_s = matched_s + network_->latency(source, destination);
+template <class Schedule>
+void ShapedNetwork::add(Arrived arrived, Schedule schedule) {
   {
     std::lock_guard lock(mutex_);
-    const Id id = register_message(std::move(arrived));
-    links_.start(starts_s, source, destination, static_cast<double>(nbytes),
-                 [this, id](double) { arrive(id); });
+    in_flight_.emplace(++last_id_, std::move(arrived));
+    schedule(last_id_);
     if (next_s() >= wakes_s_) return;
   }
   wake_.notify_one();
 }
 
+void ShapedNetwork::send(double matched_s, int source, int destination, std::size_t nbytes,
+                         Arrived arrived) {
+  const double starts_s = matched_s + network_->latency(source, destination);
+  add(std::move(arrived), [&](Id id) {
+    links_.start(starts_s, source, destination, static_cast<double>(nbytes),
+                 [this, id](double) { arrive(id); });
+  });
+}
+
 void ShapedNetwork::send(SendQueue& send_queue, double accepted_s, int source, int destination,
                          std::size_t nbytes, Arrived arrived) {
   const double ready_s = accepted_s + network_->latency(source, destination);
-  {
-    std::lock_guard lock(mutex_);
-    const Id id = register_message(std::move(arrived));
+  add(std::move(arrived), [&](Id id) {
     send_queue.waiting_.push_back({id, ready_s, source, destination, static_cast<double>(nbytes)});
     start_waiting(send_queue, 0);
-    if (next_s() >= wakes_s_) return;
-  }
-  wake_.notify_one();
+  });
 }
 
 /// Starts waiting messages while the connection has free slots. A slot has been free since
@@ -72,15 +74,15 @@ void ShapedNetwork::start_waiting(SendQueue& send_queue, double date_s) {
   while (!send_queue.waiting_.empty()) {
     const SendQueue::Waiting next = send_queue.waiting_.front();
     const bool outside = between_nodes(next.source, next.destination);
-    if (send_queue.under_way_ >= (outside && transport.limits_messages() ? transport.streams : 1))
+    if (send_queue.in_flight_ >= (outside && transport.limits_messages() ? transport.streams : 1))
       return;
     send_queue.waiting_.pop_front();
-    ++send_queue.under_way_;
+    ++send_queue.in_flight_;
     const double busy_s = outside ? transport.per_message_s() : 0;
     links_.start(std::max(next.ready_s, date_s) + busy_s, next.source, next.destination,
                  next.nbytes, [this, &send_queue, id = next.id](double ended_s) {
                    arrive(id);
-                   --send_queue.under_way_;
+                   --send_queue.in_flight_;
                    start_waiting(send_queue, ended_s);
                  });
   }
@@ -88,32 +90,22 @@ void ShapedNetwork::start_waiting(SendQueue& send_queue, double date_s) {
 
 void ShapedNetwork::post(int source, int destination, Arrived arrived) {
   const double latency_s = network_->latency(source, destination);
-  {
-    std::lock_guard lock(mutex_);
-    const Id id = register_message(std::move(arrived));
-    delays_.at(world_.now() + latency_s, [this, id] { arrive(id); });
-    if (next_s() >= wakes_s_) return;
-  }
-  wake_.notify_one();
-}
-
-ShapedNetwork::Id ShapedNetwork::register_message(Arrived arrived) {
-  under_way_.emplace(++last_id_, std::move(arrived));
-  return last_id_;
+  add(std::move(arrived),
+      [&](Id id) { delays_.at(world_.now() + latency_s, [this, id] { arrive(id); }); });
 }
 
 void ShapedNetwork::arrive(Id id) {
-  if (const auto found = under_way_.extract(id)) arrived_.push_back(std::move(found.mapped()));
+  if (const auto found = in_flight_.extract(id)) arrived_.push_back(std::move(found.mapped()));
 }
 
 double ShapedNetwork::next_s() const {
-  if (aborted_) return under_way_.empty() ? host::Schedule::kNever : 0;
+  if (aborted_) return in_flight_.empty() ? host::Schedule::kNever : 0;
   return std::min(links_.next(), delays_.next());
 }
 
 bool ShapedNetwork::busy() const {
   std::lock_guard lock(mutex_);
-  return !under_way_.empty();
+  return !in_flight_.empty();
 }
 
 void ShapedNetwork::abort() noexcept {
@@ -127,19 +119,19 @@ void ShapedNetwork::abort() noexcept {
 /// Runs the callbacks without holding the mutex, because a callback may send a message.
 void ShapedNetwork::deliver(std::unique_lock<std::mutex>& lock) {
   if (aborted_) {
-    for (auto& [id, arrived] : under_way_) arrived_.push_back(std::move(arrived));
-    under_way_.clear();
+    for (auto& [id, arrived] : in_flight_) arrived_.push_back(std::move(arrived));
+    in_flight_.clear();
   }
   const auto arrived = std::exchange(arrived_, {});
   if (arrived.empty()) return;
   lock.unlock();
-  for (const Arrived& tell : arrived) tell();
+  for (const Arrived& callback : arrived) callback();
   lock.lock();
 }
 
 void ShapedNetwork::run() noexcept {
-  prctl(PR_SET_TIMERSLACK,
-        1UL);  // nanoseconds; the default, 50 us, is as long as the latency of a network
+  // In nanoseconds. The default, 50 us, is as long as the latency of a network.
+  prctl(PR_SET_TIMERSLACK, 1UL);
   try {
     std::unique_lock lock(mutex_);
     while (!closing_) {

@@ -52,15 +52,15 @@ class ShapedNetwork {
       double nbytes;
     };
     std::list<Waiting> waiting_;
-    std::int64_t under_way_ = 0;
+    std::int64_t in_flight_ = 0;
   };
 
   /// Sends a message whose halves were matched at `matched_s`. After abort() it arrives at once.
   void send(double matched_s, int source, int destination, std::size_t nbytes, Arrived arrived);
-  /// Sends a message that an eager transport accepted at `accepted_s`. At most as many messages of
-  /// a connection are sent at the same time as it has streams; each of them occupies a slot. A
-  /// message starts once its latency has passed, a slot is free, and the connection has then spent
-  /// its time per message.
+  /// Sends a message that an eager transport accepted at `accepted_s`. A connection has one slot
+  /// for each of its streams, and a message occupies a slot until it has arrived. A message starts
+  /// once its latency has passed, a slot is free, and the connection has then spent its time per
+  /// message.
   void send(SendQueue& send_queue, double accepted_s, int source, int destination,
             std::size_t nbytes, Arrived arrived);
   /// Sends a control message. Control messages between two ranks arrive in the order of posting.
@@ -76,7 +76,10 @@ class ShapedNetwork {
 
  private:
   using Id = std::uint64_t;
-  Id register_message(Arrived arrived);
+  /// Registers a message, calls `schedule` with its id, and wakes the thread if that makes its next
+  /// event earlier.
+  template <class Schedule>
+  void add(Arrived arrived, Schedule schedule);
   void arrive(Id id);
   void start_waiting(SendQueue& send_queue, double date_s);
   bool between_nodes(int source, int destination) const;
@@ -91,7 +94,7 @@ class ShapedNetwork {
   std::condition_variable wake_;
   SharedLinks links_;
   host::Schedule delays_;
-  std::unordered_map<Id, Arrived> under_way_;
+  std::unordered_map<Id, Arrived> in_flight_;
   std::vector<Arrived> arrived_;  // arrivals to report
   Id last_id_ = 0;
   double wakes_s_ = host::Schedule::kNever;  // time at which the thread wakes by itself

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace trigram::threads {
 
@@ -40,7 +41,7 @@ struct SharedLinks::Flow {
   double unsent = 0;     // bytes that are not yet cut into slices
   double unentered = 0;  // bytes that have not entered the first link yet
   double earliest_end_s = 0;
-  std::size_t under_way = 0;
+  std::size_t in_flight = 0;
   Ended ended;
 };
 
@@ -84,19 +85,19 @@ void SharedLinks::start(double date_s, int source, int destination, double nbyte
   const double begin_s = shares ? date_s : flow->earliest_end_s;
   Flow& begun = *flow;
   flows_[&begun] = std::move(flow);
-  schedule_.at(begin_s, [this, &begun, begin_s] { go_on(begun, begin_s); });
+  schedule_.at(begin_s, [this, &begun, begin_s] { continue_flow(begun, begin_s); });
 }
 
 /// Queues slices at the first link until the window is full. The window is the number of links plus
 /// one, so that one slice can wait while others pass. Ends the flow when all slices have arrived.
-void SharedLinks::go_on(Flow& flow, double date_s) {
-  while (flow.unsent > 0 && flow.under_way <= flow.hops.size()) {
+void SharedLinks::continue_flow(Flow& flow, double date_s) {
+  while (flow.unsent > 0 && flow.in_flight <= flow.hops.size()) {
     const double nbytes = std::min(flow.slice, flow.unsent);
     flow.unsent -= nbytes;
-    ++flow.under_way;
+    ++flow.in_flight;
     arrive({.flow = &flow, .nbytes = nbytes}, date_s);
   }
-  if (flow.under_way > 0) return;
+  if (flow.in_flight > 0) return;
   const Ended ended = std::move(flow.ended);
   flows_.erase(&flow);
   ended(date_s);
@@ -133,8 +134,8 @@ void SharedLinks::serve(Bucket& bucket, double date_s) {
   if (++slice.hop < flow.hops.size()) arrive(slice, date_s);
   else
     schedule_.at(slice.passed_s, [this, &flow, date = slice.passed_s] {
-      --flow.under_way;
-      go_on(flow, date);
+      --flow.in_flight;
+      continue_flow(flow, date);
     });
 }
 

@@ -3,7 +3,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -44,8 +43,8 @@ class SharedLinks {
     schedule_.run_due(now_s);
     now_s_ = now_s;
   }
-  /// A lower bound for the end of the next flow. The owner need not call advance() before it.
-  /// kNever if there are no flows.
+  /// A lower bound for the end of the next flow. The owner need not call advance() before that
+  /// time. kNever if there are no flows.
   double next() const;
 
   /// Bytes that a link has carried so far.
@@ -65,7 +64,7 @@ class SharedLinks {
     double passed_s = 0;  // time at which the last byte has passed the links so far
   };
 
-  void go_on(Flow& flow, double date_s);
+  void continue_flow(Flow& flow, double date_s);
   void arrive(const Slice& slice, double date_s);
   void serve(Bucket& bucket, double date_s);
   std::vector<Bucket*> route(int source, int destination);

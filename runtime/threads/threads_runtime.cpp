@@ -44,9 +44,7 @@ FieldTable<ThreadsOptions> threads_fields() {
       .field("watchdog", &ThreadsOptions::watchdog_s, quantity(Dimension::duration, true),
              "How long all streams may block without any progress before the run ends as hung")
       .field("modelled_compute", &ThreadsOptions::modelled_compute, modelled_compute_kind(),
-             "How computation runs that has only a modelled duration, such as a profile's. slept: "
-             "sleep for that duration, minus the time of the real model that it replaces "
-             "(priced_as); skipped: take no time");
+             kModelledComputeHelp);
 }
 
 std::unique_ptr<Runtime> make_threads_runtime(const ThreadsOptions& options,

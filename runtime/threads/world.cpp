@@ -12,10 +12,7 @@
 namespace trigram::threads {
 
 void ThreadsControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
-  if (dest == self_.rank) host::check_on_rank(self_);
-  else host::check_on_stream(self_);
-  check_peer(self_.rank, dest, self_.world.layout().ranks(), self_.stream);
-  self_.world.check_not_failed();
+  host::check_post(self_, dest);
   Endpoint& receiver = group_.at(dest);
   const Message message{self_.rank, a, b};
   auto* const network = static_cast<ThreadsWorld&>(self_.world).network();
@@ -31,7 +28,7 @@ std::optional<Message> ThreadsControl::poll(int tag) { return host::poll(self_, 
 ThreadsGroup::ThreadsGroup(host::World& world, const std::string& name, int world_size)
     : Group(name),
       queues_(static_cast<std::size_t>(world_size) * std::size_t(world_size)),
-      answers_(queues_.size()) {
+      answer_queues_(queues_.size()) {
   for (int rank = 0; rank < world_size; ++rank) endpoints_.emplace_back(world, this->name(), rank);
 }
 

@@ -23,7 +23,7 @@ namespace trigram::threads {
 class ThreadsGroup;
 using host::Endpoint;
 
-/// Control messages go straight into the inbox of the destination's same-named stream. On an
+/// Control messages go directly into the inbox of the destination's same-named stream. On an
 /// emulated network, messages to other ranks arrive after the latency of the route.
 class ThreadsControl final : public Control {
  public:
@@ -51,7 +51,7 @@ class ThreadsGroup final : public host::Group {
   /// The queues for messages from rank `source` to rank `receiver`. The mutex of the receiver's
   /// endpoint guards them.
   MatchQueues& queues(int receiver, int source, TrafficClass traffic) {
-    auto& table = traffic == TrafficClass::answer ? answers_ : queues_;
+    auto& table = traffic == TrafficClass::answer ? answer_queues_ : queues_;
     return table[static_cast<std::size_t>(receiver) * endpoints_.size() +
                  static_cast<std::size_t>(source)];
   }
@@ -62,8 +62,8 @@ class ThreadsGroup final : public host::Group {
  private:
   friend class ThreadsWorld;
   std::deque<Endpoint> endpoints_;
-  std::vector<MatchQueues> queues_, answers_;  // indexed by receiver and source
-  std::vector<ThreadsGroup*> children_;        // in the order of forking
+  std::vector<MatchQueues> queues_, answer_queues_;  // indexed by receiver and source
+  std::vector<ThreadsGroup*> children_;              // in the order of forking
   ThreadsGroup *receivers_ = this, *senders_ = this;
 };
 
@@ -107,8 +107,8 @@ class ThreadsWorld final : public host::World {
   std::condition_variable end_;
   int ranks_running_ = 0;
   std::exception_ptr error_;
-  std::unique_ptr<ShapedNetwork>
-      network_;  // must be last, because its thread uses the members above
+  /// Must be the last member, because its thread uses the members above.
+  std::unique_ptr<ShapedNetwork> network_;
 };
 
 }  // namespace trigram::threads

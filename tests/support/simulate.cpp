@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "core/metering/meter.h"
@@ -30,6 +32,22 @@ std::vector<double> simulate(const Cluster& cluster, const std::function<double(
   });
 }
 
+std::vector<double> simulate_phantoms(const Cluster& cluster,
+                                      const std::function<double(Context)>& body,
+                                      const SimOptions& options) {
+  return simulate(
+      cluster,
+      [&](const Context& raw) {
+        const auto meter = instrument(raw, {.phantom = true, .sink = {}});
+        return body(meter->context());
+      },
+      options);
+}
+
+double last_of(const std::vector<double>& ends_s) {
+  return ends_s.empty() ? -1 : std::ranges::max(ends_s);
+}
+
 std::string failure_of(const Cluster& cluster, const Task& body, const SimOptions& options) {
   return bytes_from_child([&]() -> std::string {
     try {
@@ -45,6 +63,20 @@ std::string failure_of(const Cluster& cluster, const Task& body, const SimOption
 }
 
 Tensor phantom_bytes(std::size_t nbytes) { return Tensor::phantom(nbytes, DType::u8, nbytes); }
+
+void send_phantom(const Context& ctx, int peer, std::size_t nbytes) {
+  ctx.comm->transfer(std::array{Transfer{Transfer::send, phantom_bytes(nbytes), peer}});
+}
+
+void receive_phantom(const Context& ctx, int peer, std::size_t nbytes) {
+  ctx.comm->transfer(std::array{Transfer{Transfer::recv, phantom_bytes(nbytes), peer}});
+}
+
+void message_from_0_to_1(const Context& ctx, std::size_t nbytes, TrafficClass traffic) {
+  if (ctx.rank() > 1) return;
+  const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
+  ctx.comm->transfer(std::array{Transfer{kind, phantom_bytes(nbytes), 1 - ctx.rank(), traffic}});
+}
 
 double send_to_all(const Context& ctx, std::size_t nbytes) {
   std::vector<Transfer> batch;

@@ -19,6 +19,14 @@ Cluster round_cluster(int nodes, int workers_per_node = 1);
 std::vector<double> simulate(const Cluster& cluster, const std::function<double(Context)>& body,
                              const SimOptions& options = {});
 
+/// As `simulate`, with contexts that are metered and whose tensors are phantoms.
+std::vector<double> simulate_phantoms(const Cluster& cluster,
+                                      const std::function<double(Context)>& body,
+                                      const SimOptions& options = {});
+
+/// The time at which the last rank has ended; -1 if the simulation has failed.
+double last_of(const std::vector<double>& ends_s);
+
 /// The message of the exception that ends the simulation of `body`. Fails the calling test if there
 /// is none. The message of a HangError gets the prefix "hang: ".
 std::string failure_of(const Cluster& cluster, const Task& body, const SimOptions& options = {});
@@ -26,7 +34,14 @@ std::string failure_of(const Cluster& cluster, const Task& body, const SimOption
 /// A phantom tensor of `nbytes` bytes.
 Tensor phantom_bytes(std::size_t nbytes);
 
-/// Every rank sends `nbytes` bytes to every other rank in one batch; returns the time at the end.
+/// Sends a phantom of `nbytes` bytes to `peer`, or receives it from there.
+void send_phantom(const Context& ctx, int peer, std::size_t nbytes);
+void receive_phantom(const Context& ctx, int peer, std::size_t nbytes);
+/// Moves a phantom of `nbytes` bytes from rank 0 to rank 1. Other ranks do nothing.
+void message_from_0_to_1(const Context& ctx, std::size_t nbytes,
+                         TrafficClass traffic = TrafficClass::collective);
+
+/// Every rank sends `nbytes` to every other rank, all at once; returns the time at the end.
 double send_to_all(const Context& ctx, std::size_t nbytes);
 
 /// Runs `collective` on a phantom of n floats and on a device that creates only phantoms; returns

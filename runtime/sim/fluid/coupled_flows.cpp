@@ -26,12 +26,12 @@ bool CoupledFlows::busy(LinkId link) const {
 std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRounds& pattern,
                                                               double bytes, double start_s,
                                                               double alone_s,
-                                                              std::function<void(double)> then) {
+                                                              std::function<void(double)> on_end) {
   const double end_s = start_s + alone_s;
-  auto flow = std::make_shared<Flow>(Flow{pattern, bytes, start_s, alone_s, std::move(then)});
+  auto flow = std::make_shared<Flow>(Flow{pattern, bytes, start_s, alone_s, std::move(on_end)});
   const auto& links = pattern.links();
-  const bool meets = std::any_of(links.begin(), links.end(), [&](LinkId id) { return busy(id); });
-  if (meets) share(links);
+  const bool shares_link = std::ranges::any_of(links, [&](LinkId id) { return busy(id); });
+  if (shares_link) share(links);
   count(flowing_, links, 1);
   flows_.push_back(flow);
   // The last arrival time may become known late: by then all members have arrived, and the
@@ -39,22 +39,19 @@ std::shared_ptr<const CoupledFlows::Flow> CoupledFlows::start(const CoupledRound
   world_.simulation().at(std::max(end_s, Simulation::clock()), [this, flow, end_s] {
     if (flow->alone) end(flow, end_s);
   });
-  if (meets || !foreseeable_) simulate(flow);
+  if (shares_link || !foreseeable_) simulate(flow);
   return flow;
 }
 
 /// Called when other traffic starts on these links: flows that use them are no longer alone.
 void CoupledFlows::share(std::span<const LinkId> links) {
   ++shared_count_;
-  std::vector<bool> wanted(flowing_.size());
-  for (const LinkId link : links) wanted[static_cast<std::size_t>(link)] = true;
+  std::vector<bool> in_use(flowing_.size());
+  for (const LinkId link : links) in_use[static_cast<std::size_t>(link)] = true;
   const auto flows = flows_;
   for (const auto& flow : flows) {
-    const auto& own = flow->pattern.links();
-    if (flow->alone && std::any_of(own.begin(), own.end(), [&](LinkId link) {
-          return wanted[static_cast<std::size_t>(link)];
-        }))
-      simulate(flow);
+    const auto shares_link = [&](LinkId link) { return in_use[static_cast<std::size_t>(link)]; };
+    if (flow->alone && std::ranges::any_of(flow->pattern.links(), shares_link)) simulate(flow);
   }
 }
 
@@ -82,7 +79,7 @@ void CoupledFlows::simulate(const std::shared_ptr<Flow>& flow) {
 void CoupledFlows::end(const std::shared_ptr<Flow>& flow, double date_s) {
   count(flowing_, flow->pattern.links(), -1);
   flows_.erase(std::find(flows_.begin(), flows_.end(), flow));
-  flow->then(date_s);
+  flow->on_end(date_s);
 }
 
 const std::vector<LinkId>& CoupledFlows::links_of(int source, int destination) {
@@ -94,8 +91,7 @@ const std::vector<LinkId>& CoupledFlows::links_of(int source, int destination) {
 void CoupledFlows::message_starts(int source, int destination) {
   const auto& links = links_of(source, destination);
   count(sending_, links, 1);
-  if (std::any_of(links.begin(), links.end(),
-                  [&](LinkId link) { return flowing_[static_cast<std::size_t>(link)] > 0; }))
+  if (std::ranges::any_of(links, [&](LinkId id) { return flowing_[std::size_t(id)] > 0; }))
     share(std::vector(links));
 }
 

@@ -25,14 +25,14 @@ class CoupledFlows {
   struct Flow {
     const CoupledRounds& pattern;
     double bytes, start_s, alone_s;
-    std::function<void(double)> then;
+    std::function<void(double)> on_end;
     bool alone = true;  // it has not shared a link yet
   };
   /// Starts a flow at `start_s`, which must not be after the current date. It moves `bytes` bytes
   /// along the route of each message. The collective takes `alone_s` seconds if the flow shares no
-  /// link. At the end it calls `then` with the date of the end.
+  /// link. At the end it calls `on_end` with the date of the end.
   std::shared_ptr<const Flow> start(const CoupledRounds& pattern, double bytes, double start_s,
-                                    double alone_s, std::function<void(double)> then);
+                                    double alone_s, std::function<void(double)> on_end);
   /// Must be called at the start and at the end of every message, because messages may use the same
   /// links.
   void message_starts(int source, int destination);

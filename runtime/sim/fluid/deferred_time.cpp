@@ -43,17 +43,17 @@ DeferredTime DeferredTime::later(DeferredTime a, DeferredTime b) {
   if (both_known) return a.seconds_ > b.seconds_ ? a : b;
   if (a.known()) std::swap(a, b);
   if (b.known() && a.seconds_ == 0) {
-    a.since_.not_before_s = std::max(a.since_.not_before_s, b.seconds_);
+    a.base_.not_before_s = std::max(a.base_.not_before_s, b.seconds_);
     return a;
   }
   return after({std::make_shared<LaterOfTwo>(std::move(a), std::move(b))}, 0);
 }
 
 bool DeferredTime::known() const {
-  if (!since_.event) return true;
-  if (!since_.event->known()) return false;
-  seconds_ += std::max(since_.event->date_s_, since_.not_before_s);
-  since_ = {};
+  if (!base_.event) return true;
+  if (!base_.event->known()) return false;
+  seconds_ += std::max(base_.event->date_s_, base_.not_before_s);
+  base_ = {};
   return true;
 }
 

@@ -37,8 +37,9 @@ class SimEvent {
   std::unique_ptr<std::vector<std::function<void()>>> actions_;  // null if there are none
 };
 
-/// The later of an event's date and `not_before_s`. Without an event it is empty.
-struct Since {
+/// The time to which a DeferredTime is relative: the later of the event's date and `not_before_s`.
+/// Empty without an event.
+struct TimeBase {
   std::shared_ptr<SimEvent> event = nullptr;
   double not_before_s = -std::numeric_limits<double>::infinity();
 };
@@ -48,7 +49,7 @@ struct Since {
 class DeferredTime {
  public:
   static DeferredTime at(double date_s) { return {{}, date_s}; }
-  static DeferredTime after(Since since, double seconds) { return {std::move(since), seconds}; }
+  static DeferredTime after(TimeBase base, double seconds) { return {std::move(base), seconds}; }
   /// The later of `a` and `b`.
   static DeferredTime later(DeferredTime a, DeferredTime b);
 
@@ -57,15 +58,15 @@ class DeferredTime {
   /// The date; valid once it is known.
   double date_s() const { return seconds_; }
   /// Valid while the date is not known: an event that must be reached first.
-  SimEvent& next() const { return since_.event->next(); }
-  /// The event and date to which this time is relative; empty if the date is known.
-  const Since& since() const { return since_; }
-  /// Seconds after since(), if that has an event; otherwise the date.
+  SimEvent& next() const { return base_.event->next(); }
+  /// Empty if the date is known.
+  const TimeBase& base() const { return base_; }
+  /// Seconds after base(), if that has an event; otherwise the date.
   double seconds() const { return seconds_; }
 
  private:
-  DeferredTime(Since since, double seconds) : since_(std::move(since)), seconds_(seconds) {}
-  mutable Since since_;
+  DeferredTime(TimeBase base, double seconds) : base_(std::move(base)), seconds_(seconds) {}
+  mutable TimeBase base_;
   mutable double seconds_;
 };
 

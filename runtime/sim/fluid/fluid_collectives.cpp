@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/check.h"
-#include "runtime/sim/fluid/pricer.h"
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
@@ -12,10 +10,12 @@ FluidCollectives::FluidCollectives(World& world, bool always)
     : world_(world), always_(always), untimed_(world), flows_(world) {}
 
 /// The decision is made when the first rank arrives. Flows and messages may give different times in
-/// these cases: if there are more than two streams per rank, streams may share links; disjoint
-/// groups may share links, and until the first collective of this group is complete, such groups
-/// may exist without being known; in a chain some ranks finish before others arrive; in an
-/// h-relation messages may delay each other.
+/// these cases:
+/// - With more than two streams per rank, streams may share links.
+/// - Disjoint groups may share links. Until the first collective of this group is complete, such
+///   groups may exist without being known.
+/// - In a chain some ranks finish before others arrive.
+/// - In an h-relation messages may delay each other.
 bool FluidCollectives::uses_messages(RankSet& rank_set, const CollectivePattern& collective) {
   if (always_) return false;
   if (flows_.shared_count() > 0 || world_.streams_per_rank() > 2 || rank_set.has_disjoint_sets ||
@@ -59,8 +59,8 @@ std::shared_ptr<FluidCollectives::PendingCollective> FluidCollectives::join_next
   return pending;
 }
 
-bool FluidCollectives::make(SimStream& stream, const CollectivePattern& collective,
-                            const std::function<void()>& messages) {
+bool FluidCollectives::run(SimStream& stream, const CollectivePattern& collective,
+                           const std::function<void()>& messages) {
   const DeferredTime when = stream.current_time();
   // The decision whether flows agree with messages must be made in the order of time, and messages
   // must carry the present values. Both need a settled stream.
@@ -75,7 +75,7 @@ bool FluidCollectives::make(SimStream& stream, const CollectivePattern& collecti
     return false;
   }
   arrive(*pending, place, collective, when);
-  if (last) start(pending);
+  if (last) schedule_flow(pending);
   if (collective.valued) {
     stream.set_untimed(true);
     messages();
@@ -116,22 +116,22 @@ void FluidCollectives::arrive(PendingCollective& pending, std::size_t place,
 
 /// Called when all ranks have arrived. Starts the flow at the time of the last arrival, once that
 /// time is known.
-void FluidCollectives::start(const std::shared_ptr<PendingCollective>& pending) {
+void FluidCollectives::schedule_flow(const std::shared_ptr<PendingCollective>& pending) {
   for (; pending->known < pending->members->size(); ++pending->known) {
     const DeferredTime& when = (*pending->members)[pending->known].arrival;
-    if (!when.known()) return when.next().when_reached([this, pending] { start(pending); });
+    if (!when.known()) return when.next().when_reached([this, pending] { schedule_flow(pending); });
     pending->start_s = std::max(pending->start_s, when.date_s());
   }
-  if (pending->start_s <= Simulation::clock()) flow(pending);
-  else world_.simulation().at(pending->start_s, [this, pending] { flow(pending); });
+  if (pending->start_s <= Simulation::clock()) start_flow(pending);
+  else world_.simulation().at(pending->start_s, [this, pending] { start_flow(pending); });
 }
 
-void FluidCollectives::flow(const std::shared_ptr<PendingCollective>& pending) {
+void FluidCollectives::start_flow(const std::shared_ptr<PendingCollective>& pending) {
   ++fluid_;
   const CoupledRounds& pattern =
       coupled(pending->rank_set, pending->shape, pending->traffic, pending->first);
-  if (pending->relation) return flow_at_once(pending, pattern);
-  pass_on(pending, pattern, ends_s(*pending, pattern));
+  if (pending->relation) return start_relation_flow(pending, pattern);
+  start_pipeline_flow(pending, pattern, ends_s(*pending, pattern));
 }
 
 /// The times at which the ranks finish, by place, if nothing else uses the links.
@@ -153,11 +153,11 @@ std::vector<double> FluidCollectives::ends_s(PendingCollective& pending,
   Connections& connections = this->connections(pending, pattern);
   std::vector<double> ends =
       pending.shape == CollectivePattern::ring
-          ? ring_ends_s(pipeline, pattern.edges(), transport, connections.all)
-          : chain_ends_s(pipeline, pattern.edges(), transport, connections.all);
+          ? ring_ends_s(pipeline, pattern.edges(), transport, connections.by_edge)
+          : chain_ends_s(pipeline, pattern.edges(), transport, connections.by_edge);
   for (std::size_t i = 0; i < connections.windows.size(); ++i)
-    if (connections.windows[i] && !connections.all[i].window)
-      connections.windows[i]->sent_until(connections.all[i].free_s);
+    if (connections.windows[i] && !connections.by_edge[i].window)
+      connections.windows[i]->sent_until(connections.by_edge[i].free_s);
   std::rotate(ends.begin(), ends.end() - first, ends.end());
   return ends;
 }
@@ -165,7 +165,7 @@ std::vector<double> FluidCollectives::ends_s(PendingCollective& pending,
 FluidCollectives::Connections& FluidCollectives::connections(PendingCollective& pending,
                                                              const CoupledRounds& pattern) {
   Connections& connections = pending.rank_set.connections[&pattern];
-  connections.all.resize(pattern.edges().size());
+  connections.by_edge.resize(pattern.edges().size());
   if (world_.cluster().transport.tcp.has_window()) open_windows(pending, pattern, connections);
   return connections;
 }
@@ -193,13 +193,14 @@ void FluidCollectives::open_windows(PendingCollective& pending, const CoupledRou
                                                   .round_trip_s = 2 * pattern.edges()[i].latency_s},
                                                  pending.start_s);
   for (std::size_t i = 0; i < windows.size(); ++i)
-    connections.all[i].window = opening ? windows[i] : nullptr;
+    connections.by_edge[i].window = opening ? windows[i] : nullptr;
 }
 
 /// If windows limit the whole collective, returns a flow at the sustained rate, which leaves the
 /// rest of the links' bandwidth to other traffic.
-const CoupledRounds& FluidCollectives::paced(RankSet& rank_set, const CoupledRounds& pattern,
-                                             double bytes, double alone_s) {
+const CoupledRounds& FluidCollectives::sustained_pattern(RankSet& rank_set,
+                                                         const CoupledRounds& pattern, double bytes,
+                                                         double alone_s) {
   const double sustained_Bps = pattern.sustained_bandwidth();
   if (sustained_Bps == pattern.bandwidth() || alone_s < bytes / sustained_Bps) return pattern;
   const auto found = rank_set.sustained.find(&pattern);
@@ -207,53 +208,54 @@ const CoupledRounds& FluidCollectives::paced(RankSet& rank_set, const CoupledRou
   return rank_set.sustained.emplace(&pattern, pattern.sustained()).first->second;
 }
 
-/// Lets the ranks finish one after another. If the flow ends late because it shared links, the
-/// ranks that have not finished yet finish later by the same amount.
-void FluidCollectives::pass_on(const std::shared_ptr<PendingCollective>& pending,
-                               const CoupledRounds& pattern, std::vector<double> ends_s) {
+/// For rings and chains: starts the flow, and schedules the time at which each rank finishes. If
+/// the flow ends late because it shared links, the ranks that have not finished yet finish later by
+/// the same amount.
+void FluidCollectives::start_pipeline_flow(const std::shared_ptr<PendingCollective>& pending,
+                                           const CoupledRounds& pattern,
+                                           std::vector<double> ends_s) {
   const double last_s =
       std::max(*std::max_element(ends_s.begin(), ends_s.end()), Simulation::clock());
-  auto& connections = pending->rank_set.connections[&pattern].all;
+  auto& connections = pending->rank_set.connections[&pattern].by_edge;
   double bytes = 0;
-  for (std::size_t j = 0; j < pending->pipeline.nbytes.size(); ++j)
-    bytes += pending->pipeline.nbytes[j];
+  for (const double nbytes : pending->pipeline.nbytes) bytes += nbytes;
   if (pending->shape == CollectivePattern::ring) {
     const int rounds = pending->pipeline.phases[0].messages + pending->pipeline.phases[1].messages;
     bytes *= static_cast<double>(rounds) / static_cast<double>(pending->pipeline.nbytes.size());
   }
   const double alone_s = last_s - pending->start_s;
-  const auto flow =
-      flows_.start(paced(pending->rank_set, pattern, bytes, alone_s), bytes, pending->start_s,
-                   alone_s, [pending, ends_s, last_s, &connections](double date_s) {
-                     const double later_s = date_s - last_s;
-                     if (later_s > 0)
-                       for (auto& connection : connections) connection.delay(later_s);
-                     for (std::size_t i = 0; i < ends_s.size(); ++i)
-                       if (SimEvent& end = (*pending->members)[i].end; !end.reached())
-                         end.reach(ends_s[i] + later_s);
-                   });
-  std::map<double, std::vector<std::size_t>> sooner;
+  const auto flow = flows_.start(sustained_pattern(pending->rank_set, pattern, bytes, alone_s),
+                                 bytes, pending->start_s, alone_s,
+                                 [pending, ends_s, last_s, &connections](double date_s) {
+                                   const double later_s = date_s - last_s;
+                                   if (later_s > 0)
+                                     for (auto& connection : connections) connection.delay(later_s);
+                                   for (std::size_t i = 0; i < ends_s.size(); ++i)
+                                     if (SimEvent& end = (*pending->members)[i].end; !end.reached())
+                                       end.reach(ends_s[i] + later_s);
+                                 });
+  std::map<double, std::vector<std::size_t>> earlier;
   for (std::size_t i = 0; i < ends_s.size(); ++i)
-    if (ends_s[i] < last_s) sooner[std::max(ends_s[i], Simulation::clock())].push_back(i);
-  for (auto& [date_s, places] : sooner)
+    if (ends_s[i] < last_s) earlier[std::max(ends_s[i], Simulation::clock())].push_back(i);
+  for (auto& [date_s, places] : earlier)
     world_.simulation().at(date_s, [pending, flow, date_s = date_s, places = std::move(places)] {
       if (!flow->alone) return;
       for (const std::size_t i : places) (*pending->members)[i].end.reach(date_s);
     });
 }
 
-/// For an h-relation. Connections and links inside nodes are not part of the flow and may take
-/// longer than it.
-void FluidCollectives::flow_at_once(const std::shared_ptr<PendingCollective>& pending,
-                                    const CoupledRounds& pattern) {
+/// For an h-relation: starts a flow at whose end all ranks finish. Connections and links inside
+/// nodes are not part of the flow; if their messages take longer, the ranks finish later.
+void FluidCollectives::start_relation_flow(const std::shared_ptr<PendingCollective>& pending,
+                                           const CoupledRounds& pattern) {
   const HRelation& relation = *pending->relation;
-  pending->at_once = relation.flow(pattern);
-  const auto& [links, bytes] = *pending->at_once;
+  pending->relation_flow = relation.flow(pattern);
+  const auto& [links, bytes] = *pending->relation_flow;
   const double before_s =
       relation.overhead_s() +
       world_.network().latency(pattern.slowest_source(), pattern.slowest_destination());
-  const auto window_of = [&](int source, int destination, bool answers) -> TcpWindow& {
-    return world_.window(pending->rank_set.stream, source, destination, answers);
+  const auto window_of = [&](int source, int destination, bool for_answers) -> TcpWindow& {
+    return world_.window(pending->rank_set.stream, source, destination, for_answers);
   };
   const double least_s =
       pending->start_s + before_s + relation.min_duration_s(pending->start_s, window_of);
@@ -261,13 +263,6 @@ void FluidCollectives::flow_at_once(const std::shared_ptr<PendingCollective>& pe
                [pending, least_s](double date_s) {
                  pending->members->front().end.reach(std::max(date_s, least_s));
                });
-}
-
-void SimPricer::price(const CollectivePattern& pattern, const Messages& messages) {
-  stream_.check_current();
-  if (stream_.untimed())
-    return messages(false);  // this collective is a part of a priced collective
-  if (!fluid_.make(stream_, pattern, [&] { messages(false); })) messages(true);
 }
 
 }  // namespace trigram::sim

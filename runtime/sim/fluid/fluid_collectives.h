@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -9,7 +8,6 @@
 #include <optional>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "core/communicator.h"
@@ -38,8 +36,8 @@ class FluidCollectives {
   FluidCollectives(World& world, bool always);
 
   /// Runs the collective. If it must consist of messages, returns false on all of its ranks.
-  bool make(SimStream& stream, const CollectivePattern& collective,
-            const std::function<void()>& messages);
+  bool run(SimStream& stream, const CollectivePattern& collective,
+           const std::function<void()>& messages);
 
   UntimedMessages& untimed() { return untimed_; }
   CoupledFlows& flows() { return flows_; }
@@ -67,18 +65,18 @@ class FluidCollectives {
     const TrafficClass traffic;
     const bool by_messages;
     std::size_t arrived = 0;
-    std::size_t first = 0;                     // place of the first rank of a chain
-    Pipeline pipeline = {};                    // for rings and chains
-    std::unique_ptr<HRelation> relation = {};  // for h-relations, instead of `pipeline`
-    std::optional<HRelation::Flow> at_once = {};
+    std::size_t first = 0;                              // place of the first rank of a chain
+    Pipeline pipeline = {};                             // for rings and chains
+    std::unique_ptr<HRelation> relation = {};           // for h-relations, instead of `pipeline`
+    std::optional<HRelation::Flow> relation_flow = {};  // must outlive the flow
     std::shared_ptr<std::vector<Member>> members = {};  // by place; may outlive this object
     std::size_t known = 0;  // number of members, from the first on, whose arrival time is known
     double start_s = 0;     // arrival of the last member so far
   };
   /// The connections along the edges of a pattern.
   struct Connections {
-    std::vector<PipelineConnection> all;
-    std::vector<TcpWindow*> windows;  // null for edges inside nodes; empty if no TCP windows exist
+    std::vector<PipelineConnection> by_edge;
+    std::vector<TcpWindow*> windows;  // by edge; null inside nodes; empty if no TCP windows exist
   };
   /// A set of ranks that run collectives together on one stream. A rank's place is its index in the
   /// set.
@@ -86,15 +84,16 @@ class FluidCollectives {
     StreamId stream;
     std::vector<int> members;
     std::unordered_map<int, std::size_t> place;  // of each rank in `members`
+    /// By shape, traffic class, and place of the first rank of a chain.
     std::map<std::tuple<CollectivePattern::Shape, TrafficClass, std::size_t>, CoupledRounds>
-        patterns;  // keys include the traffic class and first place
+        patterns;
     std::map<const CoupledRounds*, Connections> connections;
-    std::map<const CoupledRounds*, CoupledRounds> sustained;
-    std::deque<std::shared_ptr<PendingCollective>>
-        pending;                      // collectives that some members have not joined yet
+    std::map<const CoupledRounds*, CoupledRounds> sustained;  // see sustained_pattern()
+    /// The collectives that some members have not joined yet.
+    std::deque<std::shared_ptr<PendingCollective>> pending;
     std::vector<std::size_t> joined;  // number of collectives joined, by place
     std::size_t complete = 0;         // number of collectives at which all members have arrived
-    bool has_disjoint_sets = false;   // its stream has disjoint sets
+    bool has_disjoint_sets = false;   // the stream has a set without a common member
   };
 
   RankSet& rank_set(const SimStream& stream, std::span<const int> members);
@@ -108,18 +107,18 @@ class FluidCollectives {
                                                const CollectivePattern& collective);
   void arrive(PendingCollective& pending, std::size_t place, const CollectivePattern& collective,
               const DeferredTime& when) const;
-  void start(const std::shared_ptr<PendingCollective>& pending);
-  void flow(const std::shared_ptr<PendingCollective>& pending);
+  void schedule_flow(const std::shared_ptr<PendingCollective>& pending);
+  void start_flow(const std::shared_ptr<PendingCollective>& pending);
   std::vector<double> ends_s(PendingCollective& pending, const CoupledRounds& pattern);
   Connections& connections(PendingCollective& pending, const CoupledRounds& pattern);
   void open_windows(PendingCollective& pending, const CoupledRounds& pattern,
                     Connections& connections);
-  static const CoupledRounds& paced(RankSet& rank_set, const CoupledRounds& pattern, double bytes,
-                                    double alone_s);
-  void pass_on(const std::shared_ptr<PendingCollective>& pending, const CoupledRounds& pattern,
-               std::vector<double> ends_s);
-  void flow_at_once(const std::shared_ptr<PendingCollective>& pending,
-                    const CoupledRounds& pattern);
+  static const CoupledRounds& sustained_pattern(RankSet& rank_set, const CoupledRounds& pattern,
+                                                double bytes, double alone_s);
+  void start_pipeline_flow(const std::shared_ptr<PendingCollective>& pending,
+                           const CoupledRounds& pattern, std::vector<double> ends_s);
+  void start_relation_flow(const std::shared_ptr<PendingCollective>& pending,
+                           const CoupledRounds& pattern);
 
   World& world_;
   const bool always_;

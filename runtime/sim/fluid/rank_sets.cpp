@@ -20,13 +20,12 @@ std::uint64_t hash_of(StreamId stream, std::span<const int> members) {
 
 FluidCollectives::RankSet& FluidCollectives::rank_set(const SimStream& stream,
                                                       std::span<const int> members) {
-  auto& alike = rank_sets_[hash_of(stream.id(), members)];
+  auto& candidates = rank_sets_[hash_of(stream.id(), members)];
   const bool all = members.empty();
-  for (const auto& known : alike)
+  for (const auto& known : candidates)
     if (known->stream == stream.id() &&
         (all ? known->members.size() == static_cast<std::size_t>(world_.layout().ranks())
-             : std::equal(members.begin(), members.end(), known->members.begin(),
-                          known->members.end())))
+             : std::ranges::equal(members, known->members)))
       return *known;
   auto rank_set = std::make_unique<RankSet>();
   rank_set->stream = stream.id();
@@ -39,18 +38,18 @@ FluidCollectives::RankSet& FluidCollectives::rank_set(const SimStream& stream,
     rank_set->place[rank_set->members[i]] = i;
   rank_set->joined.resize(rank_set->members.size());
   find_disjoint_sets(*rank_set);
-  return *alike.emplace_back(std::move(rank_set));
+  return *candidates.emplace_back(std::move(rank_set));
 }
 
 /// Disjoint sets, such as groups of ranks, may use the same link at the same time.
 void FluidCollectives::find_disjoint_sets(RankSet& rank_set) {
-  for (auto& [hash, alike] : rank_sets_)
-    for (const auto& other : alike) {
+  for (auto& [hash, sets] : rank_sets_)
+    for (const auto& other : sets) {
       if (other->stream != rank_set.stream ||
           (rank_set.has_disjoint_sets && other->has_disjoint_sets))
         continue;
-      if (std::none_of(other->members.begin(), other->members.end(),
-                       [&](int member) { return rank_set.place.contains(member); }))
+      if (std::ranges::none_of(other->members,
+                               [&](int member) { return rank_set.place.contains(member); }))
         rank_set.has_disjoint_sets = other->has_disjoint_sets = true;
     }
 }

@@ -7,7 +7,7 @@
 namespace trigram::host::schedule_test {
 namespace {
 
-TEST(Schedule, RunsWhatIsDueByDateThenInTheOrderOfComing) {
+TEST(Schedule, RunsDueActionsByDateThenInTheOrderOfInsertion) {
   Schedule schedule;
   std::string ran;
   schedule.at(2, [&] { ran += 'c'; });
@@ -23,7 +23,7 @@ TEST(Schedule, RunsWhatIsDueByDateThenInTheOrderOfComing) {
   EXPECT_EQ(schedule.next(), Schedule::kNever);
 }
 
-TEST(Schedule, WhatAnActionAddsIsRunIfItIsDue) {
+TEST(Schedule, RunsDueActionsThatAnActionAdds) {
   Schedule schedule;
   std::string ran;
   schedule.at(1, [&] {

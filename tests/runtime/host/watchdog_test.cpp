@@ -11,39 +11,40 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Duration = Clock::duration;
 
-/// The interruptions of a watching process: after every `on` of regular checks it stops for
-/// `pause`.
+/// The interruptions of a watching process: it checks regularly for `checked`, then stops for
+/// `pause`, and so on.
 struct Stalls {
-  Duration on, pause;
+  Duration checked, pause;
 };
 
 /// A clock that the test advances.
-class Turned {
+class ManualClock {
  public:
   Clock::time_point now() const { return now_; }
-  /// Checks every half second for `d`, then not for `pause`. Returns false if `look` does.
-  template <class StreamSnapshot>
-  bool look_for(Duration d, Duration pause, const StreamSnapshot& look) {
-    for (Duration on{0}; on < d; on += milliseconds(500)) {
+  /// Calls `check` every half second for `checked`, and once more after `pause`. Returns false as
+  /// soon as `check` does.
+  template <class Check>
+  bool advance(Duration checked, Duration pause, const Check& check) {
+    for (Duration passed{0}; passed < checked; passed += milliseconds(500)) {
       now_ += milliseconds(500);
-      if (!look()) return false;
+      if (!check()) return false;
     }
     now_ += pause;
-    return look();
+    return check();
   }
 
  private:
   Clock::time_point now_{};
 };
 
-TEST(AwakeClock, CountsTheTimeBetweenLooks) {
+TEST(AwakeClock, CountsTheTimeBetweenUpdates) {
   const Clock::time_point began{};
   AwakeClock awake(seconds(30), began);
   EXPECT_EQ(awake.update(began + seconds(1)), seconds(1));
   EXPECT_EQ(awake.update(began + seconds(1) + AwakeClock::kLongestGap), seconds(3));
 }
 
-TEST(AwakeClock, AGapCountsAsTheLongestOrAsAQuarterOfTheTimeout) {
+TEST(AwakeClock, AGapCountsAsTheLongestGapOrAQuarterOfTheTimeout) {
   const Clock::time_point began{};
   AwakeClock long_timeout(seconds(30), began), short_timeout(seconds(2), began);
   EXPECT_EQ(long_timeout.update(began + seconds(3600)), AwakeClock::kLongestGap);
@@ -60,33 +61,32 @@ TEST(AwakeClock, ReportsAPeerAfterTheTimeout) {
   }
 }
 
-TEST(AwakeClock, GrantsAMomentAfterAGap) {
-  Turned clock;
+TEST(AwakeClock, GrantsAGracePeriodAfterAGap) {
+  ManualClock clock;
   AwakeClock awake(seconds(30), clock.now());
   const auto is_quiet = [&] {
     awake.update(clock.now());
     return !awake.too_long(Duration(0));
   };
-  ASSERT_TRUE(clock.look_for(seconds(29), seconds(3600), is_quiet)) << "as soon as it goes on";
-  EXPECT_TRUE(clock.look_for(AwakeClock::kGrace - milliseconds(500), Duration(0), is_quiet));
-  EXPECT_FALSE(clock.look_for(seconds(1), Duration(0), is_quiet));
+  ASSERT_TRUE(clock.advance(seconds(29), seconds(3600), is_quiet)) << "right after the gap";
+  EXPECT_TRUE(clock.advance(AwakeClock::kGrace - milliseconds(500), Duration(0), is_quiet));
+  EXPECT_FALSE(clock.advance(seconds(1), Duration(0), is_quiet));
 }
 
-TEST(AwakeClock, AShortTimeoutIsItsOwnGracePeriod) {
-  Turned clock;
+TEST(AwakeClock, AGracePeriodIsNoLongerThanTheTimeout) {
+  ManualClock clock;
   AwakeClock awake(seconds(2), clock.now());
   const auto is_quiet = [&] {
     awake.update(clock.now());
     return !awake.too_long(Duration(0));
   };
-  ASSERT_TRUE(clock.look_for(milliseconds(1500), seconds(3600), is_quiet));
-  EXPECT_TRUE(clock.look_for(milliseconds(1500), Duration(0), is_quiet));
-  EXPECT_FALSE(clock.look_for(milliseconds(500), Duration(0), is_quiet));
+  ASSERT_TRUE(clock.advance(milliseconds(1500), seconds(3600), is_quiet));
+  EXPECT_TRUE(clock.advance(milliseconds(1500), Duration(0), is_quiet));
+  EXPECT_FALSE(clock.advance(milliseconds(500), Duration(0), is_quiet));
 }
 
-/// A timeout ends, however often the watching process is interrupted, provided that it checks now
-/// and then.
-TEST(Timeout, EndsThoughItsProcessStallsAgainAndAgain) {
+/// A timeout ends however often the watching process is interrupted.
+TEST(Timeout, EndsEvenIfItsProcessStallsAgainAndAgain) {
   for (const Duration timeout : {milliseconds(300), milliseconds(2000), milliseconds(8000),
                                  milliseconds(30'000), milliseconds(600'000)})
     for (const Stalls& stalls :
@@ -94,50 +94,50 @@ TEST(Timeout, EndsThoughItsProcessStallsAgainAndAgain) {
           Stalls{milliseconds(500), milliseconds(2500)}, Stalls{Duration(0), milliseconds(2100)},
           Stalls{Duration(0), seconds(100)}, Stalls{seconds(5), seconds(60)},
           Stalls{seconds(31), seconds(3)}}) {
-      Turned clock;
-      Timeout waits(timeout, clock.now());
+      ManualClock clock;
+      Timeout timer(timeout, clock.now());
       int pauses = 0;
       Duration awake{0};
-      while (clock.look_for(stalls.on, stalls.pause, [&] { return !waits.is_over(clock.now()); })) {
+      while (clock.advance(stalls.checked, stalls.pause,
+                           [&] { return !timer.is_over(clock.now()); })) {
         ASSERT_LT(++pauses, 1000) << timeout.count() << " ns, " << stalls.pause.count();
-        awake += stalls.on;
+        awake += stalls.checked;
       }
       EXPECT_LE(awake, timeout + AwakeClock::kGrace + 2 * AwakeClock::kLongestGap);
     }
 }
 
-TEST(Timeout, IsNotSpentInLongSleepsOfTheWholeJob) {
-  Turned clock;
-  Timeout waits(seconds(30), clock.now());
-  for (int night = 0; night < 5; ++night)
+TEST(Timeout, ExcludesLongSuspensionsOfTheWholeJob) {
+  ManualClock clock;
+  Timeout timer(seconds(30), clock.now());
+  for (int suspension = 0; suspension < 5; ++suspension)
     EXPECT_TRUE(
-        clock.look_for(seconds(3), seconds(30'000), [&] { return !waits.is_over(clock.now()); }));
-  waits.restart(clock.now());
-  EXPECT_TRUE(
-      clock.look_for(seconds(29), Duration(0), [&] { return !waits.is_over(clock.now()); }));
+        clock.advance(seconds(3), seconds(30'000), [&] { return !timer.is_over(clock.now()); }));
+  timer.restart(clock.now());
+  EXPECT_TRUE(clock.advance(seconds(29), Duration(0), [&] { return !timer.is_over(clock.now()); }));
 }
 
-TEST(Timeout, MayBeLongerThanTheClock) {
+TEST(Timeout, MayExceedTheRangeOfTheClock) {
   const Clock::time_point began = Clock::now();
   for (const double s : {1e9, 1e10, 1e300}) {
-    Timeout waits(s);
-    EXPECT_FALSE(waits.is_over(began + seconds(1))) << s;
-    EXPECT_EQ(waits.poll_interval(), milliseconds(500));
+    Timeout timer(s);
+    EXPECT_FALSE(timer.is_over(began + seconds(1))) << s;
+    EXPECT_EQ(timer.poll_interval(), milliseconds(500));
   }
 }
 
-TEST(Watchdog, DoesNotBarkForAMomentWhereNobodyLooked) {
-  Turned clock;
+TEST(Watchdog, IgnoresTimeWithoutSnapshots) {
+  ManualClock clock;
   Watchdog watchdog(1, clock.now());
   const StreamSnapshot stuck{.running = false, .waits_ended = 0, .blocked = {"rank 0 waits"}};
   const auto is_quiet = [&] { return !watchdog.hangs(stuck, clock.now()); };
-  EXPECT_TRUE(clock.look_for(milliseconds(500), seconds(20), is_quiet))
-      << "the process was kept from looking, and perhaps all of it";
-  EXPECT_TRUE(clock.look_for(milliseconds(500), Duration(0), is_quiet));
-  EXPECT_FALSE(clock.look_for(milliseconds(500), Duration(0), is_quiet));
+  EXPECT_TRUE(clock.advance(milliseconds(500), seconds(20), is_quiet))
+      << "the whole process may have been stopped meanwhile";
+  EXPECT_TRUE(clock.advance(milliseconds(500), Duration(0), is_quiet));
+  EXPECT_FALSE(clock.advance(milliseconds(500), Duration(0), is_quiet));
 }
 
-TEST(Watchdog, BarksAtWhatStands) {
+TEST(Watchdog, ReportsThatAllStreamsStayBlocked) {
   Watchdog watchdog(0.3);
   const StreamSnapshot stuck{.running = false, .waits_ended = 0, .blocked = {"rank 0 waits"}};
   const auto latest = Clock::now() + seconds(100);

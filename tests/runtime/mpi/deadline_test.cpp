@@ -9,8 +9,8 @@
 namespace trigram::mpi::deadline_test {
 namespace {
 
-void call_for(double call_s, double patience_s) {
-  const Deadline deadline("MPI_Comm_split", 3, patience_s);
+void call_for(double call_s, double timeout_s) {
+  const Deadline deadline("MPI_Comm_split", 3, timeout_s);
   std::this_thread::sleep_for(std::chrono::duration<double>(call_s));
 }
 
@@ -20,16 +20,16 @@ TEST(Deadline, EndsTheProcessAndNamesTheCall) {
               "MPI_Comm_split has not returned on rank 3 for 0.1 s");
 }
 
-/// Runs on beyond the deadline of a call that has returned.
-void go_on_after_a_call() {
+/// Returns from a call, and then runs until after the deadline of the call.
+void run_after_a_call() {
   call_for(0.01, 1);
   std::this_thread::sleep_for(std::chrono::duration<double>(1.5));
   std::exit(0);
 }
 
-TEST(Deadline, LeavesACallAloneThatReturns) {
+TEST(Deadline, DoesNotEndTheProcessIfTheCallReturns) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(go_on_after_a_call(), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(run_after_a_call(), testing::ExitedWithCode(0), "^$");
 }
 
 }  // namespace

@@ -12,8 +12,7 @@ namespace {
 
 constexpr double kLatency_s = 1.5;
 
-/// The seconds that rank 0 takes to send a message to a rank of another node that has not posted a
-/// receive.
+/// The seconds that rank 0 takes to send a message to another node before the receive is posted.
 double send_s(Transport::Protocol protocol) {
   MpiOptions options{.eager = {.latency_s = kLatency_s, .piece_nbytes = 4096}};
   options.transport.protocol = protocol;
@@ -33,13 +32,13 @@ double send_s(Transport::Protocol protocol) {
   return seconds;
 }
 
-TEST(MpiEagerSends, EndWhenTheKernelHasThemNotWhenTheyArrive) {
+TEST(MpiEagerSends, EndBeforeTheyArrive) {
   if (mpi_process().size != 2) GTEST_SKIP() << "a job of two processes";
   const double seconds = send_s(Transport::Protocol::eager);
   EXPECT_LT(seconds, kLatency_s / 2);
 }
 
-TEST(MpiEagerSends, EndWhenTheyShouldHaveArrivedWhereTheTransportIsOfRendezvous) {
+TEST(MpiEagerSends, OfARendezvousTransportEndWhenTheyShouldHaveArrived) {
   if (mpi_process().size != 2) GTEST_SKIP() << "a job of two processes";
   const double seconds = send_s(Transport::Protocol::rendezvous);
   if (mpi_process().rank != 0) return;

@@ -8,7 +8,7 @@ namespace trigram::mpi::wire_error_test {
 namespace {
 
 template <class Error>
-Error arrived(const Error& error) {
+Error round_trip(const Error& error) {
   try {
     std::rethrow_exception(error_from_bytes(error_to_bytes(std::make_exception_ptr(error))));
   } catch (const Error& e) {
@@ -16,16 +16,16 @@ Error arrived(const Error& error) {
   }
 }
 
-TEST(WireError, BadInputStaysBadInput) {
+TEST(WireError, KeepsConfigErrors) {
   for (const ConfigError& sent : {ConfigError("/runtime", "too few: GPUs"), ConfigError("", "x")}) {
-    const auto got = arrived(sent);
-    EXPECT_EQ(got.pointer(), sent.pointer());
-    EXPECT_STREQ(got.what(), sent.what());
+    const auto received = round_trip(sent);
+    EXPECT_EQ(received.pointer(), sent.pointer());
+    EXPECT_STREQ(received.what(), sent.what());
   }
 }
 
-TEST(WireError, WhatIsOutOfRangeStaysSo) {
-  EXPECT_STREQ(arrived(std::out_of_range("rank 7")).what(), "rank 7");
+TEST(WireError, KeepsOutOfRangeErrors) {
+  EXPECT_STREQ(round_trip(std::out_of_range("rank 7")).what(), "rank 7");
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "tests/support/clusters.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
@@ -26,15 +26,14 @@ Cluster loaded(double load, double flow_bytes = 1e6, int seed = 1, int nodes = 4
 
 /// The duration of one message of `bytes` bytes from every rank to the next.
 double shift_s(const Cluster& cluster, double bytes) {
-  const auto ends = simulate(cluster, [&](const Context& ctx) {
+  return last_of(simulate(cluster, [&](const Context& ctx) {
     const int P = ctx.size();
     const Tensor x = phantom_bytes(static_cast<std::size_t>(bytes));
     const Transfer batch[] = {{Transfer::recv, x, (ctx.rank() + P - 1) % P},
                               {Transfer::send, x, (ctx.rank() + 1) % P}};
     ctx.comm->transfer(batch);
     return ctx.stream->now();
-  });
-  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
+  }));
 }
 
 /// The mean duration of `count` messages from one node to another, with pauses between them.
@@ -44,9 +43,7 @@ double mean_s(const Cluster& cluster, double bytes, int count, double pause_s) {
     for (int i = 0; i < count; ++i) {
       ctx.stream->sleep_for(pause_s);
       const double begin_s = ctx.stream->now();
-      const Transfer batch[] = {{ctx.rank() == 0 ? Transfer::send : Transfer::recv,
-                                 phantom_bytes(static_cast<std::size_t>(bytes)), 1 - ctx.rank()}};
-      ctx.comm->transfer(batch);
+      message_from_0_to_1(ctx, static_cast<std::size_t>(bytes));
       sum_s += ctx.stream->now() - begin_s;
     }
     return sum_s;
@@ -58,7 +55,7 @@ double mean_s(const Cluster& cluster, double bytes, int count, double pause_s) {
 // M/G/1-PS queue.
 
 /// A long message gets the bandwidth that the background traffic leaves.
-TEST(Background, LeavesTheRestToALongMessage) {
+TEST(Background, LeavesTheRemainingBandwidthToALongMessage) {
   const double bytes = 1e9, flow_bytes = 1e5;
   for (const double load : {0.1, 0.5, 0.7, 0.9}) {
     const double expected_s = bytes / kNic_Bps / (1 - load);
@@ -80,7 +77,7 @@ TEST(Background, SlowsMessagesOfAllLengthsAlike) {
   }
 }
 
-TEST(Background, TakesItsLoadOfBothNics) {
+TEST(Background, LoadsTheNicsOfBothSides) {
   // A message waits at least for the load of one NIC, and at most for the loads of both, one after
   // the other.
   const double bytes = 4e9, alone_s = bytes / kNic_Bps;
@@ -103,13 +100,15 @@ TEST(Background, LetsMessagesEndAtTheHighestLoad) {
   EXPECT_LT(time_s, 60 * alone_s);
 }
 
-TEST(Background, IsOfPayload) {
+/// The load is a fraction of the bandwidth for payload.
+TEST(Background, LoadsTheBandwidthForPayload) {
   Cluster cluster = loaded(0.5, 1e5, 1, 2);
   cluster.transport.goodput = 0.5;
   EXPECT_NEAR(mean_s(cluster, 1e9, 1, 0), 1e9 / (0.5 * kNic_Bps) / (1 - 0.5), 0.2);
 }
 
-TEST(Background, PassesNoSoftwareOfOurs) {
+/// The limits of the job's transport do not apply to background traffic.
+TEST(Background, IsNotLimitedByTheTransport) {
   // A message may use ten percent of the NIC. That much is nearly always free.
   for (const bool node : {true, false}) {
     Cluster cluster = loaded(0.5, 1e5, 1, 2);
@@ -118,16 +117,11 @@ TEST(Background, PassesNoSoftwareOfOurs) {
   }
 }
 
-TEST(Background, MayAskNoLinkForMoreThanItMoves) {
-  const auto error = [](Json inter, Json topology) -> std::string {
+TEST(Background, IsRefusedIfItOverloadsALink) {
+  const auto error = [](Json inter, const Json& topology) {
     inter["bandwidth"] = "1GB/s";
     inter["latency"] = "10us";
-    try {
-      parse_cluster({{"nodes", 8}, {"inter", inter}, {"topology", topology}}, "/cluster");
-    } catch (const ConfigError& e) {
-      return e.what();
-    }
-    return "no error";
+    return error_of(Json{{"nodes", 8}, {"inter", inter}, {"topology", topology}}.dump());
   };
   const auto load = [](double share) { return Json{{"background", {{"load", share}}}}; };
   EXPECT_EQ(error(load(0.9), {{"kind", "flat"}}), "no error");
@@ -163,8 +157,7 @@ TEST(Background, IsTheSameInEveryRun) {
 
 TEST(Background, DoesNotHideThatARunHangs) {
   const auto waits_for_ever = [](const Context& ctx) {
-    const Transfer batch[] = {{Transfer::recv, phantom_bytes(1), 1}};
-    if (ctx.rank() == 0) ctx.comm->transfer(batch);
+    if (ctx.rank() == 0) receive_phantom(ctx, 1, 1);
   };
   for (const double load : {0.5, 0.9})
     EXPECT_THAT(failure_of(loaded(load), waits_for_ever), HasSubstr("hang: "));
@@ -181,7 +174,7 @@ TEST(Background, EndsWithTheRun) {
   EXPECT_NEAR(ends[3], 4e-3, 1e-12);
 }
 
-TEST(Background, IsBetweenNodes) {
+TEST(Background, DoesNotAffectASingleNode) {
   const Cluster quiet = cluster_with_topology("flat", 1, 4);
   Cluster one_node = quiet;
   one_node.inter.background = {0.5, 1e6, 1};

@@ -44,7 +44,7 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-/// The time of a stage besides that of its bytes, and the bandwidth of its messages.
+/// The time of a stage without its bytes, and the bandwidth of its messages.
 struct Stage {
   double seconds = 0, Bps = 0;
 };
@@ -75,14 +75,13 @@ Cluster described(const std::vector<Point>& points) {
 
 double allreduce_s(Cluster cluster, int streams, double bytes) {
   cluster.transport.streams = streams;
-  const auto ends = simulate(cluster, [&](Context ctx) {
+  return last_of(simulate(cluster, [&](Context ctx) {
     const auto numel = static_cast<std::size_t>(bytes / sizeof(float));
     NullDevice phantoms;
     ctx.device = &phantoms;
     ring_allreduce(ctx, Tensor::phantom(numel, DType::f32, numel), Reduce::sum);
     return ctx.stream->now();
-  });
-  return *std::max_element(ends.begin(), ends.end());
+  }));
 }
 
 /// The index of the first size at which two streams are at least as fast as one.

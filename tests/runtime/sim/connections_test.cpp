@@ -1,15 +1,10 @@
-// Connections between two ranks that carry messages one after another, with windows, and with
-// windows that open slowly.
-#include <fmt/format.h>
+// Connections between two ranks: consecutive messages, TCP windows, and slow start.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <initializer_list>
-#include <limits>
 #include <utility>
 
 #include "netmodels/network/tcp.h"
-#include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
 namespace trigram::test::connections_test {
@@ -28,11 +23,7 @@ Cluster nodes_of_one(int nodes, double latency_s) {
 /// in a row.
 double received_s(const Cluster& cluster, int count, std::size_t bytes) {
   const auto ends = simulate(cluster, [&](const Context& ctx) {
-    const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
-    for (int i = 0; i < count; ++i) {
-      const Transfer batch[] = {{kind, phantom_bytes(bytes), 1 - ctx.rank()}};
-      ctx.comm->transfer(batch);
-    }
+    for (int i = 0; i < count; ++i) message_from_0_to_1(ctx, bytes);
     return ctx.stream->now();
   });
   return ends.at(1);
@@ -44,7 +35,7 @@ TEST(Connections, SendMessagesOneAfterAnother) {
     EXPECT_NEAR(received_s(cluster, count, 100'000), 4e-3 + count * 1e5 / kInter_Bps, 1e-12);
 }
 
-TEST(Connections, OfAWindowMoveItOncePerRoundTrip) {
+TEST(Connections, SendOneWindowPerRoundTrip) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 65'536;
   for (const int count : {1, 4}) {
@@ -57,15 +48,13 @@ TEST(Connections, OfAWindowMoveItOncePerRoundTrip) {
 
 /// Bytes that fit into an open window leave at the link's bandwidth. Bytes that exceed the window
 /// within a round trip wait for its acknowledgement.
-TEST(Connections, SendAtOnceWhatTheWindowHasRoomFor) {
+TEST(Connections, SendBytesThatFitTheWindowWithoutWaiting) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 1'000'000;
   const auto ends_s = [&](double pause_s) {
     return simulate(cluster, [&](const Context& ctx) {
-      const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
       for (int i = 0; i < 2; ++i) {
-        const Transfer batch[] = {{kind, phantom_bytes(600'000), 1 - ctx.rank()}};
-        ctx.comm->transfer(batch);
+        message_from_0_to_1(ctx, 600'000);
         if (i == 0 && ctx.rank() == 0) ctx.stream->sleep_for(pause_s);
       }
       return ctx.stream->now();
@@ -76,9 +65,9 @@ TEST(Connections, SendAtOnceWhatTheWindowHasRoomFor) {
   EXPECT_NEAR(ends_s(10e-3), 5e-3 + 10e-3 + 0.6e6 / kInter_Bps, 1e-12);
 }
 
-/// A link with ten times the bandwidth can have ten times as many bytes in flight. The window may
-/// not allow that many.
-TEST(Connections, SeeTheirWindowBindWhereLinksHaveBecomeWider) {
+/// A link with ten times the bandwidth can have ten times as many bytes in flight, which may exceed
+/// the window.
+TEST(Connections, AreLimitedByTheirWindowOnceLinksAreFaster) {
   Cluster wide = nodes_of_one(2, 5e-3), widened = wide;
   wide.inter.bandwidth_Bps *= 10;
   widened.inter.profile = {{.at_s = 0, .bandwidth_factor = 10}};
@@ -87,7 +76,7 @@ TEST(Connections, SeeTheirWindowBindWhereLinksHaveBecomeWider) {
 }
 
 /// Slices travel at the same time, and each stream moves one window per round trip.
-TEST(Connections, OfSlicesMoveAWindowOfEachStreamOncePerRoundTrip) {
+TEST(Connections, WithSlicesSendOneWindowPerStreamAndRoundTrip) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 65'536;
   cluster.transport.streams = 4;
@@ -97,19 +86,18 @@ TEST(Connections, OfSlicesMoveAWindowOfEachStreamOncePerRoundTrip) {
   EXPECT_NEAR(received_s(cluster, 1, 8'000'000), 5e-3 + 2e6 / stream_Bps, 1e-9);
 }
 
-/// The state of the window is that of one stream. Rings have more streams than exchanges with
-/// peers.
-TEST(Connections, HaveOneWindowForPatternsOfDifferentChannels) {
+/// The state of a connection's window applies to each of its streams, and rings have more streams
+/// than exchanges with peers. An earlier message of the other traffic class hardly changes the
+/// time.
+TEST(Connections, HaveOneWindowForAllTrafficClasses) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp.window_bytes = 1'000'000;
   cluster.transport.channels = 2;
   const auto end_s = [&](std::initializer_list<TrafficClass> patterns) {
     return simulate(cluster, [&](const Context& ctx) {
-      const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
       std::size_t bytes = patterns.size() > 1 ? 1000 : 5'500'000;
       for (const TrafficClass pattern : patterns) {
-        const Transfer batch[] = {{kind, phantom_bytes(bytes), 1 - ctx.rank(), pattern}};
-        ctx.comm->transfer(batch);
+        message_from_0_to_1(ctx, bytes, pattern);
         ctx.stream->sleep_for(1e-3);
         bytes = 5'500'000;
       }
@@ -145,18 +133,16 @@ TEST(SlowStart, DoublesTheWindowEveryRoundTrip) {
         << bytes;
 }
 
-TEST(SlowStart, EndsWhereTheWindowIsOpenAndBeginsAgainAfterAnIdleTime) {
+TEST(SlowStart, EndsWhenTheWindowIsOpenAndRestartsAfterIdleTime) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp = linux_tcp();
   const auto second_burst_s = [&](double pause_s, std::size_t nbytes = 20'000'000) {
     const auto ends = simulate(cluster, [&](const Context& ctx) {
-      const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
       double begin_s = 0;
       for (const double start_s : {0.0, 2.0 + pause_s}) {
         ctx.stream->sleep_for(start_s - ctx.stream->now());
         begin_s = ctx.stream->now();
-        const Transfer batch[] = {{kind, phantom_bytes(nbytes), 1 - ctx.rank()}};
-        ctx.comm->transfer(batch);
+        message_from_0_to_1(ctx, nbytes);
       }
       return ctx.stream->now() - begin_s;
     });
@@ -173,16 +159,12 @@ TEST(SlowStart, EndsWhereTheWindowIsOpenAndBeginsAgainAfterAnIdleTime) {
     EXPECT_NEAR(second_burst_s(100, nbytes), received_s(cluster, 1, nbytes), 1e-9) << nbytes;
 }
 
-TEST(SlowStart, DoesNotBeginAgainAfterAMessageThatTakesLong) {
+TEST(SlowStart, DoesNotRestartAfterALongMessage) {
   Cluster cluster = nodes_of_one(2, 5e-3);
   cluster.transport.tcp = linux_tcp();
   const auto end_s = [&] {
     return simulate(cluster, [](const Context& ctx) {
-      for (int i = 0; i < 3; ++i) {
-        const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
-        const Transfer batch[] = {{kind, phantom_bytes(200'000'000), 1 - ctx.rank()}};
-        ctx.comm->transfer(batch);
-      }
+      for (int i = 0; i < 3; ++i) message_from_0_to_1(ctx, 200'000'000);
       return ctx.stream->now();
     })[1];
   };
@@ -191,10 +173,9 @@ TEST(SlowStart, DoesNotBeginAgainAfterAMessageThatTakesLong) {
   EXPECT_NEAR(with_restart_s, end_s(), 1e-9);
 }
 
-TEST(Connections, ThatNobodyReceivesFromAreNamed) {
+TEST(Connections, WithoutAReceiverAreNamedInTheError) {
   const std::string failure = failure_of(nodes_of_one(2, 1e-3), [](Context ctx) {
-    const Transfer batch[] = {{Transfer::send, phantom_bytes(100), 1}};
-    if (ctx.rank() == 0) ctx.comm->transfer(batch);
+    if (ctx.rank() == 0) send_phantom(ctx, 1, 100);
   });
   EXPECT_NE(failure.find("rank 0 waits for rank 1 to receive a message on stream main"),
             std::string::npos)

@@ -104,10 +104,8 @@ TEST(SimControl, a_receiver_gets_nothing_when_its_stream_is_closed) {
 
 TEST(SimControl, messages_do_not_load_the_links) {
   const auto times = simulate(round_cluster(2), [](const Context& ctx) {
-    const int peer = 1 - ctx.rank();
-    for (int i = 0; i < 1000; ++i) ctx.control->post(peer, 0, i);
-    ctx.comm->transfer(std::vector<Transfer>{
-        {ctx.rank() == 0 ? Transfer::send : Transfer::recv, phantom_bytes(1'000'000), peer}});
+    for (int i = 0; i < 1000; ++i) ctx.control->post(1 - ctx.rank(), 0, i);
+    message_from_0_to_1(ctx, 1'000'000);
     return ctx.stream->now();
   });
   EXPECT_NEAR(times.at(1), 10e-6 + 1e-3, 1e-12);

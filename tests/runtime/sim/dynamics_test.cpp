@@ -2,11 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <functional>
-
 #include "netmodels/cluster_network.h"
 #include "netmodels/network/lower_bound.h"
+#include "tests/support/clusters.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
@@ -19,7 +17,7 @@ constexpr double kNic_Bps = 1e9, kLatency = 10e-6;  // as in cluster_with_topolo
 constexpr double kRate_Bps = 0.1e9, kDepth = 1e6;   // of the token buckets
 
 /// Nodes whose messages use a rendezvous, so that both ranks know when a message has been
-/// delivered, and the messages share the bandwidth of links at all times.
+/// delivered, and so that messages between the same ranks share the bandwidth of links.
 Cluster joined(int nodes) {
   Cluster cluster = cluster_with_topology("flat", nodes);
   cluster.transport.protocol = Transport::Protocol::rendezvous;
@@ -38,25 +36,23 @@ Cluster changing(std::vector<LinkChange> profile) {
   return cluster;
 }
 
-void put(const Context& ctx, double bytes, int peer) {
-  const Transfer batch[] = {{Transfer::send, phantom_bytes(static_cast<std::size_t>(bytes)), peer}};
-  ctx.comm->transfer(batch);
-}
-void get(const Context& ctx, double bytes, int peer) {
-  const Transfer batch[] = {{Transfer::recv, phantom_bytes(static_cast<std::size_t>(bytes)), peer}};
-  ctx.comm->transfer(batch);
-}
-/// Rank 0 sends messages to rank 1, one after the other, with pauses between them.
+/// The time at which rank 1 has received `messages` from rank 0, one after the other, with pauses
+/// between them.
 double one_after_the_other_s(const Cluster& cluster, const std::vector<double>& messages,
                              double pause_s = 0) {
   return simulate(cluster, [&](const Context& ctx) {
     for (const double bytes : messages) {
       if (bytes != messages.front()) ctx.stream->sleep_for(pause_s);
-      if (ctx.rank() == 0) put(ctx, bytes, 1);
-      if (ctx.rank() == 1) get(ctx, bytes, 0);
+      message_from_0_to_1(ctx, static_cast<std::size_t>(bytes));
     }
     return ctx.stream->now();
   })[1];
+}
+
+/// The lower bound for one message between two nodes.
+double bound_s(const Cluster& cluster, double bytes) {
+  const std::vector<Traffic> sent = {{0, static_cast<std::uint64_t>(bytes), 0, 1}, {}};
+  return lower_bound(*make_network(cluster), sent);
 }
 
 TEST(Shaping, OneMessageAfterIdleTime) {
@@ -68,7 +64,7 @@ TEST(Shaping, OneMessageAfterIdleTime) {
               1e-11);
 }
 
-TEST(Shaping, StartsWithTheCreditThatIsSaid) {
+TEST(Shaping, StartsWithTheDescribedCredit) {
   Cluster cluster = shaped(2);
   cluster.inter.shaping.initial_bytes = 0;
   // During the latency no bytes move. The credit grows meanwhile, but by less than another burst
@@ -80,12 +76,12 @@ TEST(Shaping, StartsWithTheCreditThatIsSaid) {
   EXPECT_NEAR(one_after_the_other_s(cluster, {4e6}), (4e6 - kDepth / 4) / kRate_Bps, 1e-11);
   // A bucket that is idle from the start saves credit, as after any other idle time.
   cluster.inter.shaping.initial_bytes = 0;
-  const double pause_s = 5e-3, sent_s = simulate(cluster, [&](const Context&ctx) {
-                                 ctx.stream->sleep_for(pause_s);
-                                 if (ctx.rank() == 0) put(ctx, 4e6, 1);
-                                 if (ctx.rank() == 1) get(ctx, 4e6, 0);
-                                 return ctx.stream->now();
-                               })[1];
+  const double pause_s = 5e-3;
+  const double sent_s = simulate(cluster, [&](const Context& ctx) {
+    ctx.stream->sleep_for(pause_s);
+    message_from_0_to_1(ctx, 4'000'000);
+    return ctx.stream->now();
+  })[1];
   EXPECT_NEAR(sent_s, pause_s + kLatency + (4e6 - kRate_Bps * (pause_s + kLatency)) / kRate_Bps,
               1e-9);
 }
@@ -96,7 +92,7 @@ TEST(Shaping, WithoutDepthTheRateIsStrict) {
   EXPECT_EQ(make_network(shaped(2, 0))->bandwidth(0, 1), kRate_Bps);
 }
 
-TEST(Shaping, ASecondMessageHasTheCreditThatIsLeft) {
+TEST(Shaping, ASecondMessageHasTheRemainingCredit) {
   const double first_s = kLatency + 0.5e6 / kNic_Bps, flows_s = first_s + kLatency;
   const double credit = kDepth - 0.5e6 + kRate_Bps * (flows_s - kLatency);
   EXPECT_NEAR(one_after_the_other_s(shaped(2), {0.5e6, 4e6}), flows_s + (4e6 - credit) / kRate_Bps,
@@ -118,14 +114,12 @@ TEST(Shaping, FlowsShareABucket) {
   // First for messages that leave the same NIC, then for messages that enter the same NIC.
   for (const bool out : {true, false}) {
     const auto ends = simulate(shaped(3), [&](const Context& ctx) {
-      const double bytes = ctx.rank() * 2e6;
-      std::vector<Transfer> batch;
-      for (const int peer : {1, 2})
-        if (ctx.rank() == 0)
-          batch.push_back({out ? Transfer::send : Transfer::recv,
-                           phantom_bytes(static_cast<std::size_t>(peer * 2e6)), peer});
-      if (ctx.rank() == 0) ctx.comm->transfer(batch);
-      else out ? get(ctx, bytes, 0) : put(ctx, bytes, 0);
+      const auto kind = (ctx.rank() == 0) == out ? Transfer::send : Transfer::recv;
+      const Tensor short_message = phantom_bytes(2'000'000),
+                   long_message = phantom_bytes(4'000'000);
+      std::vector<Transfer> batch = {{kind, short_message, 1}, {kind, long_message, 2}};
+      if (ctx.rank() > 0) batch = {{kind, ctx.rank() == 1 ? short_message : long_message, 0}};
+      ctx.comm->transfer(batch);
       return ctx.stream->now();
     });
     EXPECT_NEAR(ends[0], kLatency + (2e6 + 4e6 - kDepth) / kRate_Bps, 1e-11);
@@ -140,24 +134,18 @@ TEST(Shaping, CountsHeaders) {
   EXPECT_NEAR(one_after_the_other_s(cluster, {4e6}), kLatency + (8e6 - kDepth) / kRate_Bps, 1e-11);
 }
 
-TEST(Shaping, TellsTheLowerBound) {
-  for (const double bytes : {0.5e6, 4e6}) {
-    const std::vector<Traffic> sent = {{0, static_cast<std::uint64_t>(bytes), 0, 1}, {}};
-    const Cluster cluster = shaped(2);
-    EXPECT_NEAR(lower_bound(*make_network(cluster), sent), one_after_the_other_s(cluster, {bytes}),
-                1e-11);
-  }
+TEST(Shaping, AgreesWithTheLowerBound) {
+  for (const double bytes : {0.5e6, 4e6})
+    EXPECT_NEAR(bound_s(shaped(2), bytes), one_after_the_other_s(shaped(2), {bytes}), 1e-11);
 }
 
 TEST(Shaping, TheLowerBoundKnowsTheCreditAtTheStart) {
   for (const double initial : {0.0, 0.25e6, 0.99e6, 5e6}) {
     Cluster cluster = shaped(2);
     cluster.inter.shaping.initial_bytes = initial;
-    const std::vector<Traffic> sent = {{0, 4'000'000, 0, 1}, {}};
-    const double end_s = one_after_the_other_s(cluster, {4e6});
-    const double bound_s = lower_bound(*make_network(cluster), sent);
-    EXPECT_LE(bound_s, end_s + 1e-11) << initial;
-    EXPECT_NEAR(bound_s, end_s, 1e-3 * kDepth / kRate_Bps) << initial;
+    const double end_s = one_after_the_other_s(cluster, {4e6}), least_s = bound_s(cluster, 4e6);
+    EXPECT_LE(least_s, end_s + 1e-11) << initial;
+    EXPECT_NEAR(least_s, end_s, 1e-3 * kDepth / kRate_Bps) << initial;
   }
 }
 
@@ -176,19 +164,19 @@ TEST(Profile, ChangesBandwidthAndLatency) {
               2e-3 + 3 * kLatency + 0.1e6 / (0.5 * kNic_Bps), 1e-12);
 }
 
-TEST(Profile, ChangesMessagesUnderWay) {
+TEST(Profile, ChangesMessagesInFlight) {
   // The bandwidth may also rise above its value at the message's start.
   const Cluster cluster = changing({{1e-3, 4, 1}});
   EXPECT_NEAR(one_after_the_other_s(cluster, {3e6}),
               1e-3 + (3e6 - kNic_Bps * (1e-3 - kLatency)) / (4 * kNic_Bps), 1e-12);
 }
 
-TEST(Profile, HoldsFromTheStart) {
+TEST(Profile, AppliesFromTheStart) {
   EXPECT_NEAR(one_after_the_other_s(changing({{0, 0.5, 2}}), {1e6}),
               2 * kLatency + 1e6 / (0.5 * kNic_Bps), 1e-12);
 }
 
-TEST(Profile, LeavesNodesAlone) {
+TEST(Profile, DoesNotAffectLinksInsideNodes) {
   Cluster cluster = cluster_with_topology("flat", 1, 2);
   const double before_s = one_after_the_other_s(cluster, {1e6});
   cluster.inter.profile = {{0, 0.1, 10}};
@@ -217,28 +205,19 @@ TEST(Profile, ChangesTheLatencyOfControlMessages) {
   EXPECT_NEAR(ends[1], 2 + 7 * kLatency, 1e-12);
 }
 
-TEST(Profile, TellsTheLowerBound) {
+TEST(Profile, AgreesWithTheLowerBound) {
   const Cluster cluster = changing({{1e-3, 0.5, 3}, {3e-3, 2, 1}});
-  for (const double bytes : {0.5e6, 1.5e6, 4e6}) {
-    const std::vector<Traffic> sent = {{0, static_cast<std::uint64_t>(bytes), 0, 1}, {}};
-    EXPECT_NEAR(lower_bound(*make_network(cluster), sent), one_after_the_other_s(cluster, {bytes}),
-                1e-11);
-  }
+  for (const double bytes : {0.5e6, 1.5e6, 4e6})
+    EXPECT_NEAR(bound_s(cluster, bytes), one_after_the_other_s(cluster, {bytes}), 1e-11);
   // The latency may be at its minimum when a message is sent.
-  const std::vector<Traffic> nothing = {{0, 0, 0, 1}, {}};
-  EXPECT_NEAR(lower_bound(*make_network(changing({{1e-3, 1, 0.5}})), nothing), kLatency / 2, 1e-15);
+  EXPECT_NEAR(bound_s(changing({{1e-3, 1, 0.5}}), 0), kLatency / 2, 1e-15);
 }
 
 TEST(Dynamics, AreChecked) {
-  const auto error = [](const Json& more) -> std::string {
+  const auto error = [](const Json& more) {
     Json inter = {{"bandwidth", "1GB/s"}, {"latency", "10us"}};
     inter.update(more);
-    try {
-      parse_cluster({{"nodes", 2}, {"inter", inter}}, "/cluster");
-    } catch (const ConfigError& e) {
-      return e.what();
-    }
-    return "no error";
+    return error_of(Json{{"nodes", 2}, {"inter", inter}}.dump());
   };
   const Json slow = {{"at", "1s"}, {"bandwidth", 0.5}}, bucket = {{"rate", "1Gbps"}};
   EXPECT_EQ(error({{"profile", {slow}}}), "no error");

@@ -15,19 +15,12 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-void receive(const Context& ctx, int source, std::size_t nbytes = 8) {
-  ctx.comm->transfer(std::vector<Transfer>{{Transfer::recv, phantom_bytes(nbytes), source}});
-}
-void send(const Context& ctx, int destination, std::size_t nbytes = 8) {
-  ctx.comm->transfer(std::vector<Transfer>{{Transfer::send, phantom_bytes(nbytes), destination}});
-}
-
 TEST(SimFailures, an_exception_on_one_rank_ends_all_ranks) {
   EXPECT_EQ(failure_of(round_cluster(4),
                        [](const Context& ctx) {
                          ctx.stream->compute(1);
                          if (ctx.rank() == 2) throw std::runtime_error("rank 2 gave up");
-                         receive(ctx, 2);
+                         receive_phantom(ctx, 2, 8);
                        }),
             "rank 2 gave up");
 }
@@ -88,9 +81,9 @@ TEST(SimFailures, a_failed_task_explains_the_hang_that_it_causes) {
                          auto agent = ctx.stream->fork("agent");
                          agent->submit(ctx, [](const Context& c) {
                            if (c.rank() == 1) throw std::runtime_error("the cause");
-                           receive(c, 1);
+                           receive_phantom(c, 1, 8);
                          });
-                         receive(ctx, 1 - ctx.rank());
+                         receive_phantom(ctx, 1 - ctx.rank(), 8);
                        }),
             "the cause");
 }
@@ -103,7 +96,7 @@ TEST(SimFailures, the_main_stream_may_throw_while_its_agent_is_blocked) {
                          auto agent = ctx.stream->fork("agent");
                          agent->submit(ctx, [&](const Context& c) {
                            Lock lock(*mutex);
-                           if (c.rank() == 1) receive(c, 0);
+                           if (c.rank() == 1) receive_phantom(c, 0, 8);
                            else if (c.rank() == 2) c.control->receive(0);
                            else c.stream->sleep_for(1e6);
                          });
@@ -118,8 +111,8 @@ TEST(SimFailures, a_forgotten_message_names_both_sides) {
   const std::string message = failure_of(round_cluster(4), [](const Context& ctx) {
     auto comm = ctx.stream->fork("comm");
     if (ctx.rank() == 3)
-      ctx.stream->wait(*comm->submit(ctx, [](const Context& c) { receive(c, 2); }));
-    if (ctx.rank() == 0) send(ctx, 1);
+      ctx.stream->wait(*comm->submit(ctx, [](const Context& c) { receive_phantom(c, 2, 8); }));
+    if (ctx.rank() == 0) send_phantom(ctx, 1, 8);
   });
   EXPECT_THAT(message, StartsWith("hang: "));
   EXPECT_THAT(message, HasSubstr("rank 3 waits for a message from rank 2 on stream comm"));
@@ -146,8 +139,8 @@ TEST(SimFailures, a_hang_names_control_messages_and_mutexes) {
 
 TEST(SimFailures, unequal_sizes_name_both_ranks) {
   const std::string message = failure_of(round_cluster(2), [](const Context& ctx) {
-    if (ctx.rank() == 0) send(ctx, 1, 100);
-    else receive(ctx, 0, 101);
+    if (ctx.rank() == 0) send_phantom(ctx, 1, 100);
+    else receive_phantom(ctx, 0, 101);
   });
   EXPECT_THAT(message, HasSubstr("rank 0 sent 100 x u8"));
   EXPECT_THAT(message, HasSubstr("rank 1 expected 101 x u8"));
@@ -164,10 +157,10 @@ TEST(SimFailures, unequal_sizes_name_both_ranks) {
 
 TEST(SimFailures, a_message_that_arrives_after_its_batch_has_failed_touches_nothing) {
   const std::string message = failure_of(round_cluster(3), [](const Context& ctx) {
-    if (ctx.rank() == 0) return send(ctx, 1, 100);
+    if (ctx.rank() == 0) return send_phantom(ctx, 1, 100);
     if (ctx.rank() == 2) {
       ctx.stream->sleep_for(1);
-      return send(ctx, 1);
+      return send_phantom(ctx, 1, 8);
     }
     try {
       ctx.comm->transfer(std::vector<Transfer>{{Transfer::recv, phantom_bytes(101), 0},
@@ -184,7 +177,7 @@ TEST(SimFailures, using_another_streams_communicator_is_refused) {
                          [](const Context& ctx) {
                            auto agent = ctx.stream->fork("agent");
                            ctx.stream->wait(*agent->submit(
-                               ctx, [outer = ctx](const Context&) { send(outer, 0); }));
+                               ctx, [outer = ctx](const Context&) { send_phantom(outer, 0, 8); }));
                          }),
               HasSubstr("rank 0 uses stream main outside that stream"));
 }
@@ -197,7 +190,7 @@ TEST(SimFailures, ranks_must_fork_the_same_streams) {
 }
 
 TEST(SimFailures, a_peer_outside_the_world_is_refused) {
-  EXPECT_THAT(failure_of(round_cluster(2), [](const Context& ctx) { send(ctx, 2); }),
+  EXPECT_THAT(failure_of(round_cluster(2), [](const Context& ctx) { send_phantom(ctx, 2, 8); }),
               HasSubstr("addresses rank 2"));
 }
 

@@ -47,22 +47,14 @@ TEST(SimMessages, one_message_takes_latency_plus_bytes_over_bandwidth) {
 /// evenly.
 TEST(SimMessages, messages_that_follow_others_share_links_evenly) {
   constexpr std::size_t kFirst = 5'000, kSecond = 1'000'000, kOther = 10'000'000;
-  for (const double later_s : {0.0, 14.9e-6}) {  // none left, and half of it
+  for (const double later_s : {0.0, 14.9e-6}) {  // no latency remains, or half of it
     const auto times = simulate(round_cluster(3), [&](const Context& ctx) {
-      const auto move = [&ctx](Transfer::Kind kind, std::size_t nbytes, int peer) {
-        const Transfer batch[] = {{kind, phantom_bytes(nbytes), peer}};
-        ctx.comm->transfer(batch);
-      };
-      if (ctx.rank() == 2) {
-        move(Transfer::send, kOther, 1);
-        return 0.0;
-      }
-      const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
-      move(kind, kFirst, 1 - ctx.rank());
+      if (ctx.rank() == 2) send_phantom(ctx, 1, kOther);
+      message_from_0_to_1(ctx, kFirst);
       if (ctx.rank() == 0) ctx.stream->sleep_for(later_s);
-      move(kind, kSecond, 1 - ctx.rank());
+      message_from_0_to_1(ctx, kSecond);
       const double second_s = ctx.stream->now();
-      if (ctx.rank() == 1) move(Transfer::recv, kOther, 2);
+      if (ctx.rank() == 1) receive_phantom(ctx, 2, kOther);
       return second_s;
     });
     const double begins_s = 10e-6 + std::max(2 * kFirst / 1e9, later_s);
@@ -152,15 +144,15 @@ TEST(SimMessages, tcp_is_slower_by_its_documented_factors) {
               1e-9);
 }
 
-TEST(SimMessages, eager_messages_leave_before_they_are_asked_for) {
+TEST(SimMessages, eager_messages_leave_before_their_receives_are_posted) {
   auto late_receiver = [](const Context& ctx) {
     if (ctx.rank() == 1) ctx.stream->sleep_for(1);
     return one_message(ctx, 0, 1, 1'000'000);
   };
   const double flight = 10e-6 + 1e-3;
-  Cluster meeting = round_cluster(2);
-  meeting.transport.protocol = Transport::Protocol::rendezvous;
-  const auto rendezvous = simulate(meeting, late_receiver);
+  Cluster with_rendezvous = round_cluster(2);
+  with_rendezvous.transport.protocol = Transport::Protocol::rendezvous;
+  const auto rendezvous = simulate(with_rendezvous, late_receiver);
   EXPECT_NEAR(rendezvous[0], 1 + flight, 1e-12);
   EXPECT_NEAR(rendezvous[1], 1 + flight, 1e-12);
   const auto eager = simulate(round_cluster(2), late_receiver);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
-#include "core/config/config_error.h"
+#include "tests/support/clusters.h"
 #include "tests/support/simulate.h"
 
 namespace trigram::test::open_mpi_test {
@@ -31,8 +31,8 @@ Transfer from(int peer, std::size_t nbytes) {
   return {Transfer::recv, phantom_bytes(nbytes), peer};
 }
 
-/// How rank 1 waits until it begins: in a call, for one byte from rank 2, which takes a latency and
-/// 1 ns; or asleep.
+/// How rank 1 waits until it begins: in a call that receives one byte from rank 2, which takes a
+/// latency and 1 ns, or asleep.
 enum class Waits { in_call, asleep };
 
 void begin_late(const Context& ctx, double late_s, Waits waits) {
@@ -40,8 +40,8 @@ void begin_late(const Context& ctx, double late_s, Waits waits) {
   if (ctx.rank() == 1 && waits == Waits::asleep) ctx.stream->sleep_for(late_s);
   if (waits == Waits::asleep) return;
   if (ctx.rank() == 2) ctx.stream->sleep_for(late_s - kLatency - 1 / kBps);
-  const Transfer byte[] = {ctx.rank() == 1 ? from(2, 1) : to(1, 1)};
-  if (ctx.rank() > 0) ctx.comm->transfer(byte);
+  if (ctx.rank() == 1) receive_phantom(ctx, 2, 1);
+  if (ctx.rank() == 2) send_phantom(ctx, 1, 1);
 }
 
 /// The times at which ranks 0 and 1 finish `times` exchanges of `nbytes`, if rank 1 begins `late_s`
@@ -69,7 +69,7 @@ TEST(OpenMpi, ALongMessagePaysThreeLatencies) {
     EXPECT_NEAR(exchange_s(kLong, 0)[rank], 3 * kLatency + kTransfer_s, 1e-12);
 }
 
-TEST(OpenMpi, BothDirectionsMoveWhereNeitherSideIsLaterThanALatency) {
+TEST(OpenMpi, BothDirectionsMoveIfNoSideIsLaterThanALatency) {
   // The announcement of each side arrives before the other side has anything else to send.
   const double late_s = kLatency / 2;
   const auto ends = exchange_s(kLong, late_s, Waits::asleep);
@@ -77,7 +77,7 @@ TEST(OpenMpi, BothDirectionsMoveWhereNeitherSideIsLaterThanALatency) {
   EXPECT_NEAR(ends[1], 3 * kLatency + kTransfer_s, 1e-12);
 }
 
-TEST(OpenMpi, DirectionsTakeTurnsWhereOneSideIsLaterThanALatency) {
+TEST(OpenMpi, DirectionsTakeTurnsIfOneSideIsLaterThanALatency) {
   const double late_s = 5 * kLatency;
   const auto ends = exchange_s(kLong, late_s);
   // Rank 1 requests the data when it begins. So rank 0 sends its data first, and its own request
@@ -95,7 +95,7 @@ TEST(OpenMpi, ARankThatComputesReadsAnnouncementsAfterItHasSentItsOwn) {
                 late_s + (rank == 0 ? 3 : 2) * kLatency + kTransfer_s, 1e-12);
 }
 
-TEST(OpenMpi, TurnsLastWhereExchangesFollowOneAnother) {
+TEST(OpenMpi, DirectionsTakeTurnsInAllConsecutiveExchanges) {
   const auto third_s = [](double late_s, Waits waits) {
     return exchange_s(kLong, late_s, waits, 3)[0] - exchange_s(kLong, late_s, waits, 2)[0];
   };
@@ -103,12 +103,11 @@ TEST(OpenMpi, TurnsLastWhereExchangesFollowOneAnother) {
   EXPECT_GT(third_s(5 * kLatency, Waits::in_call), 1.8 * kTransfer_s);
 }
 
-TEST(OpenMpi, ASenderGoesOnWhenTheKernelHasItsMessage) {
+TEST(OpenMpi, ASenderContinuesWhenTheKernelHasItsMessage) {
   for (const double late_s : {0.0, 50 * kLatency}) {
     const auto ends = simulate(open_mpi(2), [&](const Context& ctx) {
       if (ctx.rank() == 1) ctx.stream->sleep_for(late_s);
-      const Transfer one[] = {ctx.rank() == 0 ? to(1, kLong) : from(0, kLong)};
-      ctx.comm->transfer(one);
+      message_from_0_to_1(ctx, kLong);
       return ctx.stream->now();
     });
     const double asked_s = std::max(late_s, kLatency) + kLatency;
@@ -117,7 +116,7 @@ TEST(OpenMpi, ASenderGoesOnWhenTheKernelHasItsMessage) {
   }
 }
 
-TEST(OpenMpi, NobodyAsksInsideANode) {
+TEST(OpenMpi, SendsLongMessagesInsideANodeAtOnce) {
   const auto ends = simulate(open_mpi(1, 2), [](const Context& ctx) {
     const Transfer both[] = {from(1 - ctx.rank(), kLong), to(1 - ctx.rank(), kLong)};
     ctx.comm->transfer(both);
@@ -146,25 +145,18 @@ TEST(OpenMpi, MessagesArriveInOrder) {
   EXPECT_EQ(wrong, std::vector<double>(2, 0));
 }
 
-TEST(OpenMpi, AMessageThatNobodyAsksForIsAHang) {
+TEST(OpenMpi, AMessageWithoutAReceiveIsAHang) {
   const auto error = failure_of(open_mpi(2), [](const Context& ctx) {
-    if (ctx.rank() != 0) return;
-    const Transfer one[] = {to(1, kLong)};
-    ctx.comm->transfer(one);
+    if (ctx.rank() == 0) send_phantom(ctx, 1, kLong);
   });
   EXPECT_THAT(error, HasSubstr("hang: "));
   EXPECT_THAT(error, HasSubstr("rank 0"));
 }
 
-TEST(OpenMpi, RefusesWhatContradictsIt) {
-  const auto error = [](Json transport) -> std::string {
+TEST(OpenMpi, RefusesContradictoryOptions) {
+  const auto error = [](Json transport) {
     if (!transport.contains("protocol")) transport["protocol"] = "open_mpi";
-    try {
-      parse_cluster({{"nodes", 2}, {"transport", transport}}, "/cluster");
-    } catch (const ConfigError& e) {
-      return e.what();
-    }
-    return "no error";
+    return error_of(Json{{"nodes", 2}, {"transport", transport}}.dump());
   };
   for (const auto& [option, value] : {std::pair<const char*, Json>{"buffer", "4MiB"},
                                       {"slots", 8},

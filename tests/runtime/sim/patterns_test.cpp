@@ -1,7 +1,6 @@
 // Traffic patterns that networks carry less efficiently than rings, in the simulator.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
 
 #include "algorithms/collectives/collectives.h"
@@ -28,12 +27,11 @@ Cluster with(const Efficiency& efficiency, int workers = 1) {
 
 double last_end_s(const Cluster& cluster, const std::function<void(const Context&)>& body) {
   NullDevice phantoms;  // operations on this device take no time
-  const auto ends = simulate(cluster, [&](Context ctx) {
+  return last_of(simulate(cluster, [&](Context ctx) {
     ctx.device = &phantoms;
     body(ctx);
     return ctx.stream->now();
-  });
-  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
+  }));
 }
 
 Tensor floats(double bytes) {
@@ -52,7 +50,7 @@ void with_neighbours(const Context& ctx) {
 }
 void ring(const Context& ctx) { ring_allreduce(ctx, floats(kBytes), Reduce::sum); }
 
-TEST(Patterns, TakeTheirShareOfTheNetwork) {
+TEST(Patterns, ReachTheirFractionOfTheBandwidth) {
   const double sent_s = (kNodes - 1) * kBytes / kNic_Bps;
   EXPECT_NEAR(last_end_s(with({}), all_to_all), kLatency + sent_s, 1e-12);
   EXPECT_NEAR(last_end_s(with({.all_to_all = 0.5}), all_to_all), kLatency + sent_s / 0.5, 1e-12);
@@ -60,7 +58,7 @@ TEST(Patterns, TakeTheirShareOfTheNetwork) {
               kLatency + kBytes / (0.8 * kNic_Bps), 1e-12);
 }
 
-TEST(Patterns, LeaveOthersAlone) {
+TEST(Patterns, DoNotAffectOtherPatterns) {
   const Efficiency poor{.leaders = 0.1, .all_to_all = 0.1, .point_to_point = 0.1, .server = 0.1};
   EXPECT_EQ(last_end_s(with(poor), ring), last_end_s(with({}), ring));
   EXPECT_EQ(last_end_s(with({.all_to_all = 1, .point_to_point = 0.1, .server = 0.1}), all_to_all),
@@ -82,7 +80,7 @@ TEST(Patterns, AreKeptBySubsets) {
 
 /// The leaders of nodes of two workers. Their rings become slower, but the ring of all workers does
 /// not.
-TEST(Patterns, OfLeadersAreThoseOfAHierarchy) {
+TEST(Patterns, OfLeadersAffectHierarchiesOnly) {
   const Exchange exchange = [](Context ctx, const Tensor& x, Slot) {
     ring_allreduce(ctx, x, Reduce::avg);
   };
@@ -117,7 +115,7 @@ TEST(Patterns, OfLeadersAreTheSameAsFlows) {
   }
 }
 
-TEST(Patterns, MatterBetweenNodesAlone) {
+TEST(Patterns, DoNotAffectMessagesInsideNodes) {
   const auto inside = [](const Context& ctx) {
     const std::vector<int> node = {ctx.rank() / 2 * 2, ctx.rank() / 2 * 2 + 1};
     Subset subset(*ctx.comm, node);
@@ -127,7 +125,7 @@ TEST(Patterns, MatterBetweenNodesAlone) {
 }
 
 /// Each pattern slows certain algorithms; the counted traffic does not change.
-TEST(Patterns, AreThoseOfTheAlgorithms) {
+TEST(Patterns, SlowTheAlgorithmsThatUseThem) {
   const auto run = [](const char* algorithm, const Efficiency& efficiency) {
     Training training;
     training.algorithm = Json{{"name", algorithm}};

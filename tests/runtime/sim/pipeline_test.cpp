@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
-#include "core/metering/meter.h"
-#include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 
 namespace trigram::test::pipeline_test {
@@ -56,9 +54,9 @@ struct Windowed {
 };
 
 /// The time at which each rank has finished `rings` ring allreduces of `bytes` bytes, one after
-/// another; rank r comes late to the first of them. The times are those of a recursion: rank r
-/// sends chunk r-1-s in step s. The step begins when that chunk has arrived from r - 1 and the link
-/// of r is free.
+/// another, computed by a recursion. Rank r begins late_s(r) after the start. In step s it sends
+/// chunk r - 1 - s; the step begins when that chunk has arrived from rank r - 1, the link of rank r
+/// is free, and the connection holds fewer than `held` messages.
 std::vector<double> recursion(const Cluster& cluster, double bytes, double most_late_s,
                               std::size_t held, int rings = 1) {
   const int P = cluster.ranks(), workers = static_cast<int>(cluster.workers_per_node);
@@ -95,16 +93,14 @@ std::vector<double> recursion(const Cluster& cluster, double bytes, double most_
 /// The same times from the simulator.
 std::vector<double> ring_ends(const Cluster& cluster, std::size_t bytes, double most_late_s,
                               Fidelity fidelity, int rings = 1) {
-  return simulate(cluster,
-                  [&](const Context& raw) {
-                    const auto meter = instrument(raw, {.phantom = true, .sink = {}});
-                    const Context ctx = meter->context();
-                    ctx.stream->sleep_for(late_s(ctx.rank(), most_late_s));
-                    for (int i = 0; i < rings; ++i)
-                      ring_allreduce(ctx, phantom_bytes(bytes), Reduce::sum);
-                    return ctx.stream->now();
-                  },
-                  {.fidelity = fidelity});
+  return simulate_phantoms(cluster,
+                           [&](const Context& ctx) {
+                             ctx.stream->sleep_for(late_s(ctx.rank(), most_late_s));
+                             for (int i = 0; i < rings; ++i)
+                               ring_allreduce(ctx, phantom_bytes(bytes), Reduce::sum);
+                             return ctx.stream->now();
+                           },
+                           {.fidelity = fidelity});
 }
 
 void expect_ends(const std::vector<double>& ends, const std::vector<double>& expected,
@@ -175,7 +171,7 @@ TEST(RingsOfFewSlots, WaitForRoom) {
   }
 }
 
-/// There are two consecutive rings, with windows of one and a half chunks and of six.
+/// Two consecutive rings, with windows of one and a half chunks and of six chunks.
 TEST_P(RingRecursion, HoldsWithWindows) {
   const auto [ranks, workers] = GetParam();
   for (const double window : {1.5e6, 6e6})
@@ -193,7 +189,7 @@ TEST_P(RingRecursion, HoldsWithWindows) {
 
 /// A rank that has finished a ring begins the next one. Its link may then still be busy with the
 /// ring before.
-TEST(RingsInARow, FindLinksBusyWithTheRingBefore) {
+TEST(ConsecutiveRings, WaitForLinksThatThePreviousRingUses) {
   for (const auto& [ranks, workers] : {std::pair{4, 1}, {8, 2}, {32, 8}})
     for (const double late : {0.0, 0.01}) {
       const Cluster cluster = nodes_of(ranks, workers, 100e-6);
@@ -211,10 +207,7 @@ TEST(RingsInARow, FindLinksBusyWithTheRingBefore) {
 TEST(Rings, HideLatencyInsideNodesUnlessInLockStep) {
   constexpr double kLatency = 5e-3;
   Cluster cluster = nodes_of(32, 8, kLatency);
-  const auto last = [&] {
-    const auto ends = ring_ends(cluster, 32 * 100, 0, Fidelity::message);
-    return *std::max_element(ends.begin(), ends.end());
-  };
+  const auto last = [&] { return last_of(ring_ends(cluster, 32 * 100, 0, Fidelity::message)); };
   EXPECT_NEAR(last(), 2 * 4 * kLatency, 0.1 * kLatency);
   cluster.transport.protocol = Transport::Protocol::rendezvous;
   EXPECT_NEAR(last(), 2 * 31 * kLatency, 0.1 * kLatency);

@@ -121,8 +121,7 @@ TEST(SimStreams, streams_fork_streams) {
     ctx.stream->wait(*outer->submit(ctx, [&](const Context& c) {
       auto inner = c.stream->fork("inner");
       c.stream->wait(*inner->submit(c, [&](const Context& i) {
-        i.comm->transfer(std::vector<Transfer>{
-            {i.rank() == 0 ? Transfer::send : Transfer::recv, phantom_bytes(0), 1 - i.rank()}});
+        message_from_0_to_1(i, 0);
         inner_time = i.stream->now();
       }));
     }));

@@ -1,12 +1,8 @@
 // Networks in the simulator, compared with formulas that count messages per link.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <functional>
-
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/execution/hierarchy.h"
-#include "core/metering/meter.h"
 #include "netmodels/cluster_network.h"
 #include "netmodels/network/lower_bound.h"
 #include "tests/oracles/closed_forms.h"
@@ -22,8 +18,7 @@ constexpr std::size_t kBytes = 1'000'000;
 constexpr double kNic_Bps = 1e9, kLatency = 10e-6;
 
 double all_to_all_s(const Cluster& cluster) {
-  const auto ends = simulate(cluster, [](const Context& c) { return send_to_all(c, kBytes); });
-  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
+  return last_of(simulate(cluster, [](const Context& c) { return send_to_all(c, kBytes); }));
 }
 
 void expect_all_to_all(const Cluster& cluster, double most_loaded_s) {
@@ -112,15 +107,13 @@ TEST(AllToAll, OnAFlatNetworkTakesTheNics) {
   expect_all_to_all(cluster_with_topology("flat", 24), 23 * kBytes / kNic_Bps);
 }
 
-// Zahavi 2010: shifts do not collide under D-mod-k. An all-to-all consists of one of each shift,
-// all at once, so it takes the time of a flat network.
+// Zahavi 2010: the messages of a shift do not share links under D-mod-k routing. An all-to-all
+// consists of all shifts at once, so it takes the time of a flat network.
 TEST(AllToAll, OnFatTreesTakesTheNics) {
   constexpr std::size_t kNumel = 100'000;
   for (const int k : {4, 6}) {
     const Cluster cluster = cluster_with_topology({{"kind", "fat_tree"}, {"k", k}}, k * k * k / 4);
-    const auto ends = simulate(cluster, [](const Context& raw) {
-      const auto meter = instrument(raw, {.phantom = true, .sink = {}});
-      const Context ctx = meter->context();
+    const auto ends = simulate_phantoms(cluster, [](const Context& ctx) {
       const std::vector<Tensor> out(static_cast<std::size_t>(ctx.size()),
                                     ctx.device->empty(kNumel));
       direct_alltoall(ctx, out, out);
@@ -152,17 +145,15 @@ TEST(AllToAll, TakesAShareOfANicForEachOfItsWorkers) {
 
 class Messages : public ::testing::TestWithParam<NamedCluster> {};
 
-TEST_P(Messages, AloneTakeWhatTheDescriptionSays) {
+TEST_P(Messages, AloneTakeThePredictedTime) {
   const Cluster& cluster = GetParam().cluster;
   const auto network = make_network(cluster);
   const int last = cluster.ranks() - 1;
   for (const int destination : {last, last / 2}) {
     if (destination == 0) continue;
     const auto ends = simulate(cluster, [&](const Context& ctx) {
-      std::vector<Transfer> batch;
-      if (ctx.rank() == 0) batch.push_back({Transfer::send, phantom_bytes(kBytes), destination});
-      if (ctx.rank() == destination) batch.push_back({Transfer::recv, phantom_bytes(kBytes), 0});
-      ctx.comm->transfer(batch);
+      if (ctx.rank() == 0) send_phantom(ctx, destination, kBytes);
+      if (ctx.rank() == destination) receive_phantom(ctx, 0, kBytes);
       return ctx.stream->now();
     });
     EXPECT_NEAR(
@@ -184,7 +175,7 @@ TEST_P(Messages, AreNotBelowTheLowerBound) {
 
 /// If links of a topology have less bandwidth than NICs, and each node has its own router, the
 /// bound takes these links into account.
-TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
+TEST(LowerBound, CountsTheLinksOfRoutersWithOneNode) {
   const auto bound_s = [](const Json& topology, int nodes) {
     const std::vector<Traffic> sent(static_cast<std::size_t>(nodes), {0, 1'000'000, 0, 1});
     return lower_bound(*make_network(cluster_with_topology(topology, nodes)), sent);
@@ -205,9 +196,7 @@ TEST(LowerBound, CountsTheLinksOutOfANodesOwnRouter) {
   // One message to the next router takes exactly the bound.
   const Cluster ring = cluster_with_topology(torus({2}), 2);
   const auto ends = simulate(ring, [](const Context& ctx) {
-    const Transfer batch[] = {{ctx.rank() == 0 ? Transfer::send : Transfer::recv,
-                               phantom_bytes(1'000'000), 1 - ctx.rank()}};
-    ctx.comm->transfer(batch);
+    message_from_0_to_1(ctx, 1'000'000);
     return ctx.stream->now();
   });
   EXPECT_NEAR(ends.at(1), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-9);
@@ -218,12 +207,11 @@ INSTANTIATE_TEST_SUITE_P(Small, Messages, ::testing::ValuesIn(small_networks()),
 /// The time of a binomial reduction inside the node, a ring between leaders, and a broadcast down
 /// the tree.
 double hierarchical_allreduce_s(const Cluster& cluster, std::size_t n) {
-  const auto ends = simulate(cluster, [n](const Context& ctx) {
+  return last_of(simulate(cluster, [n](const Context& ctx) {
     const auto exchange =
         hierarchical([](Context c, const Tensor& x, Slot) { ring_allreduce(c, x, Reduce::avg); });
     return time_on_phantom(ctx, n, [&](Context c, const Tensor& x) { exchange(c, x, {}); });
-  });
-  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
+  }));
 }
 
 struct Parts {
@@ -255,8 +243,8 @@ TEST(HierarchicalAllreduce, TakesTheSumOfItsThreeParts) {
     }
 }
 
-/// The stage inside nodes may be the bottleneck: with NVLink ports; or with a host bridge, over
-/// which the messages of one round of the tree go one after the other.
+/// The stage inside nodes may be the bottleneck, with NVLink ports as well as with a host bridge.
+/// The messages of a round of the tree pass the bridge one after the other.
 TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
   constexpr int kWorkers = 4, kRounds = 2;
   constexpr std::size_t n = 1'000'000;
@@ -267,7 +255,7 @@ TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
     EXPECT_GT(parts.inside_s, 2 * parts.between_s);
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + parts.between_s), 1, 0.01);
     cluster.intra.kind = IntraKind::pcie;
-    // This is only for the reduction: the root's messages of the broadcast share its port anyway.
+    // Only the reduction takes longer: in the broadcast, the root's messages share its port anyway.
     const double more_s = (kWorkers - 1 - kRounds) * 4.0 * n / Bps;
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + more_s + parts.between_s),
                 1, 0.01);

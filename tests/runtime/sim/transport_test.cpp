@@ -21,13 +21,12 @@ Cluster with(const Transport& transport, int nodes = 2, int workers = 1) {
   return cluster;
 }
 
-/// The time at which the last rank has sent `messages` messages at once to the rank `distance`
-/// ahead.
+/// The time at which the last rank has exchanged `messages` messages at once: every rank sends them
+/// to the rank `distance` ranks after it.
 double last_end_s(const Cluster& cluster, int messages, int distance) {
-  const auto ends = simulate(cluster, [&](const Context& ctx) {
+  return last_of(simulate(cluster, [&](const Context& ctx) {
     const int P = ctx.size();
-    const Tensor x = Tensor::phantom(static_cast<std::size_t>(kBytes), DType::u8,
-                                     static_cast<std::size_t>(kBytes));
+    const Tensor x = phantom_bytes(static_cast<std::size_t>(kBytes));
     std::vector<Transfer> batch;
     for (int i = 0; i < messages; ++i) {
       batch.push_back({Transfer::recv, x, (ctx.rank() + P - distance) % P});
@@ -35,11 +34,10 @@ double last_end_s(const Cluster& cluster, int messages, int distance) {
     }
     ctx.comm->transfer(batch);
     return ctx.stream->now();
-  });
-  return ends.empty() ? -1 : *std::max_element(ends.begin(), ends.end());
+  }));
 }
 
-TEST(Transport, TakesNothingByDefault) {
+TEST(Transport, AddsNothingByDefault) {
   EXPECT_NEAR(last_end_s(with({}), 1, 1), kLatency + kBytes / kNic_Bps, 1e-12);
 }
 
@@ -63,7 +61,7 @@ TEST(Transport, GoodputIsAShareOfLinksBetweenSwitches) {
   EXPECT_EQ(make_network(tree)->bandwidth(0, 8), 0.8 * 0.25e9);
 }
 
-TEST(Transport, ANodesSoftwareIsSharedByItsNics) {
+TEST(Transport, TheNicsOfANodeShareItsCap) {
   Cluster cluster = with({.node_cap_Bps = 1.5e9}, 2, 4);
   cluster.nics = Nics::per_worker;
   // The four workers of each node send to the other node.
@@ -74,7 +72,7 @@ TEST(Transport, ANodesSoftwareIsSharedByItsNics) {
   EXPECT_NEAR(last_end_s(cluster, 1, 4), kLatency + 4 * kBytes / 0.25e9, 1e-12);
 }
 
-TEST(Transport, ANodesSoftwareLimitsWhatArrives) {
+TEST(Transport, TheCapOfANodeLimitsReceivedBytes) {
   const auto ends = simulate(with({.node_cap_Bps = 0.5e9}, 3), [](const Context& ctx) {
     const Tensor x = phantom_bytes(static_cast<std::size_t>(kBytes));
     std::vector<Transfer> batch;
@@ -98,10 +96,7 @@ TEST(Transport, CollectivesHaveAllChannelsAndOtherTrafficOne) {
   const Cluster cluster = with({.channels = 2, .stream_cap_Bps = 0.1e9}, 2);
   const auto end_s = [&](TrafficClass pattern) {
     return simulate(cluster, [&](const Context& ctx) {
-      const Tensor x = phantom_bytes(static_cast<std::size_t>(kBytes));
-      const auto kind = ctx.rank() == 0 ? Transfer::send : Transfer::recv;
-      const Transfer batch[] = {{kind, x, 1 - ctx.rank(), pattern}};
-      ctx.comm->transfer(batch);
+      message_from_0_to_1(ctx, static_cast<std::size_t>(kBytes), pattern);
       return ctx.stream->now();
     })[1];
   };
@@ -128,16 +123,15 @@ TEST(Transport, AWindowIsSentOncePerRoundTrip) {
   EXPECT_NEAR(last_end_s(cluster, 2, 1), kLatency / 100 + 2 * kBytes / kNic_Bps, 1e-12);
 }
 
-TEST(Transport, AWindowWaitsForTheWholeRoute) {
-  Cluster cluster =
-      cluster_with_topology({{"kind", "torus"}, {"dimensions", {2}}, {"latency", "40us"}}, 2);
+TEST(Transport, TheRoundTripOfAWindowIncludesTheTopologysLatency) {
+  Cluster cluster = cluster_with_topology({{"kind", "torus"}, {"dimensions", {2}}, {"latency", "40us"}}, 2);
   cluster.transport.tcp.window_bytes = 8192;
   const double latency_s = kLatency + 40e-6;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), windowed_s(kBytes, 8192, latency_s), 1e-12);
 }
 
 /// Each connection has its own window, in each direction.
-TEST(Transport, ConnectionsHaveWindowsOfTheirOwn) {
+TEST(Transport, EveryConnectionHasItsWindow) {
   const Cluster cluster = with({.tcp = {.window_bytes = 2000}}, 4);
   const auto ends = simulate(cluster, [](const Context& ctx) {
     std::vector<Transfer> batch;
@@ -199,7 +193,7 @@ TEST(Transport, AMessageMovesNoFasterThanItsLongestSlice) {
 }
 
 /// The stream index advances with each message, so short messages use different streams.
-TEST(Transport, ShortMessagesTakeTheStreamsInTurns) {
+TEST(Transport, ShortMessagesUseTheStreamsInTurn) {
   constexpr double kStream_Bps = 0.05e9;
   const Transport transport{
       .buffer_bytes = 8 * kBytes, .streams = 4, .slice_bytes = 2e6, .stream_cap_Bps = kStream_Bps};
@@ -209,7 +203,7 @@ TEST(Transport, ShortMessagesTakeTheStreamsInTurns) {
 }
 
 /// The parts of a ring message on different channels are cut into slices separately.
-TEST(Transport, EveryChannelHasSlicesOfItsOwn) {
+TEST(Transport, EveryChannelHasItsSlices) {
   const NodeConnection connection{2, 0, 1, 0, 0};
   const Transport transport{
       .streams = 4, .slice_bytes = 1000, .channels = 2, .stream_cap_Bps = 100};
@@ -238,7 +232,7 @@ TEST(Transport, LossLimitsEveryStream) {
   EXPECT_NEAR(last_end_s(cluster, 1, 1), windowed_s(kBytes, 4000, kLatency), 0.01 * kBytes / 200e6);
 }
 
-TEST(Transport, MessagesInsideANodeAreFree) {
+TEST(Transport, DoesNotAffectMessagesInsideANode) {
   const Transport all{.goodput = 0.5,
                       .node_cap_Bps = 1e6,
                       .connection_cap_Bps = 1e6,
@@ -252,7 +246,7 @@ TEST(Transport, MessagesInsideANodeAreFree) {
   EXPECT_EQ(last_end_s(with(all, 1, 2), 1, 1), last_end_s(with({}, 1, 2), 1, 1));
 }
 
-TEST(Transport, SoftwareIsBusyWithEveryStageAndMessage) {
+TEST(Transport, SoftwareOverheadIsAddedForEveryStageAndMessage) {
   const Cluster plain = with({}, 8);
   const Cluster busy = with({.stage_overhead_s = 5e-6, .message_overhead_s = 3e-6}, 8);
   EXPECT_NEAR(last_end_s(busy, 3, 1) - last_end_s(plain, 3, 1), 5e-6 + 3 * 3e-6, 1e-12);
@@ -263,11 +257,10 @@ TEST(Transport, SoftwareIsBusyWithEveryStageAndMessage) {
   EXPECT_EQ(last_end_s(one, 3, 1), last_end_s(plain, 3, 1));
   EXPECT_NEAR(last_end_s(four, 3, 1) - last_end_s(plain, 3, 1), 3 * (3e-6 + 4 * 2e-6), 1e-12);
   const auto ring_s = [](const Cluster& cluster) {
-    const auto ends = simulate(cluster, [](const Context& ctx) {
+    return last_of(simulate(cluster, [](const Context& ctx) {
       ring_allreduce(ctx, ctx.device->empty(8000), Reduce::sum);
       return ctx.stream->now();
-    });
-    return *std::max_element(ends.begin(), ends.end());
+    }));
   };
   EXPECT_NEAR(ring_s(busy) - ring_s(plain), 2 * 7 * (3e-6 + 5e-6), 1e-12);
 }

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <stdexcept>
-#include <vector>
 
 #include "runtime/threads/threads_runtime.h"
 
@@ -14,7 +13,7 @@ namespace {
 
 constexpr int kRanks = 5;
 
-/// Messages are as fast as memory, or as slow as a network.
+/// With messages that are as fast as memory, and with messages on an emulated network.
 class ThreadsFailures : public ::testing::TestWithParam<ThreadsOptions::Shaping> {
  protected:
   void launch(int ranks, const Task& rank_main) const {
@@ -58,14 +57,14 @@ void fail_in(Context ctx, int culprit, int round, bool on_main) {
       if (i % 10 == 0) c.stream->sleep_for(1e-6);
     }
   };
-  const bool guilty = ctx.rank() == culprit;
+  const bool is_culprit = ctx.rank() == culprit;
   auto comm = ctx.stream->fork("comm");
-  auto work = comm->submit(ctx, [&](Context c) { rounds(c, guilty && !on_main); });
-  rounds(ctx, guilty && on_main);
+  auto work = comm->submit(ctx, [&](Context c) { rounds(c, is_culprit && !on_main); });
+  rounds(ctx, is_culprit && on_main);
   ctx.stream->wait(*work);
 }
 
-TEST_P(ThreadsFailures, EndTheWorldAtAnyMoment) {
+TEST_P(ThreadsFailures, EndTheWorldAtAnyTime) {
   for (int attempt = 0; attempt < 120; ++attempt) {
     const int culprit = attempt % kRanks, round = attempt % 37;
     try {
@@ -77,7 +76,7 @@ TEST_P(ThreadsFailures, EndTheWorldAtAnyMoment) {
   }
 }
 
-TEST_P(ThreadsFailures, AFailureOnEveryRankIsStillOne) {
+TEST_P(ThreadsFailures, OnAllRanksEndTheWorldWithOneError) {
   for (int attempt = 0; attempt < 20; ++attempt)
     EXPECT_THROW(launch(kRanks,
                         [&](Context ctx) {
@@ -87,7 +86,7 @@ TEST_P(ThreadsFailures, AFailureOnEveryRankIsStillOne) {
                  std::out_of_range);
 }
 
-TEST_P(ThreadsFailures, BuffersAreLeftAloneOnceTransferHasThrown) {
+TEST_P(ThreadsFailures, AfterTransferHasThrownLeaveBuffersUnchanged) {
   for (int attempt = 0; attempt < 50; ++attempt) {
     EXPECT_THROW(launch(2,
                         [&](Context ctx) {
@@ -113,7 +112,7 @@ TEST_P(ThreadsFailures, BuffersAreLeftAloneOnceTransferHasThrown) {
   }
 }
 
-TEST(ThreadsWorld, AWorldCanBeLaunchedAgain) {
+TEST(ThreadsWorld, CanBeLaunchedAgain) {
   auto runtime = make_threads_runtime({.watchdog_s = 5});
   EXPECT_THROW(runtime->launch(Layout(3, 1), [](Context) { throw std::out_of_range("once"); }),
                std::out_of_range);
@@ -122,7 +121,7 @@ TEST(ThreadsWorld, AWorldCanBeLaunchedAgain) {
   EXPECT_EQ(count, 1);
 }
 
-TEST(ThreadsWorld, AnErrorSwallowedAfterItClosedAStreamIsReported) {
+TEST(ThreadsWorld, ReportsASwallowedErrorThatClosedAStream) {
   EXPECT_THROW(make_threads_runtime()->launch(Layout(1, 1),
                                               [](Context ctx) {
                                                 try {

@@ -34,9 +34,9 @@ void launch(const Cluster& cluster, const Task& rank_main, double watchdog_s = 3
       ->launch(cluster.layout(), rank_main);
 }
 
-/// The time of `action` from the first rank's begin to the last rank's end, in the fastest attempt,
-/// because other programs on this machine can only make it slower. Repeats until an attempt is fast
-/// enough.
+/// The time in seconds from the first rank's begin of `action` to the last rank's end, in the
+/// fastest of several attempts, because other programs on this machine can only make it slower.
+/// Stops at the first attempt that takes at most `enough_s`.
 double fastest_s(const Cluster& cluster, const std::function<void(Context)>& action,
                  double enough_s) {
   double fastest = 1e9;
@@ -78,7 +78,7 @@ TEST(Shaping, AMessageTakesItsLatencyAndItsBytes) {
   expect_takes(kLatency_s + 2e6 / kBandwidth_Bps, flat(2), one_message(2'000'000));
 }
 
-TEST(Shaping, PricedBytesAreShapedAsPriced) {
+TEST(Shaping, PricedBytesTakeTheirPricedTime) {
   expect_takes(kLatency_s + 2e6 / kBandwidth_Bps, flat(2), [](Context ctx) {
     const Tensor x = ctx.device->empty(10, DType::f32, 500'000);
     ctx.device->fill(x, ctx.rank() == 0 ? 7.0f : 0.0f);
@@ -111,15 +111,14 @@ TEST(Shaping, ARingTakesItsClosedForm) {
   });
 }
 
-/// Rank 0 sends messages one by one. Rank 1 receives each message when it has received the previous
-/// one.
+/// Rank 0 sends messages one by one, and rank 1 receives them one by one.
 std::function<void(Context)> one_by_one(int messages, std::size_t nbytes) {
   return [=](Context ctx) {
     for (int i = 0; i < messages; ++i) one_message(nbytes)(ctx);
   };
 }
 
-TEST(Shaping, TheLatenciesOfMessagesThatFollowPassTogether) {
+TEST(Shaping, LatenciesOfConsecutiveMessagesOverlap) {
   constexpr int kMessages = 8;
   constexpr std::size_t kBytes = 100'000;
   const double bytes_s = kMessages * kBytes / kBandwidth_Bps;
@@ -130,19 +129,19 @@ TEST(Shaping, TheLatenciesOfMessagesThatFollowPassTogether) {
   expect_takes(kMessages * kLatency_s + bytes_s, rendezvous, one_by_one(kMessages, kBytes));
 }
 
-TEST(Shaping, AConnectionIsBusyWithEachMessage) {
+TEST(Shaping, AConnectionSpendsItsOverheadOnEachMessage) {
   Cluster cluster = flat(2);
   cluster.transport.message_overhead_s = 5e-3;
   expect_takes(kLatency_s + 6 * 5e-3, cluster, one_by_one(6, 0));
 }
 
-TEST(Shaping, OneMessageAtATimeIsHeldWithOneSlot) {
+TEST(Shaping, WithOneSlotOneMessageIsBuffered) {
   Cluster cluster = flat(2);
   cluster.transport.slots = 1;
   expect_takes(5 * kLatency_s, cluster, one_by_one(5, 0));
 }
 
-TEST(Shaping, AMessageTravelsBeforeItsReceiverAsks) {
+TEST(Shaping, AMessageTravelsBeforeItsReceiveIsPosted) {
   constexpr std::size_t kBytes = 2'000'000;
   const double travels_s = kLatency_s + kBytes / kBandwidth_Bps;
   const auto late = [=](Context ctx) {
@@ -153,7 +152,7 @@ TEST(Shaping, AMessageTravelsBeforeItsReceiverAsks) {
   expect_takes(travels_s, flat(2), late);
 }
 
-TEST(Shaping, WorkersOfANodeTalkBesideTheNic) {
+TEST(Shaping, MessagesInsideANodeBypassTheNic) {
   Cluster cluster = flat(2);
   cluster.workers_per_node = 2;
   cluster.intra = {2 * kBandwidth_Bps, kLatency_s / 2};
@@ -167,7 +166,7 @@ TEST(Shaping, ControlMessagesTakeTheLatency) {
   });
 }
 
-TEST(Shaping, OneselfIsNearerThanTheNetwork) {
+TEST(Shaping, MessagesToOneselfDoNotUseTheNetwork) {
   const auto own_message = [](Context ctx) {
     ctx.comm->transfer(std::array{to(ctx.rank(), bytes(100)), from(ctx.rank(), bytes(100))});
     ctx.control->post(ctx.rank(), 1, 0);
@@ -176,7 +175,7 @@ TEST(Shaping, OneselfIsNearerThanTheNetwork) {
   EXPECT_LT(fastest_s(flat(2), own_message, kLatency_s / 2), kLatency_s / 2);
 }
 
-TEST(Shaping, SoftwareTakesItsTimeBetweenNodes) {
+TEST(Shaping, SoftwareOverheadIsAddedBetweenNodes) {
   Cluster cluster = flat(2);
   cluster.transport.message_overhead_s = 20e-3;
   cluster.transport.stage_overhead_s = 30e-3;
@@ -199,7 +198,7 @@ TEST(Shaping, ShortComputationsAddUp) {
   EXPECT_LE(seconds, 0.15 * 1.03);
 }
 
-TEST(Shaping, AMessageUnderWayIsNotAHang) {
+TEST(Shaping, AMessageInFlightIsNotAHang) {
   constexpr double kWatchdog_s = 0.4;         // longer than the pauses of a busy machine
   constexpr std::size_t kBytes = 24'000'000;  // takes 1.2 s, three times the watchdog's timeout
   const auto begin = std::chrono::steady_clock::now();
@@ -208,20 +207,20 @@ TEST(Shaping, AMessageUnderWayIsNotAHang) {
   EXPECT_GT(taken.count(), 2 * kWatchdog_s) << "shorter than the watchdog waits";
 }
 
-TEST(Shaping, AnErrorDoesNotWaitForMessagesUnderWay) {
-  constexpr std::size_t kHours = 1'000'000'000'000;
+TEST(Shaping, AnErrorDoesNotWaitForMessagesInFlight) {
+  constexpr std::size_t kBytesOfHours = 1'000'000'000'000;
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_THROW(
-      launch(flat(3),
-             [](Context ctx) {
-               if (ctx.rank() == 2) {
-                 ctx.stream->sleep_for(0.05);
-                 throw std::out_of_range("now");
-               }
-               const int peer = 1 - ctx.rank();
-               ctx.comm->transfer(std::array{to(peer, bytes(kHours)), from(peer, bytes(kHours))});
-             }),
-      std::out_of_range);
+  EXPECT_THROW(launch(flat(3),
+                      [](Context ctx) {
+                        if (ctx.rank() == 2) {
+                          ctx.stream->sleep_for(0.05);
+                          throw std::out_of_range("now");
+                        }
+                        const int peer = 1 - ctx.rank();
+                        ctx.comm->transfer(std::array{to(peer, bytes(kBytesOfHours)),
+                                                      from(peer, bytes(kBytesOfHours))});
+                      }),
+               std::out_of_range);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 

@@ -25,32 +25,32 @@ struct Sent {
   double nbytes = 0;
 };
 
-/// The results for messages on a network.
-struct Passed {
-  std::vector<double> end_s;       // by message
-  std::vector<double> carried;     // bytes, by link
-  bool earlier_than_said = false;  // a message ended before the time that next() had returned
+struct Results {
+  std::vector<double> end_s;            // by message
+  std::vector<double> carried;          // bytes, by link
+  bool earlier_than_predicted = false;  // a message ended before the time that next() returned
 };
 
-/// Advances only to the times that next() returns, as the emulation does.
-Passed pass(const Cluster& cluster, const std::vector<Sent>& messages) {
+/// Runs messages over a network. Advances only to the times that next() returns, as the emulation
+/// does.
+Results run(const Cluster& cluster, const std::vector<Sent>& messages) {
   const auto network = make_network(cluster);
   threads::SharedLinks links(*network, kDepth);
-  Passed passed{std::vector<double>(messages.size(), -1), {}};
+  Results results{std::vector<double>(messages.size(), -1), {}};
   double not_before_s = 0;
   for (std::size_t i = 0; i < messages.size(); ++i)
     links.start(messages[i].start_s, messages[i].source, messages[i].destination,
                 messages[i].nbytes, [&, i](double date_s) {
-                  passed.end_s[i] = date_s;
-                  passed.earlier_than_said |= date_s < not_before_s * (1 - 1e-12);
+                  results.end_s[i] = date_s;
+                  results.earlier_than_predicted |= date_s < not_before_s * (1 - 1e-12);
                 });
   while (std::isfinite(links.next())) {
     not_before_s = links.next();
     links.advance(not_before_s);
   }
   for (std::size_t id = 0; id < network->links().size(); ++id)
-    passed.carried.push_back(links.carried(static_cast<LinkId>(id)));
-  return passed;
+    results.carried.push_back(links.carried(static_cast<LinkId>(id)));
+  return results;
 }
 
 /// `nodes` x `workers` with NICs of 1 GB/s and ports of 10 GB/s.
@@ -61,9 +61,9 @@ Cluster nodes_of(int nodes, int workers = 1) {
 TEST(SharedLinks, AMessageAloneIsAsFastAsItsNarrowestLink) {
   Cluster cluster = nodes_of(2, 2);
   cluster.transport.node_cap_Bps = 0.25e9;
-  const Passed between = pass(cluster, {{3, 0, 2, kMB}});
+  const Results between = run(cluster, {{3, 0, 2, kMB}});
   EXPECT_NEAR(between.end_s[0], 3 + kMB / 0.25e9, 1e-9);
-  const Passed inside = pass(cluster, {{3, 0, 1, kMB}});
+  const Results inside = run(cluster, {{3, 0, 1, kMB}});
   EXPECT_NEAR(inside.end_s[0], 3 + kMB / 10e9, 1e-9);
 }
 
@@ -72,14 +72,14 @@ TEST(SharedLinks, TwoMessagesThroughOneNicTakeTwiceAsLong) {
     const std::vector<Sent> alone = {{0, out ? 0 : 1, out ? 1 : 0, kMB}};
     const std::vector<Sent> both = {{0, out ? 0 : 1, out ? 1 : 0, kMB},
                                     {0, out ? 0 : 2, out ? 2 : 0, kMB}};
-    const double alone_s = pass(nodes_of(3), alone).end_s[0];
-    for (const double end_s : pass(nodes_of(3), both).end_s) EXPECT_NEAR(end_s / alone_s, 2, 0.06);
+    const double alone_s = run(nodes_of(3), alone).end_s[0];
+    for (const double end_s : run(nodes_of(3), both).end_s) EXPECT_NEAR(end_s / alone_s, 2, 0.06);
   }
 }
 
 TEST(SharedLinks, DirectionsDoNotShare) {
-  const Passed passed = pass(nodes_of(2), {{0, 0, 1, kMB}, {0, 1, 0, kMB}});
-  for (const double end_s : passed.end_s) EXPECT_NEAR(end_s, kMB / 1e9, 1e-9);
+  const Results results = run(nodes_of(2), {{0, 0, 1, kMB}, {0, 1, 0, kMB}});
+  for (const double end_s : results.end_s) EXPECT_NEAR(end_s, kMB / 1e9, 1e-9);
 }
 
 TEST(SharedLinks, AConnectionMovesNoMoreThanItsCap) {
@@ -87,33 +87,33 @@ TEST(SharedLinks, AConnectionMovesNoMoreThanItsCap) {
   cluster.transport.connection_cap_Bps = 0.2e9;
   // Two messages of one connection share its cap. The NIC has bandwidth left for another
   // connection.
-  const Passed passed = pass(cluster, {{0, 0, 1, kMB}, {0, 0, 1, kMB}, {0, 0, 2, kMB}});
-  EXPECT_NEAR(passed.end_s[0], 2 * kMB / 0.2e9, 2e-4);
-  EXPECT_NEAR(passed.end_s[1], 2 * kMB / 0.2e9, 2e-4);
-  EXPECT_NEAR(passed.end_s[2], kMB / 0.2e9, 2e-4);
+  const Results results = run(cluster, {{0, 0, 1, kMB}, {0, 0, 1, kMB}, {0, 0, 2, kMB}});
+  EXPECT_NEAR(results.end_s[0], 2 * kMB / 0.2e9, 2e-4);
+  EXPECT_NEAR(results.end_s[1], 2 * kMB / 0.2e9, 2e-4);
+  EXPECT_NEAR(results.end_s[2], kMB / 0.2e9, 2e-4);
 }
 
-TEST(SharedLinks, MessagesToOneselfShareNothing) {
-  const Passed passed = pass(nodes_of(2), {{1, 0, 0, kMB}, {1, 0, 0, kMB}, {0, 0, 1, kMB}});
-  EXPECT_NEAR(passed.end_s[0], 1 + kMB / 100e9, 1e-12);  // the memory's bandwidth
-  EXPECT_NEAR(passed.end_s[1], 1 + kMB / 100e9, 1e-12);
-  EXPECT_NEAR(passed.end_s[2], kMB / 1e9, 1e-9);
+TEST(SharedLinks, MessagesToOneselfShareNoLink) {
+  const Results results = run(nodes_of(2), {{1, 0, 0, kMB}, {1, 0, 0, kMB}, {0, 0, 1, kMB}});
+  EXPECT_NEAR(results.end_s[0], 1 + kMB / 100e9, 1e-12);  // the memory's bandwidth
+  EXPECT_NEAR(results.end_s[1], 1 + kMB / 100e9, 1e-12);
+  EXPECT_NEAR(results.end_s[2], kMB / 1e9, 1e-9);
 }
 
-TEST(SharedLinks, AMessageOfNoBytesEndsAtOnce) {
-  EXPECT_EQ(pass(nodes_of(2), {{2, 0, 1, 0}}).end_s[0], 2);
+TEST(SharedLinks, AnEmptyMessageEndsAtOnce) {
+  EXPECT_EQ(run(nodes_of(2), {{2, 0, 1, 0}}).end_s[0], 2);
 }
 
 TEST(SharedLinks, IdleTimeIsNotSaved) {
   // A link that has been idle for long is not faster afterwards.
-  const Passed passed = pass(nodes_of(2), {{0, 0, 1, kMB}, {5, 0, 1, kMB}});
-  EXPECT_NEAR(passed.end_s[1] - 5, passed.end_s[0], 1e-9);
+  const Results results = run(nodes_of(2), {{0, 0, 1, kMB}, {5, 0, 1, kMB}});
+  EXPECT_NEAR(results.end_s[1] - 5, results.end_s[0], 1e-9);
 }
 
 TEST(SharedLinks, AShortMessageDoesNotWaitForALongOne) {
-  const Passed passed = pass(nodes_of(2), {{0, 0, 1, 100 * kMB}, {1e-3, 0, 1, kMB}});
-  EXPECT_NEAR(passed.end_s[1] - 1e-3, 2 * kMB / 1e9, 1.1e-4);
-  EXPECT_NEAR(passed.end_s[0], 101 * kMB / 1e9, 1e-9);
+  const Results results = run(nodes_of(2), {{0, 0, 1, 100 * kMB}, {1e-3, 0, 1, kMB}});
+  EXPECT_NEAR(results.end_s[1] - 1e-3, 2 * kMB / 1e9, 1.1e-4);
+  EXPECT_NEAR(results.end_s[0], 101 * kMB / 1e9, 1e-9);
 }
 
 /// Random messages that share NICs and links of the topology.
@@ -161,12 +161,12 @@ TEST(SharedLinks, SharesAreMaxMinFairOnEveryNetwork) {
         flows.push_back(flow);
       }
       const auto expected = max_min_ends(bandwidth, flows);
-      const Passed passed = pass(cluster, messages);
-      EXPECT_FALSE(passed.earlier_than_said) << name;
+      const Results results = run(cluster, messages);
+      EXPECT_FALSE(results.earlier_than_predicted) << name;
       for (std::size_t i = 0; i < messages.size(); ++i) {
         const double expected_s = expected[i] - messages[i].start_s;
         // Equal up to slices: some messages that share a link are one slice ahead.
-        EXPECT_NEAR(passed.end_s[i], expected[i], 0.02 * expected_s + kSlices_s) << name;
+        EXPECT_NEAR(results.end_s[i], expected[i], 0.02 * expected_s + kSlices_s) << name;
       }
     }
   }
@@ -183,13 +183,13 @@ TEST(SharedLinks, EveryLinkCarriesTheBytesOfItsRoutes) {
       for (const LinkId id : route)
         if (!network->link(id).unlimited()) expected[static_cast<std::size_t>(id)] += m.nbytes;
     }
-    const Passed passed = pass(cluster, messages);
+    const Results results = run(cluster, messages);
     for (std::size_t id = 0; id < expected.size(); ++id) {
-      EXPECT_NEAR(passed.carried[id], expected[id], 1e-6) << name << ", link " << id;
-      for (const double end_s : passed.end_s) EXPECT_GE(end_s, 0) << name;
+      EXPECT_NEAR(results.carried[id], expected[id], 1e-6) << name << ", link " << id;
+      for (const double end_s : results.end_s) EXPECT_GE(end_s, 0) << name;
     }
     // No link was faster than its bandwidth.
-    const double last_s = *std::max_element(passed.end_s.begin(), passed.end_s.end());
+    const double last_s = std::ranges::max(results.end_s);
     for (std::size_t id = 0; id < expected.size(); ++id)
       EXPECT_GE(last_s, (1 - 1e-9) * expected[id] / network->links()[id].bandwidth_Bps) << name;
   }

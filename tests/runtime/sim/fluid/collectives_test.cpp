@@ -44,8 +44,8 @@ TEST_P(FluidClosedForms, HoldAsForMessages) {
 INSTANTIATE_TEST_SUITE_P(Ranks, FluidClosedForms, ::testing::Values(2, 3, 4, 7, 16, 64, 256),
                          ::testing::PrintToStringParamName());
 
-/// A collective of the first `ranks` ranks, one of which is late.
-struct Slot {
+/// A collective of the first `ranks` ranks, one of which begins `late_s` after the others.
+struct Case {
   std::string name;
   std::function<void(Context, std::size_t)> run;
   int ranks;
@@ -64,15 +64,15 @@ void alltoall(Context ctx, std::size_t n) {
   direct_alltoall(ctx, parts, parts);
 }
 
-/// Allgather in which the tensor of the rank after the late one is ten times as long as the others.
-/// It has travelled part of the way round before the late rank arrives.
-void unlike_allgather(Context ctx, std::size_t n) {
+/// An allgather in which the tensor of the rank after the late rank is ten times as long as the
+/// other tensors. It has travelled a part of the ring before the late rank arrives.
+void uneven_allgather(Context ctx, std::size_t n) {
   std::vector<Tensor> parts(static_cast<std::size_t>(ctx.size()), ctx.device->empty(n / 10));
   parts[static_cast<std::size_t>((ctx.size() / 2 + 1) % ctx.size())] = ctx.device->empty(n);
   ring_allgather(ctx, parts);
 }
 
-std::vector<Slot> slots(int most_ranks) {
+std::vector<Case> all_cases(int most_ranks) {
   const std::vector<std::pair<std::string, std::function<void(Context, std::size_t)>>> all = {
       {"allreduce",
        on_vector([](Context c, const Tensor& x) { ring_allreduce(c, x, Reduce::avg); })},
@@ -83,37 +83,37 @@ std::vector<Slot> slots(int most_ranks) {
       {"reduce",
        on_vector([](Context c, const Tensor& x) { pipelined_reduce(c, x, Reduce::avg, 1, 9); })},
       {"all_to_all", alltoall},
-      {"unlike_allgather", unlike_allgather}};
-  std::vector<Slot> slots;
+      {"uneven_allgather", uneven_allgather}};
+  std::vector<Case> cases;
   for (const auto& [name, run] : all)
     for (const int ranks : {2, 8, most_ranks})
       for (const std::size_t numel :
            {std::size_t{100}, std::size_t{100'000}, std::size_t{5'000'000}})
-        for (const double late_s : {0.0, 0.013}) slots.push_back({name, run, ranks, numel, late_s});
-  return slots;
+        for (const double late_s : {0.0, 0.013}) cases.push_back({name, run, ranks, numel, late_s});
+  return cases;
 }
 
-/// The duration of each slot, from the common start to the last end. Then the number of flows, and
-/// the number of collectives simulated by messages.
-std::vector<double> seconds(const Cluster& cluster, const std::vector<Slot>& slots,
+/// The duration of each case in seconds, from the common start to the last end, followed by the
+/// number of collectives that were simulated as flows, and by messages.
+std::vector<double> seconds(const Cluster& cluster, const std::vector<Case>& cases,
                             Fidelity fidelity) {
   return values_from_child<double>(
       [&] {
-        std::vector<double> last_s(slots.size(), 0);
+        std::vector<double> last_s(cases.size(), 0);
         const auto runtime = make_sim_runtime({.fidelity = fidelity}, cluster);
         runtime->launch(cluster.layout(), [&](const Context& raw) {
           const auto meter = instrument(raw, {.phantom = true, .sink = {}});
           const Context ctx = meter->context();
           std::vector<int> members(static_cast<std::size_t>(ctx.size()));
           std::iota(members.begin(), members.end(), 0);
-          for (std::size_t i = 0; i < slots.size(); ++i) {
-            const Slot& slot = slots[i];
+          for (std::size_t i = 0; i < cases.size(); ++i) {
+            const Case& current = cases[i];
             const double start_s = 100.0 * static_cast<double>(i + 1);
-            if (ctx.rank() >= slot.ranks) continue;
-            Subset subset(*ctx.comm, std::span(members).first(std::size_t(slot.ranks)));
-            const bool late = ctx.rank() == slot.ranks / 2;
-            ctx.stream->sleep_for(start_s + (late ? slot.late_s : 0) - ctx.stream->now());
-            slot.run(ctx.with(subset), slot.numel);
+            if (ctx.rank() >= current.ranks) continue;
+            Subset subset(*ctx.comm, std::span(members).first(std::size_t(current.ranks)));
+            const bool late = ctx.rank() == current.ranks / 2;
+            ctx.stream->sleep_for(start_s + (late ? current.late_s : 0) - ctx.stream->now());
+            current.run(ctx.with(subset), current.numel);
             last_s[i] = std::max(last_s[i], ctx.stream->now() - start_s);
           }
         });
@@ -125,9 +125,9 @@ std::vector<double> seconds(const Cluster& cluster, const std::vector<Slot>& slo
       std::chrono::seconds(110));
 }
 
-/// A chain is a flow shop of equal machines. Each hop takes the tensors in order, and the longest
-/// tensor delays every hop after the first one once. The transport can buffer all tensors.
-TEST(FluidChains, PassUnlikeTensorsOn) {
+/// A chain is a flow shop of equal machines. Each hop takes the tensors in order, and every hop
+/// after the first adds the time of the longest tensor. The transport can buffer all tensors.
+TEST(FluidChains, ForwardTensorsOfUnequalLengths) {
   const std::vector<std::size_t> lengths = {1'000'000, 10, 250'000, 40'000, 1'000'000, 3, 500'000};
   const auto tensors = [&lengths](Context ctx) {
     std::vector<Tensor> all;
@@ -136,7 +136,7 @@ TEST(FluidChains, PassUnlikeTensorsOn) {
   };
   const double all = 2'790'013, longest = 1'000'000;
   for (const int ranks : {2, 3, 6}) {
-    const std::vector<Slot> chains = {
+    const std::vector<Case> chains = {
         {"broadcast", [&](Context c, std::size_t) { pipelined_broadcast(c, tensors(c), 1); }, ranks,
          0, 0},
         {"reduce", [&](Context c, std::size_t) { pipelined_reduce(c, tensors(c), Reduce::sum, 1); },
@@ -165,9 +165,9 @@ Cluster network_of(const std::string& name) {
 
 class FluidAgainstMessages : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(FluidAgainstMessages, AgreeWhereAutoTakesFlows) {
+TEST_P(FluidAgainstMessages, AgreeWhereAutoUsesFlows) {
   const Cluster cluster = network_of(GetParam());
-  const auto cases = slots(std::min(cluster.ranks(), 48));
+  const auto cases = all_cases(std::min(cluster.ranks(), 48));
   const auto by_messages = seconds(cluster, cases, Fidelity::message);
   const auto automatic = seconds(cluster, cases, Fidelity::automatic);
   ASSERT_EQ(by_messages.size(), cases.size() + 2);
@@ -196,22 +196,22 @@ INSTANTIATE_TEST_SUITE_P(Presets, FluidAgainstMessages,
                                                         "ib_100g", "piz_daint", "world"),
                          [](const auto& preset) { return preset.param; });
 
-TEST(FluidAuto, TakesFlowsForRingsAndMessagesForChainsAndUnlikeTensors) {
+TEST(FluidAuto, UsesFlowsForRingsAndMessagesForChainsAndUnevenTensors) {
   const Cluster cluster = round_cluster(8);
-  const std::vector<Slot> cases = slots(8);
+  const std::vector<Case> cases = all_cases(8);
   const auto automatic = seconds(cluster, cases, Fidelity::automatic);
   ASSERT_EQ(automatic.size(), cases.size() + 2);
-  const auto others = std::count_if(cases.begin(), cases.end(), [](const Slot& slot) {
-    return slot.name == "broadcast" || slot.name == "reduce" || slot.name == "unlike_allgather";
+  const auto others = std::count_if(cases.begin(), cases.end(), [](const Case& c) {
+    return c.name == "broadcast" || c.name == "reduce" || c.name == "uneven_allgather";
   });
   EXPECT_EQ(automatic[cases.size() + 1], static_cast<double>(others + 1)) << "a group's first";
 }
 
 /// Of four ranks, the long tensor delays the rank before the late one: the transport buffers two
 /// short tensors until the late rank arrives. Everything else has arrived before that.
-TEST(FluidAuto, UnlikeTensorsTakeAsLongAsByMessages) {
+TEST(FluidAuto, UnevenTensorsTakeAsLongAsByMessages) {
   constexpr double kLate_s = 0.1;
-  const std::vector<Slot> late = {{"unlike_allgather", unlike_allgather, 4, 1'000'000, kLate_s}};
+  const std::vector<Case> late = {{"uneven_allgather", uneven_allgather, 4, 1'000'000, kLate_s}};
   const Cluster cluster = round_cluster(4);
   const double long_s = 4e6 / 1e9 + 10e-6;
   for (const Fidelity fidelity : {Fidelity::message, Fidelity::automatic, Fidelity::fluid})
@@ -230,7 +230,7 @@ TEST(FluidAuto, GroupsThatMayShareLinksTakeAsLongAsByMessages) {
       ring_allreduce(c.with(group), c.device->empty(n), Reduce::avg);
   };
   for (const std::size_t numel : {std::size_t{30'000}, std::size_t{1'000'000}}) {
-    const std::vector<Slot> groups = {{"groups", in_groups, 16, numel, 0}};
+    const std::vector<Case> groups = {{"groups", in_groups, 16, numel, 0}};
     Cluster cluster = round_cluster(4, 4);
     cluster.inter.latency_s = 200e-6;
     const double messages_s = seconds(cluster, groups, Fidelity::message).at(0);
@@ -239,7 +239,7 @@ TEST(FluidAuto, GroupsThatMayShareLinksTakeAsLongAsByMessages) {
   }
 }
 
-TEST(FluidHang, NamesWhoWaits) {
+TEST(FluidHang, NamesTheWaitingRanks) {
   const std::string failure = failure_of(round_cluster(3),
                                          [](Context ctx) {
                                            if (ctx.rank() != 1)

@@ -47,7 +47,7 @@ TEST(DeferredTime, AddsSecondsToTheLaterOfAnEventAndADate) {
   const auto event = std::make_shared<SimEvent>();
   const DeferredTime later =
       DeferredTime::later(DeferredTime::after({event}, 0), DeferredTime::at(5));
-  const DeferredTime after = DeferredTime::after(later.since(), later.seconds() + 3);
+  const DeferredTime after = DeferredTime::after(later.base(), later.seconds() + 3);
   event->reach(1);
   ASSERT_TRUE(after.known());
   EXPECT_EQ(after.date_s(), 8);

@@ -5,7 +5,6 @@
 
 #include "netmodels/cluster_network.h"
 #include "netmodels/h_relation.h"
-#include "tests/support/networks.h"
 #include "tests/support/training.h"
 
 namespace trigram::test::servers_test {
@@ -43,7 +42,7 @@ void expect_as_by_messages(Training training, double tolerance) {
 
 /// The link of the only server is the bottleneck from the first byte to the last. Flows of
 /// exchanges follow one another with one latency between them; by messages, workers push ahead.
-TEST(FluidServers, TakeAsLongAsByMessagesWhereOneServes) {
+TEST(FluidServers, TakeAsLongAsByMessagesWithOneServer) {
   for (const int nodes : {2, 3, 8})
     for (const Json& more : {Json::object(), Json{{"placement", "beside"}}}) {
       Json options = {{"servers", 1}};
@@ -54,7 +53,7 @@ TEST(FluidServers, TakeAsLongAsByMessagesWhereOneServes) {
 
 /// All ranks finish a flow at the same time. By messages, ranks that have finished continue, and
 /// their next messages delay those of the other ranks.
-TEST(FluidServers, TakeNearlyAsLongAsByMessagesWhereManyServe) {
+TEST(FluidServers, TakeNearlyAsLongAsByMessagesWithManyServers) {
   for (const char* assignment : {"round_robin", "djb2"})
     for (const char* priority : {"ready", "need"})
       for (const int nodes : {2, 4, 16}) {
@@ -65,7 +64,7 @@ TEST(FluidServers, TakeNearlyAsLongAsByMessagesWhereManyServe) {
 }
 
 /// If acknowledged, the stages of a partition have one-way channels, which always use messages.
-TEST(FluidServers, GoByMessagesByStages) {
+TEST(FluidServers, UseMessagesBetweenStages) {
   for (const char* priority : {"ready", "need"}) {
     Training training = servers("vgg16", 4, {{"acknowledged", true}, {"priority", priority}});
     const Trained by_messages = train(training);
@@ -77,7 +76,7 @@ TEST(FluidServers, GoByMessagesByStages) {
 
 /// The transport has limits of connections, shares of the bandwidth, software overhead, and token
 /// buckets.
-TEST(FluidServers, KeepToTheTransport) {
+TEST(FluidServers, ObeyTheTransport) {
   for (const int nodes : {2, 6}) {
     Training training = servers("vgg16", nodes, {{"assignment", "djb2"}});
     Transport& transport = training.cluster.transport;
@@ -96,7 +95,7 @@ TEST(FluidServers, KeepToTheTransport) {
 }
 
 /// Windows open by slow start and limit the rate.
-TEST(FluidServers, KeepToWindows) {
+TEST(FluidServers, ObeyWindows) {
   for (const int nodes : {2, 6})
     for (const double latency_s : {1e-3, 10e-3}) {
       Training training = servers("vgg16", nodes, {{"assignment", "djb2"}});
@@ -107,7 +106,7 @@ TEST(FluidServers, KeepToWindows) {
 }
 
 /// Ranks of a node reach each other over other links than their NIC.
-TEST(FluidServers, KeepToLinksInsideNodes) {
+TEST(FluidServers, ObeyLinksInsideNodes) {
   Training training = servers("vgg16", 2, {{"servers", 2}, {"assignment", "djb2"}});
   training.cluster.workers_per_node = 2;
   expect_as_by_messages(training, 0.015);
@@ -115,7 +114,7 @@ TEST(FluidServers, KeepToLinksInsideNodes) {
   expect_as_by_messages(training, 0.015);
 }
 
-TEST(FluidServers, GoByMessagesAtAuto) {
+TEST(FluidServers, UseMessagesWithAuto) {
   Training training = servers("vgg16", 3, {{"assignment", "djb2"}});
   const Trained by_messages = train(training);
   training.sim.fidelity = Fidelity::automatic;
@@ -126,7 +125,7 @@ TEST(FluidServers, GoByMessagesAtAuto) {
 
 /// Computed by hand: rank 0 sends 4 MB to rank 1 and 1 MB to rank 2, and rank 2 sends 2 MB to rank
 /// 1. So rank 1 receives 6 MB.
-TEST(HRelations, TakeTheFullestLink) {
+TEST(HRelations, TakeTheTimeOfTheMostLoadedLink) {
   Cluster cluster = small_cluster(3);
   const auto network = make_network(cluster);
   HRelation relation(*network, cluster, TrafficClass::server);

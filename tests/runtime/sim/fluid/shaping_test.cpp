@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "algorithms/collectives/collectives.h"
-#include "core/metering/meter.h"
 #include "tests/support/networks.h"
 #include "tests/support/simulate.h"
 #include "tests/support/training.h"
@@ -38,24 +37,20 @@ void rotate(const Context& ctx, std::size_t bytes) {
   direct_alltoall(ctx, send, recv);
 }
 
-/// The time at which rank 0 has made `steps` steps, each of which is a pause and a ring of all
-/// workers.
+/// The time at which rank 0 has finished `steps` steps. Each step is a pause, and a ring of all
+/// workers or, with an `efficiency`, an all-to-all whose traffic has that efficiency.
 double end_s(const Step& step, Fidelity fidelity, int steps, double efficiency = 0) {
   Cluster cluster = shaped(step);
   if (efficiency > 0) cluster.transport.efficiency.all_to_all = efficiency;
-  const auto ends = simulate(cluster,
-                             [&](const Context& raw) {
-                               const auto meter = instrument(raw, {.phantom = true, .sink = {}});
-                               const Context ctx = meter->context();
-                               for (int i = 0; i < steps; ++i) {
-                                 ctx.stream->sleep_for(kIdle_s);
-                                 if (efficiency > 0) rotate(ctx, step.bytes);
-                                 else ring_allreduce(ctx, phantom_bytes(step.bytes), Reduce::sum);
-                               }
-                               return ctx.stream->now();
-                             },
-                             {.fidelity = fidelity});
-  return ends.empty() ? -1 : ends[0];
+  const auto all_steps = [&](const Context& ctx) {
+    for (int i = 0; i < steps; ++i) {
+      ctx.stream->sleep_for(kIdle_s);
+      if (efficiency > 0) rotate(ctx, step.bytes);
+      else ring_allreduce(ctx, phantom_bytes(step.bytes), Reduce::sum);
+    }
+    return ctx.stream->now();
+  };
+  return simulate_phantoms(cluster, all_steps, {.fidelity = fidelity}).at(0);
 }
 
 std::vector<double> step_s(const Step& step, Fidelity fidelity) {
@@ -81,7 +76,7 @@ TEST_P(FluidShaping, TakesAsLongAsByMessages) {
     EXPECT_NEAR(fluid[i], by_messages[i], tolerance * by_messages[i]) << "step " << i;
 }
 
-TEST_P(FluidShaping, InTheLongRunWhatCreditPaysFor) {
+TEST_P(FluidShaping, InTheLongRunUsesTheCreditOfEachStep) {
   const Step& step = GetParam();
   const auto fluid = step_s(step, Fidelity::fluid);
   const int ranks = step.nodes * step.workers;
@@ -107,23 +102,19 @@ INSTANTIATE_TEST_SUITE_P(
                                                         : 0);
     });
 
-/// Each pair has one connection here, where rings have two.
-TEST(FluidShapingChannels, AreThoseOfMessages) {
+/// The pairs of an all-to-all have one connection each, also where rings have two.
+TEST(FluidShapingChannels, LimitFlowsLikeMessages) {
   for (const int channels : {1, 2}) {
     Cluster cluster = cluster_with_topology("flat", 4);
     cluster.transport.stream_cap_Bps = 0.1e9;
     cluster.transport.channels = channels;
     const auto end_s = [&](Fidelity fidelity, bool rotates) {
-      return simulate(cluster,
-                      [&](const Context& raw) {
-                        const auto meter = instrument(raw, {.phantom = true, .sink = {}});
-                        const Context ctx = meter->context();
-                        if (rotates) rotate(ctx, 4'000'000);
-                        else ring_allreduce(ctx, phantom_bytes(4'000'000), Reduce::sum);
-                        return ctx.stream->now();
-                      },
-                      {.fidelity = fidelity})
-          .at(0);
+      const auto exchange = [&](const Context& ctx) {
+        if (rotates) rotate(ctx, 4'000'000);
+        else ring_allreduce(ctx, phantom_bytes(4'000'000), Reduce::sum);
+        return ctx.stream->now();
+      };
+      return simulate_phantoms(cluster, exchange, {.fidelity = fidelity}).at(0);
     };
     const double latency_s = cluster.inter.latency_s;
     for (const Fidelity fidelity : {Fidelity::message, Fidelity::fluid}) {
@@ -134,8 +125,8 @@ TEST(FluidShapingChannels, AreThoseOfMessages) {
   }
 }
 
-/// The credit that an exchange uses if the network carries its pattern inefficiently.
-TEST(FluidShapingEfficiency, IsThatOfMessages) {
+/// An exchange that the network carries inefficiently uses as much credit as its messages do.
+TEST(FluidShapingEfficiency, LimitsFlowsLikeMessages) {
   const Step step{8, 1, 0, 4'000'000};
   const double fluid_s = end_s(step, Fidelity::fluid, 2, 0.5);
   EXPECT_NEAR(fluid_s, end_s(step, Fidelity::message, 2, 0.5), 0.005 * fluid_s);
@@ -150,14 +141,11 @@ TEST(FluidShapingRotation, SpendsTheCreditOfAllWorkersOfANode) {
   const Step step{3, 4, 1'000'000, 0};
   constexpr std::size_t kBytes = 12'000'000;  // bytes of every worker for all workers together
   const auto end_s = [&](Fidelity fidelity) {
-    return simulate(shaped(step),
-                    [](const Context& raw) {
-                      const auto meter = instrument(raw, {.phantom = true, .sink = {}});
-                      rotate(meter->context(), kBytes);
-                      return raw.stream->now();
-                    },
-                    {.fidelity = fidelity})
-        .at(0);
+    const auto exchange = [](const Context& ctx) {
+      rotate(ctx, kBytes);
+      return ctx.stream->now();
+    };
+    return simulate_phantoms(shaped(step), exchange, {.fidelity = fidelity}).at(0);
   };
   const double leaves_node = 4.0 * 8 / 12 * kBytes;
   const double fluid_s = end_s(Fidelity::fluid);
@@ -166,18 +154,16 @@ TEST(FluidShapingRotation, SpendsTheCreditOfAllWorkersOfANode) {
 }
 
 /// The rate of a flow has other limits besides its links.
-TEST(FluidShapingConnections, KeepToTheirLimits) {
+TEST(FluidShapingConnections, LimitTheRateOfFlows) {
   constexpr double kCap_Bps = 0.3e9;
   const auto ends_s = [&](Fidelity fidelity) {
     Cluster cluster = shaped({4, 2, 100'000'000, 0});
     cluster.transport.connection_cap_Bps = kCap_Bps;
-    return simulate(cluster,
-                    [](const Context& raw) {
-                      const auto meter = instrument(raw, {.phantom = true, .sink = {}});
-                      ring_allreduce(meter->context(), phantom_bytes(8'000'000), Reduce::sum);
-                      return raw.stream->now();
-                    },
-                    {.fidelity = fidelity});
+    const auto ring = [](const Context& ctx) {
+      ring_allreduce(ctx, phantom_bytes(8'000'000), Reduce::sum);
+      return ctx.stream->now();
+    };
+    return simulate_phantoms(cluster, ring, {.fidelity = fidelity});
   };
   const auto fluid = ends_s(Fidelity::fluid), by_messages = ends_s(Fidelity::message);
   ASSERT_EQ(fluid.size(), 8u);
@@ -186,7 +172,7 @@ TEST(FluidShapingConnections, KeepToTheirLimits) {
   EXPECT_GT(fluid[0], 2 * 7.0 / 8 * 8e6 / kCap_Bps);
 }
 
-TEST(FluidShapingAuto, LeavesThemToMessages) {
+TEST(FluidShapingAuto, UsesMessages) {
   const Step step{8, 1, 1'000'000, 4'000'000};
   EXPECT_EQ(step_s(step, Fidelity::automatic), step_s(step, Fidelity::message));
 }

@@ -50,24 +50,24 @@ TEST_P(FluidTraining, GivesTheSameWeightsAndTraffic) {
   }
 }
 
-/// The events of a rank's streams, in the order of time.
-std::vector<std::tuple<double, double, int, std::string>> trace(std::vector<Event> events) {
-  std::vector<std::tuple<double, double, int, std::string>> all;
-  for (const Event& e : events) all.push_back({e.begin_s, e.end_s, e.kind, e.stream});
-  std::sort(all.begin(), all.end());
-  return all;
+/// The times, kinds and streams of a rank's events, in the order of time.
+std::vector<std::tuple<double, double, int, std::string>> trace(const std::vector<Event>& events) {
+  std::vector<std::tuple<double, double, int, std::string>> sorted;
+  for (const Event& e : events) sorted.push_back({e.begin_s, e.end_s, e.kind, e.stream});
+  std::ranges::sort(sorted);
+  return sorted;
 }
 
-/// These include algorithms whose decisions depend on time.
+/// The algorithms include those whose decisions depend on time.
 class FluidPhantoms : public FluidTraining {};
 
-TEST_P(FluidPhantoms, TakeAsLongAsByMessagesWhereAutoTakesFlows) {
+TEST_P(FluidPhantoms, WithAutoTakeAsLongAsByMessages) {
   const Trained by_messages = train(training(Fidelity::message, false));
   const Trained automatic = train(training(Fidelity::automatic, false));
   EXPECT_NEAR(automatic.seconds(), by_messages.seconds(), 0.01 * by_messages.seconds());
 }
 
-TEST_P(FluidPhantoms, DoTheSameAsValuesAtTheSameTime) {
+TEST_P(FluidPhantoms, HaveTheEventsOfRunsWithValues) {
   const auto run = [this](bool values) {
     Training traced = training(Fidelity::fluid, values);
     traced.events = true;
