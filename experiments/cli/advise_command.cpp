@@ -4,10 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "experiments/cli/advice_json.h"
-#include "experiments/cli/advice_table.h"
-#include "experiments/cli/command_line.h"
+#include "experiments/cli/advice_output.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/exit_codes.h"
 
 namespace trigram {
@@ -58,7 +57,7 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
                    "What to compare: throughput, or time to an accuracy, as in accuracy=0.8")
       ->capture_default_str();
   command->add_option("--step-time", options->step_time,
-                      "Measured time of a forward and a backward pass on the cluster's "
+                      "Measurement time of a forward and a backward pass on the cluster's "
                       "accelerator, such as 51ms; by default, the profile's time is scaled");
   command
       ->add_option_function<std::size_t>(
@@ -80,12 +79,8 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
                    "Largest factor by which bandwidth and latency are changed")
       ->check(finite_between(1.1, 1e6))
       ->capture_default_str();
-  command->add_option("-o,--output", options->advisor.runner.output, "Folder for results")
-      ->capture_default_str();
-  command
-      ->add_option("-j,--jobs", options->advisor.runner.max_parallel,
-                   "Number of concurrent simulations; 0: one per core")
-      ->check(CLI::Range(0, 4096));
+  add_output_option(*command, options->advisor.runner);
+  add_jobs_option(*command, options->advisor.runner);
   command
       ->add_option("--set", question.settings,
                    "Set /json/pointer=value in the candidates' experiments and in the cluster")
