@@ -28,41 +28,41 @@ EvaluationPause pause_of(const Experiment& e) {
   return e.synchronous() ? EvaluationPause::rendezvous : EvaluationPause::gate;
 }
 
-/// The number of passes over the data set, from the number of mini-batches that each rank took. A
-/// pass leaves out the last data if they are too few for a mini-batch of every rank.
+/// The number of passes over the data set, given the number of mini-batches that each rank took. A
+/// pass leaves out the last samples if they are too few for a mini-batch of every rank.
 double epochs(const WorkloadFactory& workload, std::span<const RankResult> ranks,
               std::span<const double> batches) {
-  std::size_t each_one = 0;  // samples in one mini-batch of every rank together
-  double taken = 0;
+  std::size_t global_batch = 0;  // samples in one mini-batch of every rank together
+  double samples = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (!ranks[i].trains) continue;
-    each_one += ranks[i].batch;
-    taken += batches[i] * static_cast<double>(ranks[i].batch);
+    global_batch += ranks[i].batch;
+    samples += batches[i] * static_cast<double>(ranks[i].batch);
   }
-  return taken / static_cast<double>(workload.samples() / each_one * each_one);
+  return samples / static_cast<double>(workload.samples() / global_batch * global_batch);
 }
 
 /// Measures the links of a job whose processes run inside an emulated network, before it trains.
 /// Returns null for all other runs.
-Json checked_links(const Experiment& e, Runtime& runtime) {
+Json measure_links(const Experiment& e, Runtime& runtime) {
   if (!e.emulates() || !e.world().processes) return nullptr;
   const std::vector<CheckedLink> links = check_job_links(runtime, e.cluster);
   if (mpi_process().rank == 0 && !links.empty()) {
     std::fputs(link_table(links).c_str(), stderr);
-    warn_of(links, e.name);
+    warn_about(links, e.name);
   }
   return to_json(links);
 }
 
-/// True if a worker had made all of its steps long before the end of the run, and so had stopped
-/// learning. Null if workers wait for each other.
+/// True if a worker had completed all of its steps long before the end of the run, and so had
+/// stopped learning. Null if workers wait for each other.
 Json worker_done(const Experiment& e, const Json& summary, const TargetAccuracy* target) {
   if (e.synchronous()) return nullptr;
   const bool ended_early = summary.at("steps") < e.steps;
   return ended_early ? target->worker_done() : !summary.at("paces").is_null();
 }
 
-std::string stopped_learning(const Json& summary) {
+std::string stopped_learning_warning(const Json& summary) {
   if (summary.at("worker_done") != true) return "";
   return "a worker made all of its steps before the other workers and stopped learning: in a run "
          "with more steps, later accuracies would be reached earlier";
@@ -75,8 +75,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const bool simulated = e.world().simulated;
   const auto runtime = e.world().make(e.runtime, e.cluster, workload);
   const auto credits = [&e, &runtime] {
-    const auto& of = e.world().link_credits;
-    return of ? of(*runtime) : std::vector<double>();
+    const auto& link_credits = e.world().link_credits;
+    return link_credits ? link_credits(*runtime) : std::vector<double>();
   };
   const auto steady = make_steady_steps(e, credits);
   const auto target = make_target_accuracy(e);
@@ -106,14 +106,14 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                       });
   Timeline timeline(shown_step(e), std::min(static_cast<int>(e.timeline.ranks), layout.ranks()));
   const auto machine = make_machine_model(e.cluster);
-  Shared shared{e,         workload,
-                workers,   machine.get(),
-                simulated, e.world().processes,
-                collector, timeline,
-                stopping,  std::vector<RankResult>(static_cast<std::size_t>(layout.ranks())),
-                arrived};
+  SharedState shared{e,         workload,
+                     workers,   machine.get(),
+                     simulated, e.world().processes,
+                     collector, timeline,
+                     stopping,  std::vector<RankResult>(static_cast<std::size_t>(layout.ranks())),
+                     arrived};
 
-  const Json links = checked_links(e, *runtime);
+  const Json links = measure_links(e, *runtime);
   const auto started = Clock::now();
   runtime->launch(layout, [&shared](const Context& raw) { rank_main(raw, shared); });
   const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
@@ -134,8 +134,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   json["world"] = runtime->notes();
   json["worker_done"] = workload.learns() ? worker_done(e, json, target.get()) : Json();
   json["warnings"] = changes.warnings();
-  for (const std::string& sentence :
-       {few_averages(e, json), drawn.warning(json["step_s"]), stopped_learning(json)})
+  for (const std::string& sentence : {few_averages_warning(e, json), drawn.warning(json["step_s"]),
+                                      stopped_learning_warning(json)})
     if (!sentence.empty()) json["warnings"].push_back(sentence);
   if (simulated) {
     const double bound_s =
