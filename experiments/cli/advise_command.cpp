@@ -37,13 +37,9 @@ int advise(Options& options, bool quiet) {
   return advisor.failed() ? kRunFailed : kOk;
 }
 
-}  // namespace
-
-void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action) {
-  auto options = std::make_shared<Options>();
+/// Adds the options that define the question.
+void add_question_options(CLI::App* command, const std::shared_ptr<Options>& options) {
   Question& question = options->question;
-  CLI::App* command = app.add_subcommand(
-      "advise", "Say which algorithm is best on a network and what would change the answer");
   command
       ->add_option("--cluster", question.cluster,
                    "File that describes the cluster, or name of a preset")
@@ -57,7 +53,7 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
                    "What to compare: throughput, or time to an accuracy, as in accuracy=0.8")
       ->capture_default_str();
   command->add_option("--step-time", options->step_time,
-                      "Measurement time of a forward and a backward pass on the cluster's "
+                      "Measured time of a forward and a backward pass on the cluster's "
                       "accelerator, such as 51ms; by default, the profile's time is scaled");
   command
       ->add_option_function<std::size_t>(
@@ -74,6 +70,15 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
                    "Compare only candidates with all of these properties: sync or async, full or "
                    "low, centralised or decentralised")
       ->delimiter(',');
+}
+
+}  // namespace
+
+void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "advise", "Say which algorithm is best on a network and what would change the answer");
+  add_question_options(command, options);
   command
       ->add_option("--range", options->advisor.range,
                    "Largest factor by which bandwidth and latency are changed")
@@ -82,7 +87,7 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
   add_output_option(*command, options->advisor.runner);
   add_jobs_option(*command, options->advisor.runner);
   command
-      ->add_option("--set", question.settings,
+      ->add_option("--set", options->question.settings,
                    "Set /json/pointer=value in the candidates' experiments and in the cluster")
       ->allow_extra_args(false);
   command->add_flag("-f,--force", options->advisor.runner.force, "Repeat finished runs, too");
