@@ -84,8 +84,8 @@ const RateOfProbe* rate_of(const Probe& probe) {
 }
 
 /// Fits the rates and the launch overhead of the accelerator. All device probes share the overhead,
-/// and probes with the same rate share that rate. A call with several kernel launches counts as so
-/// many calls on equal parts of the data.
+/// and probes with the same rate share that rate. A call with n kernel launches counts as n
+/// calls on equal parts of the data.
 void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
   std::vector<double Accelerator::*> rates;
   std::vector<std::vector<Sample>> kinds;

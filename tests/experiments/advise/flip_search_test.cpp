@@ -18,7 +18,8 @@ using testing::ElementsAre;
 const Scan kLess{1, {0.25, 1.0 / 16, 1.0 / 64}, false};
 const Scan kMore{1, {4, 16, 64}, true};
 
-/// A step of `fixed` seconds, plus `sent` seconds that are inversely proportional to the factor.
+/// The cost of a step with `fixed` seconds of computation and `sent` seconds of communication,
+/// which are inversely proportional to the factor.
 struct Line {
   double fixed, sent;
   double at(double factor) const { return fixed + sent / factor; }
@@ -91,8 +92,8 @@ TEST(FlipSearch, FindsTheNearestOfSeveralFlips) {
 TEST(FlipSearch, IgnoresLeadsWithinATie) {
   // The candidate is ahead everywhere below 0.4, but never by as much as 1 %.
   EXPECT_FALSE((Search{{{1, 1}, {1.02, 0.992}}}.find({1, {0.25, 1.0 / 16}, false})));
-  // The two are tied until 1/16, and then the candidate is ahead. The result is the point at which
-  // it got ahead.
+  // The costs tie down to 1/16, and below that the candidate leads by more than a tie. The result
+  // is the point at which the costs cross.
   Search search{{{1, 1}, {1.05, 0.985}}};
   ASSERT_LT(search.lines[1].at(0.25), search.lines[0].at(0.25));
   ASSERT_GT(search.lines[1].at(0.25) * (1 + kTie), search.lines[0].at(0.25));
@@ -120,8 +121,8 @@ TEST(FlipSearch, AsksForEachCostOnce) {
   auto sorted = search.asked;
   std::ranges::sort(sorted);
   EXPECT_EQ(std::ranges::adjacent_find(sorted), sorted.end());
-  // Between two factors of the scan, 7 halvings of log 4 reach 1 %. They evaluate only two
-  // candidates at a time, for each of two challengers.
+  // Seven bisections narrow the factor 4 between two factors of the scan down to 2 %. For each of
+  // two challengers, they ask only for the costs of the challenger and of the winner.
   EXPECT_LE(search.asked.size(), 3 + 3 + 2 * 7 * 2);
 }
 

@@ -209,7 +209,7 @@ TEST(FlopRate, PredictsTheMeasuredTimeOfTheStep) {
   accelerator.flops_per_s = 3e9;
   accelerator.memory_Bps = 5e9;
   accelerator.launch_overhead_s = 1e-6;
-  // These operations are limited by arithmetic, memory and arithmetic.
+  // The first and the last operation are limited by arithmetic, and the second by memory.
   StepProbe step{0, {{1e6, 1e8}, {1e7, 10}, {10, 1e5}}};
   for (const Cost& cost : step.costs) step.seconds += accelerator.seconds(cost);
   Accelerator other = accelerator;

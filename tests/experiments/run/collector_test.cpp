@@ -133,7 +133,7 @@ TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
       << "rank 0 ended step 3 after 8 s and step 5 after 12 s";
 }
 
-/// Only the bytes count of ranks that do not train.
+/// For ranks that do not train, only the bytes count.
 TEST(Collector, LeavesOutRanksThatOnlyServe) {
   Recorded recorded;
   Collector collector({.ranks = 3, .steps = 1}, recorded.sink());
