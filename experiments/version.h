@@ -17,7 +17,7 @@ struct Version {
   std::map<std::string, std::string> libraries;
 };
 Version version();
-/// The version of the source tree: version() without the "+" part of `git`.
+/// The version of the source tree. Its `git` lacks the "+" and the hash of the executable.
 Version built_version();
 
 }  // namespace trigram

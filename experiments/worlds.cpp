@@ -20,17 +20,13 @@ World sim() {
     check_sim_options(fields.parse(j, pointer), pointer);
     return resolve(j, pointer);
   };
-  return {std::move(runtime),
-          true,
-          false,
-          false,
-          sim_unavailable_reason(),
-          {},
-          false,
-          sim_unavailable_reason(),
-          [](const Runtime& made) {
-            return static_cast<const SimulatedRuntime&>(made).link_credits();
-          }};
+  World world{std::move(runtime)};
+  world.simulated = true;
+  world.unavailable = world.absent = sim_unavailable_reason();
+  world.link_credits = [](const Runtime& simulated) {
+    return static_cast<const SimulatedRuntime&>(simulated).link_credits();
+  };
+  return world;
 }
 
 World threads() {
@@ -40,9 +36,9 @@ World threads() {
       [](const ThreadsOptions& options, const Cluster& cluster, const WorkloadFactory&) {
         return make_threads_runtime(options, cluster);
       });
-  return {std::move(runtime), false, false, false, "", [](const Json& options) {
-            return options.at("shaping") == "cluster";
-          }};
+  World world{std::move(runtime)};
+  world.emulates = [](const Json& options) { return options.at("shaping") == "cluster"; };
+  return world;
 }
 
 World mpi() {
@@ -57,14 +53,12 @@ World mpi() {
           all.eager = {cluster.inter.latency_s, eager_bytes(nic_bandwidths(cluster))};
         return make_mpi_runtime(all);
       });
-  return {std::move(runtime),
-          false,
-          true,
-          true,
-          mpi_unavailable_reason(),
-          [](const Json& options) { return options.at("emulated") != "nothing"; },
-          false,
-          mpi_absent_reason()};
+  World world{std::move(runtime)};
+  world.processes = world.native = true;
+  world.unavailable = mpi_unavailable_reason();
+  world.absent = mpi_absent_reason();
+  world.emulates = [](const Json& options) { return options.at("emulated") != "nothing"; };
+  return world;
 }
 
 struct NcclOptions {
@@ -87,12 +81,13 @@ World nccl() {
           return make_cuda_accelerator(cuda, bootstrap, waiter);
         });
       });
-  std::string unavailable = mpi_unavailable_reason();
-  if (unavailable.empty()) unavailable = cuda_unavailable_reason();
-  std::string absent = mpi_absent_reason();
-  if (absent.empty()) absent = cuda_absent_reason();
-  return {std::move(runtime),     false, true, true,
-          std::move(unavailable), {},    true, std::move(absent)};
+  World world{std::move(runtime)};
+  world.processes = world.native = world.one_order = true;
+  world.unavailable = mpi_unavailable_reason();
+  if (world.unavailable.empty()) world.unavailable = cuda_unavailable_reason();
+  world.absent = mpi_absent_reason();
+  if (world.absent.empty()) world.absent = cuda_absent_reason();
+  return world;
 }
 
 }  // namespace

@@ -14,16 +14,17 @@ namespace trigram {
 
 /// A world in which experiments can run: a runtime, with its name and options in the configuration.
 struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
-  bool simulated = false;  // virtual time; otherwise the steady clock
-  /// A launcher starts a process per rank; false: all ranks are in this process.
+  bool simulated = false;  // true: virtual time; false: the steady clock
+  /// True if a launcher starts a process per rank; false if all ranks are in this process.
   bool processes = false;
-  bool native = false;      // has its own collectives (Communicator::native)
-  std::string unavailable;  // the reason why this build or machine cannot run it; empty if it can
+  bool native = false;           // true if it has its own collectives (Communicator::native)
+  std::string unavailable = {};  // why this build or machine cannot run it; empty if it can
   /// Given resolved options, returns true if the world emulates the cluster's network in real time.
   /// An empty function means that it never does.
   std::function<bool(const Json& options)> emulates = {};
-  bool one_order = false;  // ranks must issue the data operations of all streams in one order
-  /// The reason why this build lacks it, on any machine; empty if it is built in.
+  /// True if all ranks must issue their data operations in the same order, over all streams.
+  bool one_order = false;
+  /// The reason why this build lacks the world on any machine; empty if it is built in.
   std::string absent = {};
   /// Token-bucket fill of every shaped link during a launch, in bytes, always in the same order.
   /// The function is empty if the world does not model links.

@@ -7,13 +7,11 @@
 #include <map>
 #include <set>
 
-#include "experiments/advise/chance.h"
 #include "experiments/advise/long_run.h"
 #include "experiments/advise/one_node.h"
 #include "experiments/config/machine_match.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/text/labels.h"
-#include "experiments/text/options_label.h"
 
 namespace trigram {
 namespace {
@@ -26,16 +24,15 @@ std::string as_axis(const std::string& pointer, const Json& value) {
   return child("/sweep", pointer) + "=" + Json::array({value}).dump();
 }
 
-/// The coordinates without those that `advise` itself sets: network, speed of computation, steps
+/// The coordinates without the pointers that `advise` itself sets: network, computation time, steps
 /// and evaluations.
-Json own_coordinates(Json coordinates) {
-  for (auto it = coordinates.begin(); it != coordinates.end();) {
-    const std::string& key = it.key();
-    const bool of_place = key == "/steps" || key == "/eval_every" || key.starts_with("/cluster/") ||
-                          (key.starts_with("/workload") && key.ends_with(kStepTime));
-    it = of_place ? coordinates.erase(it) : std::next(it);
-  }
-  return coordinates;
+Json candidate_coordinates(const Json& coordinates) {
+  Json kept = Json::object();
+  for (const auto& [key, value] : coordinates.items())
+    if (key != "/steps" && key != "/eval_every" && !key.starts_with("/cluster/") &&
+        !(key.starts_with("/workload") && key.ends_with(kStepTime)))
+      kept[key] = value;
+  return kept;
 }
 
 std::string in_one_line(const ConfigError& error) {
@@ -66,10 +63,6 @@ std::string settings_label(const Json& coordinates) {
   return label;
 }
 
-std::string label(const Candidate& c) {
-  return c.settings.empty() ? c.name : c.name + " " + c.settings;
-}
-
 /// The name of the algorithm in a candidate's coordinates.
 std::string name_in(const Json& coordinates) {
   for (const char* pointer : {"/algorithm", "/algorithm/name"})
@@ -86,7 +79,7 @@ void check_relaxations(const std::vector<std::string>& words) {
   const std::vector<std::string> known = {"sync", "async",       "full",
                                           "low",  "centralised", "decentralised"};
   for (const std::string& word : words)
-    if (std::find(known.begin(), known.end(), word) == known.end())
+    if (std::ranges::find(known, word) == known.end())
       unknown_name("--only", "relaxation", word, known);
 }
 
@@ -105,9 +98,9 @@ void check_algorithms(const std::vector<std::string>& names, const Plan& plan,
 Contest::Contest(const Question& question)
     : question_(question), config_(question.candidates_file()), settings_(question.all_settings()) {
   std::vector<UnfitRun> unfit;
-  std::map<Json, Json> entered;
+  std::map<Json, Json> accepted;
   const Plan plan = plan_fit_runs(config_, settings_, unfit,
-                                  [&](SweepPoint& point) { return enters(point, entered); });
+                                  [&](SweepPoint& point) { return accept(point, accepted); });
   check_relaxations(question.relaxations);
   check_algorithms(question.algorithms, plan, unfit);
   const PlannedRun& first = plan.runs.front();
@@ -120,20 +113,20 @@ Contest::Contest(const Question& question)
     throw ConfigError("/runtime", "advice is based on simulations; expected \"sim\"");
   if (target().accuracy) trained_ = first.resolved.at("workload").at("name");
   times_ = first.workload->layer_times().value_or(LayerTimes{});
-  warnings_ = with_flags(first.warnings);
+  warnings_ = name_flags(first.warnings);
   is_time_known_ = warnings_.empty();
   for (std::string& sentence : kept_change_warnings(first.experiment.cluster, question.kept()))
     warnings_.push_back(std::move(sentence));
   const bool to_accuracy = target().accuracy.has_value();
-  for (std::string& sentence : randomness_notes(first.experiment, to_accuracy))
+  for (std::string& sentence : randomness_warnings(first.experiment, to_accuracy))
     warnings_.push_back(std::move(sentence));
-  for (std::string& sentence : with_flags(first.assumed)) assumed_.push_back(std::move(sentence));
-  for (const PlannedRun& run : plan.runs) add(run);
-  leave_out_doubles(plan);
+  for (std::string& sentence : name_flags(first.assumed)) assumed_.push_back(std::move(sentence));
+  for (const PlannedRun& run : plan.runs) add_candidate(run);
+  leave_out_duplicates(plan);
   for (const UnfitRun& run : unfit)
     if (is_asked_for(name_in(run.coordinates)))
       left_out_.push_back(fmt::format("{}: {}", describe(run.coordinates), in_one_line(run.why)));
-  leave_out_unlisted(unfit);
+  report_unlisted(unfit);
   if (!candidates_.empty()) return;
   if (question.relaxations.empty())
     throw ConfigError("--algorithms", fmt::format("no candidate can run on the cluster; {}",
@@ -141,8 +134,9 @@ Contest::Contest(const Question& question)
   throw ConfigError("--only", "no candidate has all of these properties; expected fewer words");
 }
 
-/// Replaces options that take a measured step time by the flag of `trigram advise`.
-std::vector<std::string> Contest::with_flags(std::vector<std::string> sentences) const {
+/// Sentences of a plan name the option of the experiment that takes a measured step time. Replaces
+/// it by the flag of `trigram advise`.
+std::vector<std::string> Contest::name_flags(std::vector<std::string> sentences) const {
   for (std::string& sentence : sentences)
     for (const std::string& option : {step_time_pointer(), std::string("a measured step_time")})
       if (const auto at = sentence.find(option); at != std::string::npos)
@@ -152,30 +146,31 @@ std::vector<std::string> Contest::with_flags(std::vector<std::string> sentences)
 
 bool Contest::is_asked_for(const std::string& algorithm) const {
   const auto& names = question_.algorithms;
-  return names.empty() || std::find(names.begin(), names.end(), algorithm) != names.end();
+  return names.empty() || std::ranges::find(names, algorithm) != names.end();
 }
 
-/// Adapts a point of the list of candidates to the cluster and to a long run. Returns true if
-/// `hierarchical` was removed because the cluster has one node.
-bool Contest::fit(SweepPoint& point, std::vector<std::string>& notes) const {
+/// Adapts a listed point, that is, a point of the candidates' experiment, to the cluster and to a
+/// long run. Returns true if `hierarchical` was removed because the cluster has one node. `notes`
+/// gets a sentence for each change of the network.
+bool Contest::adapt(SweepPoint& point, std::vector<std::string>& notes) const {
   notes = use_long_run_network(point.config["cluster"], question_.kept());
-  return is_for_one_node(point) && remove_hierarchy(point);
+  return is_single_node(point) && remove_hierarchy(point);
 }
 
-/// Returns true if a point of the list becomes a candidate. If the cluster has one node, points
-/// that differ only in `hierarchical` become one candidate. `entered` maps the coordinates of
-/// accepted points to those of the listed points.
-bool Contest::enters(SweepPoint& point, std::map<Json, Json>& entered) {
+/// Adapts a listed point. Returns true if the point becomes a candidate. If the cluster has one
+/// node, points that differ only in `hierarchical` become one candidate. `accepted` maps the
+/// adapted coordinates of candidates to their listed coordinates.
+bool Contest::accept(SweepPoint& point, std::map<Json, Json>& accepted) {
   const Json listed = point.coordinates;
   const bool asked = is_asked_for(name_in(listed));
   std::vector<std::string> notes;
-  const bool was_hierarchical = fit(point, notes);
-  if (was_hierarchical && asked) notes.emplace_back(kComparedPlain);
+  const bool was_hierarchical = adapt(point, notes);
+  if (was_hierarchical && asked) notes.emplace_back(kHierarchyRemovedNote);
   for (std::string& sentence : notes)
     if (std::ranges::find(assumed_, sentence) == assumed_.end())
       assumed_.push_back(std::move(sentence));
-  if (!is_for_one_node(point)) return true;
-  const auto [same, is_new] = entered.try_emplace(point.coordinates, listed);
+  if (!is_single_node(point)) return true;
+  const auto [same, is_new] = accepted.try_emplace(point.coordinates, listed);
   if (!is_new && asked)
     left_out_.push_back(fmt::format("{}: compared without hierarchical, as {}",
                                     describe(was_hierarchical ? listed : same->second),
@@ -183,7 +178,7 @@ bool Contest::enters(SweepPoint& point, std::map<Json, Json>& entered) {
   return is_new;
 }
 
-void Contest::add(const PlannedRun& run) {
+void Contest::add_candidate(const PlannedRun& run) {
   check_coordinates(run.coordinates);
   const AlgorithmEntry& entry = run.experiment.algorithm_entry();
   if (!is_asked_for(entry.name)) return;
@@ -194,7 +189,7 @@ void Contest::add(const PlannedRun& run) {
   Candidate candidate{run.coordinates, algorithm_label(manifest), settings_label(run.coordinates),
                       trigram, run.experiment.steps};
   if (target().accuracy) {
-    candidate.eval_every = evaluated_every(run.experiment, question_.sets("/eval_every"));
+    candidate.eval_every = advised_eval_every(run.experiment, question_.sets("/eval_every"));
     candidate.grows = !question_.sets("/steps") && !run.experiment.synchronous();
   } else if (!question_.sets("/steps")) {
     candidate.steps = long_run_steps(run.experiment);
@@ -204,8 +199,8 @@ void Contest::add(const PlannedRun& run) {
 }
 
 /// Reports the algorithms that the program's own list of candidates lacks. The list has all
-/// built-in algorithms, but cannot have those of other projects.
-void Contest::leave_out_unlisted(const std::vector<UnfitRun>& unfit) {
+/// built-in algorithms, but no algorithms of other projects.
+void Contest::report_unlisted(const std::vector<UnfitRun>& unfit) {
   if (!question_.candidates.empty() || !question_.algorithms.empty() ||
       !question_.relaxations.empty())
     return;
@@ -224,52 +219,50 @@ std::string Contest::step_time_pointer() const {
          kStepTime;
 }
 
-/// If every node has one worker there is no hierarchy, so candidates that differ only in it are the
-/// same.
-void Contest::leave_out_doubles(const Plan& plan) {
+/// If every node has one worker there is no hierarchy, so candidates that differ only in options of
+/// the hierarchy are the same.
+void Contest::leave_out_duplicates(const Plan& plan) {
   std::map<std::string, std::string> first;
   for (const PlannedRun& run : plan.runs) {
-    const auto candidate =
-        std::find_if(candidates_.begin(), candidates_.end(),
-                     [&run](const Candidate& c) { return c.coordinates == run.coordinates; });
+    const auto candidate = std::ranges::find(candidates_, run.coordinates, &Candidate::coordinates);
     if (candidate == candidates_.end() || run.experiment.cluster.workers_per_node > 1) continue;
     Json key = run.resolved;
-    for (const char* of_nodes : kOfNodes) key["algorithm"].erase(of_nodes);
-    const auto [same, is_new] = first.try_emplace(key.dump(), label(*candidate));
+    for (const char* option : kMultiNodeOptions) key["algorithm"].erase(option);
+    const auto [same, is_new] = first.try_emplace(key.dump(), candidate->full_name());
     if (is_new) continue;
     left_out_.push_back(fmt::format("{}: the same as {} if nodes have one worker",
-                                    label(*candidate), same->second));
+                                    candidate->full_name(), same->second));
     candidates_.erase(candidate);
   }
 }
 
 /// Plans the runs of candidates that have the same number of steps and the same evaluation
 /// interval.
-void Contest::plan_alike(const Json& at, long steps, long eval_every,
+void Contest::plan_group(const Json& scenario, long steps, long eval_every,
                          const std::vector<std::size_t>& candidates,
                          std::map<std::size_t, PlannedRun>& runs) const {
   std::vector<std::string> settings = settings_;
   settings.push_back(as_axis("/steps", steps));
   if (eval_every > 0) settings.push_back(as_axis("/eval_every", eval_every));
-  for (const auto& [pointer, value] : at.items()) settings.push_back(as_axis(pointer, value));
+  for (const auto& [pointer, value] : scenario.items()) settings.push_back(as_axis(pointer, value));
   std::set<std::size_t> planned;
-  const auto which = [&](const Json& coordinates) {
-    const Json own = own_coordinates(coordinates);
-    return std::ranges::find_if(candidates,
-                                [&](std::size_t c) { return candidates_[c].coordinates == own; });
+  const auto candidate_at = [&](const Json& coordinates) {
+    return std::ranges::find(candidates, candidate_coordinates(coordinates),
+                             [&](std::size_t c) { return candidates_[c].coordinates; });
   };
   std::vector<UnfitRun> unfit;
   Plan plan = plan_fit_runs(config_, settings, unfit, [&](SweepPoint& point) {
     std::vector<std::string> notes;
-    fit(point, notes);
-    const auto candidate = which(point.coordinates);
+    adapt(point, notes);
+    const auto candidate = candidate_at(point.coordinates);
     return candidate != candidates.end() && planned.insert(*candidate).second;
   });
   if (!unfit.empty())
-    throw ConfigError("/sweep", fmt::format("{} cannot run on the cluster at {}",
-                                            describe(unfit.front().coordinates), describe(at)));
+    throw ConfigError("/sweep",
+                      fmt::format("{} cannot run on the cluster at {}",
+                                  describe(unfit.front().coordinates), describe(scenario)));
   for (PlannedRun& run : plan.runs) {
-    const std::size_t candidate = *which(run.coordinates);
+    const std::size_t candidate = *candidate_at(run.coordinates);
     runs.emplace(candidate, std::move(run));
   }
 }
@@ -279,12 +272,12 @@ std::string Contest::ignored() const {
   return fmt::format("{} may learn differently from your model", trained_);
 }
 
-Plan Contest::plan(const Json& at, const std::vector<std::size_t>& candidates,
+Plan Contest::plan(const Json& scenario, const std::vector<std::size_t>& candidates,
                    const std::vector<long>& steps) const {
-  std::map<std::pair<long, long>, std::vector<std::size_t>> alike;
-  for (const std::size_t c : candidates) alike[{steps[c], candidates_[c].eval_every}].push_back(c);
+  std::map<std::pair<long, long>, std::vector<std::size_t>> groups;
+  for (const std::size_t c : candidates) groups[{steps[c], candidates_[c].eval_every}].push_back(c);
   std::map<std::size_t, PlannedRun> runs;
-  for (const auto& [length, of] : alike) plan_alike(at, length.first, length.second, of, runs);
+  for (const auto& [key, group] : groups) plan_group(scenario, key.first, key.second, group, runs);
   Plan plan{question_.name(), {}};
   for (const std::size_t c : candidates) plan.runs.push_back(std::move(runs.at(c)));
   return plan;

@@ -12,19 +12,20 @@ namespace trigram {
 
 /// An algorithm with its settings.
 struct Candidate {
-  Json coordinates;  // its point in the sweep of the candidates
+  Json coordinates;  // its point in the sweep over candidates
   std::string name;  // as shown in tables
-  std::string
-      settings;  // for example "codec=sign hierarchical=true"; other options have their defaults
+  /// The options that do not have their defaults, for example "codec=sign hierarchical=true".
+  std::string settings;
   std::string trigram;  // for example "sync, low, centralised"
   long steps = 0;       // initial number of steps of its runs
   long eval_every = 0;  // steps between evaluations if the target is an accuracy; else 0
   bool grows = false;   // its runs may need more steps before they show its cost
+  std::string full_name() const { return settings.empty() ? name : name + " " + settings; }
 };
 
-/// The algorithms to compare, and the cluster to compare them on. They come from an experiment that
-/// sweeps over algorithms. Runs can be planned at any bandwidth and latency between nodes, and at
-/// any speed of computation.
+/// The algorithms to compare (candidates), and the cluster to compare them on. The candidates come
+/// from an experiment that sweeps over algorithms. Their runs can be planned for any bandwidth and
+/// latency between nodes, and for any computation time.
 class Contest {
  public:
   /// Reads and checks the whole experiment. Throws ConfigError.
@@ -33,7 +34,7 @@ class Contest {
   const std::vector<Candidate>& candidates() const { return candidates_; }
   /// The algorithms that are not compared, each with the reason: "choco_sgd: why".
   const std::vector<std::string>& left_out() const { return left_out_; }
-  /// In canonical form.
+  /// The description of the cluster in canonical form.
   const Json& cluster() const { return cluster_; }
   const Target& target() const { return question_.target; }
   const std::string& profile() const { return question_.profile; }
@@ -43,32 +44,33 @@ class Contest {
   const std::string& trained() const { return trained_; }
   /// A sentence that says which effects the answer ignores.
   std::string ignored() const;
-  /// The layer times of the profile, in the form in which runs on the network as described use
-  /// them.
+  /// The layer times that the runs use if the step time is not varied.
   const LayerTimes& times() const { return times_; }
-  /// Warnings: the reasons why computation may take a different time on the cluster than in the
-  /// runs, and other conditions on which the results depend.
+  /// The reasons why computation may take a different time on the cluster than in the runs, and
+  /// other conditions on which the results depend.
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// True if, as far as known, computation takes as long on the cluster as in the runs.
   bool is_time_known() const { return is_time_known_; }
+  /// Sentences about values that were neither measured nor given, and about changes that were made
+  /// to the network and to candidates.
   const std::vector<std::string>& assumed() const { return assumed_; }
   /// The JSON pointer of the option that sets the computation time of a step.
   std::string step_time_pointer() const;
 
-  /// Plans a run of each of the given candidates, in the given order, with the settings `at`,
+  /// Plans a run of each of the given candidates, in the given order, with the settings `scenario`,
   /// {"/json/pointer": value}. `steps` has one entry for each candidate of the contest.
-  Plan plan(const Json& at, const std::vector<std::size_t>& candidates,
+  Plan plan(const Json& scenario, const std::vector<std::size_t>& candidates,
             const std::vector<long>& steps) const;
 
  private:
-  std::vector<std::string> with_flags(std::vector<std::string> sentences) const;
+  std::vector<std::string> name_flags(std::vector<std::string> sentences) const;
   bool is_asked_for(const std::string& algorithm) const;
-  void add(const PlannedRun& run);
-  bool fit(SweepPoint& point, std::vector<std::string>& notes) const;
-  bool enters(SweepPoint& point, std::map<Json, Json>& entered);
-  void leave_out_doubles(const Plan& plan);
-  void leave_out_unlisted(const std::vector<UnfitRun>& unfit);
-  void plan_alike(const Json& at, long steps, long eval_every,
+  void add_candidate(const PlannedRun& run);
+  bool adapt(SweepPoint& point, std::vector<std::string>& notes) const;
+  bool accept(SweepPoint& point, std::map<Json, Json>& accepted);
+  void leave_out_duplicates(const Plan& plan);
+  void report_unlisted(const std::vector<UnfitRun>& unfit);
+  void plan_group(const Json& scenario, long steps, long eval_every,
                   const std::vector<std::size_t>& candidates,
                   std::map<std::size_t, PlannedRun>& runs) const;
   const Question question_;

@@ -8,7 +8,7 @@
 namespace trigram {
 namespace {
 
-/// Rounds to three digits, which are easy to read and to copy into a file.
+/// Rounds to three significant digits, which are easy to read and to copy into a file.
 double rounded(double factor) {
   const double unit = std::pow(10, std::floor(std::log10(factor)) - 2);
   // Powers of ten below one are not exact, but their reciprocals are.
@@ -23,16 +23,16 @@ class FlipSearch {
 
   FlipSearchResult find() {
     const std::optional<Flip> flip = find_flip();
-    return {flip, unknown_until(flip ? flip->flips : passed_.back())};
+    return {flip, unknown_up_to(flip ? flip->flips : passed_.back())};
   }
 
  private:
   std::optional<Flip> find_flip() {
     std::vector<std::size_t> all(candidates_);
     std::iota(all.begin(), all.end(), std::size_t{0});
-    measure(scan_.from, all);
-    if (scan_.eases && !scan_.factors.empty()) measure(scan_.factors.back(), all);
-    passed_ = {scan_.from};
+    measure(scan_.start, all);
+    if (scan_.improves && !scan_.factors.empty()) measure(scan_.factors.back(), all);
+    passed_ = {scan_.start};
     for (const double factor : scan_.factors) {
       if (!cost(winner_, factor)) return where_winner_unknown(factor);
       if (const auto leaders = leaders_at(factor); !leaders.empty())
@@ -58,16 +58,16 @@ class FlipSearch {
     return known_[factor][candidate];
   }
 
-  double distance(double factor) const { return std::fabs(factor - scan_.from); }
+  double distance(double factor) const { return std::fabs(factor - scan_.start); }
 
-  /// A lower bound of the cost: the largest known cost of the candidate on networks that are as
-  /// good or better.
-  double bound(std::size_t candidate, double factor) const {
+  /// A lower bound of the candidate's cost: its largest known cost on networks that are as good or
+  /// better.
+  double lower_bound(std::size_t candidate, double factor) const {
     double largest = 0;
-    for (const auto& [at, costs] : known_) {
-      const bool nearer = distance(at) <= distance(factor);
-      const bool further = distance(at) >= distance(factor);
-      if (!(scan_.eases ? further : nearer)) continue;
+    for (const auto& [known_factor, costs] : known_) {
+      const bool nearer = distance(known_factor) <= distance(factor);
+      const bool farther = distance(known_factor) >= distance(factor);
+      if (!(scan_.improves ? farther : nearer)) continue;
       if (const auto cost = costs.find(candidate); cost != costs.end())
         largest = std::max(largest, cost->second.value_or(0));
     }
@@ -78,28 +78,28 @@ class FlipSearch {
   /// must be known.
   std::vector<std::size_t> leaders_at(double factor) {
     const double to_beat = *cost(winner_, factor) / (1 + kTie);
-    std::vector<std::size_t> able;
+    std::vector<std::size_t> leaders;
     for (std::size_t c = 0; c < candidates_; ++c)
-      if (c != winner_ && bound(c, factor) < to_beat) able.push_back(c);
-    measure(factor, able);
+      if (c != winner_ && lower_bound(c, factor) < to_beat) leaders.push_back(c);
+    measure(factor, leaders);
     auto& costs = known_[factor];
-    std::erase_if(able, [&](std::size_t c) { return !costs[c] || *costs[c] >= to_beat; });
-    std::stable_sort(able.begin(), able.end(),
-                     [&](std::size_t a, std::size_t b) { return costs[a] < costs[b]; });
-    return able;
+    std::erase_if(leaders, [&](std::size_t c) { return !costs[c] || *costs[c] >= to_beat; });
+    std::ranges::stable_sort(leaders, {}, [&](std::size_t c) { return *costs[c]; });
+    return leaders;
   }
 
-  bool ahead(std::size_t challenger, double factor) {
+  bool is_ahead(std::size_t challenger, double factor) {
     measure(factor, {winner_, challenger});
-    const auto its = cost(challenger, factor), to_beat = cost(winner_, factor);
-    return its && to_beat && *its < *to_beat;
+    const auto challengers = cost(challenger, factor), winners = cost(winner_, factor);
+    return challengers && winners && *challengers < *winners;
   }
 
-  /// Among the candidates that lead at `factor`, finds the one that overtakes the winner first.
+  /// Among the candidates that lead at `factor`, finds the candidate that overtakes the winner
+  /// first.
   Flip nearest(const std::vector<std::size_t>& leaders, double factor) {
     Flip best = crossing(leaders.front(), factor);
     for (std::size_t i = 1; i < leaders.size(); ++i)
-      if (ahead(leaders[i], best.flips))
+      if (is_ahead(leaders[i], best.flips))
         if (const Flip flip = crossing(leaders[i], best.flips);
             distance(flip.flips) < distance(best.flips))
           best = flip;
@@ -110,21 +110,22 @@ class FlipSearch {
   Flip crossing(std::size_t challenger, double flips) {
     std::size_t last = passed_.size() - 1;
     while (last > 0 && distance(passed_[last]) >= distance(flips)) --last;
-    while (last > 0 && ahead(challenger, passed_[last])) flips = passed_[last--];
+    while (last > 0 && is_ahead(challenger, passed_[last])) flips = passed_[last--];
     Flip flip{passed_[last], flips, challenger};
-    narrow(flip, [&](double factor) { return ahead(challenger, factor); });
+    narrow(flip, [&](double factor) { return is_ahead(challenger, factor); });
     return flip;
   }
 
-  /// The winner's cost is unknown at `factor`. Finds the point from which it is unknown, or an
-  /// earlier flip.
-  Flip where_winner_unknown(double factor) {
-    Flip end{passed_.back(), factor, std::nullopt};
-    narrow(end, [&](double at) { return !cost(winner_, at); });
+  /// Finds the point from which the winner's cost is unknown, as it is at `unknown`, or a flip
+  /// before that point.
+  Flip where_winner_unknown(double unknown) {
+    Flip end{passed_.back(), unknown, std::nullopt};
+    narrow(end, [&](double factor) { return !cost(winner_, factor); });
     const auto leaders = leaders_at(end.holds);
     return leaders.empty() ? end : nearest(leaders, end.holds);
   }
 
+  /// Moves the two factors of the flip closer to each other.
   template <class HasFlipped>
   static void narrow(Flip& flip, const HasFlipped& has_flipped) {
     for (;;) {
@@ -134,16 +135,18 @@ class FlipSearch {
     }
   }
 
-  std::vector<std::size_t> unknown_until(double end) {
+  /// The value of FlipSearchResult::unknown for a search that ended at the factor `end`.
+  std::vector<std::size_t> unknown_up_to(double end) {
     std::vector<std::size_t> found;
     const auto is_unknown = [&](std::size_t c) {
-      return std::ranges::any_of(known_, [&](const auto& at) {
-        const auto cost = at.second.find(c);
-        return distance(at.first) <= distance(end) && cost != at.second.end() && !cost->second;
+      return std::ranges::any_of(known_, [&](const auto& entry) {
+        const auto& [factor, costs] = entry;
+        const auto cost = costs.find(c);
+        return distance(factor) <= distance(end) && cost != costs.end() && !cost->second;
       });
     };
     for (std::size_t c = 0; c < candidates_; ++c)
-      if (c != winner_ && cost(c, scan_.from) && is_unknown(c)) found.push_back(c);
+      if (c != winner_ && cost(c, scan_.start) && is_unknown(c)) found.push_back(c);
     return found;
   }
 
@@ -161,7 +164,7 @@ class FlipSearch {
   const std::size_t winner_, candidates_;
   const Scan& scan_;
   const Costs& costs_;
-  // Known costs, by factor and then by candidate.
+  /// The costs that were asked for, by factor and then by candidate.
   std::map<double, std::map<std::size_t, std::optional<double>>> known_;
   std::vector<double> passed_;  // factors at which no candidate leads by more than a tie
 };

@@ -5,15 +5,15 @@
 #include <optional>
 #include <vector>
 
-#include "experiments/results/reached.h"
+#include "experiments/results/time_to_target.h"
 
 namespace trigram {
 
 /// The factors at which one property of the network is tried, relative to its described value.
 struct Scan {
-  double from = 1;              // the winner is first here
-  std::vector<double> factors;  // each is farther from `from` than the one before
-  bool eases = false;           // the network improves with every factor, so that no cost rises
+  double start = 1;             // the factor at which the winner is first
+  std::vector<double> factors;  // in order of their distance from `start`
+  bool improves = false;        // the network improves with every factor, so that no cost rises
 };
 
 /// The costs of the given candidates at a factor, in the same order: infinite for a candidate that
@@ -21,28 +21,29 @@ struct Scan {
 using Costs = std::function<std::vector<std::optional<double>>(
     double factor, const std::vector<std::size_t>& candidates)>;
 
-/// The point at which another candidate takes the lead. The winner still leads at `holds`, and
-/// `first` leads at `flips`. `first` is empty if the winner's cost is unknown at `flips`.
+/// The point at which another candidate takes the lead, between two factors: the winner still leads
+/// at `holds`, and `leader` leads at `flips`. `leader` is empty if the winner's cost is unknown at
+/// `flips`.
 struct Flip {
   double holds = 1, flips = 1;
-  std::optional<std::size_t> first;
+  std::optional<std::size_t> leader;
 };
 
 struct FlipSearchResult {
   std::optional<Flip> flip;  // empty if the winner leads up to the last factor
-  /// The candidates whose costs are known at `scan.from`, but unknown at a factor that the search
-  /// tried before its end. They count as not ahead at such a factor.
+  /// The candidates whose costs are known at `scan.start`, but unknown at a factor that the search
+  /// tried up to its end. At such a factor they count as not ahead of the winner.
   std::vector<std::size_t> unknown;
 };
 
 /// A flip is narrowed down until `holds` and `flips` differ by at most this fraction.
 constexpr double kFlipTolerance = 0.02;
 
-/// Finds the flip nearest to `scan.from` among candidates 0 to `candidates` - 1. Tries the factors
-/// of the scan in order. At the first factor at which other candidates lead by more than a tie,
-/// finds by bisection the earlier point at which one of them overtakes the winner. A lead that
-/// begins and ends between two factors of the scan is not found. The search ends at a factor for
-/// which the winner's cost is unknown.
+/// Finds the flip nearest to `scan.start` among candidates 0 to `candidates` - 1. The search tries
+/// the factors of the scan in order. At the first factor at which other candidates lead by more
+/// than a tie, it finds by bisection the point before that factor at which one of them overtakes
+/// the winner. A lead that begins and ends between two factors of the scan is not found. The search
+/// ends at a factor for which the winner's cost is unknown.
 ///
 /// No algorithm is faster on a worse network, so a candidate's cost on a better network is a lower
 /// bound for its cost here. The search asks only for the costs of candidates that, given this

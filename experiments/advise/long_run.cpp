@@ -1,10 +1,12 @@
 #include "experiments/advise/long_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "core/config/option_type.h"
+#include "experiments/run/drawn_steps.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
 #include "experiments/text/labels.h"
@@ -12,11 +14,10 @@
 namespace trigram {
 namespace {
 
-constexpr long kMost = 5000;
+constexpr long kMostSteps = 5000;
 /// The largest number of messages of a run that is made longer: about ten seconds of simulation.
 constexpr double kMostMessages = 1e7;
-/// A run is known to be steady after two cycles, and can leave out steps only if it has more
-/// cycles.
+/// A run is known to be steady after two cycles. With more cycles it can leave out steps.
 constexpr long kCycles = 4;
 /// The largest number of evaluations per run. The interval between two evaluations is then small
 /// compared with the time to most accuracies.
@@ -25,12 +26,13 @@ constexpr long kEvaluations = 200;
 constexpr const char* kCredit = "/inter/shaping/initial";
 constexpr const char* kChanges = "/inter/profile";
 
-Json* found(Json& cluster, const char* pointer) {
-  const Json::json_pointer at(pointer);
-  return cluster.is_object() && cluster.contains(at) ? &cluster[at] : nullptr;
+/// The element at `pointer`; null if there is none.
+Json* find_element(Json& cluster, const char* pointer) {
+  const Json::json_pointer place(pointer);
+  return cluster.is_object() && cluster.contains(place) ? &cluster[place] : nullptr;
 }
 
-std::string without_credit(Json& shaping) {
+std::string remove_credit(Json& shaping) {
   const Json was = shaping.value("initial", shaping.value("depth", Json("0B")));
   shaping["initial"] = "0B";
   return fmt::format(
@@ -39,7 +41,7 @@ std::string without_credit(Json& shaping) {
       kCredit, label_of(was));
 }
 
-std::string as_after_last_change(Json& changes) {
+std::string keep_last_change(Json& changes) {
   const std::string was = changes.dump();
   Json last = changes.back();
   const std::string from = label_of(last.value("at", Json("0s")));
@@ -53,10 +55,10 @@ std::string as_after_last_change(Json& changes) {
 }
 
 bool has_credit(const Json& shaping) {
-  const auto bytes = [&](const char* key, double otherwise) {
+  const auto bytes = [&](const char* key, double default_bytes) {
     return shaping.contains(key) ? quantity(Dimension::bytes)
                                        .parse(shaping.at(key), child("/cluster/inter/shaping", key))
-                                 : otherwise;
+                                 : default_bytes;
   };
   return std::min(bytes("initial", Shaping::kFull), bytes("depth", 0)) > 0;
 }
@@ -73,20 +75,20 @@ long long_run_steps(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
   const long cycles = make_steady_steps(e, {}) ? kCycles : 1;
   const long least = std::max(cycles * cycle.steps, least_rated_steps(e));
-  if (cycle.first_step + least > kMost) return e.steps;
-  const long after = std::max<long>(e.steps, least);
-  return cycle.first_step + (after + cycle.steps - 1) / cycle.steps * cycle.steps;
+  if (cycle.first_step + least > kMostSteps) return e.steps;
+  const long after_warm_up = std::max<long>(e.steps, least);
+  return cycle.first_step + (after_warm_up + cycle.steps - 1) / cycle.steps * cycle.steps;
 }
 
 std::optional<long> longer_run_steps(long steps, const Json& summary) {
-  const long more = std::min(2 * steps, kMost);
-  const bool to_the_end =
+  const long longer = std::min(2 * steps, kMostSteps);
+  const bool made_all_steps =
       summary.at("steps") >= steps || summary.value("worker_done", Json()) == true;
   const double messages =
       summary.at("messages_intra").get<double>() + summary.at("messages_inter").get<double>();
-  const double then = messages * static_cast<double>(more) / static_cast<double>(steps);
-  if (!to_the_end || more <= steps || then > kMostMessages) return std::nullopt;
-  return more;
+  const double expected = messages * static_cast<double>(longer) / static_cast<double>(steps);
+  if (!made_all_steps || longer <= steps || expected > kMostMessages) return std::nullopt;
+  return longer;
 }
 
 long needed_steps(const Experiment& e, const Json& summary) {
@@ -94,19 +96,20 @@ long needed_steps(const Experiment& e, const Json& summary) {
   return least > steps ? least : 2 * steps;
 }
 
-long evaluated_every(const Experiment& e, bool asked) {
+long advised_eval_every(const Experiment& e, bool set_by_user) {
   const auto every = static_cast<long>(e.eval_every), steps = static_cast<long>(e.steps);
-  const long some = asked ? every : std::min(every, std::max<long>(1, steps / kEvaluations));
+  const long interval =
+      set_by_user ? every : std::min(every, std::max<long>(1, steps / kEvaluations));
   const long cycle = e.schedule().interval_steps;
-  return cycle > steps ? some : (some + cycle - 1) / cycle * cycle;
+  return cycle > steps ? interval : (interval + cycle - 1) / cycle * cycle;
 }
 
 std::vector<std::string> use_long_run_network(Json& cluster, KeptChanges kept) {
   std::vector<std::string> notes;
-  if (Json* shaping = found(cluster, "/inter/shaping"); shaping && !kept.credit)
-    if (has_credit(*shaping)) notes.push_back(without_credit(*shaping));
-  if (Json* changes = found(cluster, kChanges); changes && !kept.changes)
-    if (changes_later(*changes)) notes.push_back(as_after_last_change(*changes));
+  if (Json* shaping = find_element(cluster, "/inter/shaping"); shaping && !kept.credit)
+    if (has_credit(*shaping)) notes.push_back(remove_credit(*shaping));
+  if (Json* changes = find_element(cluster, kChanges); changes && !kept.changes)
+    if (changes_later(*changes)) notes.push_back(keep_last_change(*changes));
   return notes;
 }
 
@@ -123,6 +126,21 @@ std::vector<std::string> kept_change_warnings(const Cluster& cluster, KeptChange
         fmt::format("links between nodes change until {}: each row covers the time until its own "
                     "run ends, which may be before or after that; --set /steps=N makes runs longer",
                     format_quantity(cluster.inter.profile.back().at_s, Dimension::duration)));
+  return notes;
+}
+
+std::vector<std::string> randomness_warnings(const Experiment& e, bool to_accuracy) {
+  std::vector<std::string> notes;
+  if (const std::vector<std::string> by_chance = drawn_at_random(e.cluster); !by_chance.empty())
+    notes.push_back(fmt::format(
+        "{} {} drawn at random: each row is the mean over one draw of its steps, and a longer run "
+        "may have another mean and another order; --set /steps=1000 makes runs longer",
+        fmt::join(by_chance, ", "), by_chance.size() == 1 ? "is" : "are"));
+  if (to_accuracy)
+    notes.push_back(fmt::format(
+        "times to an accuracy are those of seed {} only: other mini-batches take other times, "
+        "which may differ by more than the intervals; --set /seed=N draws other mini-batches",
+        e.seed));
   return notes;
 }
 

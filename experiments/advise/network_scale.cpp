@@ -19,7 +19,7 @@ std::optional<double> quantity_of(const Json& value, Dimension dimension) {
   }
 }
 
-/// All quantities of the given dimension in a text or a matrix. Empty for any other value.
+/// All quantities of the given dimension in a text or a matrix; empty if there are none.
 std::vector<double> quantities_in(const Json& value, Dimension dimension) {
   if (const auto quantity = quantity_of(value, dimension)) return {*quantity};
   std::vector<double> all;
@@ -29,8 +29,8 @@ std::vector<double> quantities_in(const Json& value, Dimension dimension) {
   return all;
 }
 
-/// Rounds to six digits. This removes the rounding errors that a factor adds to the described
-/// value.
+/// Rounds to six significant digits, which removes the rounding errors of a multiplication by a
+/// factor.
 double to_six_digits(double value) { return std::stod(fmt::format("{:.6g}", value)); }
 
 struct Unit {
@@ -53,9 +53,9 @@ double in_bits(double value, Dimension dimension) {
   return dimension == Dimension::bandwidth ? 8 * value : value;
 }
 
-/// A quantity as the text of a setting, with six digits. Bandwidths are in bits per second, as in
-/// all output of `advise`.
-std::string written(double value, Dimension dimension) {
+/// A quantity as the text of a setting, with six significant digits. Bandwidths are in bits per
+/// second, as in all output of `advise`.
+std::string setting_text(double value, Dimension dimension) {
   if (dimension != Dimension::bandwidth) return format_quantity(to_six_digits(value), dimension);
   const double number = in_bits(value, dimension);
   const Unit unit = unit_of(number, dimension);
@@ -67,22 +67,22 @@ std::string written(double value, Dimension dimension) {
 bool has_one_node(const Json& cluster) { return cluster.at("nodes") == 1; }
 
 NetworkScale::NetworkScale(const Json& cluster, Dimension dimension) : dimension_(dimension) {
-  if (has_one_node(cluster)) take_fabric(cluster.at("intra"));
-  else take_network(cluster);
-  from_zero_ = std::all_of(parts_.begin(), parts_.end(), [dimension](const Part& part) {
-    const auto all = quantities_in(part.value, dimension);
-    return std::all_of(all.begin(), all.end(), [](double quantity) { return quantity == 0; });
+  if (has_one_node(cluster)) add_fabric_parts(cluster.at("intra"));
+  else add_network_parts(cluster);
+  from_zero_ = std::ranges::all_of(parts_, [dimension](const Part& part) {
+    return std::ranges::all_of(quantities_in(part.value, dimension),
+                               [](double quantity) { return quantity == 0; });
   });
 }
 
-void NetworkScale::take_fabric(const Json& intra) {
+void NetworkScale::add_fabric_parts(const Json& intra) {
   const bool is_bandwidth = dimension_ == Dimension::bandwidth;
   for (const char* key : {is_bandwidth ? "bandwidth" : "latency", "bridge_bandwidth"})
     if (quantity_of(intra.value(key, Json()), dimension_))
       parts_.push_back({child("/cluster/intra", key), intra.at(key)});
 }
 
-void NetworkScale::take_network(const Json& cluster) {
+void NetworkScale::add_network_parts(const Json& cluster) {
   const Json& inter = cluster.at("inter");
   const char* key = dimension_ == Dimension::bandwidth ? "bandwidth" : "latency";
   parts_.push_back({child("/cluster/inter", key), inter.at(key)});
@@ -105,14 +105,14 @@ NetworkScale::NetworkScale(std::string pointer, double seconds)
 Json NetworkScale::scaled(const Json& value, double factor) const {
   if (factor == 1) return value;
   if (const auto quantity = quantity_of(value, dimension_))
-    return written(*quantity * factor, dimension_);
+    return setting_text(*quantity * factor, dimension_);
   if (!value.is_array()) return value;
   Json all = Json::array();
   for (const Json& item : value) all.push_back(scaled(item, factor));
   return all;
 }
 
-Json NetworkScale::at(double factor) const {
+Json NetworkScale::settings(double factor) const {
   Json settings = Json::object();
   for (const Part& part : parts_) settings[part.pointer] = scaled(part.value, factor);
   if (from_zero_) settings[parts_[0].pointer] = format_quantity(value(factor), dimension_);

@@ -24,12 +24,12 @@ class NetworkScale {
 
   /// The scaled values as settings, {"/cluster/...": value}: `factor` times the described values,
   /// or `factor` microseconds if all described latencies are zero.
-  Json at(double factor) const;
+  Json settings(double factor) const;
   /// True if all described values are zero, so that only factor 0 means the network as described.
   bool from_zero() const { return from_zero_; }
 
-  /// The scaled value as text: "7.9 Gbps" for NICs or ports, followed by the range of topology
-  /// links that have their own values.
+  /// The scaled value as text: "7.9 Gbps" for NICs or ports, followed by the range of the values of
+  /// topology links, if some have their own values.
   std::string text(double factor) const;
   /// The bandwidth (bytes/s) or latency (s) of a NIC or a port.
   double value(double factor) const;
@@ -39,8 +39,8 @@ class NetworkScale {
     std::string pointer;
     Json value;  // a text or a matrix
   };
-  void take_fabric(const Json& intra);
-  void take_network(const Json& cluster);
+  void add_fabric_parts(const Json& intra);
+  void add_network_parts(const Json& cluster);
   Json scaled(const Json& value, double factor) const;
   Dimension dimension_;
   std::vector<Part> parts_;
@@ -48,7 +48,7 @@ class NetworkScale {
   bool from_zero_ = false;
 };
 
-/// A quantity with three digits: "7.91 Gbps", "350 us".
+/// A quantity with three significant digits: "7.91 Gbps", "350 us".
 std::string readable(double value, Dimension dimension);
 
 }  // namespace trigram

@@ -15,29 +15,29 @@ bool is_hierarchical_by_default(const std::string& name) {
 
 }  // namespace
 
-bool is_for_one_node(const SweepPoint& point) {
+bool is_single_node(const SweepPoint& point) {
   const Json cluster = point.config.value("cluster", Json());
   return cluster.is_object() && cluster.value("nodes", Json(1)) == 1;
 }
 
 bool remove_hierarchy(SweepPoint& point) {
   Json& algorithm = point.config["algorithm"];
-  // Another check reports this mistake.
+  // The check of the experiment's fields reports this mistake.
   if (!algorithm.is_object() && !algorithm.is_string()) return false;
   const std::string name = algorithm.is_string() ? algorithm.get<std::string>()
                                                  : component_name(algorithm, "/algorithm");
-  const bool otherwise = is_hierarchical_by_default(name);
+  const bool by_default = is_hierarchical_by_default(name);
   bool was_hierarchical = false;
-  const auto strip = [&](Json& of) {
-    if (of.is_string() && otherwise) of = {{"name", name}};
-    if (!of.is_object()) return;
-    was_hierarchical |= of.value("hierarchical", Json(otherwise)) == true;
-    for (const char* of_nodes : kOfNodes) of.erase(of_nodes);
-    if (otherwise) of["hierarchical"] = false;
+  const auto strip = [&](Json& description) {
+    if (description.is_string() && by_default) description = {{"name", name}};
+    if (!description.is_object()) return;
+    was_hierarchical |= description.value("hierarchical", Json(by_default)) == true;
+    for (const char* option : kMultiNodeOptions) description.erase(option);
+    if (by_default) description["hierarchical"] = false;
   };
   strip(algorithm);
   if (point.coordinates.contains("/algorithm")) strip(point.coordinates["/algorithm"]);
-  for (const char* of_nodes : kOfNodes) point.coordinates.erase(child("/algorithm", of_nodes));
+  for (const char* option : kMultiNodeOptions) point.coordinates.erase(child("/algorithm", option));
   return was_hierarchical;
 }
 

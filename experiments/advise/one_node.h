@@ -7,18 +7,18 @@
 namespace trigram {
 
 /// Options of algorithms that have no use on a single node.
-constexpr std::array kOfNodes = {"hierarchical", "segment"};
+constexpr std::array kMultiNodeOptions = {"hierarchical", "segment"};
 
 /// True if the cluster of an experiment has a single node.
-bool is_for_one_node(const SweepPoint& point);
+bool is_single_node(const SweepPoint& point);
 
-/// Removes `hierarchical` from an experiment for one node. A hierarchical run would only reduce to
-/// the node's leader at full precision; the algorithm's own exchange, among leaders, would never
-/// happen. Returns true if the experiment was hierarchical.
+/// Removes the options of a hierarchy from an experiment for one node, where a hierarchical run
+/// would only reduce to the node's leader at full precision: the algorithm's own exchange, among
+/// leaders, would never happen. Returns true if the experiment was hierarchical.
 bool remove_hierarchy(SweepPoint& point);
 
 /// The sentence that reports this change.
-constexpr const char* kComparedPlain =
+constexpr const char* kHierarchyRemovedNote =
     "the cluster has one node, whose leader has no other leader to exchange with under "
     "hierarchical=true: candidates are compared without it";
 

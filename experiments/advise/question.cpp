@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 
 #include "core/files.h"
 #include "core/workloads/profile.h"
@@ -19,11 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The workload and its length, if the candidates' experiment trains no model.
+/// The workload and its length, if the candidates' experiment trains no model that learns.
 constexpr const char* kTrained = "fashion_mnist";
 constexpr int kSteps = 200, kEvalEvery = 1;
 
-/// The profile's name in a form that is valid in any working folder.
+/// The profile's name; the path of a profile in a file becomes absolute.
 std::string absolute_profile(const std::string& name) {
   const std::string path = path_in_reference(profile_reference().parse(name, "--profile"));
   return path.empty() ? name : "profile:" + fs::absolute(path).lexically_normal().string();
@@ -39,7 +40,7 @@ Json adaptation(const Question& question) {
   return options;
 }
 
-/// True if the experiment's workload is a model that learns, so that it can be priced as a profile.
+/// True if the experiment's workload is a model that learns, which can be priced as a profile.
 bool learns(const fs::path& experiment) {
   const Json config = read_config_file(experiment);
   if (!config.is_object() || !config.contains("workload")) return false;
@@ -49,8 +50,9 @@ bool learns(const fs::path& experiment) {
   return entry.schema.at("properties").contains("priced_as");
 }
 
-void train_for(const Question& question, const std::string& profile,
-               std::vector<std::string>& settings) {
+/// Adds the settings of a run that trains to the question's accuracy with the timing of `profile`.
+void add_training_settings(const Question& question, const std::string& profile,
+                           std::vector<std::string>& settings) {
   if (!learns(question.candidates_file())) {
     settings.push_back(fmt::format("/workload={}", Json{{"name", kTrained}}.dump()));
     settings.push_back(fmt::format("/steps={}", kSteps));
@@ -75,33 +77,32 @@ std::string Question::name() const {
   if (target.accuracy) name += fmt::format("-accuracy{}", *target.accuracy);
   if (step_s) name += "-" + format_quantity(*step_s, Dimension::duration);
   if (batch) name += fmt::format("-batch{}", *batch);
-  name += own_digits();
+  name += hash_suffix();
   const auto allowed = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
   };
-  std::replace_if(
-      name.begin(), name.end(), [&](char c) { return !allowed(c); }, '_');
+  std::ranges::replace_if(name, std::not_fn(allowed), '_');
   return name;
 }
 
-std::string Question::own_digits() const {
+std::string Question::hash_suffix() const {
   const std::string path = path_in_reference(profile);
   std::error_code ignored;  // unreadable files are reported where they are used
   const bool is_preset = !fs::exists(cluster, ignored);
   if (is_preset && path.empty() && settings.empty()) return "";
-  const Json says = {is_preset ? Json() : read_cluster_file(cluster, "--cluster").description,
-                     fs::is_regular_file(path, ignored) ? sha256_of_file(path) : "", settings};
+  const Json content = {is_preset ? Json() : read_cluster_file(cluster, "--cluster").description,
+                        fs::is_regular_file(path, ignored) ? sha256_of_file(path) : "", settings};
   constexpr std::size_t kDigits = 6;
-  return "-" + Sha256().update(says.dump()).hex().substr(0, kDigits);
+  return "-" + Sha256().update(content.dump()).hex().substr(0, kDigits);
 }
 
 std::vector<std::string> Question::all_settings() const {
   const ClusterFile file = read_cluster_file(cluster, "--cluster");
-  file.cluster();  // makes errors name places in that file
+  file.cluster();  // throws errors that name places in that file
   const std::string reference = absolute_profile(profile);
   std::vector<std::string> all = {"/name=" + name(), "/cluster=" + file.description.dump()};
   if (target.accuracy) {
-    train_for(*this, reference, all);
+    add_training_settings(*this, reference, all);
   } else {
     Json workload = adaptation(*this);
     workload["name"] = reference;

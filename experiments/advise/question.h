@@ -15,10 +15,10 @@ struct Question {
   std::string cluster;  // a file or a preset
   std::string profile;  // the name of a workload
   Target target;
-  /// The time of a step, measured on the cluster's accelerator. If it is empty, the profile's times
-  /// are scaled.
+  /// The computation time of a step, in seconds, as measured on the cluster's accelerator. If it is
+  /// empty, the profile's times are scaled to that accelerator.
   std::optional<double> step_s;
-  std::optional<std::size_t> batch;   // samples per worker and step; if empty, those of the profile
+  std::optional<std::size_t> batch;   // samples per worker and step; if empty, the profile's batch
   std::filesystem::path candidates;   // a file; if empty, configs/advise.json
   std::vector<std::string> settings;  // "/json/pointer=value"; they override the file
   std::vector<std::string> algorithms;   // compare only these algorithms; if empty, all
@@ -29,16 +29,15 @@ struct Question {
   /// "advise-ethernet_10g-bert_large-accuracy0.8-51ms-batch64". Different questions have different
   /// names, so that no report mixes the answers of two questions. If the user gives files or
   /// settings, it ends in six hexadecimal digits of the hash of their content. Questions that
-  /// differ only in the choice of candidates share their runs.
+  /// differ only in the choice of candidates share their runs and their name.
   std::string name() const;
   /// The settings that turn the candidates' experiment into the experiment of this question; the
   /// user's settings come last. If the target is an accuracy and the experiment has no model that
   /// learns, it trains a classifier with the timing of the profile. Throws ConfigError.
   std::vector<std::string> all_settings() const;
-  /// A suffix that distinguishes questions with the same name that differ in files or settings of
-  /// the user.
-  std::string own_digits() const;
-  /// True if the user's settings set this pointer.
+  /// The end of the name that distinguishes questions with different files or settings of the user.
+  std::string hash_suffix() const;
+  /// True if one of the user's settings sets this pointer.
   bool sets(const std::string& pointer) const;
   /// The changes of the network over time that the user's settings set.
   KeptChanges kept() const;

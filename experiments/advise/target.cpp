@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "experiments/config/settings.h"
-#include "experiments/results/exchanges.h"
+#include "experiments/results/manifest.h"
 #include "experiments/run/shortfall.h"
 
 namespace trigram {
@@ -46,19 +46,19 @@ std::string why_not_compared(const Target& target, const Experiment& e, const Js
   return missing_exchanges(manifest, Compared::accuracy);
 }
 
-Reached never() {
+TimeToTarget never_reached() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return {kInfinity, kInfinity};
 }
 
-Reached cost(const Target& target, const Json& summary) {
+TimeToTarget cost(const Target& target, const Json& summary) {
   if (target.accuracy) {
     const Json& reached = summary.at("target");
-    if (!reached.at("time_s").is_number()) return never();
+    if (!reached.at("time_s").is_number()) return never_reached();
     return {reached.at("after_s").get<double>(), reached.at("time_s").get<double>()};
   }
   const Json rate = pace(summary).samples_per_s;
-  if (!rate.is_number()) return never();
+  if (!rate.is_number()) return never_reached();
   return {1 / rate.get<double>(), 1 / rate.get<double>()};
 }
 

@@ -5,22 +5,22 @@
 
 #include "core/config/option_type.h"
 #include "experiments/config/experiment.h"
-#include "experiments/results/reached.h"
+#include "experiments/results/time_to_target.h"
 
 namespace trigram {
 
 /// The criterion that ranks algorithms.
 struct Target {
-  std::optional<double>
-      accuracy;  // the accuracy to be reached as early as possible; empty: the target is throughput
+  /// The accuracy to be reached as early as possible; empty if the target is throughput.
+  std::optional<double> accuracy;
 
   /// Parses "throughput" or, for example, "accuracy=0.8". Throws ConfigError.
   static Target parse(const std::string& text);
   std::string text() const;
 };
 
-/// The long-run speed of a finished run, from its summary. If the run became steady, it is the
-/// speed of the repeating steps; otherwise that of all steps that the means cover.
+/// The long-run speed of a finished run, from its summary. If the run became steady, this is the
+/// speed of the repeating steps; otherwise it is the speed of all steps that the means cover.
 struct Pace {
   double step_s = 0;
   Json samples_per_s;  // sum over workers; null if there are no samples
@@ -28,12 +28,12 @@ struct Pace {
 Pace pace(const Json& summary);
 
 /// The infinite cost of a run that never reaches its target.
-Reached never();
+TimeToTarget never_reached();
 
 /// Returns the reason why a finished run, given its manifest, must not be compared by its target,
 /// as a phrase that follows its algorithm's name; empty if it may be compared. A time to an
 /// accuracy is valid even if the run was too short for means per step. It is not valid if the
-/// accuracy was reached in the warm-up, which is a different algorithm.
+/// accuracy was reached in the warm-up, which uses a different algorithm.
 std::string why_not_compared(const Target& target, const Experiment& experiment,
                              const Json& manifest);
 
@@ -41,6 +41,6 @@ std::string why_not_compared(const Target& target, const Experiment& experiment,
 /// cost is the time per sample over all workers, each of which has its own pace. For an accuracy
 /// (the run's target_accuracy), it is the time until the accuracy was reached, as an interval
 /// between evaluations.
-Reached cost(const Target& target, const Json& summary);
+TimeToTarget cost(const Target& target, const Json& summary);
 
 }  // namespace trigram

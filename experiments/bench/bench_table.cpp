@@ -20,13 +20,13 @@ std::string bench_header() {
                      "(GB/s)", "");
 }
 
-std::string bench_row(const Measured& m) {
+std::string bench_row(const Measurement& m) {
   return fmt::format(fmt::runtime(kColumns), m.operation, m.algorithm, m.bytes, m.count, "float",
                      m.redop, number(1e6 * m.seconds), number(1e-9 * m.algorithm_Bps()),
                      number(1e-9 * m.bus_Bps()), m.wrong ? std::to_string(*m.wrong) : "N/A");
 }
 
-Json bench_json(const Measured& m) {
+Json bench_json(const Measurement& m) {
   return {{"operation", m.operation}, {"algorithm", m.algorithm},
           {"bytes", m.bytes},         {"count", m.count},
           {"type", "float"},          {"redop", m.redop},

@@ -7,9 +7,10 @@
 
 namespace trigram {
 
-// The table has the columns of nccl-tests, preceded by the operation and the algorithm.
+// The table has the columns of nccl-tests, after a column for the operation and one for the
+// algorithm.
 std::string bench_header();
-std::string bench_row(const Measured& m);
-Json bench_json(const Measured& m);
+std::string bench_row(const Measurement& m);
+Json bench_json(const Measurement& m);
 
 }  // namespace trigram

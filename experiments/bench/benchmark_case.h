@@ -14,14 +14,15 @@ namespace trigram {
 class BenchmarkCase {
  public:
   virtual ~BenchmarkCase() = default;
-  /// Initializes the operands. If it is not called, `run` works on the results of the previous run.
+  /// Initializes the operands. Without another call, each `run` works on the results of the run
+  /// before it.
   virtual void fill() = 0;
   virtual void run() = 0;
   /// The number of elements that differ from the expected result of one `run` after `fill`. The
   /// expected result is computed independently.
   virtual std::size_t wrong() const = 0;
-  /// The bytes that hardware must move at least, per byte of the operand. Bus bandwidth is the
-  /// algorithm bandwidth times this factor.
+  /// The least number of bytes that hardware must move per byte of the operand. Bus bandwidth is
+  /// the algorithm bandwidth times this factor.
   virtual double bus_factor() const = 0;
 };
 

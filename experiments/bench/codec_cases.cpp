@@ -50,8 +50,8 @@ class CodecExercise : public BenchmarkCase {
 
 /// Counts the elements that differ. `expected` is in host memory.
 template <class T>
-std::size_t differing(Device& device, const Tensor& made, const Tensor& expected) {
-  const auto x = device.download<T>(made);
+std::size_t differing(Device& device, const Tensor& result, const Tensor& expected) {
+  const auto x = device.download<T>(result);
   const auto y = expected.values<T>();
   std::size_t count = 0;
   for (std::size_t i = 0; i < x.size(); ++i) count += std::memcmp(&x[i], &y[i], sizeof(T)) != 0;

@@ -16,7 +16,7 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-/// A short control message, which says, for example, that a receive has been posted.
+/// The payload of a control message such as "the receive is posted".
 Tensor notice(Context ctx) { return ctx.device->empty(16); }
 
 // Open MPI without `put` (btl_tcp_flags send). If a message is longer than the eager limit, its
@@ -25,11 +25,13 @@ Tensor notice(Context ctx) { return ctx.device->empty(16); }
 constexpr std::size_t kEagerBytes = 65536;  // btl_tcp_eager_limit, headers included
 constexpr std::size_t kHeaderBytes = 64;
 
-std::size_t ahead(const Tensor& x) {
+std::size_t eager_numel(const Tensor& x) {
   return std::min(x.numel(), (kEagerBytes - kHeaderBytes) / sizeof(float));
 }
-Tensor first(const Tensor& x) { return x.slice(0, ahead(x)); }
-Tensor rest(const Tensor& x) { return x.slice(ahead(x), x.numel() - ahead(x)); }
+Tensor eager_part(const Tensor& x) { return x.slice(0, eager_numel(x)); }
+Tensor remaining_part(const Tensor& x) {
+  return x.slice(eager_numel(x), x.numel() - eager_numel(x));
+}
 
 /// Starts all messages at once. They must have equal lengths.
 void transfer_without_put(Context ctx, std::span<const Transfer> messages) {
@@ -37,13 +39,13 @@ void transfer_without_put(Context ctx, std::span<const Transfer> messages) {
   const Tensor sent_notice = notice(ctx), received_notice = notice(ctx);
   for (const auto& [kind, x, peer, traffic] : messages) {
     const bool sends = kind == Transfer::send;
-    announced.push_back({kind, first(x), peer, traffic});
+    announced.push_back({kind, eager_part(x), peer, traffic});
     answered.push_back({sends ? Transfer::recv : Transfer::send,
                         sends ? received_notice : sent_notice, peer, traffic});
-    remaining.push_back({kind, rest(x), peer, traffic});
+    remaining.push_back({kind, remaining_part(x), peer, traffic});
   }
   ctx.comm->transfer(announced);
-  if (rest(messages[0].tensor).numel() == 0) return;
+  if (remaining_part(messages[0].tensor).numel() == 0) return;
   ctx.comm->transfer(answered);
   ctx.comm->transfer(remaining);
 }
@@ -128,15 +130,16 @@ Tensor GlooRing::segment(int i) const {
   return x_.part(index((i + segments_) % segments_), index(segments_));
 }
 
-/// Iteration i sends segment `begin` + i, and iteration i + 2 receives segment `begin` + i + 2. A
-/// chunk has two segments, so the received segment is in the chunk after the sent segment.
+/// One phase of the ring: the reduce-scatter if `reduces`, else the allgather. Iteration i receives
+/// segment `begin` + i, except for the first two iterations, and then sends it on, except for the
+/// last two. So two segments, that is, one chunk, are in flight at a time.
 void GlooRing::phase(Context ctx, int begin, bool reduces) {
   const int to = (rank_ + ranks_ - 1) % ranks_, from = (rank_ + 1) % ranks_;
   const Tensor ready = notice(ctx), peer_ready = notice(ctx);
   std::vector<std::shared_ptr<Work>> sent;
   for (int i = 0; i < segments_; ++i) {
     if (i >= 2) {
-      const Tensor mine = segment(begin + 2 + i - 2);
+      const Tensor mine = segment(begin + i);
       const Tensor arrived = reduces ? tmp_.slice(0, mine.numel()) : mine;
       receive(ctx, arrived, from);
       if (reduces) accumulate(ctx, Reduce::sum, arrived, mine);

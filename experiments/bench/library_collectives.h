@@ -7,8 +7,8 @@
 
 namespace trigram {
 
-// Collectives of other libraries over TCP, message by message. With them, the simulator predicts
-// how long the libraries take. They need a world whose sends do not wait for the receiver
+// Collectives of other libraries over TCP, message by message, with which the simulator predicts
+// how long these libraries take. They need a world whose sends do not wait for the receiver
 // (Communicator::buffered). Open MPI's protocol for long messages is a property of the transport,
 // Transport::Protocol::open_mpi. The handshakes of gloo, and of Open MPI without `put`, are
 // implemented here.
@@ -26,8 +26,8 @@ void open_mpi_linear_all_to_all_without_put(Context ctx, const Tensor& x, const 
 /// of ranks must be even, and the chunk of each rank at most 2 MiB.
 ///
 /// A rank sends and receives at the same time, so it needs two streams. Messages go between streams
-/// of the same name: "even" streams carry the data of even ranks and the notices of the ranks that
-/// receive them; "odd" streams carry the same for odd ranks.
+/// of the same name. "even" streams carry the data that even ranks send, and the notices that the
+/// receivers of these data send back; "odd" streams do the same for odd ranks.
 class GlooRing {
  public:
   GlooRing(Context ctx, const Tensor& x);

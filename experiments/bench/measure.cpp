@@ -16,8 +16,8 @@ constexpr int kStart = -2, kResult = -3;
 
 std::int64_t bits_of(double value) { return std::bit_cast<std::int64_t>(value); }
 
-/// On rank 0, sets `seconds` to the maximum and `wrong` to the sum over all ranks. Rank 0 returns
-/// when all ranks have called it.
+/// Sets, on rank 0, `seconds` to the maximum and `wrong` to the sum over all ranks. Rank 0 returns
+/// when all ranks have called this function.
 void combine(const Context& ctx, int tag, double& seconds, std::int64_t& wrong) {
   if (ctx.world_rank > 0) return ctx.control->post(0, tag, bits_of(seconds), wrong);
   for (int others = ctx.world_size - 1; others > 0; --others) {
@@ -27,7 +27,8 @@ void combine(const Context& ctx, int tag, double& seconds, std::int64_t& wrong) 
   }
 }
 
-/// Returns on all ranks at the same time, provided that their clocks agree and no rank is late.
+/// Waits until a common start time, which is 1 s ahead in simulated time and 1 ms in real time. A
+/// rank that is late returns immediately.
 void start_together(const Context& ctx, bool simulated) {
   double start_s = ctx.stream->now();
   std::int64_t none = 0;
@@ -51,46 +52,47 @@ void wait_in_chain(const Context& ctx, std::size_t nbytes) {
   if (ctx.rank() + 1 < ctx.size()) send(ctx, token, ctx.rank() + 1);
 }
 
-std::size_t elements(std::size_t bytes, std::size_t ranks) {
+/// The elements in `bytes`, rounded down to a multiple of the number of ranks.
+std::size_t whole_elements(std::size_t bytes, std::size_t ranks) {
   return bytes / sizeof(float) / ranks * ranks;
 }
 
-Measured measure_one(const Context& ctx, const BenchEntry& entry, std::size_t count,
-                     const SizeRange& ladder, bool simulated) {
+Measurement measure_one(const Context& ctx, const BenchEntry& entry, std::size_t count,
+                        const SizeRange& sizes, bool simulated) {
   const auto exercise = entry.make(ctx, count);
   std::int64_t wrong = 0;
   exercise->fill();
-  if (ladder.check) {
+  if (sizes.check) {
     exercise->run();
     wrong = static_cast<std::int64_t>(exercise->wrong());
   }
   start_together(ctx, simulated);
-  wait_in_chain(ctx, ladder.chain_bytes);
-  double seconds = seconds_of(ctx, ladder, [&] { exercise->run(); });
+  wait_in_chain(ctx, sizes.chain_bytes);
+  double seconds = seconds_of(ctx, sizes, [&] { exercise->run(); });
   combine(ctx, kResult, seconds, wrong);
-  Measured m{entry.operation, entry.algorithm, entry.redop, count * sizeof(float), count};
+  Measurement m{entry.operation, entry.algorithm, entry.redop, count * sizeof(float), count};
   m.seconds = seconds / entry.runs;
   m.bus_factor = exercise->bus_factor();
-  if (ladder.check) m.wrong = static_cast<std::size_t>(wrong);
+  if (sizes.check) m.wrong = static_cast<std::size_t>(wrong);
   return m;
 }
 
 }  // namespace
 
-std::vector<std::size_t> counts(const SizeRange& ladder, std::size_t ranks) {
+std::vector<std::size_t> element_counts(const SizeRange& sizes, std::size_t ranks) {
   std::vector<std::size_t> all;
-  for (std::size_t bytes = ladder.min_bytes; bytes <= ladder.max_bytes;
-       bytes *= static_cast<std::size_t>(ladder.factor)) {
-    const std::size_t count = std::max(elements(bytes, ranks), ranks);
+  for (std::size_t bytes = sizes.min_bytes; bytes <= sizes.max_bytes;
+       bytes *= static_cast<std::size_t>(sizes.factor)) {
+    const std::size_t count = std::max(whole_elements(bytes, ranks), ranks);
     if (all.empty() || all.back() != count) all.push_back(count);
   }
   return all;
 }
 
-double seconds_of(const Context& ctx, const SizeRange& ladder, const std::function<void()>& run) {
-  for (int i = 0; i < ladder.warm_up; ++i) run();
+double seconds_of(const Context& ctx, const SizeRange& sizes, const std::function<void()>& run) {
+  for (int i = 0; i < sizes.warm_up; ++i) run();
   std::vector<double> seconds;
-  for (int i = 0; i < ladder.iterations; ++i) {
+  for (int i = 0; i < sizes.iterations; ++i) {
     const double begin_s = ctx.stream->now();
     double taken_s = 0;
     int runs = 0;
@@ -99,20 +101,20 @@ double seconds_of(const Context& ctx, const SizeRange& ladder, const std::functi
       ctx.stream->synchronize();
       ++runs;
       taken_s = ctx.stream->now() - begin_s;
-    } while (taken_s < ladder.batch_s);
+    } while (taken_s < sizes.batch_s);
     seconds.push_back(taken_s / runs);
   }
-  return quantile(std::move(seconds), ladder.quantile);
+  return quantile(std::move(seconds), sizes.quantile);
 }
 
-void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const SizeRange& ladder,
-             bool simulated, const std::function<void(const Measured&)>& row) {
+void measure(const Context& ctx, const std::vector<BenchEntry>& entries, const SizeRange& sizes,
+             bool simulated, const std::function<void(const Measurement&)>& report) {
   const auto ranks = static_cast<std::size_t>(ctx.size());
   for (const BenchEntry& entry : entries) {
     if (ranks < entry.least_ranks) continue;
-    for (const std::size_t count : counts(ladder, ranks)) {
-      const Measured m = measure_one(ctx, entry, count, ladder, simulated);
-      if (ctx.world_rank == 0) row(m);
+    for (const std::size_t count : element_counts(sizes, ranks)) {
+      const Measurement m = measure_one(ctx, entry, count, sizes, simulated);
+      if (ctx.world_rank == 0) report(m);
     }
   }
 }

@@ -10,21 +10,14 @@
 namespace trigram {
 namespace {
 
-Json runtime_json(const std::string& text) {
-  if (text.empty()) return in_a_job() ? "mpi" : "threads";
-  if (text[0] != '{') return text;
-  const auto parsed = try_parse_json(text);
-  if (!parsed) throw ConfigError("--runtime", "expected a name or an object in JSON");
-  return *parsed;
-}
-
 Json read_cluster(const std::string& name) {
   if (name.empty()) return nullptr;
   const ClusterFile file = read_cluster_file(name, "--cluster");
   return {{"description", file.description}, {"pointer", file.pointer}, {"path", file.path}};
 }
 
-Cluster flat(int ranks) {
+/// A cluster with one rank per node.
+Cluster one_rank_per_node(int ranks) {
   Cluster cluster;
   cluster.nodes = ranks;
   return cluster;
@@ -45,7 +38,7 @@ Cluster cluster_of(const Json& file, int wanted_ranks, const World& world) {
                                              started, wanted_ranks));
   if (file.is_null()) {
     constexpr int kFewest = 2;
-    return (world.simulated ? flat : one_node)(ranks > 0 ? ranks : kFewest);
+    return (world.simulated ? one_rank_per_node : one_node)(ranks > 0 ? ranks : kFewest);
   }
   const Cluster cluster =
       ClusterFile{file.at("description"), file.at("pointer"), file.at("path")}.cluster();
@@ -57,15 +50,23 @@ Cluster cluster_of(const Json& file, int wanted_ranks, const World& world) {
 
 }  // namespace
 
-Json read_place(const PlaceOptions& options) {
-  return {
-      {"runtime", resolve_component(worlds(), "world", runtime_json(options.runtime), "--runtime")},
-      {"cluster", read_cluster(options.cluster)},
-      {"ranks", options.ranks}};
+Json parse_component(const std::string& text, const std::string& option) {
+  if (!text.starts_with('{')) return text;
+  const auto parsed = json_or_nothing(text);
+  if (!parsed) throw ConfigError(option, "expected a name or an object in JSON");
+  return *parsed;
 }
 
-BenchPlace find_place(const Json& read) {
-  const Json& runtime = read.at("runtime");
+Json read_place(const PlaceOptions& options) {
+  const Json runtime = options.runtime.empty() ? Json(in_a_job() ? "mpi" : "threads")
+                                               : parse_component(options.runtime, "--runtime");
+  return {{"runtime", resolve_component(worlds(), "world", runtime, "--runtime")},
+          {"cluster", read_cluster(options.cluster)},
+          {"ranks", options.ranks}};
+}
+
+BenchPlace find_place(const Json& files) {
+  const Json& runtime = files.at("runtime");
   const World& world = find_component(worlds(), "world", runtime, "--runtime");
   if (!world.unavailable.empty())
     throw ConfigError("--runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
@@ -75,10 +76,10 @@ BenchPlace find_place(const Json& read) {
         "--runtime",
         fmt::format("a launcher started {} processes; expected a world of processes, not {}",
                     mpi_process().size, world.name));
-  return {&world, runtime, cluster_of(read.at("cluster"), read.at("ranks"), world)};
+  return {&world, runtime, cluster_of(files.at("cluster"), files.at("ranks"), world)};
 }
 
-std::unique_ptr<Runtime> BenchPlace::make() const {
+std::unique_ptr<Runtime> BenchPlace::make_runtime() const {
   // Worlds use the workload only for the time of modelled computation, and benchmarks have no such
   // computation.
   const auto workload = make_workload_factory(

@@ -11,9 +11,10 @@ namespace trigram {
 /// The options by which a user chooses where a benchmark runs, without an experiment.
 struct PlaceOptions {
   std::string runtime;  // name of a world, or {"name": ..., options} in JSON
-  std::string cluster;  // a file or a preset; if empty, one node per rank in simulated worlds, and
-                        // otherwise a single node
-  int ranks = 0;        // 0: the ranks of the cluster or of the job; 2 if there are neither
+  /// A file or a preset. If it is empty, the cluster has one node per rank in simulated worlds, and
+  /// a single node in other worlds.
+  std::string cluster;
+  int ranks = 0;  // 0: the ranks of the cluster or of the job; 2 if there are neither
 };
 
 /// The world and the cluster in which a benchmark runs.
@@ -21,14 +22,19 @@ struct BenchPlace {
   const World* world;
   Json runtime;  // resolved
   Cluster cluster;
-  std::unique_ptr<Runtime> make() const;
+  std::unique_ptr<Runtime> make_runtime() const;
 };
 
-/// The resolved world as "runtime", the content of the file as "cluster" (null: none), and "ranks".
-/// In a job, rank 0 alone reads the file. Throws ConfigError, reported at the option that causes
-/// it.
+/// Parses the value of an option that is a name or an object in JSON. Throws ConfigError at
+/// `option`.
+Json parse_component(const std::string& text, const std::string& option);
+
+/// Reads the files that the options name. Returns the resolved world as "runtime", the content of
+/// the cluster's file as "cluster" (null if there is none), and "ranks". In a job, only rank 0
+/// calls this. Throws ConfigError at the option that causes the error.
 Json read_place(const PlaceOptions& options);
-/// Throws ConfigError, too, for example if this process cannot run the world.
-BenchPlace find_place(const Json& read);
+/// The place, from the result of read_place. Throws ConfigError, for example if this process cannot
+/// run the world.
+BenchPlace find_place(const Json& files);
 
 }  // namespace trigram

@@ -17,51 +17,46 @@ constexpr std::size_t kSides[] = {32, 64, 128, 256};
 constexpr double kBatch_s = 0.05;
 constexpr int kRunsPerBatch = 10;  // the requested number of iterations is divided by this
 
-/// A collective benchmark that is used as a probe.
-BenchEntry bench(const std::string& operation) {
-  const auto& all = collective_benches();
-  return *std::find_if(all.begin(), all.end(),
-                       [&](const BenchEntry& e) { return e.operation == operation; });
+/// The same sizes, measured in batches, for operations that do not involve other ranks.
+SizeRange in_batches(SizeRange sizes) {
+  sizes.batch_s = kBatch_s;
+  sizes.iterations = std::max(1, sizes.iterations / kRunsPerBatch);
+  return sizes;
 }
 
-/// The ladder for device operations, which do not involve other ranks.
-SizeRange in_batches(SizeRange ladder) {
-  ladder.batch_s = kBatch_s;
-  ladder.iterations = std::max(1, ladder.iterations / kRunsPerBatch);
-  return ladder;
-}
-
-std::vector<Sample> climb(const Context& ctx, const BenchEntry& entry, SizeRange ladder,
-                          bool count_traffic) {
-  ladder.check = false;
+std::vector<Sample> measure_sizes(const Context& ctx, const BenchEntry& entry, SizeRange sizes,
+                                  bool count_traffic) {
+  sizes.check = false;
   std::vector<Sample> samples;
-  measure(ctx, {entry}, ladder, false, [&](const Measured& m) {
+  measure(ctx, {entry}, sizes, false, [&](const Measurement& m) {
     const double traffic = count_traffic ? m.bus_factor : 1;
     samples.push_back({traffic * static_cast<double>(m.bytes), m.seconds});
   });
   return samples;
 }
 
-Probe gemm(const Context& ctx, const SizeRange& ladder) {
+Probe gemm(const Context& ctx, const SizeRange& sizes) {
   Probe probe{"gemm", {}, {}, "FLOP"};
   for (const std::size_t side : kSides)
-    probe.samples.push_back({gemm_flops(side), gemm_seconds(ctx, side, ladder)});
+    probe.samples.push_back({gemm_flops(side), gemm_seconds(ctx, side, sizes)});
   return probe;
 }
 
 /// Makes all measurements from the point of view of this rank.
 Calibration probe_all(const Context& ctx, const CalibrationOptions& options) {
   Calibration c;
-  const SizeRange batches = in_batches(options.ladder);
+  const SizeRange batches = in_batches(options.sizes);
   for (const BenchEntry& entry : device_probes())
-    c.probes.push_back({entry.operation, climb(ctx, entry, batches, true), {}});
+    c.probes.push_back({entry.operation, measure_sizes(ctx, entry, batches, true), {}});
   c.probes.push_back(gemm(ctx, batches));
   if (ctx.size() > 1)
-    for (const char* name : {"pingpong", "sendrecv", "allreduce"})
-      c.probes.push_back({name, climb(ctx, bench(name), options.ladder, false), {}});
-  if (ctx.size() > 1) c.window = probe_window(ctx, options.ladder);
+    for (const char* name : {"pingpong", "sendrecv", "allreduce"}) {
+      const auto entry = std::ranges::find(collective_benches(), name, &BenchEntry::operation);
+      c.probes.push_back({name, measure_sizes(ctx, *entry, options.sizes, false), {}});
+    }
+  if (ctx.size() > 1) c.window = probe_window(ctx, options.sizes);
   if (options.workload)
-    c.step = probe_step(ctx, *options.workload, options.steps, options.ladder.quantile);
+    c.step = probe_step(ctx, *options.workload, options.steps, options.sizes.quantile);
   return c;
 }
 
@@ -88,8 +83,9 @@ const RateOfProbe* rate_of(const Probe& probe) {
   return nullptr;
 }
 
-/// All operations share the launch overhead, and operations of one kind also share a rate. An
-/// operation with several launches counts as so many operations on equal parts.
+/// Fits the rates and the launch overhead of the accelerator. All device probes share the overhead,
+/// and probes with the same rate share that rate. A call with n kernel launches counts as n
+/// calls on equal parts of the data.
 void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
   std::vector<double Accelerator::*> rates;
   std::vector<std::vector<Sample>> kinds;
@@ -114,12 +110,12 @@ void describe_device(std::vector<Probe>& probes, Accelerator& accelerator) {
 }
 
 /// If the window limits a connection, describes the window, and the bandwidth of the NICs without
-/// that limit. The other properties of TCP (slow start and the behaviour of idle streams) are not
-/// measured: they are Linux's defaults.
+/// that limit. The other properties of TCP (slow start and the behaviour of idle connections) are
+/// not measured; they get Linux's defaults.
 void describe_window(const WindowProbe& window, Cluster& cluster) {
   if (!window.binds()) return;
   cluster.transport.tcp = linux_tcp();
-  cluster.transport.tcp.window_bytes = std::round(window.under_way_bytes());
+  cluster.transport.tcp.window_bytes = std::round(window.in_flight_bytes());
   double& bandwidth_Bps = cluster.inter.bandwidth_Bps;
   bandwidth_Bps = std::max(bandwidth_Bps, window.together_Bps);
   cluster.intra.bandwidth_Bps = bandwidth_Bps;
@@ -148,8 +144,8 @@ Calibration calibrate(Runtime& runtime, int ranks, const CalibrationOptions& opt
   Calibration result;
   runtime.launch(Layout(ranks, 1), [&](const Context& raw) {
     const auto meter = instrument(raw, {});
-    Calibration mine = probe_all(meter->context(), options);
-    if (raw.world_rank == 0) result = std::move(mine);
+    Calibration own = probe_all(meter->context(), options);
+    if (raw.world_rank == 0) result = std::move(own);
   });
   if (!result.probes.empty()) describe(result, ranks);
   return result;

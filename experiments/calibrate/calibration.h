@@ -14,14 +14,14 @@
 namespace trigram {
 
 struct CalibrationOptions {
-  SizeRange ladder;
+  SizeRange sizes;
   std::shared_ptr<const WorkloadFactory> workload;  // null: no workload
   int steps = 30;                                   // training steps of the workload
 };
 
-/// The measurements of a probe at all its sizes, and the line fitted to them. A size is the length
-/// of a message in bytes, the number of bytes that an operation of the device reads and writes, or
-/// a number of arithmetic operations (`unit`).
+/// The measurements of a probe at all its sizes, and the line fitted to them. A size (in `unit`) is
+/// the length of a message in bytes, the number of bytes that an operation of the device reads and
+/// writes, or a number of arithmetic operations.
 struct Probe {
   std::string name;
   std::vector<Sample> samples;
@@ -34,17 +34,20 @@ struct Probe {
 ///
 ///   sendrecv   all ranks send to one neighbour and receive from the other at once: latency and
 ///              bandwidth of the NICs, under the contention of collectives
-///   pingpong   the same between two ranks while the others wait; for comparison only
+///   pingpong   messages between two ranks while the others wait; for comparison only
 ///   sgd        an optimizer's step on all ranks: memory bandwidth
 ///   axpby      y = x + y: the rate of reductions
 ///   copy       y = x: the rate of copies
 ///   encode     with the default codec: the rate of codecs, together with decode
-///   decode     the inverse; these five share one launch overhead
+///   decode     with the default codec
 ///   gemm       square matrix products on all ranks: the rate of arithmetic
 ///   workload   if given, replaces gemm: the rate of arithmetic that explains its step time
 ///   window     long messages over one connection and over several at once: the window of a
-///              connection and, where it binds, the bandwidth of the NICs, instead of sendrecv's
+///              connection and, if the window limits a connection, the bandwidth of the NICs,
+///              which then replaces the bandwidth of sendrecv
 ///   allreduce  by a ring; its fit is the prediction of the description, not a fitted line
+///
+/// The probes from sgd to decode share one launch overhead.
 struct Calibration {
   std::vector<Probe> probes;
   std::optional<StepProbe> step;
@@ -52,12 +55,12 @@ struct Calibration {
   Cluster cluster;
 };
 
-/// Fits lines to the probes and describes them as a cluster of `ranks` ranks. Throws
+/// Fits lines to the probes, and sets `cluster` to the equivalent cluster of `ranks` ranks. Throws
 /// std::runtime_error if no line fits the times (line_fit.h).
 void describe(Calibration& calibration, int ranks);
 
-/// Measures a world in real time on all its ranks and describes it. The result is that of rank 0,
-/// and so is an error in describing it. If ranks are processes, the other ranks get an empty
+/// Measures a world in real time on all its ranks and describes it. Rank 0 describes its own
+/// measurements, and throws if it cannot. If ranks are processes, the other ranks get an empty
 /// result.
 Calibration calibrate(Runtime& runtime, int ranks, const CalibrationOptions& options);
 

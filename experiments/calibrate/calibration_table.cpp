@@ -18,7 +18,7 @@ double fitted(const Calibration& c, const Probe& probe, const Sample& sample) {
                                    : probe.fit.seconds(sample.size);
 }
 
-/// The result of the probe of a connection's window, as a row of the table.
+/// The result of the window probe, as a row of the table.
 std::string window_row(const WindowProbe& w) {
   const auto row = [](const std::string& text) {
     return fmt::format("{:<20} {}\n", "window", text);
@@ -32,7 +32,7 @@ std::string window_row(const WindowProbe& w) {
   const std::string rates = fmt::format(
       "one connection moves {:.4g} MB/s at a round trip of {:.4g} ms, {} together {:.4g} MB/s",
       1e-6 * w.one_Bps, round_trip_ms, w.connections, 1e-6 * w.together_Bps);
-  const double nbytes = w.under_way_bytes();
+  const double nbytes = w.in_flight_bytes();
   return row((w.binds() ? fmt::format("{:.0f} B: ", nbytes)
                         : fmt::format("does not bind (at least {:.0f} B): ", nbytes)) +
              rates);

@@ -9,7 +9,7 @@ namespace trigram {
 /// The measured and the fitted times in aligned columns, and the fitted parameters.
 std::string calibration_table(const Calibration& calibration);
 
-/// A cluster description with `origin`, which says how it was made, as a comment.
+/// The cluster's description as JSON, with a comment that says how it was made (`origin`).
 std::string description_text(const Calibration& calibration, const std::string& origin);
 
 }  // namespace trigram

@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-// More bytes than the caches of CPUs and GPUs hold.
+// Total size of the operands, in bytes: more than the caches of CPUs and GPUs hold.
 constexpr std::size_t kColdBytes = std::size_t{128} << 20;
 constexpr std::size_t kAlignment = 64;  // in bytes; the alignment of separately allocated tensors
 
@@ -34,30 +34,30 @@ constexpr Operation kOperations[] = {
     {"decode", true, 1, 1, [](Device&, Codec& c, const Operands& o) { c.decode(o.x, o.y); }},
 };
 
-/// A benchmark in which each run uses operands that have not been used for a while, so that they
-/// are not in the caches.
+/// A benchmark that takes the operands of its runs in turn from a buffer that is larger than the
+/// caches, so that the operands of a run are not in the caches.
 class DeviceExercise final : public BenchmarkCase {
  public:
   DeviceExercise(const Operation& operation, const Context& ctx, std::size_t n)
       : operation_(operation), device_(*ctx.device), codec_(device_.codec({})) {
     const Tensor x = device_.empty(n);
     const Tensor y = operation.codes ? codec_->empty_wire(device_, x) : x;
-    x_apart_ = aligned(n, kAlignment / sizeof(float));
-    y_apart_ = aligned(y.numel(), kAlignment / size_of(y.dtype()));
-    const std::size_t count = std::max(kColdBytes / sizeof(float) / x_apart_, std::size_t{1});
-    xs_ = device_.empty(count * x_apart_);
-    ys_ = device_.empty(count * y_apart_, y.dtype());
+    x_stride_ = aligned(n, kAlignment / sizeof(float));
+    y_stride_ = aligned(y.numel(), kAlignment / size_of(y.dtype()));
+    const std::size_t count = std::max(kColdBytes / sizeof(float) / x_stride_, std::size_t{1});
+    xs_ = device_.empty(count * x_stride_);
+    ys_ = device_.empty(count * y_stride_, y.dtype());
     for (std::size_t i = 0; i < count; ++i)
       operands_.push_back(
-          {xs_.slice(i * x_apart_, n), ys_.slice(i * y_apart_, y.numel(), y.priced_numel())});
+          {xs_.slice(i * x_stride_, n), ys_.slice(i * y_stride_, y.numel(), y.priced_numel())});
   }
   /// Writes all operands, so that their memory is actually allocated.
   void fill() override {
     const auto& [x, y] = operands_.front();
     device_.fill_normal(x, Philox(1, 0, 0, Purpose::gradient_noise));
     operation_.codes ? codec_->encode(y, x) : device_.fill(y, 0);
-    repeat(xs_, x_apart_);
-    repeat(ys_, y_apart_);
+    repeat(xs_, x_stride_);
+    repeat(ys_, y_stride_);
   }
   void run() override {
     operation_.run(device_, *codec_, operands_[next_]);
@@ -69,11 +69,11 @@ class DeviceExercise final : public BenchmarkCase {
   }
 
  private:
-  /// Copies the first `have` elements over all others in few operations.
-  void repeat(const Tensor& all, std::size_t have) {
-    for (; have < all.numel(); have *= 2) {
-      const std::size_t count = std::min(have, all.numel() - have);
-      device_.copy(all.slice(have, count, count), all.slice(0, count, count));
+  /// Fills the tensor with repetitions of its first `period` elements, in few operations.
+  void repeat(const Tensor& all, std::size_t period) {
+    for (; period < all.numel(); period *= 2) {
+      const std::size_t count = std::min(period, all.numel() - period);
+      device_.copy(all.slice(period, count, count), all.slice(0, count, count));
     }
   }
   double traffic() const {
@@ -86,8 +86,8 @@ class DeviceExercise final : public BenchmarkCase {
   Device& device_;
   std::unique_ptr<Codec> codec_;
   Tensor xs_, ys_;
-  std::size_t x_apart_ = 0, y_apart_ = 0;  // distance between successive operands, in elements
-  std::vector<Operands> operands_;         // slices of xs_ and ys_
+  std::size_t x_stride_ = 0, y_stride_ = 0;  // distance between successive operands, in elements
+  std::vector<Operands> operands_;           // slices of xs_ and ys_
   std::size_t next_ = 0;
 };
 
@@ -113,12 +113,12 @@ double gemm_flops(std::size_t side) {
   return 2 * n * n * n;
 }
 
-double gemm_seconds(const Context& ctx, std::size_t side, const SizeRange& ladder) {
+double gemm_seconds(const Context& ctx, std::size_t side, const SizeRange& sizes) {
   const Tensor a = ctx.device->empty(side * side), b = ctx.device->empty(side * side),
                c = ctx.device->empty(side * side);
   ctx.device->fill(a, 1);
   ctx.device->fill(b, 1);
-  return seconds_of(ctx, ladder, [&] { ctx.device->nn().gemm({side, side, side}, a, b, 0, c); });
+  return seconds_of(ctx, sizes, [&] { ctx.device->nn().gemm({side, side, side}, a, b, 0, c); });
 }
 
 }  // namespace trigram

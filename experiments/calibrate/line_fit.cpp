@@ -7,7 +7,8 @@
 namespace trigram {
 namespace {
 
-// The sums with which sum (a u + b v - 1)^2 is minimised, where u = 1/t and v = size/t.
+// The sums from which the line a + b * size with the least sum of (a u + b v - 1)^2 is computed,
+// where u = 1 / seconds and v = size / seconds of a sample.
 struct Sums {
   double uu = 0, uv = 0, vv = 0, u = 0, v = 0;
 };
@@ -43,8 +44,8 @@ LineFit fit_line(std::span<const Sample> samples) {
   return fit;
 }
 
-// Given an overhead, the best b of a kind is (v - overhead uv) / vv. With these b, the total sum of
-// squares is a parabola in the overhead.
+// Given an overhead, the best b of a kind is (v - overhead * uv) / vv. With these b, the total sum
+// of squares is a parabola in the overhead, which has its minimum at u / uu.
 std::vector<LineFit> fit_lines(std::span<const std::vector<Sample>> kinds) {
   double u = 0, uu = 0, shortest_s = std::numeric_limits<double>::infinity();
   for (const std::vector<Sample>& samples : kinds) {

@@ -11,7 +11,7 @@ namespace trigram {
 /// The measured time of a training step without communication, and the costs from which the
 /// simulator computes the time of that step.
 struct StepProbe {
-  double seconds = 0;       // the quantile of the step times that probe_step was asked for
+  double seconds = 0;       // quantile `quantile_level` of the step times
   std::vector<Cost> costs;  // costs of the operations of one step
 };
 /// Trains on this rank alone for one warm-up step and `steps` measured steps. `workload` must have

@@ -1,4 +1,4 @@
-#include "experiments/cli/advice_json.h"
+#include "experiments/cli/advice_output.h"
 
 #include <cmath>
 
@@ -7,52 +7,52 @@ namespace {
 
 Json standing_json(const Standing& s, const Advice& advice, const Contest& contest) {
   const Candidate& c = contest.candidates()[s.candidate];
-  const bool there = s.reaches_target();
-  Json j = {
-      {"algorithm", c.name},
-      {"settings", c.coordinates},
-      {"trigram", c.trigram},
-      {"run", s.id},
-      {"step_s", nullptr},
-      {"samples_per_s", nullptr},
-      {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
-      {"tied", advice.leads(s) && advice.leaders().size() > 1},
-      {"behind", there && !advice.is_undecided(s) ? Json(advice.behind(s)) : Json()},
-      {"not_compared", s.not_compared.empty() ? Json() : Json(s.not_compared)},
-      {"needs_steps", s.needs_steps > 0 ? Json(s.needs_steps) : Json()},
-      {"rates_not_compared", s.rates_not_compared.empty() ? Json() : Json(s.rates_not_compared)}};
+  const bool reached = s.reaches_target();
+  Json j = {{"algorithm", c.name},
+            {"settings", c.coordinates},
+            {"trigram", c.trigram},
+            {"run", s.id},
+            {"step_s", nullptr},
+            {"samples_per_s", nullptr},
+            {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
+            {"tied", advice.leads(s) && advice.leaders().size() > 1},
+            {"behind", reached && !advice.is_undecided(s) ? Json(advice.behind(s)) : Json()},
+            {"not_compared", s.why_not_compared.empty() ? Json() : Json(s.why_not_compared)},
+            {"needs_steps", s.needs_steps > 0 ? Json(s.needs_steps) : Json()},
+            {"rates_not_compared",
+             s.why_rates_not_compared.empty() ? Json() : Json(s.why_rates_not_compared)}};
   if (contest.target().accuracy) {
-    j["time_to_accuracy_s"] = there ? Json(s.cost.time_s) : Json();
-    j["after_s"] = there ? Json(s.cost.after_s) : Json();
-    j["coarse"] = there && s.cost.coarse();
+    j["time_to_accuracy_s"] = reached ? Json(s.cost.time_s) : Json();
+    j["after_s"] = reached ? Json(s.cost.after_s) : Json();
+    j["coarse"] = reached && s.cost.is_coarse();
   }
   if (s.summary.is_null()) return j;
-  const Pace now = pace(s.summary);
-  j["step_s"] = now.step_s;
-  j["samples_per_s"] = now.samples_per_s;
+  const Pace long_run = pace(s.summary);
+  j["step_s"] = long_run.step_s;
+  j["samples_per_s"] = long_run.samples_per_s;
   return j;
 }
 
 Json sensitivity_json(const Sensitivity& o, const Contest& contest, const Advisor& advisor) {
-  const NetworkScale& scale = advisor.scale(o.of);
-  const std::string unit = o.of == Quantity::bandwidth ? "_Bps" : "_s";
+  const NetworkScale& scale = advisor.scale(o.quantity);
+  const std::string unit = o.quantity == Quantity::bandwidth ? "_Bps" : "_s";
   const auto put = [&](Json& j, const std::string& key, double factor) {
     if (!scale.from_zero()) j[key + "_factor"] = factor;
     j[key + unit] = scale.value(factor);
   };
   const auto settings = [&](std::size_t c) { return contest.candidates()[c].coordinates; };
-  Json j = {{"quantity", quantity_name(o.of)},
-            {"direction", o.more ? "up" : "down"},
+  Json j = {{"quantity", quantity_name(o.quantity)},
+            {"direction", o.increases ? "up" : "down"},
             {"first", nullptr},
             {"not_known", o.why_unknown.empty() ? Json() : Json(o.why_unknown)},
             {"not_compared", Json::array()}};
-  for (const std::size_t c : o.found.unknown) j["not_compared"].push_back(settings(c));
+  for (const std::size_t c : o.search.unknown) j["not_compared"].push_back(settings(c));
   put(j, "limit", o.limit);
-  const auto& flip = o.found.flip;
+  const auto& flip = o.search.flip;
   if (!flip) return j;
   put(j, "holds", flip->holds);
-  put(j, flip->first ? "flips" : "unknown", flip->flips);
-  if (flip->first) j["first"] = settings(*flip->first);
+  put(j, flip->leader ? "flips" : "unknown", flip->flips);
+  if (flip->leader) j["first"] = settings(*flip->leader);
   return j;
 }
 
@@ -60,13 +60,13 @@ Json sensitivity_json(const Sensitivity& o, const Contest& contest, const Adviso
 /// reaches the target.
 Json unequal_json(const UnequalNics& u, const Contest& contest) {
   const bool known = u.why_unknown.empty();
-  const auto more = [&](double cost_s) {
+  const auto change = [&](double cost_s) {
     return known && std::isfinite(cost_s) ? Json(cost_s / u.equal.time_s - 1) : Json();
   };
   return {{"settings", contest.candidates()[u.candidate].coordinates},
           {"bandwidth_jitter", kNicsDiffer},
-          {"least_more", more(u.least_s)},
-          {"most_more", more(u.most_s)},
+          {"least_more", change(u.least_s)},
+          {"most_more", change(u.most_s)},
           {"changes", u.changes},
           {"not_compared", known ? Json() : Json(u.why_unknown)}};
 }

@@ -1,4 +1,4 @@
-#include "experiments/cli/advice_table.h"
+#include "experiments/cli/advice_output.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,12 +13,11 @@ namespace {
 
 using Lines = std::vector<std::vector<std::string>>;
 
-/// The mark of means per step that are not those of the long run. Other tables and reports use the
-/// same mark.
-constexpr const char* kOff = "‡";
+/// Marks means per step that differ from the long run. Other tables and reports use the same mark.
+constexpr const char* kNotLongRun = "‡";
 
-std::string full_name(const Candidate& c) {
-  return c.settings.empty() ? c.name : c.name + " " + c.settings;
+std::string candidate_name(const Contest& contest, std::size_t candidate) {
+  return contest.candidates()[candidate].full_name();
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
@@ -29,34 +28,36 @@ std::string pace_text(double samples_per_s) {
                              : fmt::format("{:.0f}", samples_per_s);
 }
 
-double pace_of(const Standing& s, const char* who) {
-  return s.summary.at("paces").at(who).at("samples_per_s").get<double>();
+/// Samples per second of the "slowest" or the "fastest" worker.
+double worker_pace(const Standing& s, const char* worker) {
+  return s.summary.at("paces").at(worker).at("samples_per_s").get<double>();
 }
 
-/// True if the paces of its workers differ much, so that most samples come from workers that wait
-/// for nobody.
+/// True if the paces of the workers differ much, so that most samples come from workers that do not
+/// wait for the others.
 bool is_uneven(const Standing& s) {
   return s.summary.is_object() && s.summary.value("paces", Json()).is_object();
 }
 
-/// " (0.402 to 12.8)": the paces of the slowest and the fastest worker, to follow the sum over all.
-std::string paces_of(const Standing& s) {
+/// The range of the workers' paces, " (0.402 to 12.8)", which follows the sum over all workers;
+/// empty if they do not differ much.
+std::string pace_range(const Standing& s) {
   if (!is_uneven(s)) return "";
-  return fmt::format(" ({} to {})", pace_text(pace_of(s, "slowest")),
-                     pace_text(pace_of(s, "fastest")));
+  return fmt::format(" ({} to {})", pace_text(worker_pace(s, "slowest")),
+                     pace_text(worker_pace(s, "fastest")));
 }
 
-/// Samples per second if every worker had the pace of the slowest.
+/// Samples per second of all workers if each had the pace of the slowest.
 double at_the_slowest_pace(const Standing& s, const Contest& contest) {
   const Json& cluster = contest.cluster();
   if (!is_uneven(s)) return 1 / s.cost.time_s;
-  return pace_of(s, "slowest") * cluster.at("nodes").get<double>() *
+  return worker_pace(s, "slowest") * cluster.at("nodes").get<double>() *
          cluster.at("workers_per_node").get<double>();
 }
 
 /// The last column of the table, which says how far a candidate is behind the first.
-std::string distance(const Standing& s, const Advice& advice) {
-  if (!s.not_compared.empty()) return "not compared";
+std::string behind_text(const Standing& s, const Advice& advice) {
+  if (!s.why_not_compared.empty()) return "not compared";
   if (advice.is_undecided(s)) return advice.leads(s) ? "tie" : "not ranked";
   return &s == &advice.standings.front() || !s.reaches_target() ? "-" : percent(advice.behind(s));
 }
@@ -69,28 +70,32 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
   for (std::size_t i = 0; i < advice.standings.size(); ++i) {
     const Standing& s = advice.standings[i];
     const Candidate& c = contest.candidates()[s.candidate];
-    auto& line = lines.emplace_back(std::vector<std::string>{
-        s.not_compared.empty() ? fmt::format("{}", i + 1) : "!", c.name, c.settings, c.trigram});
-    const bool there = s.reaches_target();
-    if (accuracy) line.push_back(there ? s.cost.text() : s.not_compared.empty() ? "never" : "-");
+    auto& line = lines.emplace_back(
+        std::vector<std::string>{s.why_not_compared.empty() ? fmt::format("{}", i + 1) : "!",
+                                 c.name, c.settings, c.trigram});
+    if (accuracy) {
+      const char* none = s.why_not_compared.empty() ? "never" : "-";
+      line.push_back(s.reaches_target() ? s.cost.text() : none);
+    }
     if (s.summary.is_null()) {
       line.insert(line.end(), {"failed", "-", "-"});
       continue;
     }
-    const Pace now = pace(s.summary);
-    const std::string mark = s.rates_not_compared.empty() ? "" : fmt::format(" {}", kOff);
-    line.push_back(fmt::format("{:.2f}{}", 1e3 * now.step_s, mark));
+    const Pace long_run = pace(s.summary);
+    const std::string mark =
+        s.why_rates_not_compared.empty() ? "" : fmt::format(" {}", kNotLongRun);
+    line.push_back(fmt::format("{:.2f}{}", 1e3 * long_run.step_s, mark));
     line.push_back(
-        now.samples_per_s.is_number()
-            ? fmt::format("{:.0f}{}{}", now.samples_per_s.get<double>(), paces_of(s), mark)
+        long_run.samples_per_s.is_number()
+            ? fmt::format("{:.0f}{}{}", long_run.samples_per_s.get<double>(), pace_range(s), mark)
             : "-");
-    line.push_back(distance(s, advice));
+    line.push_back(behind_text(s, advice));
   }
   return lines;
 }
 
-/// Names the first candidate, and those that may be earlier because evaluations are too sparse to
-/// tell.
+/// Names the first candidate, and the candidates that may be earlier because evaluations are too
+/// sparse to tell.
 template <class Name>
 std::string best_line(const Advice& advice, const Name& name) {
   std::vector<std::string> open;
@@ -105,14 +110,14 @@ std::string best_line(const Advice& advice, const Name& name) {
 }
 
 std::string verdict(const Advice& advice, const Contest& contest) {
-  const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
+  const auto name = [&](const Standing& s) { return candidate_name(contest, s.candidate); };
   const Standing& first = advice.standings.front();
   if (!first.reaches_target())
     return contest.target().accuracy
                ? fmt::format("no candidate reaches {}\n", contest.target().text())
                : "no run of a candidate shows what its algorithm costs\n";
-  const std::vector<const Standing*> level = advice.leaders();
-  if (level.size() == 1) {
+  const std::vector<const Standing*> leaders = advice.leaders();
+  if (leaders.size() == 1) {
     const auto second = std::ranges::find_if(advice.standings, [&](const Standing& s) {
       return &s != &first && s.reaches_target() && !advice.is_undecided(s);
     });
@@ -124,17 +129,17 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   }
   std::string text = contest.target().accuracy ? "tie, as far as evaluations tell: "
                                                : fmt::format("tie, within {:g} %: ", 100 * kTie);
-  for (const Standing* s : level)
-    text += fmt::format("{}{}{}", s == level.front() ? "" : "; ", name(*s),
-                        s->cost.coarse() ? " ~" : "");
+  for (const Standing* s : leaders)
+    text += fmt::format("{}{}{}", s == leaders.front() ? "" : "; ", name(*s),
+                        s->cost.is_coarse() ? " ~" : "");
   return text + "\n";
 }
 
-/// Warns if a leader is first only because its fast workers do not wait for the slowest one. Also
-/// says which candidate is first if all workers have the pace of the slowest.
-std::string uneven_paces(const Advice& advice, const Contest& contest) {
+/// Warns if a leader may be first only because its fast workers do not wait for the slowest worker,
+/// and then also says which candidate is first if all workers have the pace of the slowest.
+std::string uneven_pace_warnings(const Advice& advice, const Contest& contest) {
   if (contest.target().accuracy || !advice.standings.front().reaches_target()) return "";
-  const auto name = [&](const Standing& s) { return full_name(contest.candidates()[s.candidate]); };
+  const auto name = [&](const Standing& s) { return candidate_name(contest, s.candidate); };
   const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s, contest); };
   std::string text;
   for (const Standing* s : advice.leaders())
@@ -142,7 +147,7 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
       text += fmt::format(
           "warning: {}: its slowest worker makes {} samples/s, its fastest {}, and none waits for "
           "the other; at the slowest one's pace, all would make {}\n",
-          name(*s), pace_text(pace_of(*s, "slowest")), pace_text(pace_of(*s, "fastest")),
+          name(*s), pace_text(worker_pace(*s, "slowest")), pace_text(worker_pace(*s, "fastest")),
           pace_text(slow(*s)));
   if (text.empty()) return "";
   const auto best = std::ranges::max_element(
@@ -154,18 +159,16 @@ std::string uneven_paces(const Advice& advice, const Contest& contest) {
 }
 
 /// Says whether the answer changes if NICs differ.
-std::string where_nics_differ(const Advice& advice, const Contest& contest) {
+std::string unequal_nics_text(const Advice& advice, const Contest& contest) {
   if (advice.unequal.empty()) return "";
-  const auto name = [&](const UnequalNics& u) {
-    return full_name(contest.candidates()[u.candidate]);
-  };
+  const auto name = [&](const UnequalNics& u) { return candidate_name(contest, u.candidate); };
   const std::string where =
       fmt::format("where {} differ by {:g} %", has_one_node(contest.cluster()) ? "ports" : "NICs",
                   100 * kNicsDiffer);
   std::string text;
-  if (!advice.first_where_nics_differ().why_unknown.empty())
+  if (!advice.winner_with_unequal_nics().why_unknown.empty())
     text = fmt::format("warning: {}, it is not known who is first\n", where);
-  else if (advice.holds_where_nics_differ()) text = where + ", it is still first\n";
+  else if (advice.holds_with_unequal_nics()) text = where + ", it is still first\n";
   else text = fmt::format("warning: {}, {} is first\n", where, name(advice.unequal.front()));
   for (const UnequalNics& u : advice.unequal)
     if (!u.why_unknown.empty())
@@ -177,9 +180,9 @@ std::string where_nics_differ(const Advice& advice, const Contest& contest) {
   return text;
 }
 
-std::string title_of(Quantity of, const Contest& contest) {
-  if (of == Quantity::step_time) return "a step's computation";
-  return fmt::format("{} {}", quantity_name(of),
+std::string quantity_title(Quantity quantity, const Contest& contest) {
+  if (quantity == Quantity::step_time) return "a step's computation";
+  return fmt::format("{} {}", quantity_name(quantity),
                      has_one_node(contest.cluster()) ? "inside the node" : "between nodes");
 }
 
@@ -188,14 +191,14 @@ std::string factor_text(const NetworkScale& scale, double factor) {
   return scale.from_zero() ? "" : fmt::format(" (x{:.3g})", factor);
 }
 
-/// Says which candidate is first at the end of a sensitivity scan, and which candidates were not
-/// compared at all points before it.
-std::string first_then(const Sensitivity& o, const Advice& advice, const Contest& contest) {
-  const auto name = [&](std::size_t c) { return full_name(contest.candidates()[c]); };
-  const auto& [flip, unknown] = o.found;
+/// Says which candidate is first at the end of a search for a flip, and which candidates were not
+/// compared at some factor before it.
+std::string first_after_change(const Sensitivity& o, const Advice& advice, const Contest& contest) {
+  const auto name = [&](std::size_t c) { return candidate_name(contest, c); };
+  const auto& [flip, unknown] = o.search;
   if (!o.why_unknown.empty())
     return fmt::format("not known: {} {}", name(advice.standings.front().candidate), o.why_unknown);
-  std::string text = flip ? name(*flip->first) : "the same";
+  std::string text = flip ? name(*flip->leader) : "the same";
   for (const std::size_t c : unknown)
     text += fmt::format("{}{}", c == unknown.front() ? " (not compared: " : "; ", name(c));
   return unknown.empty() ? text : text + ")";
@@ -204,13 +207,15 @@ std::string first_then(const Sensitivity& o, const Advice& advice, const Contest
 Lines sensitivity_lines(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   Lines lines = {{"changed", "now", "to", "first then"}};
   for (const Sensitivity& o : advice.sensitivities) {
-    const NetworkScale& scale = advisor.scale(o.of);
-    const auto& flip = o.found.flip;
+    const NetworkScale& scale = advisor.scale(o.quantity);
+    const auto& flip = o.search.flip;
     const double factor = flip ? flip->flips : o.limit;
-    const char* way = flip ? (o.more ? "above" : "below") : (o.more ? "up to" : "down to");
-    lines.push_back({title_of(o.of, contest), scale.text(scale.from_zero() ? 0 : 1),
-                     fmt::format("{} {}{}", way, scale.text(factor), factor_text(scale, factor)),
-                     first_then(o, advice, contest)});
+    const char* direction =
+        flip ? (o.increases ? "above" : "below") : (o.increases ? "up to" : "down to");
+    lines.push_back(
+        {quantity_title(o.quantity, contest), scale.text(scale.from_zero() ? 0 : 1),
+         fmt::format("{} {}{}", direction, scale.text(factor), factor_text(scale, factor)),
+         first_after_change(o, advice, contest)});
   }
   return lines;
 }
@@ -232,7 +237,7 @@ std::string caveats_of_contest(const Contest& contest) {
   return text;
 }
 
-/// Says what the user can do about a run that was too short.
+/// Tells the user how to make the next run long enough.
 std::string remedy(const Standing& s) {
   if (s.summary.at("target").is_object() && s.summary.at("target").at("steps").is_number())
     return "; a higher accuracy takes more steps";
@@ -244,16 +249,17 @@ std::string remedy(const Standing& s) {
 /// Explains the marks, and says which candidates are not compared and why.
 std::string notes(const Advice& advice, const Contest& contest) {
   std::string text;
-  if (std::ranges::any_of(advice.standings, [](const Standing& s) { return s.cost.coarse(); }))
+  if (std::ranges::any_of(advice.standings, [](const Standing& s) { return s.cost.is_coarse(); }))
     text += kCoarseLegend;
   for (const Standing& s : advice.standings)
-    if (!s.not_compared.empty())
-      text += fmt::format("not compared: {}: {}{}\n", full_name(contest.candidates()[s.candidate]),
-                          s.not_compared, remedy(s));
+    if (!s.why_not_compared.empty())
+      text += fmt::format("not compared: {}: {}{}\n", candidate_name(contest, s.candidate),
+                          s.why_not_compared, remedy(s));
   for (const Standing& s : advice.standings)
-    if (!s.rates_not_compared.empty())
-      text += fmt::format("{} {}: its step and samples/s are not those of the long run: it {}\n",
-                          kOff, full_name(contest.candidates()[s.candidate]), s.rates_not_compared);
+    if (!s.why_rates_not_compared.empty())
+      text +=
+          fmt::format("{} {}: its step and samples/s are not those of the long run: it {}\n",
+                      kNotLongRun, candidate_name(contest, s.candidate), s.why_rates_not_compared);
   for (const std::string& line : contest.left_out()) text += "left out: " + line + "\n";
   return text;
 }
@@ -264,8 +270,8 @@ std::string advice_table(const Advice& advice, const Contest& contest, const Adv
   constexpr std::size_t kTexts = 4;
   std::string text = heading(contest) + caveats_of_contest(contest) + "\n" +
                      aligned(standing_lines(advice, contest), kTexts) + notes(advice, contest) +
-                     "\n" + verdict(advice, contest) + uneven_paces(advice, contest) +
-                     where_nics_differ(advice, contest);
+                     "\n" + verdict(advice, contest) + uneven_pace_warnings(advice, contest) +
+                     unequal_nics_text(advice, contest);
   if (!advice.sensitivities.empty())
     text += "\n" + aligned(sensitivity_lines(advice, contest, advisor), kTexts);
   return text +

@@ -4,10 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "experiments/cli/advice_json.h"
-#include "experiments/cli/advice_table.h"
-#include "experiments/cli/command_line.h"
+#include "experiments/cli/advice_output.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/exit_codes.h"
 
 namespace trigram {
@@ -38,13 +37,9 @@ int advise(Options& options, bool quiet) {
   return advisor.failed() ? kRunFailed : kOk;
 }
 
-}  // namespace
-
-void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action) {
-  auto options = std::make_shared<Options>();
+/// Adds the options that define the question.
+void add_question_options(CLI::App* command, const std::shared_ptr<Options>& options) {
   Question& question = options->question;
-  CLI::App* command = app.add_subcommand(
-      "advise", "Say which algorithm is best on a network and what would change the answer");
   command
       ->add_option("--cluster", question.cluster,
                    "File that describes the cluster, or name of a preset")
@@ -75,19 +70,24 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
                    "Compare only candidates with all of these properties: sync or async, full or "
                    "low, centralised or decentralised")
       ->delimiter(',');
+}
+
+}  // namespace
+
+void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "advise", "Say which algorithm is best on a network and what would change the answer");
+  add_question_options(command, options);
   command
       ->add_option("--range", options->advisor.range,
                    "Largest factor by which bandwidth and latency are changed")
       ->check(finite_between(1.1, 1e6))
       ->capture_default_str();
-  command->add_option("-o,--output", options->advisor.runner.output, "Folder for results")
-      ->capture_default_str();
+  add_output_option(*command, options->advisor.runner);
+  add_jobs_option(*command, options->advisor.runner);
   command
-      ->add_option("-j,--jobs", options->advisor.runner.max_parallel,
-                   "Number of concurrent simulations; 0: one per core")
-      ->check(CLI::Range(0, 4096));
-  command
-      ->add_option("--set", question.settings,
+      ->add_option("--set", options->question.settings,
                    "Set /json/pointer=value in the candidates' experiments and in the cluster")
       ->allow_extra_args(false);
   command->add_flag("-f,--force", options->advisor.runner.force, "Repeat finished runs, too");

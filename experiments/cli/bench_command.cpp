@@ -10,7 +10,7 @@
 #include "experiments/bench/measure.h"
 #include "experiments/bench/place.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/size_range_options.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
 #include "experiments/results/cores.h"
@@ -27,21 +27,15 @@ struct BenchOptions {
   bool no_check = false, json = false;
 };
 
-std::vector<BenchEntry> all_entries() {
-  std::vector<BenchEntry> all = collective_benches();
-  all.insert(all.end(), codec_benches().begin(), codec_benches().end());
-  return all;
-}
-
-bool among(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
 }
 
 std::vector<std::string> distinct(const std::vector<BenchEntry>& entries,
                                   std::string BenchEntry::*member) {
   std::vector<std::string> names;
   for (const BenchEntry& e : entries)
-    if (!among(names, e.*member)) names.push_back(e.*member);
+    if (!contains(names, e.*member)) names.push_back(e.*member);
   return names;
 }
 
@@ -49,24 +43,25 @@ std::vector<std::string> distinct(const std::vector<BenchEntry>& entries,
 void check_names(const std::string& option, const std::vector<std::string>& chosen,
                  const std::vector<std::string>& known) {
   for (const std::string& name : chosen)
-    if (!among(known, name)) unknown_name(option, option.substr(2), name, known);
+    if (!contains(known, name)) unknown_name(option, option.substr(2), name, known);
 }
 
-std::vector<BenchEntry> chosen(const BenchOptions& options, const World& world) {
-  const std::vector<BenchEntry> all = all_entries();
+std::vector<BenchEntry> chosen_entries(const BenchOptions& options, const World& world) {
+  std::vector<BenchEntry> all = collective_benches();
+  all.insert(all.end(), codec_benches().begin(), codec_benches().end());
   check_names("--operation", options.operations, distinct(all, &BenchEntry::operation));
   check_names("--algorithm", options.algorithms, distinct(all, &BenchEntry::algorithm));
-  if (!world.native && among(options.algorithms, "native"))
+  if (!world.native && contains(options.algorithms, "native"))
     throw ConfigError("--algorithm",
                       fmt::format("the world \"{}\" has no collectives of its own", world.name));
   // Collectives of other libraries run only if the user names them. They do not support every
   // number of ranks, nor worlds whose sends wait for receivers.
   std::vector<BenchEntry> entries;
   for (const BenchEntry& e : all)
-    if ((!e.imitates_library || (world.simulated && among(options.algorithms, e.algorithm))) &&
+    if ((!e.imitates_library || (world.simulated && contains(options.algorithms, e.algorithm))) &&
         (options.operations.empty() ? e.operation != "encode" && e.operation != "decode"
-                                    : among(options.operations, e.operation)) &&
-        (options.algorithms.empty() || among(options.algorithms, e.algorithm)) &&
+                                    : contains(options.operations, e.operation)) &&
+        (options.algorithms.empty() || contains(options.algorithms, e.algorithm)) &&
         (world.native || !e.native))
       entries.push_back(e);
   if (entries.empty())
@@ -76,47 +71,47 @@ std::vector<BenchEntry> chosen(const BenchOptions& options, const World& world) 
   return entries;
 }
 
-SizeRange ladder_of(const BenchOptions& options, bool simulated) {
-  SizeRange ladder;
-  ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
-  ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
-  if (ladder.max_bytes < ladder.min_bytes)
+SizeRange parse_sizes(const BenchOptions& options, bool simulated) {
+  SizeRange sizes;
+  sizes.min_bytes = parse_bytes("--min-bytes", options.min_bytes);
+  sizes.max_bytes = parse_bytes("--max-bytes", options.max_bytes);
+  if (sizes.max_bytes < sizes.min_bytes)
     throw ConfigError("--max-bytes", "expected at least --min-bytes");
-  ladder.factor = options.factor;
+  sizes.factor = options.factor;
   // One iteration is enough in simulated time, which does not vary.
-  ladder.iterations = options.iterations > 0 ? options.iterations : simulated ? 1 : 20;
-  ladder.warm_up = options.warm_up >= 0 ? options.warm_up : simulated ? 0 : 5;
-  ladder.check = !options.no_check;
-  if (options.chain != "0B") ladder.chain_bytes = bytes_in("--chain", options.chain);
-  return ladder;
+  sizes.iterations = options.iterations > 0 ? options.iterations : simulated ? 1 : 20;
+  sizes.warm_up = options.warm_up >= 0 ? options.warm_up : simulated ? 0 : 5;
+  sizes.check = !options.no_check;
+  if (options.chain != "0B") sizes.chain_bytes = parse_bytes("--chain", options.chain);
+  return sizes;
 }
 
 /// The entries to measure, and the world and sizes to measure them with.
 struct Bench {
   BenchPlace place;
   std::vector<BenchEntry> entries;
-  SizeRange ladder;
+  SizeRange sizes;
 };
 
-Bench resolve_bench(const BenchOptions& options, const Json& read) {
-  BenchPlace place = find_place(read);
-  std::vector<BenchEntry> entries = chosen(options, *place.world);
-  const SizeRange ladder = ladder_of(options, place.world->simulated);
-  check_sizes(ladder, place.cluster.ranks(), 1);
-  return {std::move(place), std::move(entries), ladder};
+Bench resolve_bench(const BenchOptions& options, const Json& files) {
+  BenchPlace place = find_place(files);
+  std::vector<BenchEntry> entries = chosen_entries(options, *place.world);
+  const SizeRange sizes = parse_sizes(options, place.world->simulated);
+  check_sizes(sizes, place.cluster.ranks(), 1);
+  return {std::move(place), std::move(entries), sizes};
 }
 
-/// Makes the measurements. On rank 0, calls `row` with each result as soon as it is known.
-void run_benches(const Bench& bench, const std::function<void(const Measured&)>& row) {
-  const auto& [place, entries, ladder] = bench;
+/// Makes the measurements. On rank 0, calls `report` with each result as soon as it is known.
+void run_benches(const Bench& bench, const std::function<void(const Measurement&)>& report) {
+  const auto& [place, entries, sizes] = bench;
   const bool simulated = place.world->simulated;
-  place.make()->launch(place.cluster.layout(), [&](const Context& raw) {
+  place.make_runtime()->launch(place.cluster.layout(), [&](const Context& raw) {
     // Operations are metered and priced as in training. Without checks, a simulation needs no
     // values.
     MeterOptions options;
-    options.phantom = simulated && !ladder.check;
+    options.phantom = simulated && !sizes.check;
     const auto meter = instrument(raw, std::move(options));
-    measure(meter->context(), entries, ladder, simulated, row);
+    measure(meter->context(), entries, sizes, simulated, report);
   });
 }
 
@@ -124,31 +119,31 @@ int bench(const BenchOptions& options) {
   std::optional<Bench> resolved;
   const bool job =
       resolve_here_or_in_job([&] { return read_place(options.place); },
-                             [&](const Json& read) { resolved = resolve_bench(options, read); });
-  const auto& [place, entries, ladder] = *resolved;
-  const bool speaks = rank_in_job() == 0;
-  const int cores = job ? agree_on_cores(watchdog_s(place.runtime)).here : available_cores();
+                             [&](const Json& files) { resolved = resolve_bench(options, files); });
+  const auto& [place, entries, sizes] = *resolved;
+  const bool prints = rank_in_job() == 0;
+  const int cores = job ? agree_on_cores(watchdog_s(place.runtime)).count : available_cores();
   std::size_t wrong = 0;
   Json rows = Json::array();
-  if (speaks && !options.json) {
+  if (prints && !options.json) {
     fmt::print("# world {}, {} ranks; {} time; {} iterations after {}\n", place.world->name,
                place.cluster.ranks(), place.world->simulated ? "simulated" : "wall",
-               ladder.iterations, ladder.warm_up);
+               sizes.iterations, sizes.warm_up);
     fmt::print("{}", bench_header());
   }
-  run_benches(*resolved, [&](const Measured& m) {
+  run_benches(*resolved, [&](const Measurement& m) {
     wrong += m.wrong.value_or(0);
     if (options.json) return rows.push_back(bench_json(m));
     fmt::print("{}", bench_row(m));
     std::fflush(stdout);
   });
-  if (speaks && options.json)
+  if (prints && options.json)
     fmt::print("{}\n", Json{{"schema_version", 1},
                             {"world", place.runtime},
                             {"time_kind", place.world->simulated ? "simulated" : "wall"},
                             {"ranks", place.cluster.ranks()},
-                            {"iterations", ladder.iterations},
-                            {"warm_up", ladder.warm_up},
+                            {"iterations", sizes.iterations},
+                            {"warm_up", sizes.warm_up},
                             {"machine", describe_machine(cores)},
                             {"rows", rows}}
                            .dump(2));
@@ -166,7 +161,7 @@ void add_runtime_options(CLI::App& command, PlaceOptions& place) {
       ->check(CLI::Range(1, 4096));
 }
 
-void add_bench_command(CLI::App& app, Action& action) {
+void add_bench_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto options = std::make_shared<BenchOptions>();
   CLI::App* command = app.add_subcommand(
       "bench", "Measure collectives and codecs; prints the columns of nccl-tests");

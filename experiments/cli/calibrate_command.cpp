@@ -4,13 +4,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/config/json_text.h"
 #include "core/logging/rank_log.h"
 #include "experiments/bench/place.h"
 #include "experiments/calibrate/calibration_table.h"
-#include "experiments/cli/command_line.h"
 #include "experiments/cli/commands.h"
-#include "experiments/cli/size_range_options.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/config/inputs.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
@@ -34,13 +32,7 @@ struct CalibrateOptions {
 /// The resolved workload; null if the option is empty.
 Json resolved_workload(const std::string& text) {
   if (text.empty()) return {};
-  Json j = text;
-  if (text[0] == '{') {
-    const auto parsed = try_parse_json(text);
-    if (!parsed) throw ConfigError("--workload", "expected a name or an object in JSON");
-    j = *parsed;
-  }
-  return resolve_workload(j, "--workload", ".");
+  return resolve_workload(parse_component(text, "--workload"), "--workload", ".");
 }
 
 std::shared_ptr<const WorkloadFactory> make_workload(const Json& resolved, int ranks) {
@@ -57,15 +49,15 @@ std::shared_ptr<const WorkloadFactory> make_workload(const Json& resolved, int r
 CalibrationOptions calibration_options(const CalibrateOptions& options, int ranks,
                                        const Json& workload) {
   CalibrationOptions c;
-  c.ladder.min_bytes = bytes_in("--min-bytes", options.min_bytes);
-  c.ladder.max_bytes = bytes_in("--max-bytes", options.max_bytes);
-  c.ladder.iterations = options.iterations;
-  c.ladder.quantile = options.quantile;
-  if (c.ladder.max_bytes < c.ladder.min_bytes * static_cast<std::size_t>(c.ladder.factor))
+  c.sizes.min_bytes = parse_bytes("--min-bytes", options.min_bytes);
+  c.sizes.max_bytes = parse_bytes("--max-bytes", options.max_bytes);
+  c.sizes.iterations = options.iterations;
+  c.sizes.quantile = options.quantile;
+  if (c.sizes.max_bytes < c.sizes.min_bytes * static_cast<std::size_t>(c.sizes.factor))
     throw ConfigError("--max-bytes",
-                      fmt::format("expected at least {} x --min-bytes", c.ladder.factor));
-  constexpr std::size_t kOfLine = 2;
-  check_sizes(c.ladder, ranks, kOfLine);
+                      fmt::format("expected at least {} x --min-bytes", c.sizes.factor));
+  constexpr std::size_t kSizesOfALine = 2;
+  check_sizes(c.sizes, ranks, kSizesOfALine);
   c.workload = make_workload(workload, ranks);
   return c;
 }
@@ -82,22 +74,23 @@ void check_description_writable(const std::string& path) {
 }
 
 /// Writes the file atomically: an existing file keeps its content until the new content is on disk.
-void write_whole(const fs::path& path, const std::string& text) {
-  if (fs::exists(path) && !fs::is_regular_file(path)) {  // for example a terminal or a pipe
+/// Terminals and pipes are written directly.
+void write_atomically(const fs::path& path, const std::string& text) {
+  if (fs::exists(path) && !fs::is_regular_file(path)) {
     std::ofstream file(path);
     if (!(file << text).flush()) throw std::runtime_error(path.string() + " cannot be written");
     return;
   }
-  const fs::path beside = path.string() + ".part";
-  write_durably(beside, text);
-  fs::rename(beside, path);
+  const fs::path temporary = path.string() + ".part";
+  write_durably(temporary, text);
+  fs::rename(temporary, path);
 }
 
-/// Takes part in the calibration of a rank other than 0. Its errors also occur on rank 0, which
-/// reports them.
-int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) {
+/// Takes part in the calibration as a rank other than 0. Errors of this rank also occur on rank 0,
+/// which reports them.
+int join_calibration(const BenchPlace& place, const CalibrationOptions& options) {
   try {
-    calibrate(*place.make(), place.cluster.ranks(), wanted);
+    calibrate(*place.make_runtime(), place.cluster.ranks(), options);
     return kOk;
   } catch (const ConfigError&) {
     throw;
@@ -107,53 +100,53 @@ int join_calibration(const BenchPlace& place, const CalibrationOptions& wanted) 
   }
 }
 
-/// The quantities to measure, and the world to measure them in.
+/// The options of the calibration, and the world to calibrate.
 struct ResolvedOptions {
   BenchPlace place;
   CalibrationOptions options;
 };
 
-/// What depends on files: the place, the resolved workload or null, and its input files.
+/// The inputs that depend on files: the result of read_place, the resolved workload (or null), and
+/// the hashes of the workload's input files.
 Json read_files(const CalibrateOptions& options) {
-  Json read = read_place(options.place);
+  Json files = read_place(options.place);
   const Json workload = resolved_workload(options.workload);
-  read["workload"] = workload;
-  read["inputs"] = workload.is_null()
-                       ? Json::object()
-                       : to_json(hash_inputs(*make_workload_factory(workload, "--workload")));
-  return read;
+  files["workload"] = workload;
+  files["inputs"] = workload.is_null()
+                        ? Json::object()
+                        : to_json(hash_inputs(*make_workload_factory(workload, "--workload")));
+  return files;
 }
 
-ResolvedOptions resolve(const CalibrateOptions& options, const Json& read) {
-  BenchPlace place = find_place(read);
+ResolvedOptions resolve(const CalibrateOptions& options, const Json& files) {
+  BenchPlace place = find_place(files);
   if (place.world->simulated)
     throw ConfigError("--runtime",
                       "expected a world in real time; a simulated world cannot be measured");
-  check_inputs(read.at("inputs"));
-  const CalibrationOptions wanted =
-      calibration_options(options, place.cluster.ranks(), read.at("workload"));
+  check_inputs(files.at("inputs"));
+  const CalibrationOptions calibration =
+      calibration_options(options, place.cluster.ranks(), files.at("workload"));
   if (place.cluster.workers_per_node > 1 && !options.place.cluster.empty())
     throw ConfigError(
         "--cluster",
         fmt::format("expected nodes of one worker, because every rank counts as a node, not of {}",
                     place.cluster.workers_per_node));
   check_description_writable(options.output);
-  return {std::move(place), wanted};
+  return {std::move(place), calibration};
 }
 
 int run_calibration(const CalibrateOptions& options) {
   std::optional<ResolvedOptions> resolved;
   resolve_here_or_in_job([&] { return read_files(options); },
-                         [&](const Json& read) { resolved = resolve(options, read); });
+                         [&](const Json& files) { resolved = resolve(options, files); });
   const BenchPlace& place = resolved->place;
-  const CalibrationOptions& wanted = resolved->options;
   const int ranks = place.cluster.ranks();
-  if (rank_in_job() != 0) return join_calibration(place, wanted);
-  const Calibration calibration = calibrate(*place.make(), ranks, wanted);
+  if (rank_in_job() != 0) return join_calibration(place, resolved->options);
+  const Calibration calibration = calibrate(*place.make_runtime(), ranks, resolved->options);
   fmt::print("# world {}, {} ranks\n{}", place.world->name, ranks, calibration_table(calibration));
   if (options.output.empty()) return kOk;
   const Json machine = describe_machine(available_cores());
-  write_whole(
+  write_atomically(
       options.output,
       description_text(calibration,
                        fmt::format("trigram calibrate: world {}, {} ranks, {}", place.world->name,
@@ -164,7 +157,7 @@ int run_calibration(const CalibrateOptions& options) {
 
 }  // namespace
 
-void add_calibrate_command(CLI::App& app, Action& action) {
+void add_calibrate_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto options = std::make_shared<CalibrateOptions>();
   CLI::App* command = app.add_subcommand(
       "calibrate", "Measure a world in real time and describe it as a cluster for the simulator");

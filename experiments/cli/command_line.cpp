@@ -26,6 +26,7 @@ const CLI::App& innermost(const CLI::App& app) {
   return given.empty() ? app : innermost(*given.front());
 }
 
+/// The error message for a word that is no command of `app`.
 std::string unknown_command(const CLI::App& app, const std::string& word) {
   try {
     unknown_name(app.get_name(), "command", word, commands_of(app));
@@ -36,8 +37,8 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
 
 std::string unknown_option(const CLI::App& app, const CLI::App& command, const std::string& word) {
   std::vector<std::string> names;
-  for (const CLI::App* having : {&command, &app})
-    for (const CLI::Option* option : having->get_options())
+  for (const CLI::App* scope : {&command, &app})
+    for (const CLI::Option* option : scope->get_options())
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   const std::string name = word.substr(0, word.find('='));
   return fmt::format("{}: no such option of trigram {}{}", name, command.get_name(),
@@ -46,19 +47,9 @@ std::string unknown_option(const CLI::App& app, const CLI::App& command, const s
 
 }  // namespace
 
-CLI::Validator finite_between(double least, double most) {
-  const auto refused = [least, most](const std::string& text) -> std::string {
-    double number = 0;
-    const bool read = CLI::detail::lexical_cast(text, number);
-    if (read && number >= least && number <= most) return {};
-    return fmt::format("expected a number from {} to {}, not {}", least, most, shortened(text));
-  };
-  return {refused, fmt::format("in [{} - {}]", least, most)};
-}
-
 std::vector<std::string> arguments_of(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  const auto command = std::find_if_not(words.begin(), words.end(), is_option);
+  const auto command = std::ranges::find_if_not(words, is_option);
   if (command == words.end() || *command != "help") return words;
   words.erase(command);
   words.emplace_back("--help");
@@ -69,7 +60,7 @@ std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error) 
   const CLI::App& command = innermost(app);
   const std::vector<std::string> rest = app.remaining(true);
   if (!command.get_subcommands([](const CLI::App*) { return true; }).empty()) {
-    const auto word = std::find_if_not(rest.begin(), rest.end(), is_option);
+    const auto word = std::ranges::find_if_not(rest, is_option);
     if (word != rest.end()) return printable(unknown_command(command, *word));
     if (rest.empty())
       return fmt::format("expected a command, one of {}; trigram help says what they do",

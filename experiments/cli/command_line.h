@@ -10,10 +10,7 @@ namespace trigram {
 std::vector<std::string> arguments_of(int argc, char** argv);
 
 /// The error message for a command line that `app` rejected with `error`. If a command or an option
-/// is misspelt, it suggests the nearest one.
+/// is misspelt, the message suggests the nearest name.
 std::string parse_error_text(const CLI::App& app, const CLI::ParseError& error);
-
-/// Checks that an option is a number from `least` to `most`. (CLI::Range would accept NaN.)
-CLI::Validator finite_between(double least, double most);
 
 }  // namespace trigram

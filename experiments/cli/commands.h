@@ -19,17 +19,17 @@ struct GlobalOptions {
 void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& action);
-void add_replay_command(CLI::App& app, Action& action);
+void add_replay_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Action& action);
-void add_status_command(CLI::App& app, Action& action);
+void add_status_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& action);
-void add_init_command(CLI::App& app, Action& action);
-void add_list_command(CLI::App& app, Action& action);
-void add_show_command(CLI::App& app, Action& action);
-void add_schema_command(CLI::App& app, Action& action);
-void add_report_command(CLI::App& app, Action& action);
-void add_bench_command(CLI::App& app, Action& action);
-void add_calibrate_command(CLI::App& app, Action& action);
+void add_init_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_list_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_show_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_schema_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_report_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_bench_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_calibrate_command(CLI::App& app, const GlobalOptions& global, Action& action);
 
 /// Adds the options of commands that measure a world without an experiment.
 void add_runtime_options(CLI::App& command, PlaceOptions& place);

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "experiments/cli/commands.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/cli/emulated_runs.h"
 #include "experiments/cli/world_comparison.h"
 #include "experiments/config/settings.h"
@@ -54,9 +55,9 @@ std::vector<std::string> worlds_of(const CompareWorldsOptions& options) {
   return names;
 }
 
-/// The options of a world that apply unless the file sets them. The threads of the world `threads`
-/// emulate the cluster's network.
-Json world_of(const std::string& name) {
+/// The world with the options that apply unless the file sets them: the world `threads` emulates
+/// the cluster's network.
+Json world_with_defaults(const std::string& name) {
   if (name == "threads") return {{"name", name}, {"shaping", "cluster"}};
   return {{"name", name}};
 }
@@ -69,19 +70,18 @@ std::vector<std::string> settings_in(const std::string& world, const std::vector
   for (const std::string& text : options.settings) {
     const std::string pointer = parse_setting(text).pointer;
     const auto has = [&](const std::string& name) { return has_option(name, pointer); };
-    if (!pointer.starts_with("/runtime/") || has(world) ||
-        std::none_of(all.begin(), all.end(), has))
+    if (!pointer.starts_with("/runtime/") || has(world) || std::ranges::none_of(all, has))
       settings.push_back(text);
   }
   return settings;
 }
 
 /// The experiment in one of the worlds.
-class Side {
+class WorldRuns {
  public:
-  /// Checks everything that can be checked before the runs.
-  Side(const std::string& world, const std::vector<std::string>& all,
-       const CompareWorldsOptions& options, bool quiet)
+  /// Checks everything that can be checked before the runs. `all` are the worlds of the comparison.
+  WorldRuns(const std::string& world, const std::vector<std::string>& all,
+            const CompareWorldsOptions& options, bool quiet)
       : options_(options.runner), quiet_(quiet) {
     const auto settings = settings_in(world, all, options);
     if (world == "mpi") {
@@ -89,13 +89,12 @@ class Side {
           EmulatedRuns::Options{options.config, settings, {}, options_}, quiet);
       return;
     }
-    const World& found = find_component(worlds(), "world", Json(world), "--worlds");
-    if (found.processes)
+    if (find_component(worlds(), "world", Json(world), "--worlds").processes)
       throw ConfigError("--worlds",
                         fmt::format("{} is a world of processes, which a launcher starts; give the "
                                     "folder of its results with --against",
                                     world));
-    plan_ = make_plan(options.config, settings, {.world = world_of(world)});
+    plan_ = make_plan(options.config, settings, {.world = world_with_defaults(world)});
   }
 
   /// Makes the missing runs. Returns an exit code.
@@ -120,25 +119,27 @@ class Side {
   std::unique_ptr<EmulatedRuns> emulated_;
 };
 
-using ByWorld = std::map<std::string, std::vector<Json>>;
+/// The manifests of finished runs, by world.
+using ManifestsByWorld = std::map<std::string, std::vector<Json>>;
 
 /// The finished runs, at or below a folder, of the plan's experiments in worlds other than
-/// `predicts`.
-ByWorld results_below(const fs::path& root, const Plan& plan, const std::string& predicts) {
+/// `predicting`.
+ManifestsByWorld results_below(const fs::path& root, const Plan& plan,
+                               const std::string& predicting) {
   if (std::error_code ignored; !fs::is_directory(root, ignored))
     throw ConfigError("--against", fmt::format("expected a folder of results, not \"{}\"",
                                                shortened(root.string())));
   std::set<std::string> wanted;
   for (const PlannedRun& run : plan.runs)
     wanted.insert(experiment_key({{"experiment", run.resolved}}));
-  ByWorld found;
+  ManifestsByWorld found;
   std::map<std::string, fs::path> first;
   for (const fs::path& folder : run_folders(root)) {
     const StoredRun stored = read_stored_run(folder, version().git);
     if (stored.state != StoredRun::done && stored.state != StoredRun::stale) continue;
     const std::string key = experiment_key(stored.manifest);
     const Json& runtime = stored.manifest["experiment"]["runtime"];
-    if (stored.manifest["world"] == predicts || !wanted.contains(key)) continue;
+    if (stored.manifest["world"] == predicting || !wanted.contains(key)) continue;
     const auto [same, is_new] = first.try_emplace(key + runtime.dump(), folder);
     if (!is_new)
       throw ConfigError(
@@ -151,11 +152,12 @@ ByWorld results_below(const fs::path& root, const Plan& plan, const std::string&
   if (found.empty())
     throw ConfigError("--against",
                       fmt::format("{} has no results of this experiment in a world other than {}",
-                                  root.string(), predicts));
+                                  root.string(), predicting));
   return found;
 }
 
-void print_comparison(const Plan& plan, const std::string& predicts, const std::string& measures,
+/// Compares results in the worlds `predicting` and `measuring`.
+void print_comparison(const Plan& plan, const std::string& predicting, const std::string& measuring,
                       const std::vector<Json>& predicted, const std::vector<Json>& measured) {
   const auto pairs = pair_up(predicted, measured);
   fmt::print("{}", world_comparison(pairs));
@@ -163,29 +165,29 @@ void print_comparison(const Plan& plan, const std::string& predicts, const std::
   for (const WorldPair& pair : pairs) paired.insert(pair.predicted["experiment"]);
   if (paired.size() < plan.runs.size())
     print_error(fmt::format("{} of {} runs are missing in {} or {}",
-                            plan.runs.size() - paired.size(), plan.runs.size(), predicts,
-                            measures));
+                            plan.runs.size() - paired.size(), plan.runs.size(), predicting,
+                            measuring));
 }
 
 int compare(const CompareWorldsOptions& options, bool quiet) {
   const std::vector<std::string> names = worlds_of(options);
-  std::vector<std::unique_ptr<Side>> sides;
+  std::vector<std::unique_ptr<WorldRuns>> runs;
   for (const std::string& name : names)
-    sides.push_back(std::make_unique<Side>(name, names, options, quiet));
-  ByWorld elsewhere;
-  if (options.against) elsewhere = results_below(*options.against, sides[0]->plan(), names[0]);
+    runs.push_back(std::make_unique<WorldRuns>(name, names, options, quiet));
+  ManifestsByWorld existing;
+  if (options.against) existing = results_below(*options.against, runs[0]->plan(), names[0]);
   int code = kOk;
-  for (const auto& side : sides) {
-    const int made = side->make();
-    if (made == kInterrupted || made == kBadInput) return made;
-    code = std::max(code, made);
+  for (const auto& in_world : runs) {
+    const int world_code = in_world->make();
+    if (world_code == kInterrupted || world_code == kBadInput) return world_code;
+    code = std::max(code, world_code);
   }
-  const std::vector<Json> predicted = sides[0]->results();
+  const std::vector<Json> predicted = runs[0]->results();
   const auto print = [&](const std::string& world, const std::vector<Json>& results) {
-    print_comparison(sides[0]->plan(), names[0], world, predicted, results);
+    print_comparison(runs[0]->plan(), names[0], world, predicted, results);
   };
-  for (std::size_t i = 1; i < names.size(); ++i) print(names[i], sides[i]->results());
-  for (const auto& [world, results] : elsewhere) print(world, results);
+  for (std::size_t i = 1; i < names.size(); ++i) print(names[i], runs[i]->results());
+  for (const auto& [world, results] : existing) print(world, results);
   return code;
 }
 
@@ -205,16 +207,9 @@ void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Acti
   command->add_option_function<std::string>(
       "--against", [options](const std::string& folder) { options->against = folder; },
       "Folder with results of the same experiment in other worlds, such as results of an mpirun");
-  command->add_option("-o,--output", options->runner.output, "Folder for results")
-      ->capture_default_str();
-  command
-      ->add_option("-j,--jobs", options->runner.max_parallel,
-                   "Number of concurrent simulations; 0: one per core")
-      ->check(CLI::Range(0, 4096));
-  command
-      ->add_option("--set", options->settings,
-                   "Set /json/pointer=value, instead of the file's value")
-      ->allow_extra_args(false);
+  add_output_option(*command, options->runner);
+  add_jobs_option(*command, options->runner);
+  add_set_option(*command, options->settings);
   command->add_flag("-f,--force", options->runner.force, "Repeat finished runs, too");
   command->callback([options, &global, &action] {
     action = [options, &global] { return compare(*options, global.quiet); };

@@ -8,6 +8,7 @@
 
 #include "core/files.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/config/experiment.h"
 #include "experiments/config/plan.h"
 #include "experiments/exit_codes.h"
@@ -96,21 +97,20 @@ void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& ac
   auto settings = std::make_shared<std::vector<std::string>>();
   CLI::App* command = app.add_subcommand("validate", "Check experiments and their input files");
   command->add_option("config", *files, "The experiments")->required();
-  command->add_option("--set", *settings, "Set /json/pointer=value, instead of the file's value")
-      ->allow_extra_args(false);
+  add_set_option(*command, *settings);
   command->callback([=, &global, &action] {
     action = [=, &global] { return validate(*files, *settings, global.quiet); };
   });
 }
 
-void add_init_command(CLI::App& app, Action& action) {
+void add_init_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto file = std::make_shared<std::string>("experiment.json");
   CLI::App* command = app.add_subcommand("init", "Write a commented experiment to start from");
   command->add_option("file", *file, "File to write; - for stdout")->capture_default_str();
   command->callback([file, &action] { action = [file] { return init(*file); }; });
 }
 
-void add_schema_command(CLI::App& app, Action& action) {
+void add_schema_command(CLI::App& app, const GlobalOptions&, Action& action) {
   CLI::App* command =
       app.add_subcommand("schema", "Print the JSON Schema (draft-07) of experiments");
   command->callback([&action] {

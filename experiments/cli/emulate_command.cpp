@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "experiments/cli/commands.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/cli/emulated_runs.h"
 #include "experiments/config/settings.h"
 #include "experiments/exit_codes.h"
@@ -15,7 +16,8 @@ struct EmulateOptions : EmulatedRuns::Options {
   bool clean = false;
 };
 
-/// Retargets a file for another world to mpi. But a setting of another world is an error.
+/// Throws ConfigError for a setting of another world than mpi. (A file for another world is no
+/// error: it is retargeted to mpi.)
 void check_settings(const std::vector<std::string>& settings) {
   for (const std::string& text : settings) {
     const Setting setting = parse_setting(text);
@@ -32,7 +34,7 @@ void check_settings(const std::vector<std::string>& settings) {
 int emulate(const EmulateOptions& options, bool quiet) {
   if (options.clean) {
     check_for_namespaces();
-    sweep_leftovers();
+    remove_left_namespaces();
     return kOk;
   }
   check_settings(options.settings);
@@ -51,12 +53,8 @@ void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& act
       "emulate",
       "Run an experiment in the world mpi on a network that the kernel emulates; needs root");
   command->add_option("config", options->config, "The experiment");
-  command->add_option("-o,--output", options->runner.output, "Folder for results")
-      ->capture_default_str();
-  command
-      ->add_option("--set", options->settings,
-                   "Set /json/pointer=value, instead of the file's value")
-      ->allow_extra_args(false);
+  add_output_option(*command, options->runner);
+  add_set_option(*command, options->settings);
   command->add_flag("-f,--force", options->runner.force,
                     "Repeat finished runs, too, such as runs of another version");
   command->add_option("--program", options->program,

@@ -22,11 +22,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs on the same network, which are made by one job.
+/// Runs on the same network, which one job makes.
 struct Group {
   EmulatedNetwork network;
   std::vector<std::string> ids;
 };
+
+/// The group of this network, which is added to `groups` if it is not there yet.
+Group& group_of(EmulatedNetwork network, std::vector<Group>& groups) {
+  const auto group = std::ranges::find(groups, network, &Group::network);
+  return group != groups.end() ? *group : groups.emplace_back(Group{std::move(network), {}});
+}
 
 fs::path make_folder() {
   std::string name = (fs::temp_directory_path() / "trigram-XXXXXX").string();
@@ -43,9 +49,10 @@ Json emulated_world(bool netem) {
           {"emulated", netem ? "bandwidth_and_latency" : "bandwidth"}};
 }
 
-/// Also checks that all runs can be emulated.
-Plan plan_in(const Json& world, const EmulatedRuns::Options& options) {
-  Plan plan = make_plan(options.config, options.settings, {.world = world, .here = false});
+/// Plans the runs, and checks that all of them can be emulated.
+Plan emulated_plan(const Json& world, const EmulatedRuns::Options& options) {
+  Plan plan =
+      make_plan(options.config, options.settings, {.world = world, .in_this_process = false});
   for (const PlannedRun& run : plan.runs) {
     if (run.experiment.runtime.at("emulated") != world["emulated"])
       throw ConfigError("/runtime/emulated",
@@ -58,29 +65,20 @@ Plan plan_in(const Json& world, const EmulatedRuns::Options& options) {
 /// The missing runs of the plan, grouped by network.
 std::vector<Group> missing_runs(const Plan& plan, const SweepRunner& runner, bool force) {
   std::vector<Group> groups;
-  for (const PlannedRun& run : plan.runs) {
-    if (!force && runner.state(run) == StoredRun::done) continue;
-    EmulatedNetwork network = emulated_network(run.experiment);
-    auto same = std::find_if(groups.begin(), groups.end(),
-                             [&](const Group& g) { return g.network == network; });
-    if (same == groups.end()) same = groups.insert(same, Group{std::move(network), {}});
-    same->ids.push_back(run.id);
-  }
+  for (const PlannedRun& run : plan.runs)
+    if (force || runner.state(run) != StoredRun::done)
+      group_of(emulated_network(run.experiment), groups).ids.push_back(run.id);
   return groups;
 }
 
 /// Every network of the plan once, even if all its runs exist.
 std::vector<Group> all_networks(const Plan& plan) {
   std::vector<Group> groups;
-  for (const PlannedRun& run : plan.runs) {
-    EmulatedNetwork network = emulated_network(run.experiment);
-    if (std::none_of(groups.begin(), groups.end(),
-                     [&](const Group& g) { return g.network == network; }))
-      groups.push_back({std::move(network), {}});
-  }
+  for (const PlannedRun& run : plan.runs) group_of(emulated_network(run.experiment), groups);
   return groups;
 }
 
+/// The command line with which each process of a job makes the runs of a group.
 std::vector<std::string> run_command(const EmulatedRuns::Options& options, const Json& world,
                                      const Group& group, bool quiet) {
   std::vector<std::string> words = {fs::read_symlink("/proc/self/exe"),
@@ -110,21 +108,21 @@ void check_for_namespaces() {
   require_tool("unshare", "util-linux");
 }
 
-void sweep_leftovers() {
-  if (const int swept = sweep_namespaces(); swept > 0)
-    spdlog::warn("removed {} network namespaces of killed runs", swept);
+void remove_left_namespaces() {
+  if (const int removed = remove_dead_namespaces(); removed > 0)
+    spdlog::warn("removed {} network namespaces of killed runs", removed);
 }
 
 EmulatedRuns::EmulatedRuns(Options options, bool quiet)
     : options_(std::move(options)), quiet_(quiet) {
   if (in_a_job()) throw ConfigError("emulate", "starts mpirun itself; run it without a launcher");
-  plan_ = plan_in(emulated_world(true), options_);
+  plan_ = emulated_plan(emulated_world(true), options_);
   check_for_namespaces();
   require_tool("mpirun", "openmpi-bin");
 }
 
 int EmulatedRuns::make() {
-  sweep_leftovers();
+  remove_left_namespaces();
   const fs::path folder = make_folder();
   const Watcher watcher(folder);
   const bool netem = kernel_has_netem();
@@ -132,19 +130,20 @@ int EmulatedRuns::make() {
   if (!netem) {
     spdlog::info(
         "this kernel has no netem: it emulates the bandwidth, and the ranks add the latency");
-    plan_ = plan_in(world, options_);
+    plan_ = emulated_plan(world, options_);
   }
   const SweepRunner runner(*plan_, options_.runner, quiet_);
-  const bool own = options_.program.empty();
+  const bool runs_experiment = options_.program.empty();
   int code = kOk;
-  for (const Group& group :
-       own ? missing_runs(*plan_, runner, options_.runner.force) : all_networks(*plan_)) {
+  for (const Group& group : runs_experiment ? missing_runs(*plan_, runner, options_.runner.force)
+                                            : all_networks(*plan_)) {
     const KernelNetwork network(group.network);
     const std::vector<std::string> shell = {"sh", "-c", options_.program};
-    const int ended = launch_job(group.network, folder, options_.launcher,
-                                 own ? run_command(options_, world, group, quiet_) : shell);
-    if (ended == kInterrupted || ended == kBadInput) return ended;
-    if (code == kOk) code = ended;
+    const int job_code =
+        launch_job(group.network, folder, options_.launcher,
+                   runs_experiment ? run_command(options_, world, group, quiet_) : shell);
+    if (job_code == kInterrupted || job_code == kBadInput) return job_code;
+    if (code == kOk) code = job_code;
   }
   return code;
 }

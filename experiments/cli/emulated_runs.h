@@ -42,7 +42,7 @@ class EmulatedRuns {
 /// Throws ConfigError if this machine or this user cannot create and remove network namespaces.
 void check_for_namespaces();
 
-/// Removes the namespaces of commands that were killed, and logs how many there were.
-void sweep_leftovers();
+/// Removes the namespaces that killed commands have left behind, and logs how many there were.
+void remove_left_namespaces();
 
 }  // namespace trigram

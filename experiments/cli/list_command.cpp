@@ -58,8 +58,7 @@ Json entries_as_json(const auto& entries) {
 /// Network models of the simulated world, topologies, and the cluster presets of the program.
 Json list_of_networks() {
   Json list = Json::array();
-  const auto& all = worlds();
-  const auto sim = std::find_if(all.begin(), all.end(), [](const World& w) { return w.simulated; });
+  const auto sim = std::ranges::find(worlds(), true, &World::simulated);
   const Json& option = sim->schema["properties"]["network_model"];
   for (const Json& name : option["enum"])
     list.push_back({{"name", name},
@@ -88,9 +87,10 @@ Json list_of_codecs() {
   return list;
 }
 
+/// The number of ranks for which spectral gaps are listed.
 constexpr int kRanksOfGap = 16;
 
-/// Every peer graph with its default options and its spectral gap.
+/// Every peer graph with its options, and with its spectral gap if the options have their defaults.
 Json list_of_graphs() {
   Json list = Json::array();
   for (const PeerGraphEntry& g : peer_graphs()) {
@@ -163,7 +163,7 @@ int list(const std::string& only, bool as_json) {
 
 }  // namespace
 
-void add_list_command(CLI::App& app, Action& action) {
+void add_list_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command =
       app.add_subcommand("list", "Print the names that experiments can choose from");

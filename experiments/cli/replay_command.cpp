@@ -6,6 +6,7 @@
 
 #include "core/config/config_error.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/config/plan.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
@@ -109,17 +110,14 @@ int replay(const ReplayOptions& options) {
 
 }  // namespace
 
-void add_replay_command(CLI::App& app, Action& action) {
+void add_replay_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto options = std::make_shared<ReplayOptions>();
   CLI::App* command = app.add_subcommand("replay",
                                          "Print the times of the layers of a replayed profile on "
                                          "this machine beside the profile's times");
   command->add_option("config", options->config, "An experiment whose workload is a replay")
       ->required();
-  command
-      ->add_option("--set", options->settings,
-                   "Set /json/pointer=value, instead of the file's value")
-      ->allow_extra_args(false);
+  add_set_option(*command, options->settings);
   command->add_option("--steps", options->steps, "Number of repetitions after one warm-up")
       ->check(CLI::Range(1L, 1'000'000L))
       ->capture_default_str();

@@ -34,7 +34,7 @@ int status(const std::string& folder) {
   const std::string git = version().git;
   std::map<std::string, int> counts;
   for (const fs::path& path : run_folders(folder)) {
-    if (is_under_way(path)) {
+    if (is_unpublished(path)) {
       ++counts[is_leftover(path) ? "interrupted" : "under way"];
       continue;
     }
@@ -51,8 +51,8 @@ int status(const std::string& folder) {
   return kOk;
 }
 
-/// Replaces this process by the Python package that reads results. `command` holds its command and
-/// options.
+/// Replaces this process by the Python package that reads results. `command` is the command of the
+/// package with its options. The return type is for use in an Action.
 int analyse(const std::string& folder, std::vector<std::string> command) {
   check_folder(folder);
   command.push_back(folder);
@@ -68,8 +68,10 @@ CLI::App* add_analysis(CLI::App& app, const std::string& name, const std::string
   return command;
 }
 
-CLI::App* add_written(CLI::App& app, Action& action, const std::string& name,
-                      const std::string& help, std::shared_ptr<bool> check = nullptr) {
+/// Adds a command of the package that writes a file or a folder. `check` is the value of its option
+/// `--check`; null if it has none.
+CLI::App* add_writing_analysis(CLI::App& app, Action& action, const std::string& name,
+                               const std::string& help, std::shared_ptr<bool> check = nullptr) {
   auto folder = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   CLI::App* command = add_analysis(app, name, help, *folder);
@@ -87,7 +89,7 @@ CLI::App* add_written(CLI::App& app, Action& action, const std::string& name,
 
 }  // namespace
 
-void add_status_command(CLI::App& app, Action& action) {
+void add_status_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto folder = std::make_shared<std::string>("results");
   CLI::App* command = app.add_subcommand("status", "Say which runs are done, failed or stale");
   command
@@ -96,12 +98,13 @@ void add_status_command(CLI::App& app, Action& action) {
   command->callback([folder, &action] { action = [folder] { return status(*folder); }; });
 }
 
-void add_report_command(CLI::App& app, Action& action) {
+void add_report_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto check = std::make_shared<bool>(false);
-  add_written(app, action, "report", "Write report.html from results", check)
+  add_writing_analysis(app, action, "report", "Write report.html from results", check)
       ->add_flag("--check", *check,
                  "Print published results beside these results; exit code 3 if a claim is missed");
-  add_written(app, action, "plot", "Write figures for papers from results: PNG, SVG and PDF");
+  add_writing_analysis(app, action, "plot",
+                       "Write figures for papers from results: PNG, SVG and PDF");
   auto folder = std::make_shared<std::string>();
   auto csv = std::make_shared<bool>(false);
   CLI::App* command = add_analysis(app, "table", "Print the comparison of results", *folder);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "experiments/cli/commands.h"
+#include "experiments/cli/common_options.h"
 #include "experiments/config/settings.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
@@ -41,7 +42,7 @@ int run(const RunOptions& options, bool quiet) {
   const auto make = [&options](bool in_job) {
     Plan plan = make_plan(options.config, options.settings, {.world = options.world});
     if (!options.only.empty()) keep_only(plan, options.only);
-    if (!options.shard.empty()) keep_shard(plan, shard_from(options.shard));
+    if (!options.shard.empty()) keep_shard(plan, parse_shard(options.shard));
     if (in_job) check_for_job(plan);
     if (!options.dry_run) check_writable(options.runner.output / plan.name);
     return plan;
@@ -54,7 +55,7 @@ int run(const RunOptions& options, bool quiet) {
     fmt::print("shard {} has no runs: the sweep has fewer runs than shards\n", options.shard);
     return kOk;
   }
-  if (options.dry_run || options.no_table)  // there is no table that would print them
+  if (options.dry_run || options.no_table)  // otherwise the table of results prints them
     for (const std::string& warning : warnings_of(plan)) spdlog::warn("{}", warning);
   if (options.dry_run) {
     print_plan(plan, runner);
@@ -71,16 +72,9 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Make the missing runs of an experiment");
   command->add_option("config", options->config, "The experiment")->required();
-  command->add_option("-o,--output", options->runner.output, "Folder for results")
-      ->capture_default_str();
-  command
-      ->add_option("-j,--jobs", options->runner.max_parallel,
-                   "Number of concurrent simulations; 0: one per core")
-      ->check(CLI::Range(0, 4096));
-  command
-      ->add_option("--set", options->settings,
-                   "Set /json/pointer=value, instead of the file's value")
-      ->allow_extra_args(false);
+  add_output_option(*command, options->runner);
+  add_jobs_option(*command, options->runner);
+  add_set_option(*command, options->settings);
   command
       ->add_option_function<std::string>(
           "--world", [options](const std::string& text) { options->world = parse_value(text); },

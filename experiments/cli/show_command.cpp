@@ -25,10 +25,10 @@ std::string short_time(double seconds) {
 }
 
 void print_summary(const Cluster& cluster, const NetworkSummary& s) {
-  const auto print = [](const char* what, const std::string& value) {
-    fmt::print("{:20} {}\n", what, value);
+  const auto print = [](const char* title, const std::string& value) {
+    fmt::print("{:20} {}\n", title, value);
   };
-  const char* of = s.sampled ? ", of routes from some of the nodes" : "";
+  const char* scope = s.sampled ? ", of routes from some of the nodes" : "";
   print("topology", cluster.topology.kind);
   print("workers", std::to_string(s.workers));
   print("nodes", std::to_string(s.nodes));
@@ -46,16 +46,16 @@ void print_summary(const Cluster& cluster, const NetworkSummary& s) {
               ? fmt::format("by port and host bridge, {}, shared with messages inside the node",
                             short_bandwidth(cluster.intra.bridge_bandwidth()))
               : "bypasses the host bridge (GPUDirect)");
-  print("diameter", fmt::format("{} links{}", s.diameter, of));
-  print("largest latency", short_time(s.longest_latency_s) + of);
+  print("diameter", fmt::format("{} links{}", s.diameter, scope));
+  print("largest latency", short_time(s.longest_latency_s) + scope);
 }
 
 std::string range(const std::string& least, const std::string& most) {
   return least == most ? least : least + " to " + most;
 }
 
-/// Prints the long-run bandwidth of one connection and the factor that limits it: a message between
-/// two workers gets no more, however wide the links are.
+/// Prints the long-run bandwidth of one connection and the property that limits it. A message
+/// between two workers gets no more bandwidth, however wide the links are.
 void print_connections(const Cluster& cluster, const Network& network) {
   const auto line = [&](bool inside, TrafficClass traffic) {
     std::string text;
@@ -69,8 +69,8 @@ void print_connections(const Cluster& cluster, const Network& network) {
     }
     return text;
   };
-  const auto print = [](const std::string& what, const std::string& value) {
-    if (!value.empty()) fmt::print("{:20} {}\n", what, value);
+  const auto print = [](const std::string& title, const std::string& value) {
+    if (!value.empty()) fmt::print("{:20} {}\n", title, value);
   };
   print("inside a node", line(true, TrafficClass::point_to_point));
   print("between nodes", line(false, TrafficClass::point_to_point));
@@ -79,14 +79,13 @@ void print_connections(const Cluster& cluster, const Network& network) {
           line(false, TrafficClass::collective));
 }
 
-/// Lists the effects that the runs of an experiment ignore. The list is empty for a cluster
-/// description. It is also empty for an experiment that cannot be planned, because `run` reports
-/// that.
+/// The warnings of the runs of an experiment. There are none for a preset, nor for an experiment
+/// that cannot be planned, because `run` reports that.
 std::vector<std::string> plan_warnings(const std::string& name) {
   if (std::error_code ignored; !std::filesystem::exists(name, ignored))
     return {};  // it is a preset
   try {
-    return warnings_of(make_plan(name, {}, {.world = {}, .here = false}));
+    return warnings_of(make_plan(name, {}, {.world = {}, .in_this_process = false}));
   } catch (const ConfigError&) {
     return {};
   }
@@ -115,7 +114,7 @@ int show_network(const std::string& name, const std::string& picture) {
 
 }  // namespace
 
-void add_show_command(CLI::App& app, Action& action) {
+void add_show_command(CLI::App& app, const GlobalOptions&, Action& action) {
   CLI::App* command = app.add_subcommand("show", "Print and draw what a configuration describes");
   command->require_subcommand(1);
   CLI::App* network =

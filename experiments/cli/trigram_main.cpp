@@ -45,13 +45,14 @@ void configure_log(const std::string& level) {
 }
 
 /// Throws ConfigError for a command that must not run in a job, because every process would repeat
-/// it and all would write the same files.
-void check_is_for_jobs(const std::string& command) {
-  const auto of_jobs = {"run", "replay", "bench", "calibrate"};
-  if (!has_other_processes() || std::find(of_jobs.begin(), of_jobs.end(), command) != of_jobs.end())
+/// it and write the same files.
+void check_may_run_in_job(const std::string& command) {
+  const auto job_commands = {"run", "replay", "bench", "calibrate"};
+  if (!has_other_processes() ||
+      std::ranges::find(job_commands, command) != std::ranges::end(job_commands))
     return;
   const std::string error = fmt::format("runs in one process; run it without a launcher, or {}",
-                                        fmt::join(of_jobs, ", "));
+                                        fmt::join(job_commands, ", "));
   agree_on_error(fmt::format("{}: {}", command, error));
   throw ConfigError(command, error);
 }
@@ -68,23 +69,15 @@ int run_command_line(int argc, char** argv) {
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   app.require_subcommand(1);
   app.fallthrough();
-  add_run_command(app, global, action);
-  add_advise_command(app, global, action);
-  add_emulate_command(app, global, action);
-  add_replay_command(app, action);
-  add_compare_worlds_command(app, global, action);
-  add_status_command(app, action);
-  add_validate_command(app, global, action);
-  add_init_command(app, action);
-  add_list_command(app, action);
-  add_show_command(app, action);
-  add_schema_command(app, action);
-  add_report_command(app, action);
-  add_bench_command(app, action);
-  add_calibrate_command(app, action);
+  for (const auto add_command :
+       {add_run_command, add_advise_command, add_emulate_command, add_replay_command,
+        add_compare_worlds_command, add_status_command, add_validate_command, add_init_command,
+        add_list_command, add_show_command, add_schema_command, add_report_command,
+        add_bench_command, add_calibrate_command})
+    add_command(app, global, action);
   std::vector<std::string> words = arguments_of(argc, argv);
   set_job_arguments(words);
-  std::reverse(words.begin(), words.end());  // CLI11 expects them in reverse
+  std::ranges::reverse(words);  // CLI11 expects them in reverse
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
@@ -95,21 +88,21 @@ int run_command_line(int argc, char** argv) {
     return kBadInput;
   }
   configure_log(log_level);
-  check_is_for_jobs(app.get_subcommands().front()->get_name());
+  check_may_run_in_job(app.get_subcommands().front()->get_name());
   return action();
 }
 
-/// Returns `code`, or a failure code if stdout could not be written.
-int after_output(int code) {
+/// Flushes stdout. Returns `code`, or a failure code if stdout could not be written. It is no
+/// failure if the reader of stdout, such as head, has closed the pipe.
+int flush_output(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  if (errno == EPIPE) return code;  // the reader left
+  if (errno == EPIPE) return code;
   print_error("the output could not be written");
   return code == kOk ? kRunFailed : code;
 }
 
-/// True if the error means that a reader of stdout, such as head, has closed the pipe. That is not
-/// a failure.
-bool says_reader_left(const std::exception& error) {
+/// True if the error means that the reader of stdout has closed the pipe.
+bool is_closed_stdout(const std::exception& error) {
   const auto* system = dynamic_cast<const std::system_error*>(&error);
   return system && system->code() == std::errc::broken_pipe && std::ferror(stdout) != 0;
 }
@@ -121,13 +114,13 @@ int trigram_main(int argc, char** argv, std::vector<AlgorithmEntry> added,
   try {
     set_fallback_data_dir(data);
     for (AlgorithmEntry& entry : added) add_algorithm(std::move(entry));
-    return after_output(run_command_line(argc, argv));
+    return flush_output(run_command_line(argc, argv));
   } catch (const ConfigError& error) {
     rank_log::print("bad input: {}", error.what());
     if (rank_in_job() == 0) print_error(error.what());
     return kBadInput;
   } catch (const std::exception& error) {
-    if (says_reader_left(error)) return kOk;
+    if (is_closed_stdout(error)) return kOk;
     rank_log::print("fails: {}", error.what());
     print_error(printable(error.what()));
     return kRunFailed;

@@ -7,7 +7,8 @@
 
 namespace trigram {
 
-/// The manifests of one experiment in two worlds: the one that predicts, and one that measures.
+/// The manifests of one experiment in two worlds: the world that predicts and a world that
+/// measures.
 struct WorldPair {
   Json predicted, measured;
 };
@@ -23,9 +24,10 @@ std::vector<WorldPair> pair_up(const std::vector<Json>& predicted,
 
 /// A table with a row for each pair. It shows predicted and measured step time, exposed
 /// communication and bytes, their ratios, and the world options in which pairs differ. Below the
-/// table are the median and the largest error of step times, the number of algorithm pairs in the
-/// predicted order (of those that differ by more than 10 % at the same setting), and the number of
-/// runs on links that deviate from their configuration. All pairs must have the same two worlds.
+/// table are the median and the largest error of step times, the number of pairs of algorithms that
+/// are measured in the predicted order (among the pairs whose predicted step times differ by more
+/// than 10 % at the same setting), and the number of runs on links that deviate from their
+/// configuration. All pairs must have the same two worlds.
 std::string world_comparison(const std::vector<WorldPair>& pairs);
 
 }  // namespace trigram

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path find(const std::string& name, const std::string& option) {
+fs::path path_of_cluster(const std::string& name, const std::string& option) {
   std::error_code ignored;  // for example if the path is too long; then there is no such file
   if (fs::exists(name, ignored)) return name;
   const fs::path preset = data_dir() / "configs" / "clusters" / (name + ".json");
@@ -25,7 +25,7 @@ fs::path find(const std::string& name, const std::string& option) {
 }  // namespace
 
 ClusterFile read_cluster_file(const std::string& name, const std::string& option) {
-  const fs::path path = find(name, option);
+  const fs::path path = path_of_cluster(name, option);
   Json j = read_config_file(path);
   if (!j.is_object() || !j.contains("cluster")) {
     if (j.is_object()) j.erase("$schema");

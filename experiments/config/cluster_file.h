@@ -7,11 +7,11 @@
 namespace trigram {
 
 /// The description of a cluster, without "$schema". It comes from a file, or from the preset of
-/// that name in configs/clusters. If the file is an experiment, `description` is the cluster inside
-/// it, and `pointer` is "/cluster"; otherwise `pointer` is empty.
+/// that name in configs/clusters. If the file is an experiment, `description` is the experiment's
+/// cluster.
 struct ClusterFile {
   Json description;
-  std::string pointer;
+  std::string pointer;  // of the description in the file: "/cluster" in an experiment, otherwise ""
   std::string path;
 
   /// Parses the description. Errors name the file and JSON pointers within it.

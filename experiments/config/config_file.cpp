@@ -8,15 +8,15 @@
 namespace trigram {
 
 Json read_config_file(const std::filesystem::path& path) {
-  const auto refuse = [&path](const std::string& place, const std::string& why) -> ConfigError {
+  const auto error_at = [&path](const std::string& place, const std::string& why) {
     return ConfigError({Mistake{"", why, Mistake::Kind::wrong, path.string() + place}});
   };
   try {
     return parse_json(read_text_file(path));
   } catch (const JsonTextError& error) {
-    throw refuse(error.place().empty() ? "" : ":" + error.place(), error.what());
+    throw error_at(error.place().empty() ? "" : ":" + error.place(), error.what());
   } catch (const std::runtime_error& error) {
-    throw refuse("", error.what());
+    throw error_at("", error.what());
   }
 }
 

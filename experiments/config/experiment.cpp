@@ -32,12 +32,12 @@ OptionType<Cluster> cluster() {
   return {parse_cluster, [fields](const Cluster& c) { return fields.dump(c); }, fields.schema()};
 }
 
-/// True for names of folders that programs would mistake for a run or for a file of a run.
-bool means_a_run(const std::string& name) {
+/// True if programs would mistake a folder of this name for a run or for a file of a run.
+bool resembles_a_run(const std::string& name) {
   constexpr const char* kFiles[] = {"manifest.json", "metrics.jsonl", "trace.json", "DONE",
                                     "log.txt",       "outcome.json",  "report.html"};
   return name.find(".tmp.") != std::string::npos ||
-         std::find(std::begin(kFiles), std::end(kFiles), name) != std::end(kFiles);
+         std::ranges::find(kFiles, name) != std::end(kFiles);
 }
 
 /// A string that is valid as the name of a folder.
@@ -49,7 +49,7 @@ OptionType<std::string> folder_name() {
         const std::string name = text().parse(j, pointer);
         if (name.empty() || name[0] == '.' || name.find_first_not_of(kAllowed) != std::string::npos)
           wrong_type(pointer, "a name of letters, digits, '_', '-' and '.'", j);
-        if (means_a_run(name))
+        if (resembles_a_run(name))
           wrong_type(pointer, "a name that no file or folder of a run can have", j);
         return name;
       },
@@ -65,7 +65,7 @@ FieldTable<TimelineOptions> timeline_fields() {
       .field("ranks", &TimelineOptions::ranks, integer(0, 1024), "How many ranks to draw.");
 }
 
-/// A required field may be missing if the sweep sets it.
+/// The schema of a required field, which may be missing if the sweep sets it.
 Json given_or_swept(const std::string& field) {
   const std::string pointer = child("", field);
   Json forms = {{{"required", {field}}}};

@@ -12,8 +12,8 @@
 
 namespace trigram {
 
-/// The step that trace.json shows, and the number of ranks. If no step is given, `shown_step`
-/// chooses one (experiments/run/shortfall.h).
+/// The step that trace.json shows, and the number of ranks that it shows. If no step is given,
+/// `shown_step` chooses one (experiments/run/shortfall.h).
 struct TimelineOptions {
   std::optional<std::int64_t> step;
   std::int64_t ranks = 8;
@@ -34,17 +34,17 @@ struct Experiment {
   std::int64_t eval_every = 0;            // steps between evaluations; 0: only after the last step
   std::optional<double> target_accuracy;  // the run ends at the first evaluation that reaches it
   TimelineOptions timeline;
-  /// The run ends once the times of its steps repeat. Each step that is left out counts like its
-  /// counterpart in the last simulated cycle.
+  /// If true, the run ends once the times of its steps repeat. The steps that are left out count
+  /// like the corresponding steps of the last simulated cycle.
   bool until_steady = false;
 
   const World& world() const;
   const AlgorithmEntry& algorithm_entry() const;
-  /// When the ranks exchange with these options on this cluster.
+  /// The steps at which ranks exchange, with the algorithm's options and on this cluster.
   ExchangeSchedule schedule() const;
   /// True if the algorithm is synchronous, that is, if all ranks do each step together.
   bool synchronous() const;
-  /// True if the run is in real time on a network that the world emulates.
+  /// True if the world emulates the cluster's network in real time.
   bool emulates() const { return world().emulates && world().emulates(runtime); }
 };
 

@@ -33,15 +33,15 @@ std::optional<AllreduceAlgorithm> allreduce_of(const Experiment& e) {
 /// In a world without its own collectives, the name "native" would stand for another algorithm.
 void check_native(const Experiment& e) {
   if (e.world().native || allreduce_of(e) != AllreduceAlgorithm::native) return;
-  std::vector<std::string> having;
+  std::vector<std::string> suitable_worlds;
   for (const World& world : worlds())
-    if (world.native) having.push_back(world.name);
+    if (world.native) suitable_worlds.push_back(world.name);
   throw ConfigError(
       "/algorithm/allreduce",
       fmt::format(
           "the world \"{}\" has no collectives of its own; expected ring, recursive_doubling, "
           "rabenseifner, double_tree or nccl, or a world with native collectives: {}",
-          e.world().name, fmt::join(having, ", ")));
+          e.world().name, fmt::join(suitable_worlds, ", ")));
 }
 
 /// A double tree has at least one edge, so it needs at least two ranks.
@@ -52,31 +52,31 @@ void check_tree(const Experiment& e) {
                     "another allreduce, such as ring or nccl, or more nodes or workers_per_node");
 }
 
-/// An emulated network has all properties of the simulated one, except those that change with time
-/// and those that depend on the traffic pattern.
+/// Refuses properties that an emulated network does not have: changes over time, and effects that
+/// depend on the traffic pattern.
 void check_emulated(const Experiment& e) {
   if (!e.emulates()) return;
   const LinkSpec& nics = e.cluster.inter;
   const Transport& transport = e.cluster.transport;
-  const auto refuse = [&](const char* pointer, bool given) {
+  const auto refuse_if = [&](bool given, const char* pointer) {
     if (given)
       throw ConfigError(pointer,
                         "applies only to the simulated world; emulated networks do not have it");
   };
-  refuse("/cluster/inter/shaping", nics.shaping.enabled());
-  refuse("/cluster/inter/profile", !nics.profile.empty());
-  refuse("/cluster/inter/background", nics.background.load > 0);
-  refuse("/cluster/accelerator/overlap_slowdown", e.cluster.accelerator.overlap_slowdown > 1);
-  refuse("/cluster/transport/efficiency", transport.efficiency.reduces_any());
-  refuse("/cluster/transport/channels", transport.channels > 1);
+  refuse_if(nics.shaping.enabled(), "/cluster/inter/shaping");
+  refuse_if(!nics.profile.empty(), "/cluster/inter/profile");
+  refuse_if(nics.background.load > 0, "/cluster/inter/background");
+  refuse_if(e.cluster.accelerator.overlap_slowdown > 1, "/cluster/accelerator/overlap_slowdown");
+  refuse_if(transport.efficiency.reduces_any(), "/cluster/transport/efficiency");
+  refuse_if(transport.channels > 1, "/cluster/transport/channels");
   // In worlds whose ranks are processes, MPI itself runs this protocol.
-  refuse("/cluster/transport/protocol",
-         transport.protocol == Transport::Protocol::open_mpi && !e.world().processes);
+  refuse_if(transport.protocol == Transport::Protocol::open_mpi && !e.world().processes,
+            "/cluster/transport/protocol");
 }
 
-/// Links that change with time are possible neither with SimGrid's model of TCP nor with the
-/// fidelity fluid.
-void check_changing(const Experiment& e) {
+/// Neither SimGrid's model of TCP nor the fidelity "fluid" supports links that change with time.
+/// "fluid" also lacks some properties of transports and accelerators.
+void check_network_model(const Experiment& e) {
   if (!e.world().simulated) return;
   if (e.runtime.at("fidelity") == "fluid" && !can_couple(e.cluster))
     throw ConfigError(
@@ -107,7 +107,8 @@ void check_steady(const Experiment& e, const WorkloadFactory& workload) {
 
 /// Only a classifier has an accuracy. On GPUs all ranks must issue operations in the same order,
 /// but the ranks of asynchronous algorithms reach an evaluation in any order. If ranks are
-/// processes, all of them must reach an evaluation at the same step.
+/// processes, all of them synchronize at an evaluated step, so that an algorithm in which a rank
+/// may wait for a later step of another rank would hang.
 void check_target(const Experiment& e, const WorkloadFactory& workload) {
   if (!e.target_accuracy) return;
   if (workload.samples() == 0 || !workload.learns())
@@ -128,13 +129,11 @@ void check_target(const Experiment& e, const WorkloadFactory& workload) {
             e.world().name, e.algorithm_entry().name));
 }
 
-/// The reason why the world is not available where the run will be made; empty if it is available.
-std::string absence(const World& world, bool here) {
-  return here || !world.processes ? world.unavailable : mpi_absent_reason();
-}
-
-void check_world(const World& world, bool here) {
-  if (const std::string why = absence(world, here); !why.empty())
+/// Checks that the world is available in the process that makes the run.
+void check_world(const World& world, bool in_this_process) {
+  if (const std::string why =
+          in_this_process || !world.processes ? world.unavailable : mpi_absent_reason();
+      !why.empty())
     throw ConfigError("/runtime",
                       fmt::format("the world \"{}\" is not available: {}", world.name, why));
 }
@@ -157,15 +156,15 @@ void check_workers(const Experiment& e, const WorkloadFactory& workload) {
 
 }  // namespace
 
-void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool here) {
+void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool in_this_process) {
   Mistakes mistakes;
-  mistakes.passes([&] { check_world(e.world(), here); });
+  mistakes.passes([&] { check_world(e.world(), in_this_process); });
   mistakes.passes([&] { check_workers(e, workload); });
   mistakes.passes([&] { check_moment(e, e.algorithm_entry()); });
   mistakes.passes([&] { check_native(e); });
   mistakes.passes([&] { check_tree(e); });
   mistakes.passes([&] { check_emulated(e); });
-  mistakes.passes([&] { check_changing(e); });
+  mistakes.passes([&] { check_network_model(e); });
   mistakes.passes([&] { check_steady(e, workload); });
   mistakes.passes([&] { check_target(e, workload); });
   mistakes.passes([&] { check_values(e, workload); });

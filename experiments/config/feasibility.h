@@ -5,9 +5,11 @@
 
 namespace trigram {
 
-/// Throws a ConfigError that lists every reason why a well-formed experiment cannot run, such as a
-/// number of workers, a world, a network and a workload that do not fit together. `here` is true if
-/// this process will run the experiment, so that its world must be available in this process.
-void check_feasible(const Experiment& experiment, const WorkloadFactory& workload, bool here);
+/// Throws a ConfigError that lists every reason why a well-formed experiment cannot run, such as an
+/// algorithm that needs more workers, or a network that the world does not support.
+/// `in_this_process` is true if this process will run the experiment, so that its world must be
+/// available in this process.
+void check_feasible(const Experiment& experiment, const WorkloadFactory& workload,
+                    bool in_this_process);
 
 }  // namespace trigram

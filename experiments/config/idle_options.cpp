@@ -6,7 +6,7 @@ namespace trigram {
 namespace {
 
 /// Removes the option. Returns false if the configuration does not contain it.
-bool take_out(Json& config, const std::string& pointer) {
+bool remove_option(Json& config, const std::string& pointer) {
   const Json::json_pointer place(pointer);
   if (!config.contains(place)) return false;
   config[place.parent_pointer()].erase(place.back());
@@ -15,11 +15,11 @@ bool take_out(Json& config, const std::string& pointer) {
 
 }  // namespace
 
-IdleOptions::Given IdleOptions::given(const SweepPoint& point, const std::string& pointer) {
-  Json origin = Json::object();
+IdleOptions::Origin IdleOptions::origin(const SweepPoint& point, const std::string& pointer) {
+  Json values = Json::object();
   for (const auto& [swept, value] : point.coordinates.items())
-    if ((pointer + "/").starts_with(swept + "/")) origin[swept] = value;
-  return {pointer, origin.dump()};
+    if ((pointer + "/").starts_with(swept + "/")) values[swept] = value;
+  return {pointer, values.dump()};
 }
 
 Experiment IdleOptions::parse(const FieldTable<Experiment>& fields, SweepPoint& point) {
@@ -29,10 +29,10 @@ Experiment IdleOptions::parse(const FieldTable<Experiment>& fields, SweepPoint& 
     } catch (const ConfigError& error) {
       for (const Mistake& mistake : error.mistakes())
         if (mistake.kind != Mistake::Kind::without_effect ||
-            !take_out(point.config, mistake.pointer))
+            !remove_option(point.config, mistake.pointer))
           throw;
       for (const Mistake& mistake : error.mistakes())
-        idle_.emplace(given(point, mistake.pointer), mistake);
+        idle_.emplace(origin(point, mistake.pointer), mistake);
     }
   }
 }
@@ -41,8 +41,8 @@ void IdleOptions::check(const std::vector<SweepPoint>& points) const {
   Mistakes mistakes;
   for (const auto& [option, mistake] : idle_) {
     const Json::json_pointer pointer(option.first);
-    if (std::none_of(points.begin(), points.end(), [&](const SweepPoint& point) {
-          return point.config.contains(pointer) && given(point, option.first) == option;
+    if (std::ranges::none_of(points, [&](const SweepPoint& point) {
+          return point.config.contains(pointer) && origin(point, option.first) == option;
         }))
       mistakes.add(ConfigError({mistake}));
   }

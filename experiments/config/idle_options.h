@@ -10,10 +10,10 @@
 
 namespace trigram {
 
-/// Options that have no effect in combination with the other options. In a sweep such an option may
-/// have an effect at some points only. It is then left out at the other points. An example is
-/// `transport.segment` if a sweep of `loss` begins at 0. An option that has no effect at any of the
-/// points that set it is a mistake.
+/// Options that have no effect in combination with the other options. In a sweep, an option may
+/// have an effect at some points only; it is then left out at the other points. For example,
+/// `transport.segment` is left out where a sweep of `loss` has the value 0. An option that has no
+/// effect at any of the points that set it is a mistake.
 class IdleOptions {
  public:
   /// Parses a point and removes the options without effect from its configuration.
@@ -23,11 +23,11 @@ class IdleOptions {
   void check(const std::vector<SweepPoint>& points) const;
 
  private:
-  /// The pointer of an option, and the swept values that set it.
-  using Given = std::pair<std::string, std::string>;
-  static Given given(const SweepPoint& point, const std::string& pointer);
+  /// The pointer of an option, and the swept values that set it, as JSON.
+  using Origin = std::pair<std::string, std::string>;
+  static Origin origin(const SweepPoint& point, const std::string& pointer);
 
-  std::map<Given, Mistake> idle_;
+  std::map<Origin, Mistake> idle_;  // the options that were removed from some point
 };
 
 }  // namespace trigram

@@ -6,8 +6,8 @@
 namespace trigram {
 namespace {
 
-/// The path under which a manifest records a file. It is relative to the folder of data for files
-/// that come with the program, so it does not depend on where the program is installed.
+/// The path under which a manifest records a file. It is relative to the data folder if the file
+/// comes with the program, so that it does not depend on where the program is installed.
 std::string path_in_manifest(const std::filesystem::path& file) {
   const auto below = file.lexically_relative(data_dir());
   return (below.empty() || *below.begin() == ".." ? file : below).string();

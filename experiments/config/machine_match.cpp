@@ -8,9 +8,10 @@
 namespace trigram {
 namespace {
 
-// The accelerator that profiles name if they belong to no machine.
-constexpr const char* kUnknown = "none";
-constexpr const char* kDefault = "V100";  // the default rates of Accelerator are those of a V100
+/// The name of the accelerator in profiles that were not measured on any machine.
+constexpr const char* kNoMachine = "none";
+constexpr const char* kDefault =
+    "V100";  // the default rates of Accelerator are the rates of a V100
 constexpr const char* kUnnamed = "unnamed";
 
 /// True if the cluster gives neither the name of its accelerator nor its rates.
@@ -45,8 +46,7 @@ std::string v100_rates(const AcceleratorRates& rates) {
   return fmt::format("{}", fmt::join(taken, ", "));
 }
 
-/// Says why times cannot be scaled to the cluster's accelerator, or how the user can have them
-/// scaled.
+/// Says why the layer times cannot be scaled to the cluster's accelerator, or how to scale them.
 std::string remedy(const Json& workload, const LayerTimes& times, const AcceleratorRates& cluster) {
   const std::string pointer = adaptation_pointer(workload);
   const Json options = workload.value("priced_with", workload);
@@ -81,7 +81,7 @@ std::string unnamed_accelerator_warning(const Json& workload, const LayerTimes& 
       "the profile {} does not say what it was measured on, and the cluster's accelerator is {}: "
       "computation time on that accelerator is unknown; say its accelerator in the profile (\"{}\" "
       "for one of no machine), or give {}/step_time, a step's computation as measured there",
-      times.profile, cluster, kUnknown, adaptation_pointer(workload));
+      times.profile, cluster, kNoMachine, adaptation_pointer(workload));
 }
 
 }  // namespace
@@ -131,17 +131,17 @@ std::vector<std::string> machine_warnings(const Experiment& experiment,
                                           const WorkloadFactory& workload) {
   const auto times = workload.layer_times();
   const AcceleratorRates cluster = rates_of(experiment.cluster.accelerator);
-  if (!times || times->measured_here || times->times_for.name == kUnknown ||
+  if (!times || times->measured_here || times->times_for.name == kNoMachine ||
       !computes_layers(experiment))
     return {};
-  const bool asked = asks_for_scaling(experiment.workload);
-  if (times->times_for.name.empty())
-    return experiment.cluster.accelerator.name.empty() && !asked
-               ? std::vector<std::string>{}
-               : std::vector<std::string>{unnamed_accelerator_warning(
-                     experiment.workload, *times, text_of(experiment.cluster.accelerator))};
+  const bool scaling = asks_for_scaling(experiment.workload);
+  if (times->times_for.name.empty()) {
+    if (experiment.cluster.accelerator.name.empty() && !scaling) return {};
+    return {unnamed_accelerator_warning(experiment.workload, *times,
+                                        text_of(experiment.cluster.accelerator))};
+  }
   if (same_machine(times->times_for, cluster) &&
-      !(asked && cluster.name == kUnnamed && !cluster.known()))
+      !(scaling && cluster.name == kUnnamed && !cluster.known()))
     return {};
   return {fmt::format(
       "layer times of {} are those of {}, batch {}, and the cluster's accelerator is "

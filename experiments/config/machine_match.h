@@ -10,9 +10,9 @@
 
 namespace trigram {
 
-/// The name and the rates of the cluster's accelerator. An accelerator without a name is called
-/// "unnamed" if it has rates, and counts as a V100 if it has none. Rates that the cluster does not
-/// give are 0, except for a V100, whose rates are known.
+/// The name and the rates of the cluster's accelerator. If the cluster gives no name, the
+/// accelerator is called "unnamed" if the cluster gives a rate, and counts as a V100 if it gives
+/// none. Rates that the cluster does not give are 0, except for a V100, whose rates are known.
 AcceleratorRates rates_of(const Accelerator& accelerator);
 
 /// The same as text, which says so if the V100 is only assumed.
@@ -30,9 +30,9 @@ void bind_accelerator(Json& workload, const Accelerator& accelerator);
 /// "/workload" or "/workload/priced_with".
 std::string adaptation_pointer(const Json& workload);
 
-/// Sentences that say why computation may take another time than on the cluster's accelerator.
-/// There are none if the layer times were measured on that accelerator, if options give the times
-/// on it, or if the run does not use layer times.
+/// Sentences that say why computation in the run may take another time than on the cluster's
+/// accelerator. There are none if the layer times were measured on that accelerator, if an option
+/// gives the times on it, or if the run does not use layer times.
 std::vector<std::string> machine_warnings(const Experiment& experiment,
                                           const WorkloadFactory& workload);
 

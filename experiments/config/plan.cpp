@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -60,13 +61,13 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   if (!config.is_object()) wrong_type("", "an object", config);
   config.erase("$schema");
   inline_files(config, path.parent_path());
-  if (world_override) world_override->file(config);
+  if (world_override) world_override->retarget_file(config);
   // Defaults are inserted before the settings are applied, so that settings can change options of
   // the defaults.
   for (const auto& [field, name] : {std::pair{"runtime", "sim"}, {"optimizer", "sgd"}})
     if (!config.contains(field)) config[field] = name;
   apply_settings(config, settings, path.parent_path());
-  if (world_override) world_override->file(config);
+  if (world_override) world_override->retarget_file(config);
   if (!config.contains("name")) config["name"] = path.stem().string();
   return config;
 }
@@ -82,10 +83,10 @@ std::string run_id(Json resolved, const std::string& content) {
 /// and is costly.
 class Planner {
  public:
-  Planner(const std::filesystem::path& base, bool here)
-      : fields_(experiment_fields(base)), here_(here) {}
+  Planner(const std::filesystem::path& base, bool in_this_process)
+      : fields_(experiment_fields(base)), in_this_process_(in_this_process) {}
 
-  /// Makes all checks, except the one whether the run is feasible.
+  /// Makes all checks of a run, except that it is feasible (see `check`).
   PlannedRun plan(SweepPoint& point) {
     PlannedRun run;
     run.experiment = idle_.parse(fields_, point);
@@ -96,27 +97,30 @@ class Planner {
     run.workload = loaded.factory;
     run.inputs = loaded.inputs;
     run.warnings = machine_warnings(run.experiment, *run.workload);
-    for (std::string& unmade : real_time_warnings(run.experiment, *run.workload, run.coordinates))
-      run.warnings.push_back(std::move(unmade));
+    std::ranges::move(real_time_warnings(run.experiment, *run.workload, run.coordinates),
+                      std::back_inserter(run.warnings));
     run.assumed = run.workload->assumed();
-    if (std::string name = assumed_accelerator(run.experiment, *run.workload); !name.empty())
-      run.assumed.push_back(std::move(name));
+    if (std::string accelerator = assumed_accelerator(run.experiment, *run.workload);
+        !accelerator.empty())
+      run.assumed.push_back(std::move(accelerator));
     run.id = run_id(run.resolved, loaded.content);
     return run;
   }
-  void check(const PlannedRun& run) const { check_feasible(run.experiment, *run.workload, here_); }
+  void check(const PlannedRun& run) const {
+    check_feasible(run.experiment, *run.workload, in_this_process_);
+  }
   const FieldTable<Experiment>& fields() const { return fields_; }
   const IdleOptions& idle() const { return idle_; }
 
  private:
   const FieldTable<Experiment> fields_;
-  const bool here_;
+  const bool in_this_process_;
   IdleOptions idle_;
   Loader loader_;
 };
 
-/// Checks the values of the file that the sweep replaces. They are never used, but a wrong value is
-/// still a mistake. They may be incomplete and need not be compatible with the other values.
+/// Checks the values of the file that the sweep replaces. They are never used, so they may be
+/// incomplete and need not be compatible with other values, but a wrong value is still a mistake.
 void check_overwritten(const FieldTable<Experiment>& fields, Json config,
                        const std::vector<SweepPoint>& points) {
   for (const char* swept : {"sweep", "zip"}) config.erase(swept);
@@ -128,7 +132,7 @@ void check_overwritten(const FieldTable<Experiment>& fields, Json config,
     for (const auto& [pointer, value] : point.coordinates.items()) swept.insert(pointer);
   mistakes.keep([&swept](const Mistake& mistake) {
     return mistake.kind == Mistake::Kind::wrong &&
-           std::any_of(swept.begin(), swept.end(), [&mistake](const std::string& pointer) {
+           std::ranges::any_of(swept, [&mistake](const std::string& pointer) {
              return (mistake.pointer + "/").starts_with(pointer + "/");
            });
   });
@@ -154,18 +158,18 @@ void check_distinct(std::vector<PlannedRun>& runs, std::vector<UnfitRun>* unfit)
   runs = std::move(distinct);
 }
 
-/// Removes the points that are not wanted.
-void choose(std::vector<SweepPoint>& points, const WantedRuns& wanted) {
-  std::vector<SweepPoint> chosen;
+/// Adapts the points, and removes the points that are not wanted.
+void keep_wanted(std::vector<SweepPoint>& points, const WantedRuns& wanted) {
+  std::vector<SweepPoint> kept;
   for (SweepPoint& point : points)
-    if (wanted(point)) chosen.push_back(std::move(point));
-  points = std::move(chosen);
+    if (wanted(point)) kept.push_back(std::move(point));
+  points = std::move(kept);
 }
 
 /// Planning stops after this many mistakes, which is about as many as a user corrects at a time.
 constexpr std::size_t kMostMistakes = 20;
 
-/// Appends runs that do not fit to `unfit`, or treats them as errors if `unfit` is null.
+/// Appends runs that do not fit to `unfit`, or throws if `unfit` is null.
 std::vector<PlannedRun> plan_points(std::vector<SweepPoint>& points, Planner& planner,
                                     std::vector<UnfitRun>* unfit) {
   std::vector<PlannedRun> runs;
@@ -196,9 +200,9 @@ Plan plan_runs(const std::filesystem::path& path, const std::vector<std::string>
   if (!target.world.is_null()) world_override.emplace(target.world, "--world");
   const Json config = read_and_set(path, settings, world_override ? &*world_override : nullptr);
   auto points = expand_sweep(config, base);
-  if (world_override) world_override->points(points);
-  if (wanted) choose(points, wanted);
-  Planner planner(base, target.here);
+  if (world_override) world_override->retarget_points(points);
+  if (wanted) keep_wanted(points, wanted);
+  Planner planner(base, target.in_this_process);
   Mistakes mistakes;
   Plan plan;
   mistakes.passes([&] { plan.runs = plan_points(points, planner, unfit); });
@@ -238,7 +242,7 @@ std::vector<std::string> warnings_of(const Plan& plan) {
   std::vector<std::string> all;
   for (const PlannedRun& run : plan.runs)
     for (const std::string& warning : run.warnings)
-      if (std::find(all.begin(), all.end(), warning) == all.end()) all.push_back(warning);
+      if (std::ranges::find(all, warning) == all.end()) all.push_back(warning);
   return all;
 }
 
@@ -246,10 +250,9 @@ void keep_only(Plan& plan, const std::vector<std::string>& ids) {
   std::vector<std::string> known;
   for (const PlannedRun& run : plan.runs) known.push_back(run.id);
   for (const std::string& id : ids)
-    if (std::find(known.begin(), known.end(), id) == known.end())
-      unknown_name("--only", "run", id, known);
+    if (std::ranges::find(known, id) == known.end()) unknown_name("--only", "run", id, known);
   std::erase_if(plan.runs, [&ids](const PlannedRun& run) {
-    return std::find(ids.begin(), ids.end(), run.id) == ids.end();
+    return std::ranges::find(ids, run.id) == ids.end();
   });
 }
 

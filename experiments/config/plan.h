@@ -22,8 +22,7 @@ struct PlannedRun {
   std::shared_ptr<const WorkloadFactory> workload;  // shared by runs with equal workloads
   std::vector<std::string> warnings;  // effects that the run does not take into account
   std::vector<std::string> assumed;   // values that were neither measured nor given
-  Json inputs;  // SHA-256 of each input file, by path; paths of files inside the data folder are
-                // relative to it
+  Json inputs;                        // SHA-256 of each input file, by its path (see InputFile)
 };
 
 struct Plan {
@@ -34,12 +33,12 @@ struct Plan {
 /// The warnings of all runs, without duplicates.
 std::vector<std::string> warnings_of(const Plan& plan);
 
-/// The world in which the plan runs, and whether this process runs it.
+/// The world in which the runs of a plan are made, and whether this process makes them.
 struct PlanTarget {
   Json world;  // replaces the world of the file (see WorldOverride); null: the world of the file
   /// True if this process makes the runs, so that their worlds must be available in it; false if
   /// its child processes make them.
-  bool here = true;
+  bool in_this_process = true;
 };
 
 /// Reads a configuration, applies `settings` ("/json/pointer=value"), expands its sweep and checks
@@ -54,12 +53,12 @@ struct UnfitRun {
   ConfigError why;
 };
 
-/// Returns true for the points of a sweep that should be planned. It may change a point first. If
+/// Returns true for the points of a sweep that should be planned. It may also modify a point. If
 /// the function is empty, all points are planned.
 using WantedRuns = std::function<bool(SweepPoint& point)>;
 
-/// Plans like make_plan. But runs that do not fit, and repetitions of an earlier run, are appended
-/// to `unfit` instead of causing an error. Throws if no run fits.
+/// Plans like make_plan, but appends runs that do not fit, and repetitions of an earlier run, to
+/// `unfit` instead of throwing. Throws if no run fits.
 Plan plan_fit_runs(const std::filesystem::path& config, const std::vector<std::string>& settings,
                    std::vector<UnfitRun>& unfit, const WantedRuns& wanted = {});
 

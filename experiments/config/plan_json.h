@@ -4,13 +4,14 @@
 
 namespace trigram {
 
-/// What other processes need to make the runs of a plan together with this one: all but warnings
-/// and assumed values, which only the process that made the plan reports.
+/// The plan as JSON, for the other processes of a job, which make its runs together with this
+/// process. Leaves out warnings and assumed values, which only this process reports.
 Json to_json(const Plan& plan);
 
-/// The plan, of which this process reads the input files but no configuration. Throws ConfigError
-/// if an input file is not the one that was hashed for the plan, or if a run is not feasible in
-/// this process, for example because its world is not available here.
+/// Reads a plan from the JSON of another process. This process reads the input files itself, but no
+/// configuration. Throws ConfigError if an input file differs from the file that was hashed for the
+/// plan, or if a run is not feasible in this process, for example because its world is not
+/// available here.
 Plan plan_from_json(const Json& json);
 
 }  // namespace trigram

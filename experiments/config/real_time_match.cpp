@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace trigram {
 namespace {
 
-std::string emulating_world(const World& world) {
+std::string emulation_remedy(const World& world) {
   if (!world.emulates) return "--world sim predicts times on it";
   if (world.processes)
     return "trigram emulate has the kernel emulate it (docs/emulation-kernel.md)";
@@ -20,7 +23,7 @@ std::string network_warning(const Experiment& experiment, const Json& coordinate
       "network not emulated: the world {} moves messages {}, and times do not depend on the "
       "cluster's network; {}",
       world.name, world.processes ? "over the network of its machines" : "in memory",
-      emulating_world(world));
+      emulation_remedy(world));
   for (const auto& [pointer, value] : coordinates.items())
     if (pointer.starts_with("/cluster/inter") || pointer.starts_with("/cluster/intra"))
       text += fmt::format("; the sweep of {} has no effect", pointer);
@@ -55,18 +58,18 @@ std::vector<std::string> profile_warnings(const Experiment& experiment,
   const auto times = workload.layer_times();
   if (!times) return {};
   const bool priced = workload.priced_batch().has_value();
-  const std::string who = priced ? "priced_as" : "profile";
+  const std::string source = priced ? "priced_as" : "profile";
   std::vector<std::string> warnings;
   if (!computes_layers(experiment))
     warnings.push_back(
         fmt::format("{}: this world does not spend the computation time of {}; --set "
                     "/runtime/modelled_compute=slept makes it sleep for that time",
-                    who, times->profile));
+                    source, times->profile));
   if (!sends_priced_sizes(experiment))
     warnings.push_back(
         fmt::format("{}: messages in this world do not have the sizes of {}; --set "
                     "/runtime/padded=true pads them",
-                    who, times->profile));
+                    source, times->profile));
   if (priced && !warnings.empty())
     warnings.back() += "; samples/s counts samples of the trained model";
   return warnings;
@@ -89,8 +92,7 @@ std::vector<std::string> real_time_warnings(const Experiment& experiment,
   std::vector<std::string> warnings = {network_warning(experiment, coordinates),
                                        rates_warning(experiment)};
   std::erase(warnings, "");
-  for (std::string& warning : profile_warnings(experiment, workload))
-    warnings.push_back(std::move(warning));
+  std::ranges::move(profile_warnings(experiment, workload), std::back_inserter(warnings));
   return warnings;
 }
 

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "core/config/json_text.h"
 #include "experiments/config/config_file.h"
 #include "experiments/config/experiment.h"
-#include "experiments/config/known_pointers.h"
 
 namespace trigram {
 namespace {
@@ -30,19 +31,13 @@ Pointer parse_pointer(const std::string& text, const std::string& reported_at) {
 Json& descend(Json& config, const Pointer& pointer, const std::string& reported_at) {
   if (pointer.empty()) return config;
   Json& parent = descend(config, pointer.parent_pointer(), reported_at);
-  Json* node = nullptr;
-  if (parent.is_array()) {
-    const std::string& index = pointer.back();
-    const bool digits =
-        !index.empty() && index.find_first_not_of("0123456789") == std::string::npos;
-    if (!digits || index.size() > 9 || std::stoul(index) >= parent.size())
-      throw ConfigError(reported_at, fmt::format("\"{}\": expected an index below {}",
-                                                 pointer.to_string(), parent.size()));
-    node = &parent[std::stoul(index)];
-  } else {
-    node = &parent[pointer.back()];
-  }
-  return *node;
+  if (!parent.is_array()) return parent[pointer.back()];
+  const std::string& index = pointer.back();
+  const bool digits = !index.empty() && index.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || index.size() > 9 || std::stoul(index) >= parent.size())
+    throw ConfigError(reported_at, fmt::format("\"{}\": expected an index below {}",
+                                               pointer.to_string(), parent.size()));
+  return parent[std::stoul(index)];
 }
 
 void make_object(Json& node, const Pointer& pointer, const std::string& reported_at) {
@@ -68,8 +63,8 @@ std::vector<std::pair<std::string, Json*>> swept_objects(Json& config) {
 }
 
 /// Throws ConfigError for a setting below a swept pointer, because every value of the sweep would
-/// overwrite it.
-void check_not_swept_over(Json& config, const Setting& setting) {
+/// overwrite the setting.
+void check_not_overwritten(Json& config, const Setting& setting) {
   for (const auto& [pointer, object] : swept_objects(config))
     for (const auto& [swept, values] : object->items())
       if (setting.pointer.starts_with(swept + "/"))
@@ -79,8 +74,8 @@ void check_not_swept_over(Json& config, const Setting& setting) {
                                       swept, child(pointer, swept)));
 }
 
-/// Keeps the given order, with one exception. A setting of a parent would undo settings of fields
-/// below it, so it moves before them.
+/// Parses settings, and keeps their order with one exception: a setting of a parent moves before
+/// the settings of fields below it, which it would otherwise undo.
 std::vector<Setting> parents_first(const std::vector<std::string>& settings) {
   std::vector<Setting> ordered;
   for (const std::string& text : settings) {
@@ -115,9 +110,40 @@ std::string rest_of(const std::string& text, std::size_t equals) {
   return equals == std::string::npos ? "=..." : text.substr(equals);
 }
 
+/// Adds to `found` the pointers of all options in a schema, which is at `pointer`.
+void collect_pointers(const Json& schema, const std::string& pointer,
+                      std::set<std::string>& found) {
+  if (schema.contains("properties"))
+    for (const auto& [key, property] : schema["properties"].items()) {
+      found.insert(child(pointer, key));
+      collect_pointers(property, child(pointer, key), found);
+    }
+  for (const char* forms : {"anyOf", "oneOf"})
+    if (schema.contains(forms))
+      for (const Json& form : schema[forms]) collect_pointers(form, pointer, found);
+}
+
+/// Guesses the JSON pointer of the option that a name refers to: "/steps" for "steps" or
+/// "train.steps", "/optimizer/lr" for "lr". Empty if no pointer ends in the name.
+std::string known_pointer(const std::string& name) {
+  std::set<std::string> known;
+  collect_pointers(config_schema(), "", known);
+  std::string end = name;
+  std::ranges::replace(end, '.', '/');
+  if (!end.starts_with("/")) end = "/" + end;
+  // Tries the whole name first, then drops its leading levels one by one.
+  for (; end.size() > 1; end.erase(0, std::min(end.find('/', 1), end.size()))) {
+    std::vector<std::string> fitting;
+    std::ranges::copy_if(known, std::back_inserter(fitting),
+                         [&end](const std::string& pointer) { return pointer.ends_with(end); });
+    if (!fitting.empty()) return *std::ranges::min_element(fitting, {}, &std::string::size);
+  }
+  return "";
+}
+
 /// Throws ConfigError for a setting outside the experiment's fields, and suggests the option that
 /// the user probably means.
-void check_leads_somewhere(const Setting& setting) {
+void check_is_known(const Setting& setting) {
   const std::string first = setting.pointer.substr(1, setting.pointer.find('/', 1) - 1);
   static const Json known = config_schema()["properties"];  // costly to build
   if (known.contains(first)) return;
@@ -145,8 +171,8 @@ Setting parse_setting(const std::string& text) {
 void apply_settings(Json& config, const std::vector<std::string>& settings,
                     const std::filesystem::path& base) {
   for (const Setting& setting : parents_first(settings)) {
-    check_leads_somewhere(setting);
-    check_not_swept_over(config, setting);
+    check_is_known(setting);
+    check_not_overwritten(config, setting);
     set_at(config, setting.pointer, setting.value, "--set " + setting.pointer);
     inline_files(config, base);
     for (const auto& [pointer, object] : swept_objects(config)) object->erase(setting.pointer);

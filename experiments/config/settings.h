@@ -11,7 +11,7 @@ namespace trigram {
 /// Sets the element of `config` at `target`, a JSON pointer (RFC 6901). If the pointer leads
 /// through a component that is given only by its name, the component becomes an object, so that its
 /// options can be set: "/algorithm/interval" turns "bytegrad" into {"name": "bytegrad", "interval":
-/// ...}. Errors are reported at `reported_at`.
+/// ...}. Throws ConfigError at `reported_at`.
 void set_at(Json& config, const std::string& target, const Json& value,
             const std::string& reported_at);
 

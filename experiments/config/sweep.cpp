@@ -11,7 +11,8 @@
 namespace trigram {
 namespace {
 
-/// Values that are set together, and the pointer at which their errors are reported.
+/// Values that are set together. Errors in the value of a pointer are reported at that pointer
+/// below `reported_under`.
 struct Row {
   Json values = Json::object();  // pointers and their values
   std::string reported_under;
@@ -89,11 +90,11 @@ void check_size(const std::vector<Axis>& axes) {
     throw ConfigError("/sweep", fmt::format("expected at most {} runs, not {}", kMost, points));
 }
 
-/// The value to which a pointer is set, and the pointer at which its errors are reported.
+/// The value to which a pointer is set.
 struct Assignment {
-  const Json* value;    // as written in the sweep
-  const Json* content;  // the same value, or the content of the file that it names
-  const std::string* reported_under;
+  const Json* value;                  // as written in the sweep
+  const Json* content;                // the same value, or the content of the file that it names
+  const std::string* reported_under;  // see Row
 };
 /// A point of the sweep. Pointers are in alphabetical order, so that parents come before their
 /// children.
@@ -108,9 +109,9 @@ std::vector<Choice> choices_of(const Axis& axis, const std::filesystem::path& ba
     for (const auto& [pointer, value] : row.values.items()) {
       choice[pointer] = {&value, &value, &row.reported_under};
       if (pointer != "/cluster" && pointer != "/algorithm") continue;
-      Json beside = {{pointer.substr(1), value}};
-      inline_files(beside, base);
-      contents.push_back(std::make_unique<const Json>(std::move(beside.front())));
+      Json config = {{pointer.substr(1), value}};
+      inline_files(config, base);
+      contents.push_back(std::make_unique<const Json>(std::move(config.front())));
       choice[pointer].content = contents.back().get();
     }
   }
@@ -149,9 +150,9 @@ std::vector<SweepPoint> expand_sweep(Json config, const std::filesystem::path& b
     const std::vector<Choice> rows = choices_of(axis, base, contents);
     std::vector<Choice> extended;
     for (const Choice& choice : choices)
-      for (const Choice& more : rows) {
+      for (const Choice& row : rows) {
         extended.push_back(choice);
-        extended.back().insert(more.begin(), more.end());
+        extended.back().insert(row.begin(), row.end());
       }
     choices = std::move(extended);
   }

@@ -17,9 +17,9 @@ struct SweepPoint {
 /// Expands {"sweep": {pointer: [values], ...}, "zip": {...}} into the product of the lists in
 /// "sweep" and the rows of "zip". The lists in "zip" have equal length and advance together; "zip"
 /// may also be a list of rows, [{pointer: value, ...}, ...], which need not set the same pointers.
-/// If "seed" is a list, it is swept like the others. Pointers are applied in alphabetical order, so
-/// that parents come before their children; the first pointer varies slowest. Paths of clusters and
-/// algorithms are relative to `base`. Values are not checked.
+/// If "seed" is a list, it is swept as if it were in "sweep". Pointers are applied in alphabetical
+/// order, so that parents come before their children; the first pointer varies slowest. Paths of
+/// clusters and algorithms are relative to `base`. Values are not checked.
 std::vector<SweepPoint> expand_sweep(Json config, const std::filesystem::path& base);
 
 // The schemas (draft-07) of "sweep" and "zip".

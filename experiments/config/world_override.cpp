@@ -24,13 +24,13 @@ std::vector<std::string> options_of(const World& world) {
   return names;
 }
 
-/// Throws for an option that no world has: it is a mistake, not an option of another world.
+/// Throws ConfigError for an option that no world has.
 void check_known(const std::string& pointer) {
   std::vector<std::string> known;
   for (const World& world : worlds())
     for (const std::string& name : options_of(world)) known.push_back(name);
   const std::string option = option_of(pointer);
-  if (std::find(known.begin(), known.end(), option) == known.end())
+  if (std::ranges::find(known, option) == known.end())
     unknown_name(pointer, "option of a world", option, known);
 }
 
@@ -43,7 +43,7 @@ Json without_runtime(Json config) {
 
 bool has_option(const std::string& world, const std::string& pointer) {
   const auto names = options_of(find_component(worlds(), "world", Json(world), kRuntime));
-  return std::find(names.begin(), names.end(), option_of(pointer)) != names.end();
+  return std::ranges::find(names, option_of(pointer)) != names.end();
 }
 
 WorldOverride::WorldOverride(const Json& world, const std::string& reported_at)
@@ -52,13 +52,13 @@ WorldOverride::WorldOverride(const Json& world, const std::string& reported_at)
   world_.update(component_options(world));
 }
 
-bool WorldOverride::is_there(const Json& runtime) const {
+bool WorldOverride::is_target(const Json& runtime) const {
   return component_name(runtime, kRuntime) == world_.at("name").get<std::string>();
 }
 
-void WorldOverride::file(Json& config) {
+void WorldOverride::retarget_file(Json& config) {
   const Json runtime = config.value("runtime", Json("sim"));
-  if (is_there(runtime)) return;
+  if (is_target(runtime)) return;
   resolve_component(worlds(), "world", runtime, kRuntime);
   config["runtime"] = world_;
   foreign_ = true;
@@ -78,11 +78,11 @@ bool WorldOverride::leave_out_options(SweepPoint& point) const {
 }
 
 /// Retargets a point. Returns true if a part of the point was for another world.
-bool WorldOverride::take(SweepPoint& point) const {
+bool WorldOverride::retarget(SweepPoint& point) const {
   Json& runtime = point.config["runtime"];
-  if (!is_there(runtime)) {
-    resolve_component(worlds(), "world", runtime,
-                      kRuntime);  // reports mistakes in the point's world
+  if (!is_target(runtime)) {
+    // Throws if the point's own world has a mistake.
+    resolve_component(worlds(), "world", runtime, kRuntime);
     runtime = world_;
     const Json swept = point.coordinates;
     for (const auto& [pointer, value] : swept.items())
@@ -96,17 +96,17 @@ bool WorldOverride::take(SweepPoint& point) const {
   return left_out;
 }
 
-void WorldOverride::points(std::vector<SweepPoint>& points) const {
-  std::set<Json> there, seen;
-  std::vector<bool> taken;
+void WorldOverride::retarget_points(std::vector<SweepPoint>& points) const {
+  std::set<Json> unchanged, seen;
+  std::vector<bool> changed;
   for (SweepPoint& point : points) {
-    taken.push_back(take(point));
-    if (!taken.back()) there.insert(without_runtime(point.config));
+    changed.push_back(retarget(point));
+    if (!changed.back()) unchanged.insert(without_runtime(point.config));
   }
   std::vector<SweepPoint> kept;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (taken[i] && (there.contains(without_runtime(points[i].config)) ||
-                     !seen.insert(points[i].config).second))
+    if (changed[i] && (unchanged.contains(without_runtime(points[i].config)) ||
+                       !seen.insert(points[i].config).second))
       continue;
     kept.push_back(std::move(points[i]));
   }

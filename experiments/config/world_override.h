@@ -15,16 +15,17 @@ class WorldOverride {
   /// Reports an unknown world, or an unknown option of it, at `reported_at`.
   WorldOverride(const Json& world, const std::string& reported_at);
 
-  /// Retargets the file. Call it twice: before the command-line settings are applied, so that they
-  /// apply to the new world, and again afterwards.
-  void file(Json& config);
+  /// Retargets the content of a configuration file. Call it before the command-line settings are
+  /// applied, so that they apply to the new world, and again afterwards, because a setting may
+  /// choose a world.
+  void retarget_file(Json& config);
   /// Retargets the points. Call it after the sweep has been expanded.
-  void points(std::vector<SweepPoint>& points) const;
+  void retarget_points(std::vector<SweepPoint>& points) const;
 
  private:
-  bool is_there(const Json& runtime) const;
+  bool is_target(const Json& runtime) const;
   bool leave_out_options(SweepPoint& point) const;
-  bool take(SweepPoint& point) const;
+  bool retarget(SweepPoint& point) const;
   Json world_;
   bool foreign_ = false;  // the file is for another world
 };

@@ -38,20 +38,20 @@ std::string node_namespace(int node) {
 
 void check_transport(const Transport& transport) {
   const std::string pointer = "/cluster/transport";
-  const auto refuse = [&](const char* option, bool given) {
+  const auto refuse_if = [&](bool given, const char* option) {
     if (given)
       throw ConfigError(
           child(pointer, option),
           "the kernel does not emulate it; only goodput, node_cap and tcp are supported");
   };
-  refuse("connection_cap", std::isfinite(transport.connection_cap_Bps));
-  refuse("message_overhead", transport.message_overhead_s > 0);
-  refuse("stage_overhead", transport.stage_overhead_s > 0);
-  refuse("streams", transport.streams > 1);
-  refuse("channels", transport.channels > 1);
-  refuse("stream_cap", std::isfinite(transport.stream_cap_Bps));
-  refuse("variation", transport.variation > 0);
-  refuse("loss", transport.loss > 0);
+  refuse_if(std::isfinite(transport.connection_cap_Bps), "connection_cap");
+  refuse_if(transport.message_overhead_s > 0, "message_overhead");
+  refuse_if(transport.stage_overhead_s > 0, "stage_overhead");
+  refuse_if(transport.streams > 1, "streams");
+  refuse_if(transport.channels > 1, "channels");
+  refuse_if(std::isfinite(transport.stream_cap_Bps), "stream_cap");
+  refuse_if(transport.variation > 0, "variation");
+  refuse_if(transport.loss > 0, "loss");
   if (transport.tcp.has_window() && transport.tcp.slow_start &&
       transport.tcp.initial_window_bytes != Tcp{}.initial_window_bytes)
     throw ConfigError(pointer + "/tcp/initial_window",
@@ -76,8 +76,7 @@ void check_cluster(const Cluster& cluster) {
   check_transport(cluster.transport);
 }
 
-/// The capacity in bytes of a queue for each connection: the bytes that the connection may have in
-/// flight.
+/// The bytes that a connection may have in flight, for which queues and buffers have room.
 double window_bytes(const EmulatedNetwork& network, double Bps) {
   return std::max(512e3, 4 * Bps * network.latency_s);
 }
@@ -100,12 +99,12 @@ void check_rates(const EmulatedNetwork& network) {
   }
 }
 
-/// True if this direction of a NIC delays packets by the latency. If TCP is described, packets are
-/// delayed on the way into a node, after the token bucket of the sending NIC, like on a cable. TCP
-/// then sees its own queue at that bucket, which a delaying queue before the bucket would hide. If
-/// TCP is not described, packets are delayed before that bucket, because buffers are tuned to the
-/// link.
-bool delayed_here(const EmulatedNetwork& network, bool leaving) {
+/// True if packets that leave a node (or enter it, if `leaving` is false) are delayed by the
+/// latency there. If TCP is described, packets are delayed where they enter a node, after the token
+/// bucket of the sending NIC, like on a cable. TCP then sees its own queue at that bucket, which a
+/// delaying queue before the bucket would hide. If TCP is not described, packets are delayed where
+/// they leave a node, because buffers are tuned to the link.
+bool is_delayed(const EmulatedNetwork& network, bool leaving) {
   return leaving != network.tcp.has_window();
 }
 
@@ -116,7 +115,7 @@ std::string queue(const EmulatedNetwork& network, const std::string& device, dou
   std::string text = fmt::format(
       "qdisc add dev {} root handle 1: tbf rate {:.0f}bit burst {:.0f} limit {:.0f}\n", device,
       8 * Bps, bucket_bytes(network, Bps), network.nodes * window_bytes(network, payload_Bps));
-  if (!delayed_here(network, leaving) || (network.latency_s == 0 && network.loss == 0)) return text;
+  if (!is_delayed(network, leaving) || (network.latency_s == 0 && network.loss == 0)) return text;
   return text + fmt::format(
                     "qdisc add dev {} parent 1:1 handle 10: netem limit 1000000 delay {:.0f}us "
                     "loss {:.6f}%\n",
@@ -134,52 +133,52 @@ std::string setting(const std::string& key, const std::string& value) {
   return fmt::format("echo '{}' > /proc/sys/net/ipv4/{} || exit 1\n", value, key);
 }
 
-/// Parameters of receive buffers. If the kernel emulates latency, the window fills the link from
-/// the beginning. The kernel's own structures take about half of a buffer.
+/// The least, initial and largest size of receive buffers, as a kernel parameter. If the kernel
+/// emulates latency, the window fills the link from the beginning. The kernel's own structures take
+/// about half of a buffer.
 std::string receive_buffers(const EmulatedNetwork& network, double Bps) {
   const double most = window_bytes(network, Bps);
   if (network.latency_s == 0) return fmt::format("4096 131072 {:.0f}", most);
   return fmt::format("4096 {0:.0f} {0:.0f}", 2 * most);
 }
 
-/// Route options for the initial window of a connection. It has the packets of a round trip, as on
-/// a connection that has always been in use. TCP's default of ten packets would need several round
-/// trips to grow.
+/// Route options for the initial window of a connection, which has the packets of a round trip, as
+/// on a connection that has always been in use. TCP's default of ten packets would need several
+/// round trips to grow to that size.
 std::string first_window(const EmulatedNetwork& network, double Bps) {
   if (network.tcp.slow_start) return "";
   const double packets = std::ceil(2.2 * network.latency_s * Bps / kPayload);
   return fmt::format("initcwnd {0:.0f} initrwnd {0:.0f}", std::max(10.0, packets));
 }
 
-/// Sets the nodes' TCP as the cluster describes it; all other parameters keep Linux's defaults. The
-/// window is half of the receive buffer (net.ipv4.tcp_adv_win_scale = 1, until Linux 6.6). A
-/// connection keeps little data in the queue of its NIC, so that short messages do not wait behind
-/// long ones.
-void describe_tcp(const std::string& name, const EmulatedNetwork& network, double Bps) {
-  const Tcp& tcp = network.tcp;
-  const double buffer = 2 * tcp.window_bytes;
-  run_tool(
-      {"ip", "netns", "exec", name, "sh"},
-      setting("tcp_slow_start_after_idle", tcp.restart_after_idle ? "1" : "0") +
-          setting("tcp_no_metrics_save", "1") +
-          setting("tcp_limit_output_bytes", fmt::format("{:.0f}", bucket_bytes(network, Bps))) +
-          setting("tcp_rmem",
-                  fmt::format("4096 {:.0f} {:.0f}", std::min(131072.0, buffer), buffer)) +
-          setting("tcp_wmem", fmt::format("4096 16384 {:.0f}", std::max(4194304.0, buffer))));
+/// Kernel parameters for TCP as the cluster describes it; all other parameters keep Linux's
+/// defaults. The window is half of the receive buffer (net.ipv4.tcp_adv_win_scale = 1, until Linux
+/// 6.6).
+std::string described_tcp(const EmulatedNetwork& network) {
+  const double buffer = 2 * network.tcp.window_bytes;
+  return setting("tcp_slow_start_after_idle", network.tcp.restart_after_idle ? "1" : "0") +
+         setting("tcp_rmem",
+                 fmt::format("4096 {:.0f} {:.0f}", std::min(131072.0, buffer), buffer)) +
+         setting("tcp_wmem", fmt::format("4096 16384 {:.0f}", std::max(4194304.0, buffer)));
 }
 
-/// Tunes TCP so that connections behave as if they had always been in use: there is no slow start
-/// after computation. Each connection keeps little data in its buffer and in the queue of its NIC,
-/// so that connections share the NIC evenly, and short messages, such as MPI's own replies, do not
-/// wait behind long ones.
-void tune(const std::string& name, const EmulatedNetwork& network, double Bps) {
+/// Kernel parameters with which connections behave as if they had always been in use: there is no
+/// slow start after computation. Each connection keeps little data in its buffer, so that
+/// connections share the NIC evenly.
+std::string tuned_tcp(const EmulatedNetwork& network, double Bps) {
+  return setting("tcp_slow_start_after_idle", "0") + setting("tcp_congestion_control", "reno") +
+         setting("tcp_rmem", receive_buffers(network, Bps)) +
+         setting("tcp_wmem", fmt::format("4096 65536 {:.0f}", send_buffer_bytes(network, Bps)));
+}
+
+/// Sets the kernel parameters of a node's TCP. A connection keeps little data in the queue of its
+/// NIC, so that short messages, such as MPI's own replies, do not wait behind long messages.
+void configure_tcp(const std::string& name, const EmulatedNetwork& network, double Bps) {
   run_tool(
       {"ip", "netns", "exec", name, "sh"},
-      setting("tcp_slow_start_after_idle", "0") + setting("tcp_no_metrics_save", "1") +
-          setting("tcp_congestion_control", "reno") +
+      setting("tcp_no_metrics_save", "1") +
           setting("tcp_limit_output_bytes", fmt::format("{:.0f}", bucket_bytes(network, Bps))) +
-          setting("tcp_rmem", receive_buffers(network, Bps)) +
-          setting("tcp_wmem", fmt::format("4096 65536 {:.0f}", send_buffer_bytes(network, Bps))));
+          (network.tcp.exists() ? described_tcp(network) : tuned_tcp(network, Bps)));
 }
 
 void add_node(const EmulatedNetwork& network, int node) {
@@ -197,8 +196,7 @@ void add_node(const EmulatedNetwork& network, int node) {
   run_tool({"ip", "-n", centre, "link", "set", link_end(node), "master", "switch", "up"});
   run_tool({"tc", "-n", name, "-batch", "-"}, queue(network, "eth0", Bps, true));
   run_tool({"tc", "-n", centre, "-batch", "-"}, queue(network, link_end(node), Bps, false));
-  if (network.tcp.has_window()) describe_tcp(name, network, Bps);
-  else tune(name, network, Bps);
+  configure_tcp(name, network, Bps);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ struct EmulatedNetwork {
   std::vector<double> nic_Bps;  // payload bytes per second of each node's NIC in each direction
   double latency_s = 0;         // seconds, end to end; 0 if the ranks add the latency
   double loss = 0;              // fraction of packets that are lost
-  /// The TCP of the nodes. If it is not described, connections are tuned so that they fill the
-  /// links.
+  /// The TCP of the nodes. If the cluster does not describe it (!tcp.exists()), connections are
+  /// tuned so that they fill the links.
   Tcp tcp = {};
   bool operator==(const EmulatedNetwork&) const = default;
 };

@@ -53,8 +53,8 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
   set("btl", network.workers_per_node > 1 ? "tcp,self,vader" : "tcp,self");
   set("btl_tcp_if_include", KernelNetwork::subnet());
   set("oob_tcp_if_include", KernelNetwork::subnet());
-  // With TCP windows, Open MPI keeps its defaults, because TCP is not tuned either.
-  if (!network.tcp.has_window()) {
+  const bool tuned = !network.tcp.has_window();  // if TCP is described, Open MPI keeps its defaults
+  if (tuned) {
     set("btl_tcp_flags", "send");
     for (const char* limit : {"eager_limit", "rndv_eager_limit", "max_send_size"})
       set(fmt::format("btl_tcp_{}", limit).c_str(),
@@ -72,8 +72,8 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
 [[noreturn]] void become(const std::vector<std::string>& words) {
   setpgid(0, 0);  // a signal of a terminal reaches mpirun only once, through this parent
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-  // As long as an end of the watcher's pipe is open, the watcher takes this command to be alive. So
-  // the child closes it.
+  // The watcher takes its owner to be alive while an end of the watcher's pipe is open, so mpirun
+  // must not inherit that end.
   close_range(STDERR_FILENO + 1, ~0u, 0);
   setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);  // namespaces need root
   setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
@@ -86,7 +86,8 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
   _exit(kRunFailed);
 }
 
-/// mpirun returns the exit code of a rank, unless something else ended the job.
+/// The exit code of the ranks, which mpirun returns unless something else ended the job; else
+/// kRunFailed.
 int code_of(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     spdlog::error("mpirun was ended by signal {}", WTERMSIG(wait_status));

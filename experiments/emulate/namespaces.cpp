@@ -18,16 +18,16 @@ namespace trigram {
 namespace {
 
 namespace fs = std::filesystem;
-using Identity = std::pair<dev_t, ino_t>;  // identifies a namespace
+using Identity = std::pair<dev_t, ino_t>;  // device and inode, which identify a namespace
 
 const fs::path kFolder = "/run/netns";  // where iproute2 keeps namespaces
 constexpr const char* kPrefix = "trigram-";
 
 /// The identity of the namespace of a file; {0, 0} if the file does not exist.
 Identity identity(const fs::path& file) {
-  struct stat seen {};
-  if (stat(file.c_str(), &seen) != 0) return {};
-  return {seen.st_dev, seen.st_ino};
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
 }
 
 /// The process that owns a namespace; 0 if `trigram emulate` has not created it.
@@ -36,7 +36,7 @@ pid_t owner_of(const std::string& name) {
   return static_cast<pid_t>(std::strtol(name.c_str() + std::string(kPrefix).size(), nullptr, 10));
 }
 
-std::vector<std::string> names() {
+std::vector<std::string> namespace_names() {
   std::vector<std::string> all;
   std::error_code gone;
   for (const auto& entry : fs::directory_iterator(kFolder, gone))
@@ -59,17 +59,17 @@ std::vector<pid_t> processes_in(const std::set<Identity>& namespaces) {
 /// false after some seconds.
 bool end_processes(const std::set<Identity>& namespaces, int signal) {
   using Clock = std::chrono::steady_clock;
-  const auto patience = Clock::now() + std::chrono::seconds(4);
+  const auto deadline = Clock::now() + std::chrono::seconds(4);
   for (const pid_t pid : processes_in(namespaces)) kill(pid, signal);
   while (!processes_in(namespaces).empty()) {
-    if (Clock::now() > patience) return false;
+    if (Clock::now() > deadline) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return true;
 }
 
-/// Removes a namespace. It is no error if it is already gone, because a watcher and a sweep may
-/// remove it at the same time.
+/// Removes a namespace. It is no error if the namespace is already gone, because a watcher and
+/// another command may remove it at the same time.
 void remove_namespace(const std::string& name) {
   try {
     run_tool({"ip", "netns", "delete", name});
@@ -92,7 +92,7 @@ void add_namespace(const std::string& name) {
 void remove_namespaces(pid_t owner) {
   std::set<Identity> identities;
   std::vector<std::string> owned;
-  for (const std::string& name : names()) {
+  for (const std::string& name : namespace_names()) {
     if (owner_of(name) != owner) continue;
     owned.push_back(name);
     if (const Identity found = identity(kFolder / name); found != identity("/proc/self/ns/net"))
@@ -104,10 +104,10 @@ void remove_namespaces(pid_t owner) {
   for (const std::string& name : owned) remove_namespace(name);
 }
 
-int sweep_namespaces() {
+int remove_dead_namespaces() {
   std::set<pid_t> dead;
   int count = 0;
-  for (const std::string& name : names()) {
+  for (const std::string& name : namespace_names()) {
     const pid_t owner = owner_of(name);
     if (kill(owner, 0) == 0 || errno != ESRCH) continue;
     dead.insert(owner);

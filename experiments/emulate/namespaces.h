@@ -20,7 +20,7 @@ void add_namespace(const std::string& name);
 /// seconds, with SIGKILL.
 void remove_namespaces(pid_t owner);
 
-/// Removes the namespaces of processes that no longer exist. Returns the number of namespaces.
-int sweep_namespaces();
+/// Removes the namespaces of processes that no longer exist. Returns how many there were.
+int remove_dead_namespaces();
 
 }  // namespace trigram

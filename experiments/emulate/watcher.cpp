@@ -59,7 +59,7 @@ Watcher::~Watcher() {
   int status = 0;
   while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
-  if (status != 0) clean(getpid(), folder_);  // the child was killed, so this process cleans up
+  if (status != 0) clean(getpid(), folder_);  // the child was killed before it could clean up
 }
 
 }  // namespace trigram

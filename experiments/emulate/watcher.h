@@ -6,9 +6,10 @@
 
 namespace trigram {
 
-/// Cleans up when this object is destroyed, or when the process dies earlier for any reason:
+/// Cleans up when this object is destroyed, or when this process dies before that for any reason:
 /// removes the namespaces of this process, the processes inside them, and a folder. A child process
-/// in its own session does this. It detects the end through a pipe.
+/// in its own session does this. The child waits for the end of a pipe that this process holds
+/// open.
 class Watcher {
  public:
   explicit Watcher(const std::filesystem::path& folder);

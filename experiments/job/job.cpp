@@ -1,11 +1,9 @@
 #include "experiments/job/job.h"
 
 #include <fmt/format.h>
-
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <exception>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "experiments/emulate/launch.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/verdicts.h"
+#include "experiments/results/machine.h"
 #include "experiments/version.h"
 #include "runtime/host/signal_message.h"
 #include "runtime/mpi/mpi_runtime.h"
@@ -25,8 +24,9 @@
 namespace trigram {
 namespace {
 
-/// The processes other than rank 0 do not know the watchdog's timeout before they have the plan.
-/// This is longer than a user is likely to set for a job that starts slowly.
+/// The timeout of processes other than rank 0 until they have the plan, from which they learn the
+/// watchdog's timeout. It is longer than a timeout that a user is likely to set for a job that
+/// starts slowly.
 constexpr double kLongestStart_s = 600;
 
 std::vector<std::string>& job_arguments() {
@@ -34,9 +34,9 @@ std::vector<std::string>& job_arguments() {
   return arguments;
 }
 
-/// What rank 0 sends to the other processes before they begin.
+/// The input that rank 0 sends to the other processes before they begin.
 struct Resolved {
-  Json content = nullptr;  // what they need of the configuration; null if rank 0 has an error
+  Json content = nullptr;  // the argument of `use` (see `share`); null if rank 0 has an error
   double watchdog_s = MpiOptions{}.watchdog_s;
 };
 
@@ -61,32 +61,33 @@ std::string error_of(const std::function<void()>& call) {
   }
 }
 
-/// Every process calls `prepare`, whose result counts on rank 0; then the other processes
-/// call `use` with its content. Collective. Throws the same ConfigError on all processes if one of
+/// Every process calls `prepare`; the other processes then call `use` with the content that
+/// `prepare` returned on rank 0. Collective. Throws the same ConfigError on all processes if one of
 /// them has an error, or if their arguments differ.
 void share(const std::function<Resolved(bool first)>& prepare,
            const std::function<void(const Json&)>& use) {
   const bool first = rank_in_job() == 0;
-  Resolved mine;
-  std::string verdict = error_of([&] { mine = prepare(first); });
-  mpi_start(first ? mine.watchdog_s : kLongestStart_s);
-  const Json message = Json::parse(mpi_exchange(first ? text_of(mine) : "").front());
+  Resolved own;
+  std::string verdict = error_of([&] { own = prepare(first); });
+  mpi_start(first ? own.watchdog_s : kLongestStart_s);
+  const Json message = Json::parse(mpi_exchange(first ? text_of(own) : "").front());
   if (!first) {
-    // Like those of rank 0, these have been text: what is not UTF-8 has been replaced.
-    const Json arguments = Json::parse(text_of(mine)).at("arguments");
+    // Bytes that are not valid UTF-8 are replaced in text_of, so the arguments of this process are
+    // compared after the same conversion.
+    const Json arguments = Json::parse(text_of(own)).at("arguments");
     const std::string difference = compare_arguments(arguments, message.at("arguments"));
     if (!difference.empty()) verdict = difference;
     else if (message.at("content").is_null()) verdict.clear();  // the error of rank 0 is enough
     else if (verdict.empty()) verdict = error_of([&] { use(message.at("content")); });
   }
-  // The others load and hash input files meanwhile, which takes longer than a short watchdog
-  // allows.
+  // Other processes load and hash input files meanwhile, which may take longer than a short
+  // watchdog allows.
   constexpr double kLeastCheck_s = 30;
   check_verdicts(
       mpi_exchange(verdict, std::max(message.at("watchdog_s").get<double>(), kLeastCheck_s)));
 }
 
-bool is_of_processes(const Json& runtime) {
+bool is_world_of_processes(const Json& runtime) {
   return find_component(worlds(), "world", runtime, "--runtime").processes;
 }
 
@@ -110,10 +111,8 @@ void begin_in_job(const std::filesystem::path& folder, const std::string& partin
       throw ConfigError("--rank-logs",
                         fmt::format("expected a folder that can be written; {}", error.what()));
     }
-    std::array<char, 256> host{};
-    gethostname(host.data(), host.size() - 1);
     rank_log::print("trigram {}, rank {} of {}, process {} on {}", version().git, process.rank,
-                    process.size, getpid(), host.data());
+                    process.size, getpid(), host_name());
   }
   signal_message::set(fmt::format("rank {} prepares its runs", process.rank));
   signal_message::end_on_signals(fmt::format("trigram: rank {}", process.rank),
@@ -151,8 +150,8 @@ PlanInJob plan_here_or_in_job(const std::function<Plan(bool in_job)>& make, cons
   Plan plan;
   if (!has_other_processes()) {
     plan = make(false);
-    if (std::none_of(plan.runs.begin(), plan.runs.end(),
-                     [](const PlannedRun& run) { return run.experiment.world().processes; }))
+    if (std::ranges::none_of(
+            plan.runs, [](const PlannedRun& run) { return run.experiment.world().processes; }))
       return {std::move(plan), false};
     begin_in_job(begin.rank_logs, begin.parting);
     check_for_job(plan);
@@ -172,7 +171,7 @@ bool resolve_here_or_in_job(const std::function<Json()>& read,
                             const std::function<void(const Json&)>& use) {
   if (!has_other_processes()) {
     const Json own = read();
-    const bool job = in_a_job() && is_of_processes(own.at("runtime"));
+    const bool job = in_a_job() && is_world_of_processes(own.at("runtime"));
     if (job) begin_in_job();
     use(own);
     return job;
@@ -192,7 +191,7 @@ void agree_on_error(const std::string& error) {
   if (!has_other_processes()) return;
   const auto prepare = [&](bool) -> Resolved {
     begin_in_job();
-    // Printed even if the launcher ends this process because others never take part.
+    // Printed even if the launcher ends this process because other processes never take part.
     signal_message::set(fmt::format("rank {}: {}", rank_in_job(), error));
     throw ConfigError({Mistake{"", "", Mistake::Kind::wrong, error}});
   };
@@ -200,9 +199,9 @@ void agree_on_error(const std::string& error) {
 }
 
 std::vector<bool> agree_on_runs(const Plan& plan, const std::vector<bool>& wanted_by_rank_0) {
-  std::string mine;
-  for (const bool wanted : wanted_by_rank_0) mine += wanted ? '1' : '0';
-  const auto texts = mpi_exchange(mine, watchdog_s(plan));
+  std::string bits;
+  for (const bool wanted : wanted_by_rank_0) bits += wanted ? '1' : '0';
+  const auto texts = mpi_exchange(bits, watchdog_s(plan));
   std::vector<bool> wanted;
   for (const char c : texts.front()) wanted.push_back(c == '1');
   return wanted;

@@ -15,13 +15,12 @@ namespace {
 
 constexpr std::size_t kMostGroups = 4;
 
-/// Ranks with the same text are listed together; ranks with an empty text are left out.
+/// The different texts with their ranks; ranks with an empty text are left out.
 std::string by_ranks(const std::vector<std::string>& texts) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> groups;  // each text and its ranks
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     if (texts[rank].empty()) continue;
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const auto& known) { return known.first == texts[rank]; });
+    auto group = std::ranges::find(groups, texts[rank], [](const auto& g) { return g.first; });
     if (group == groups.end()) group = groups.insert(group, {texts[rank], {}});
     group->second.push_back(rank);
   }
@@ -51,12 +50,12 @@ void check_verdicts(const std::vector<std::string>& verdicts) {
   if (fails(verdicts.front())) throw error_with(verdicts.front());
 }
 
-std::string compare_arguments(const std::vector<std::string>& mine,
+std::string compare_arguments(const std::vector<std::string>& own,
                               const std::vector<std::string>& on_rank_0) {
-  if (mine == on_rank_0) return "";
+  if (own == on_rank_0) return "";
   return fmt::format(
       "has the arguments \"{}\", and rank 0 has \"{}\"; expected the same on all ranks",
-      printable(fmt::format("{}", fmt::join(mine, " "))),
+      printable(fmt::format("{}", fmt::join(own, " "))),
       printable(fmt::format("{}", fmt::join(on_rank_0, " "))));
 }
 

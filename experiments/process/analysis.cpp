@@ -68,7 +68,7 @@ std::string python_path(const fs::path& package) {
   return path;
 }
 
-/// The argument and environment lists of a process of the package.
+/// The arguments and the environment of a process that runs the package.
 class Call {
  public:
   explicit Call(const std::vector<std::string>& arguments) {
@@ -98,12 +98,24 @@ class Call {
   std::vector<std::string> words_, environment_;
 };
 
-/// The line of `err` that tells most: the exception of a traceback, else the first line.
-std::string telling_line(const std::string& err) {
-  if (!err.starts_with("Traceback")) return err.substr(0, err.find('\n'));
+/// The line of `err` that gives the reason of a failure: the exception after a traceback or the
+/// error after argparse's usage, both of which are in the last line; else the first line.
+std::string line_with_reason(const std::string& err) {
+  if (!err.starts_with("Traceback") && !err.starts_with("usage:"))
+    return err.substr(0, err.find('\n'));
   const std::size_t end = err.find_last_not_of('\n');
   const std::size_t begin = err.rfind('\n', end);
   return err.substr(begin + 1, end - begin);
+}
+
+/// Says why a process of the package failed, given its wait status and its stderr.
+std::string failure_text(const std::string& program, int status, const std::string& err) {
+  if (WIFSIGNALED(status))
+    return fmt::format("{} was ended by signal {} ({})", program, WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
+  const std::string reason = line_with_reason(err);
+  return fmt::format("{} failed: {}", program,
+                     reason.empty() ? fmt::format("exit code {}", WEXITSTATUS(status)) : reason);
 }
 
 int wait_for(pid_t child) {
@@ -139,8 +151,7 @@ AnalysisOutput run_analysis(const std::vector<std::string>& arguments, const std
       return {"", "", fmt::format("cannot run {}: {}", call.program(), std::strerror(error))};
     const int status = wait_for(child);
     AnalysisOutput output{out.content(), err.content(), ""};
-    if (status != 0)
-      output.failure = fmt::format("{} failed: {}", call.program(), telling_line(output.err));
+    if (status != 0) output.failure = failure_text(call.program(), status, output.err);
     return output;
   } catch (const std::exception& error) {
     return {"", "", error.what()};

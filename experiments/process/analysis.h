@@ -5,23 +5,23 @@
 
 namespace trigram {
 
-// The Python package trigram_analysis, which reads and compares results. PYTHON names the
-// interpreter; by default it is the distribution's Python, for which pandas and matplotlib are
-// installed. Code inside somebody's results is never run: the current folder and relative folders
-// of PYTHONPATH are left out.
+// Calls of the Python package trigram_analysis, which reads and compares results. The environment
+// variable PYTHON names the interpreter; by default it is the distribution's Python, for which
+// pandas and matplotlib are installed. Modules are not imported from the current folder, nor from
+// relative folders in PYTHONPATH, so that code inside a folder of results is never run.
 
-/// Replaces this process by the package with these arguments. Throws ConfigError if the package is
-/// not there, and std::runtime_error if the interpreter cannot be started.
+/// Replaces this process by the package, called with these arguments. Throws ConfigError if the
+/// package is missing, and std::runtime_error if the interpreter cannot be started.
 [[noreturn]] void become_analysis(const std::vector<std::string>& arguments);
 
-/// The output of a process of the package.
+/// The output of a process that ran the package.
 struct AnalysisOutput {
   std::string out, err;
-  std::string failure;  // why there is no result; empty if there is one
+  std::string failure;  // the reason why there is no result; empty if there is one
 };
 
-/// Runs the package as a child with `input` as its standard input, and waits for its end. Never
-/// throws for a reason that lies in the Python installation.
+/// Runs the package in a child process with `input` as its standard input, and waits for its end.
+/// Does not throw if Python or the package is missing or fails; `failure` then says why.
 AnalysisOutput run_analysis(const std::vector<std::string>& arguments, const std::string& input);
 
 }  // namespace trigram

@@ -27,10 +27,11 @@ constexpr double kTick_s = 0.1;
   _exit(kOutOfMemory);
 }
 
-/// Handler of SIGABRT. Libraries abort when they run out of memory, some of them without a message.
+/// Handler of SIGABRT. Some libraries abort without a message when they run out of memory. This is
+/// assumed to be the reason if 64 MiB cannot be mapped any more.
 void check_memory(int) {
-  constexpr std::size_t kLittle = std::size_t{64} << 20;
-  if (mmap(nullptr, kLittle, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+  constexpr std::size_t kProbeBytes = std::size_t{64} << 20;
+  if (mmap(nullptr, kProbeBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
     end_without_memory();
 }
 
@@ -48,7 +49,8 @@ void become_child(pid_t parent, const std::filesystem::path& log, Signals& signa
   signal(SIGABRT, check_memory);
 }
 
-int guarded(const std::function<int()>& body) {
+/// Returns the exit code of `body`, or 1 if it throws.
+int exit_code_of(const std::function<int()>& body) {
   try {
     return body();
   } catch (const std::exception& error) {
@@ -77,7 +79,7 @@ void ChildQueue::start_next() {
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
   if (pid == 0) {
     become_child(parent, started.log, signals_);
-    const int code = guarded(started.body);
+    const int code = exit_code_of(started.body);
     fflush(nullptr);
     _exit(code);  // runs no destructors, because their objects belong to the parent
   }

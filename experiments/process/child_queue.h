@@ -19,12 +19,11 @@ inline constexpr int kOutOfMemory = 12;
 /// Work that is done in a separate child process.
 struct ChildTask {
   bool exclusive = false;  // no other task runs at the same time
-  /// Called in the parent just before the fork. Returns the work of the child and the file for its
-  /// output. The child exits with the code that `body` returns.
   struct Started {
-    std::function<int()> body;
-    std::filesystem::path log;  // gets stdout and stderr
+    std::function<int()> body;  // the work of the child; returns the child's exit code
+    std::filesystem::path log;  // gets the child's stdout and stderr
   };
+  /// Called in the parent just before the fork.
   std::function<Started()> start;
   /// Called in the parent with the child's wait status.
   std::function<void(int wait_status)> ended;
@@ -40,9 +39,8 @@ class ChildQueue {
   ChildQueue& operator=(const ChildQueue&) = delete;
 
   void add(ChildTask task) { waiting_.push_back(std::move(task)); }
-  /// Runs all tasks, and calls `tick` about ten times a second. Returns false after SIGINT, SIGTERM
-  /// or SIGHUP. Then all children have been killed without calls of `ended`, and the waiting tasks
-  /// are not started.
+  /// Runs all tasks, and calls `tick` about ten times a second. If SIGINT, SIGTERM or SIGHUP
+  /// arrives, kills all children without calls of `ended`, starts no more tasks, and returns false.
   bool run(const std::function<void()>& tick);
 
  private:

@@ -14,7 +14,6 @@ class SharedCounters {
   SharedCounters& operator=(const SharedCounters&) = delete;
 
   std::atomic<long>& operator[](std::size_t i) { return counters_[i]; }
-  std::size_t size() const { return count_; }
 
  private:
   std::size_t count_;

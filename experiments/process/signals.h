@@ -4,8 +4,8 @@
 
 namespace trigram {
 
-/// While this object exists, the signals that matter to a parent process (SIGCHLD, SIGINT, SIGTERM,
-/// SIGHUP) are blocked and can be waited for, so that none is lost and no handler runs.
+/// While this object exists, the signals that a parent process reacts to (SIGCHLD, SIGINT, SIGTERM
+/// and SIGHUP) are blocked, so that `wait` receives them: none is lost, and no handler runs.
 class Signals {
  public:
   Signals();
@@ -15,7 +15,7 @@ class Signals {
 
   /// The next signal, or 0 after `timeout_s` without one.
   int wait(double timeout_s);
-  /// In a forked child: restores the earlier signal mask.
+  /// Restores the earlier signal mask. Call it in a forked child.
   void restore();
 
  private:

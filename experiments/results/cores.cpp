@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <map>
 #include <set>
 
 #include "core/config/option_type.h"
+#include "experiments/results/machine.h"
 
 namespace trigram {
 namespace {
@@ -25,14 +25,12 @@ std::set<int> allowed_cores() {
   return cores;
 }
 
-/// Identifies a machine by the kernel's boot id, because containers and emulated nodes have
-/// different host names.
+/// Identifies a machine by the kernel's boot id if possible, because containers and emulated nodes
+/// on the same machine have different host names.
 std::string machine_id() {
   std::string id;
   if (std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id)) return id;
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return host.data();
+  return host_name();
 }
 
 }  // namespace
@@ -40,8 +38,8 @@ std::string machine_id() {
 int available_cores() { return static_cast<int>(allowed_cores().size()); }
 
 Cores cores_of_threads(int ranks) {
-  const int here = available_cores();
-  return {here, ranks > here};
+  const int cores = available_cores();
+  return {cores, ranks > cores};
 }
 
 std::string cores_statement() {
@@ -54,17 +52,17 @@ Cores cores_of_processes(const std::vector<std::string>& statements, int rank) {
     std::set<int> cores;
   };
   std::map<std::string, Machine> machines;
-  std::string here;
+  std::string own_machine;
   for (std::size_t i = 0; i < statements.size(); ++i) {
     const Json statement = Json::parse(statements[i]);
     const auto name = statement.at("machine").get<std::string>();
-    if (i == static_cast<std::size_t>(rank)) here = name;
+    if (i == static_cast<std::size_t>(rank)) own_machine = name;
     Machine& machine = machines[name];
     ++machine.ranks;
     machine.cores.merge(statement.at("cores").get<std::set<int>>());
   }
-  return {static_cast<int>(machines.at(here).cores.size()),
-          std::any_of(machines.begin(), machines.end(), [](const auto& entry) {
+  return {static_cast<int>(machines.at(own_machine).cores.size()),
+          std::ranges::any_of(machines, [](const auto& entry) {
             return entry.second.ranks > entry.second.cores.size();
           })};
 }

@@ -24,6 +24,12 @@ std::string look_up(const char* path, const std::string& key, char separator) {
 
 }  // namespace
 
+std::string host_name() {
+  utsname system{};
+  uname(&system);
+  return system.nodename;
+}
+
 Json describe_machine(int cores) {
   utsname system{};
   uname(&system);

@@ -17,8 +17,7 @@ std::string utc_now() {
 
 namespace {
 
-/// Warnings about emulated links that differ from their configuration.
-Json warnings_of_links(const Json& links) {
+Json link_warnings(const Json& links) {
   Json warnings = Json::array();
   for (const Json& link : links)
     if (link.at("warning").get<bool>())
@@ -28,9 +27,10 @@ Json warnings_of_links(const Json& links) {
   return warnings;
 }
 
-Json taken(Json& summary, const char* key, Json otherwise) {
+/// Removes `key` from the summary. Returns its value, or `missing_value` if there is none.
+Json take(Json& summary, const char* key, Json missing_value) {
   const auto found = summary.find(key);
-  if (found == summary.end()) return otherwise;
+  if (found == summary.end()) return missing_value;
   Json value = std::move(*found);
   summary.erase(found);
   return value;
@@ -42,11 +42,10 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
                    const Json& links, const Cores& cores) {
   // The processes of a job measure their links themselves and return them in the summary.
   Json summary = outcome.summary;
-  const Json found_links = taken(summary, "links", links);
+  const Json all_links = take(summary, "links", links);
   Json warnings = run.warnings;
-  for (const Json& more :
-       {taken(summary, "warnings", Json::array()), warnings_of_links(found_links)})
-    warnings.insert(warnings.end(), more.begin(), more.end());
+  for (const Json& added : {take(summary, "warnings", Json::array()), link_warnings(all_links)})
+    warnings.insert(warnings.end(), added.begin(), added.end());
   const Version program = version();
   const World& world = run.experiment.world();
   return {{"schema_version", kManifestSchema},
@@ -63,16 +62,23 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
           {"started", period.started},
           {"finished", period.finished},
           {"wall_s", period.wall_s},
-          {"machine", describe_machine(cores.here)},
+          {"machine", describe_machine(cores.count)},
           {"world", world.name},
           {"time_kind", world.simulated ? "simulated" : "wall"},
           {"oversubscribed", !world.simulated && cores.oversubscribed},
-          {"links", found_links},
+          {"links", all_links},
           {"assumed", run.assumed},
           {"warnings", warnings},
           {"algorithm_trigram",
            to_string(run.experiment.algorithm_entry().traits(run.experiment.algorithm).trigram)},
           {"summary", std::move(summary)}};
+}
+
+std::string missing_exchanges(const Json& manifest, Compared compared) {
+  const Json shortfall = manifest.at("summary").value("shortfall", Json());
+  if (shortfall.is_null() || (compared == Compared::accuracy && shortfall.at("of") == "rates"))
+    return "";
+  return shortfall.at("why");
 }
 
 }  // namespace trigram

@@ -14,8 +14,8 @@ inline constexpr int kManifestSchema = 1;
 struct Outcome {
   Json summary = {};       // null if the run failed
   std::string error = {};  // empty if the run succeeded
-  bool hang = false;       // the watchdog ended it
-  bool refused = false;    // bad input that was found only when the run began
+  bool hang = false;       // true if the watchdog ended the run
+  bool refused = false;    // true for bad input that was found only when the run began
   bool ok() const { return error.empty(); }
 };
 
@@ -32,5 +32,14 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
 
 /// The current time as ISO 8601 in UTC.
 std::string utc_now();
+
+/// The quantity by which runs are compared: their means per step, or the time in which they reach
+/// an accuracy.
+enum class Compared { rates, accuracy };
+
+/// The reason why a finished run, given its manifest, does not show its algorithm's cost and must
+/// not be compared, as a phrase that follows "it"; empty if the run may be compared. The text
+/// comes from the summary's `shortfall` (docs/summary.md).
+std::string missing_exchanges(const Json& manifest, Compared compared = Compared::rates);
 
 }  // namespace trigram

@@ -4,12 +4,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <array>
 #include <charconv>
 #include <fstream>
 #include <iterator>
 
 #include "experiments/results/durable.h"
+#include "experiments/results/machine.h"
 
 namespace trigram {
 namespace {
@@ -17,12 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kInfix = ".tmp.";
-
-std::string host() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 /// A zombie counts as gone: if a job was killed, its parent may never wait for it.
 bool is_gone(pid_t pid) {
@@ -37,10 +31,10 @@ bool is_gone(pid_t pid) {
 
 bool is_leftover(const fs::path& folder) {
   const std::string name = folder.filename().string();
-  const std::string mine = kInfix + host() + ".";
-  const std::size_t at = name.find(mine);
+  const std::string before_pid = kInfix + host_name() + ".";
+  const std::size_t at = name.find(before_pid);
   if (at == std::string::npos) return false;
-  const std::string pid_text = name.substr(at + mine.size());
+  const std::string pid_text = name.substr(at + before_pid.size());
   pid_t pid = 0;
   const auto [end, error] =
       std::from_chars(pid_text.data(), pid_text.data() + pid_text.size(), pid);
@@ -49,7 +43,7 @@ bool is_leftover(const fs::path& folder) {
 }
 
 RunFolder::RunFolder(const fs::path& experiment, const std::string& id)
-    : temporary_(experiment / fmt::format("{}{}{}.{}", id, kInfix, host(), getpid())),
+    : temporary_(experiment / fmt::format("{}{}{}.{}", id, kInfix, host_name(), getpid())),
       final_(experiment / id) {
   fs::create_directories(experiment);
   fs::remove_all(temporary_);

@@ -7,8 +7,9 @@
 
 namespace trigram {
 
-/// The results of a run while they are being written: results/NAME/ID.tmp.HOST.PID. Only `publish`
-/// gives the folder the name that readers look for, so that nobody reads incomplete results.
+/// The folder of a run whose results are being written: results/NAME/ID.tmp.HOST.PID. Only
+/// `publish` gives the folder the name that readers look for, so that nobody reads incomplete
+/// results.
 class RunFolder {
  public:
   RunFolder(const std::filesystem::path& experiment, const std::string& id);

@@ -18,7 +18,7 @@ std::string text_at(const Json& manifest, const char* key) {
   return found != manifest.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-std::string stale_as(const Json& manifest, const std::string& git) {
+std::string why_stale(const Json& manifest, const std::string& git) {
   const Json schema = manifest.value("schema_version", Json());
   if (schema != kManifestSchema)
     return fmt::format("is of schema {}, this program's is {}", schema.dump(), kManifestSchema);
@@ -58,8 +58,8 @@ StoredRun read_stored_run(const std::filesystem::path& folder, const std::string
   if (text_at(run.manifest, "status") == "failed") {
     run.state = StoredRun::failed;
   } else if (is_done(folder)) {
-    run.stale_as = stale_as(run.manifest, git);
-    run.state = run.stale_as.empty() ? StoredRun::done : StoredRun::stale;
+    run.why_stale = why_stale(run.manifest, git);
+    run.state = run.why_stale.empty() ? StoredRun::done : StoredRun::stale;
   }
   return run;
 }
@@ -73,7 +73,7 @@ void relabel(const std::filesystem::path& folder, const StoredRun& run, const Js
   std::filesystem::rename(next, path);
 }
 
-bool is_under_way(const std::filesystem::path& folder) {
+bool is_unpublished(const std::filesystem::path& folder) {
   return folder.filename().string().find(".tmp.") != std::string::npos;
 }
 
@@ -84,7 +84,8 @@ std::set<std::filesystem::path> run_folders(const std::filesystem::path& root) {
   for (auto entry = std::filesystem::recursive_directory_iterator(root);
        entry != std::filesystem::recursive_directory_iterator(); ++entry) {
     if (entry.depth() >= 2) entry.disable_recursion_pending();
-    if (entry->is_directory(ignored) && (is_under_way(entry->path()) || holds_a_run(entry->path())))
+    if (entry->is_directory(ignored) &&
+        (is_unpublished(entry->path()) || holds_a_run(entry->path())))
       found.insert(entry->path());
   }
   return found;

@@ -18,8 +18,8 @@ struct StoredRun {
     stale,    // finished, but by another version of the program or with another schema
     done
   } state = missing;
-  Json manifest;         // null when missing
-  std::string stale_as;  // says how it differs from this program; empty unless stale
+  Json manifest;          // null if the run is missing
+  std::string why_stale;  // says how the result differs from this program's; empty unless stale
 };
 
 /// Reads a run's folder. `git` is the version that counts as current.
@@ -29,7 +29,7 @@ StoredRun read_stored_run(const std::filesystem::path& folder, const std::string
 void relabel(const std::filesystem::path& folder, const StoredRun& run, const Json& sweep);
 
 /// True for the folder of a run that has not been published yet.
-bool is_under_way(const std::filesystem::path& folder);
+bool is_unpublished(const std::filesystem::path& folder);
 /// The folders of runs at or below `root`, which may be results/NAME/ID, results/NAME or results.
 std::set<std::filesystem::path> run_folders(const std::filesystem::path& root);
 

@@ -9,17 +9,17 @@
 
 namespace trigram {
 
-bool Collector::due(long step) const {
+bool Collector::is_evaluated(long step) const {
   const bool periodic = options_.eval_every > 0 && (step + 1) % options_.eval_every == 0;
   return options_.evaluates && (periodic || step + 1 == options_.steps);
 }
 
-Collector::Pending& Collector::pending(long step) {
+Collector::PendingStep& Collector::pending_step(long step) {
   auto [entry, is_new] = pending_.try_emplace(step);
   if (is_new) {
     const auto ranks = static_cast<std::size_t>(options_.ranks);
     entry->second = {std::vector<RankStep>(ranks),
-                     std::vector<std::vector<float>>(due(step) ? ranks : 0),
+                     std::vector<std::vector<float>>(is_evaluated(step) ? ranks : 0),
                      options_.ranks,
                      options_.trainers > 0 ? options_.trainers : options_.ranks,
                      {}};
@@ -31,70 +31,72 @@ double Collector::finish(int rank, long step, const RankStep& done, std::span<co
                          Workload& workload, const Stream& stream) {
   const double entered_s = stream.now();
   std::unique_lock lock(mutex_);
-  Pending& all = pending(step);
+  PendingStep& pending = pending_step(step);
   const auto index = static_cast<std::size_t>(rank);
-  all.ranks[index] = done;
+  pending.ranks[index] = done;
   if (!options_.waits) {
-    std::vector<Ended>& ended = ended_[index];
+    std::vector<EndedStep>& ended = ended_[index];
     const double before = ended.empty() ? 0 : ended.back().batches;
     ended.push_back({done.end_s, before + static_cast<double>(done.batches)});
   }
-  if (due(step) && done.trains) all.weights[index].assign(weights.begin(), weights.end());
-  if (done.trains && --all.training == 0)
-    all.arrived.assign(options_.arrived.begin(), options_.arrived.end());
-  if (--all.missing == 0) complete(step, all, workload, stream);
+  if (is_evaluated(step) && done.trains)
+    pending.weights[index].assign(weights.begin(), weights.end());
+  if (done.trains && --pending.training == 0)
+    pending.arrived.assign(options_.arrived.begin(), options_.arrived.end());
+  if (--pending.missing == 0) complete(step, pending, workload, stream);
   return wait_for(step, entered_s, lock, stream);
 }
 
 double Collector::finish(int rank, long step, const RankStep& done, Workload& workload,
                          const Stream& stream) {
-  const auto weights = due(step) ? workload.weights().floats() : std::span<float>{};
+  const auto weights = is_evaluated(step) ? workload.weights().floats() : std::span<float>{};
   return finish(rank, step, done, weights, workload, stream);
 }
 
-void Collector::complete(long step, Pending& all, Workload& workload, const Stream& stream) {
+void Collector::complete(long step, PendingStep& pending, Workload& workload,
+                         const Stream& stream) {
   TRIGRAM_CHECK(step == completed_step_ + 1, "step {} ended before step {}", step,
                 completed_step_ + 1);
   if (!options_.stopping || step < options_.stopping->counted())
-    record(step, all, workload, stream);
+    record(step, pending, workload, stream);
   pending_.erase(step);
   completed_step_ = step;
   completed_.notify_all();
 }
 
-void Collector::record(long step, Pending& all, Workload& workload, const Stream& stream) {
-  StepRecord record = reduce(step, all.ranks, previous_time_s_);
+void Collector::record(long step, PendingStep& pending, Workload& workload, const Stream& stream) {
+  StepRecord record = reduce(step, pending.ranks, previous_time_s_);
   previous_time_s_ = record.time_s;
-  if (!options_.waits) record.made = completed_by(record.time_s);
-  if (!all.arrived.empty()) count_arrived(record, std::move(all.arrived));
+  if (!options_.waits) record.completed = completed_by(record.time_s);
+  if (!pending.arrived.empty()) count_arrived(record, std::move(pending.arrived));
   std::vector<std::vector<float>> trained;  // the weights of every rank that trains, in rank order
-  if (due(step)) {
+  if (is_evaluated(step)) {
     evaluation_began_s_ = stream.now();
-    for (std::size_t rank = 0; rank < all.ranks.size(); ++rank)
-      if (all.ranks[rank].trains) trained.push_back(model_of(rank, step, record.time_s));
+    for (std::size_t rank = 0; rank < pending.ranks.size(); ++rank)
+      if (pending.ranks[rank].trains) trained.push_back(model_of(rank, step, record.time_s));
     record.evaluation = evaluate(workload, trained);
   }
   sink_(record);
   if (options_.stopping)
-    options_.stopping->add(record, all.ranks, trained, pending_.rbegin()->first);
+    options_.stopping->add(record, pending.ranks, trained, pending_.rbegin()->first);
 }
 
 std::vector<StepCounts> Collector::completed_by(double time_s) const {
   std::vector<StepCounts> all;
-  for (const std::vector<Ended>& ended : ended_) {
-    const auto after = std::ranges::upper_bound(ended, time_s, {}, &Ended::end_s);
+  for (const std::vector<EndedStep>& ended : ended_) {
+    const auto after = std::ranges::upper_bound(ended, time_s, {}, &EndedStep::end_s);
     const auto steps = static_cast<double>(after - ended.begin());
     all.push_back({steps, after == ended.begin() ? 0 : std::prev(after)->batches});
   }
   return all;
 }
 
-/// For a rank that is ahead, its model is that of the latest evaluated step that it ended by
-/// `time_s`.
+/// The model of a rank for the evaluation of `step`. If the rank is ahead, this is its model after
+/// the latest evaluated step that it ended by `time_s`.
 std::vector<float> Collector::model_of(std::size_t rank, long step, double time_s) {
   if (!options_.waits)
     for (auto ahead = pending_.rbegin(); ahead != pending_.rend() && ahead->first > step; ++ahead) {
-      const Pending& later = ahead->second;
+      const PendingStep& later = ahead->second;
       const bool has_ended = !later.weights.empty() && !later.weights[rank].empty();
       if (has_ended && later.ranks[rank].end_s <= time_s) return later.weights[rank];
     }
@@ -102,7 +104,7 @@ std::vector<float> Collector::model_of(std::size_t rank, long step, double time_
 }
 
 /// In simulated time, the traffic of a step is the traffic that has arrived since the end of the
-/// step before, whatever the steps in which ranks sent it.
+/// step before, no matter in which step a rank sent it.
 void Collector::count_arrived(StepRecord& record, std::vector<Counters> arrived) {
   record.arrived = std::move(arrived);
   Counters all;
@@ -110,13 +112,13 @@ void Collector::count_arrived(StepRecord& record, std::vector<Counters> arrived)
   record.sum = all - std::exchange(previous_arrived_, all);
 }
 
-/// Waits for the evaluation. Returns the seconds to exclude from training time: those since this
-/// rank arrived, or since the evaluation began if that was later. A wait for slower ranks counts as
-/// training time, but a wait for an evaluation does not.
+/// Waits for the evaluation. Returns the seconds to exclude from training time: the seconds since
+/// this rank arrived, or since the evaluation began if that was later. A wait for slower ranks
+/// counts as training time, but a wait for an evaluation does not.
 double Collector::wait_for(long step, double entered_s, std::unique_lock<std::mutex>& lock,
                            const Stream& stream) {
   if (options_.pause == EvaluationPause::none) return 0;
-  if (gathers(step)) {
+  if (waits_for_all(step)) {
     completed_.wait(lock, [&] { return completed_step_ >= step || cancelled_; });
     if (cancelled_) return 0;
   }

@@ -15,17 +15,17 @@ class StoppingRule;
 
 /// The behaviour of ranks while a model is evaluated.
 enum class EvaluationPause {
-  none,  // the simulation's clock does not advance
-  gate,  // in real time, for asynchronous algorithms: ranks that end a step meanwhile wait for the
-         // evaluation
-  rendezvous  // in real time, for synchronous algorithms: all ranks end the step, then wait for the
-              // evaluation
+  /// In simulated time: ranks need not wait, because the clock does not advance.
+  none,
+  /// In real time, for asynchronous algorithms: ranks that end a step meanwhile wait.
+  gate,
+  /// In real time, for synchronous algorithms: all ranks end the step and then wait.
+  rendezvous
 };
 
-/// Gathers the reports of a process's ranks at the end of each step. The rank that completes a
-/// step, because it is the last one, combines the reports into a record, evaluates the models if an
-/// evaluation is due, and passes the record to the sink. Records come in the order of steps, and
-/// only for steps that count.
+/// Gathers the reports of a process's ranks at the end of each step. The last rank that ends a step
+/// combines the reports into a record, evaluates the models if the step is evaluated, and passes
+/// the record to the sink. Records come in the order of steps, and only for steps that count.
 ///
 /// Ranks may be threads or the actors of a simulation. An actor must not block on an OS primitive
 /// that another actor holds. It always finds the mutex free, because SimGrid never switches actors
@@ -44,7 +44,7 @@ class Collector {
     /// counts the work that each rank has done by then.
     bool waits = true;
     EvaluationPause pause = EvaluationPause::none;
-    StoppingRule* stopping = nullptr;  // is told about all steps that count; null: none
+    StoppingRule* stopping = nullptr;  // gets all steps that count; null: all steps are made
   };
   using Sink = std::function<void(const StepRecord&)>;
   Collector(Options options, Sink sink)
@@ -53,11 +53,12 @@ class Collector {
         ended_(options.waits ? 0 : static_cast<std::size_t>(options.ranks)) {}
 
   /// True if the models are evaluated after `step`.
-  bool due(long step) const;
+  bool is_evaluated(long step) const;
 
-  /// Call when rank `rank` has ended `step`. `weights` are its weights if an evaluation is due;
-  /// `workload` runs the evaluation. Returns the seconds of `stream`'s clock that this call took
-  /// and that do not count as training time. Rethrows exceptions of the evaluation.
+  /// Call when rank `rank` has ended `step`. `weights` are its weights if the step is evaluated;
+  /// `workload` runs the evaluation. Returns the part of the duration of this call, in seconds of
+  /// `stream`'s clock, that does not count as training time. Passes on exceptions of the
+  /// evaluation.
   double finish(int rank, long step, const RankStep& done, std::span<const float> weights,
                 Workload& workload, const Stream& stream);
 
@@ -68,25 +69,26 @@ class Collector {
   /// True if no rank may pass the end of `step` before all ranks have ended it. Ranks should
   /// synchronize through the world before they call `finish`, because the watchdog does not see
   /// waits inside it.
-  bool gathers(long step) const {
-    return options_.pause == EvaluationPause::rendezvous && due(step);
+  bool waits_for_all(long step) const {
+    return options_.pause == EvaluationPause::rendezvous && is_evaluated(step);
   }
 
   /// Wakes all ranks that wait here, because a rank has failed and will not arrive.
   void cancel();
 
  private:
-  struct Pending {
+  /// A step that some rank has not ended yet.
+  struct PendingStep {
     std::vector<RankStep> ranks;
-    std::vector<std::vector<float>> weights;  // filled if an evaluation is due
-    int missing = 0;
+    std::vector<std::vector<float>> weights;  // by rank, if the step is evaluated; otherwise empty
+    int missing = 0;                          // number of ranks that have not ended the step
     int training = 0;  // number of ranks that train and have not ended the step
-    std::vector<Counters>
-        arrived;  // traffic that had arrived when the last rank that trains ended the step
+    /// The traffic that had arrived when the last rank that trains ended the step.
+    std::vector<Counters> arrived;
   };
-  Pending& pending(long step);
-  void complete(long step, Pending& all, Workload& workload, const Stream& stream);
-  void record(long step, Pending& all, Workload& workload, const Stream& stream);
+  PendingStep& pending_step(long step);
+  void complete(long step, PendingStep& pending, Workload& workload, const Stream& stream);
+  void record(long step, PendingStep& pending, Workload& workload, const Stream& stream);
   std::vector<StepCounts> completed_by(double time_s) const;
   std::vector<float> model_of(std::size_t rank, long step, double time_s);
   void count_arrived(StepRecord& record, std::vector<Counters> arrived);
@@ -97,12 +99,12 @@ class Collector {
   const Sink sink_;
   std::mutex mutex_;
   std::condition_variable completed_;
-  std::map<long, Pending> pending_;
-  struct Ended {
+  std::map<long, PendingStep> pending_;
+  struct EndedStep {
     double end_s;
     double batches;  // in all steps up to and including this one
   };
-  std::vector<std::vector<Ended>> ended_;  // by rank; empty if ranks wait for each other
+  std::vector<std::vector<EndedStep>> ended_;  // by rank; empty if ranks wait for each other
   long completed_step_ = -1;
   double previous_time_s_ = 0;
   Counters previous_arrived_;

@@ -8,14 +8,15 @@
 #include <limits>
 #include <numeric>
 
-#include "experiments/results/reached.h"
+#include "experiments/results/time_to_target.h"
 #include "experiments/run/shortfall.h"
 
 namespace trigram {
 namespace {
 
-/// Describes the error in a few levels, so that tables show one sentence for similar runs.
-std::string how_exact(double error) {
+/// Describes a relative error in a few levels, so that similar runs have the same warning and
+/// tables show it once.
+std::string error_text(double error) {
   if (std::isinf(error)) return "too few to tell how exactly";
   std::string above;
   for (const double level : {kTie, 0.02, 0.05, 0.1, 0.2})
@@ -67,7 +68,7 @@ std::string DrawnSteps::warning(double mean_s) const {
   return fmt::format(
       "{} {} drawn at random, and the mean step time comes from one draw of few steps, {}; rare "
       "events may be missing; more steps and other seeds tell more",
-      fmt::join(drawn_, ", "), drawn_.size() == 1 ? "is" : "are", how_exact(error));
+      fmt::join(drawn_, ", "), drawn_.size() == 1 ? "is" : "are", error_text(error));
 }
 
 }  // namespace trigram

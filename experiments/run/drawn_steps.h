@@ -12,7 +12,8 @@ namespace trigram {
 /// "/cluster/run_times".
 std::vector<std::string> drawn_at_random(const Cluster& cluster);
 
-/// Estimates how much the mean step time of a simulated run depends on its random draws.
+/// Estimates how much the mean step time of a simulated run depends on random draws, such as drawn
+/// computation times.
 class DrawnSteps {
  public:
   explicit DrawnSteps(const Experiment& experiment);
@@ -28,7 +29,7 @@ class DrawnSteps {
   double standard_error_s() const;
 
  private:
-  const std::vector<std::string> drawn_;
+  const std::vector<std::string> drawn_;  // see drawn_at_random; empty if the run is not simulated
   const Cycle cycle_;
   std::vector<double> steps_s_;  // step times after the warm-up
 };

@@ -8,9 +8,9 @@
 namespace trigram {
 namespace {
 
-// The number of samples for the evaluation of a single worker's model. There may be as many
-// distinct models as workers, so each is evaluated on only a part of the held-out data. With 1000
-// samples the standard error of an accuracy is at most 1.6 percentage points.
+// The number of samples on which a single worker's model is evaluated. This is only a part of the
+// held-out data, because there may be as many distinct models as workers. With 1000 samples the
+// standard error of an accuracy is at most 1.6 percentage points.
 constexpr std::size_t kSamplesPerWorkerModel = 1000;
 
 using Weights = std::vector<float>;
@@ -28,9 +28,8 @@ struct DistinctModel {
 std::vector<DistinctModel> distinct(std::span<const Weights> all) {
   std::vector<DistinctModel> found;
   for (const Weights& w : all) {
-    const auto same = std::find_if(found.begin(), found.end(), [&](const DistinctModel& d) {
-      return bitwise_equal(*d.weights, w);
-    });
+    const auto same = std::ranges::find_if(
+        found, [&](const DistinctModel& d) { return bitwise_equal(*d.weights, w); });
     if (same == found.end()) found.push_back({&w, 1});
     else ++same->workers;
   }

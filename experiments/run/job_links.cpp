@@ -10,13 +10,15 @@ namespace trigram {
 namespace {
 
 constexpr double kMessage_s = 0.1;  // target duration of a long message
-constexpr std::size_t kLeast = std::size_t{16} << 10, kMost = std::size_t{16} << 20;  // in elements
-constexpr int kRoundTrips = 9, kMessages = 3;
+// The limits of the length of a long message, in elements.
+constexpr std::size_t kLeast = std::size_t{16} << 10, kMost = std::size_t{16} << 20;
+constexpr int kRoundTrips = 9, kMessages = 3;  // numbers of short and of long messages
 
-/// Rank 0 and the first rank of the next node. Each of the two ranks constructs its own Pair.
-class Pair {
+/// Messages between rank 0 and the first rank of the next node. Each of the two ranks has its own
+/// object and makes the same calls.
+class MessagePair {
  public:
-  Pair(const Context& ctx, int peer, std::size_t numel)
+  MessagePair(const Context& ctx, int peer, std::size_t numel)
       : ctx_(ctx),
         peer_(peer),
         small_(ctx.device->empty(1, DType::f32, 1)),
@@ -24,21 +26,22 @@ class Pair {
     ctx.device->fill(small_, 0);
     ctx.device->fill(large_, 0);
   }
-  /// Seconds, on rank 0's clock, until rank 0 has sent `there` and received `back`.
-  double round_trip(const Tensor& there, const Tensor& back) {
+  /// Rank 0 sends `message`, and then the peer sends `answer`. Returns the seconds from the
+  /// beginning of this call until its end, which on rank 0 are the round trip.
+  double round_trip(const Tensor& message, const Tensor& answer) {
     const bool first = ctx_.world_rank == 0;
     const double began_s = ctx_.stream->now();
-    move(first ? Transfer::send : Transfer::recv, there);
-    move(first ? Transfer::recv : Transfer::send, back);
+    transfer(first ? Transfer::send : Transfer::recv, message);
+    transfer(first ? Transfer::recv : Transfer::send, answer);
     return ctx_.stream->now() - began_s;
   }
   const Tensor& small() const { return small_; }
   const Tensor& large() const { return large_; }
 
  private:
-  void move(Transfer::Kind kind, const Tensor& x) {
-    const Transfer half{kind, x, peer_};
-    ctx_.comm->transfer({&half, 1});
+  void transfer(Transfer::Kind kind, const Tensor& x) {
+    const Transfer message{kind, x, peer_};
+    ctx_.comm->transfer({&message, 1});
     ctx_.stream->synchronize();
   }
   const Context& ctx_;
@@ -46,16 +49,17 @@ class Pair {
   const Tensor small_, large_;
 };
 
-double median_round_trip(Pair& pair, const Tensor& there, const Tensor& back, int times) {
-  pair.round_trip(there, back);  // not measured, because it opens TCP's window
+double median_round_trip(MessagePair& pair, const Tensor& message, const Tensor& answer,
+                         int times) {
+  pair.round_trip(message, answer);  // not measured, because it opens TCP's window
   std::vector<double> taken_s;
-  for (int i = 0; i < times; ++i) taken_s.push_back(pair.round_trip(there, back));
-  std::sort(taken_s.begin(), taken_s.end());
+  for (int i = 0; i < times; ++i) taken_s.push_back(pair.round_trip(message, answer));
+  std::ranges::sort(taken_s);
   return taken_s[taken_s.size() / 2];
 }
 
-/// MPI connects two ranks at their first message, and TCP starts slowly. This function takes both
-/// costs out of the first step.
+/// Exchanges a message between all ranks. MPI connects two ranks at their first message, and TCP
+/// starts slowly; the first step of the training then has neither cost.
 void connect(const Context& ctx) {
   std::vector<Transfer> batch;
   for (int peer = 0; peer < ctx.world_size; ++peer) {
@@ -70,7 +74,7 @@ void connect(const Context& ctx) {
 }
 
 void measure(const Context& ctx, int peer, std::size_t numel, std::vector<CheckedLink>& links) {
-  Pair pair(ctx, peer, numel);
+  MessagePair pair(ctx, peer, numel);
   const double small_s = median_round_trip(pair, pair.small(), pair.small(), kRoundTrips);
   const double there_s = median_round_trip(pair, pair.large(), pair.small(), kMessages) - small_s;
   const double back_s = median_round_trip(pair, pair.small(), pair.large(), kMessages) - small_s;

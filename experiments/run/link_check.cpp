@@ -29,7 +29,8 @@ struct CheckedPair {
   CheckedLink link;
 };
 
-/// Returns one pair of ranks for each combination of place, bandwidth and latency.
+/// Returns one pair of ranks for each combination of place (inside a node or between nodes),
+/// bandwidth and latency.
 std::vector<CheckedPair> pairs_to_check(const Cluster& cluster) {
   const auto network = make_network(cluster);
   const Layout layout = cluster.layout();
@@ -51,9 +52,9 @@ std::vector<CheckedPair> pairs_to_check(const Cluster& cluster) {
   return pairs;
 }
 
-/// The seconds from the time at which both sides are ready until the message has arrived. Both
-/// ranks call this function. The receiver gets the result, and the sender gets 0. The sender sends
-/// its start time after the message, because a send may return long before the message arrives; the
+/// The seconds from the time at which both ranks are ready until the message has arrived. Both
+/// ranks call this function; the receiver gets the result, and the sender gets 0. A send may return
+/// long before the message arrives, so the sender also sends its start time, after the message. The
 /// clocks of all ranks have the same zero.
 double message_s(const Context& ctx, const CheckedPair& pair, std::size_t nbytes) {
   const Tensor empty = Tensor::phantom(0, DType::u8, 0);
@@ -65,7 +66,7 @@ double message_s(const Context& ctx, const CheckedPair& pair, std::size_t nbytes
   };
   std::array<double, 1> begin_s;
   if (ctx.world_rank == pair.source) {
-    pass(Transfer::recv, empty);  // tells the sender that the receiver is ready
+    pass(Transfer::recv, empty);  // the receiver is ready
     begin_s = {ctx.stream->now()};
     pass(Transfer::send, message);
     ctx.device->upload(begin, std::as_bytes(std::span(begin_s)));
@@ -114,12 +115,12 @@ std::string ms(double seconds) { return fmt::format("{:.4g} ms", 1e3 * seconds);
 
 }  // namespace
 
-double CheckedLink::off() const {
+double CheckedLink::largest_error() const {
   const double bandwidth = error_of_bandwidth(*this), latency = error_of_latency(*this);
   return std::abs(bandwidth) > std::abs(latency) ? bandwidth : latency;
 }
 
-bool CheckedLink::warns() const { return std::abs(off()) > kLinkTolerance; }
+bool CheckedLink::deviates() const { return std::abs(largest_error()) > kLinkTolerance; }
 
 std::vector<CheckedLink> check_links(const Experiment& e, const WorkloadFactory& workload) {
   std::vector<CheckedPair> pairs = pairs_to_check(e.cluster);
@@ -141,8 +142,8 @@ Json to_json(const std::vector<CheckedLink>& links) {
                  {"achieved_Bps", link.achieved.bandwidth_Bps},
                  {"latency_s", link.configured.latency_s},
                  {"achieved_latency_s", link.achieved.latency_s},
-                 {"off", link.off()},
-                 {"warning", link.warns()}});
+                 {"off", link.largest_error()},
+                 {"warning", link.deviates()}});
   return j;
 }
 
@@ -157,11 +158,11 @@ std::string link_table(const std::vector<CheckedLink>& links) {
   return aligned(lines, 2);
 }
 
-void warn_of(const std::vector<CheckedLink>& links, const std::string& run) {
+void warn_about(const std::vector<CheckedLink>& links, const std::string& run) {
   for (const CheckedLink& link : links)
-    if (link.warns())
+    if (link.deviates())
       spdlog::warn("{}: the link {} is {:+.0f} % off what the cluster says", run, link.name,
-                   100 * link.off());
+                   100 * link.largest_error());
 }
 
 }  // namespace trigram

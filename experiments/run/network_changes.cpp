@@ -36,14 +36,14 @@ void NetworkChanges::add(const StepRecord& record) {
 
 std::vector<std::string> NetworkChanges::warnings() const {
   if (!connects_nodes_) return {};
-  std::vector<std::string> all = {of_credit(), of_profile()};
+  std::vector<std::string> all = {credit_warning(), profile_warning()};
   std::erase(all, "");
   return all;
 }
 
 /// Credit that varies within a cycle of the algorithm and then repeats does not affect long-run
 /// means.
-std::string NetworkChanges::of_credit() const {
+std::string NetworkChanges::credit_warning() const {
   const double initial = std::min(links_.shaping.initial_bytes, links_.shaping.depth_bytes);
   if (least_credits_.empty() || initial <= 0) return "";
   const auto lowest = std::ranges::min_element(least_credits_);
@@ -69,7 +69,7 @@ std::string NetworkChanges::of_credit() const {
                      gigabytes(least_credits_.back()), steps);
 }
 
-std::string NetworkChanges::of_profile() const {
+std::string NetworkChanges::profile_warning() const {
   if (links_.profile.empty()) return "";
   const auto begun = std::ranges::count_if(
       links_.profile, [this](const LinkChange& change) { return change.at_s < end_s_; });

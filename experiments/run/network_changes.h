@@ -9,8 +9,8 @@
 
 namespace trigram {
 
-/// Detects whether the network changes during a simulated run: means per step would then mix
-/// different networks. Shaped links begin with saved credit and become slower when it is used up. A
+/// Detects whether the network changes during a simulated run, so that means per step mix different
+/// networks. Shaped links begin with saved credit and become slower when the credit is used up. A
 /// profile changes links at given times.
 class NetworkChanges {
  public:
@@ -20,12 +20,12 @@ class NetworkChanges {
   /// Records must come in the order of steps. Call it for each step at the time at which its last
   /// rank has ended the step.
   void add(const StepRecord& record);
-  /// Sentences that say which changes there were, or would have been in a longer run.
+  /// Sentences about the changes in this run, and about changes that a longer run would have.
   std::vector<std::string> warnings() const;
 
  private:
-  std::string of_credit() const;
-  std::string of_profile() const;
+  std::string credit_warning() const;
+  std::string profile_warning() const;
 
   const LinkSpec& links_;
   const Credits credits_;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "core/logging/rank_log.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/slowed_workload.h"
-#include "experiments/run/divergence.h"
 #include "experiments/run/rank_report.h"
 #include "experiments/run/stopping_rule.h"
 
@@ -28,29 +28,30 @@ void barrier(const Context& ctx) {
 }
 
 /// Sends to rank 0 the steps that each rank has ended since the last call; rank 0 passes them to
-/// its collector. Collective. Rank 0 gets all reports, by rank; other ranks get nothing.
-std::vector<RankReport> send_steps_to_rank_0(const Context& raw, Shared& shared, RankReport& mine,
-                                             Workload& workload) {
-  const auto gathered = gather(raw, to_bytes(mine));
+/// its collector. Collective. Returns the reports of all ranks, by rank, on rank 0; other ranks get
+/// an empty list.
+std::vector<RankReport> send_steps_to_rank_0(const Context& raw, SharedState& shared,
+                                             RankReport& own, Workload& workload) {
+  const auto gathered = gather(raw, to_bytes(own));
   std::vector<RankReport> reports;
   for (const std::string& bytes : gathered) reports.push_back(report_from_bytes(bytes));
   // If ranks do not wait for each other, the collector needs all steps of faster ranks before the
   // slowest rank ends a step. So rank 0 passes the steps to it rank by rank.
   const bool by_step = shared.experiment.synchronous();
-  const std::size_t ranks = reports.size(), steps = mine.steps.size();
+  const std::size_t ranks = reports.size(), steps = own.steps.size();
   for (std::size_t k = 0; k < ranks * steps; ++k) {
     const std::size_t rank = by_step ? k % ranks : k / steps, i = by_step ? k / ranks : k % steps;
-    const long step = mine.first + static_cast<long>(i);
+    const long step = own.first + static_cast<long>(i);
     shared.collector.finish(static_cast<int>(rank), step, reports[rank].steps.at(i),
                             reports[rank].weights[step], workload, *raw.stream);
   }
-  mine.first += static_cast<long>(mine.steps.size());
-  mine.steps.clear();
-  mine.weights.clear();
+  own.first += static_cast<long>(own.steps.size());
+  own.steps.clear();
+  own.weights.clear();
   return reports;
 }
 
-/// Returns the number of steps to make, which rank 0 determines. Collective.
+/// Returns the number of steps to make according to the stopping rule of rank 0. Collective.
 long broadcast_end(const Context& ctx, const StoppingRule& stopping) {
   constexpr int kTag = -3;  // algorithms use tags from 0
   if (ctx.world_rank > 0) return static_cast<long>(ctx.control->receive(kTag)->a);
@@ -59,10 +60,10 @@ long broadcast_end(const Context& ctx, const StoppingRule& stopping) {
 }
 
 /// Measures and reports the steps of one rank.
-class StepWatch {
+class StepRecorder {
  public:
   /// `trains` is false for a rank that only serves; it has no loss and no injected delays.
-  StepWatch(Shared& shared, bool trains)
+  StepRecorder(SharedState& shared, bool trains)
       : shared_(shared),
         trains_(trains),
         steps_(shared.experiment.steps,
@@ -89,7 +90,7 @@ class StepWatch {
   }
 
   void end(long step) {
-    raw_.stream->synchronize();  // so that operations belong to the step that issued them
+    raw_.stream->synchronize();  // so that operations count in the step that issued them
     const double now_s = raw_.stream->now();
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                   .spent = meter_->counters() - before_,
@@ -98,12 +99,14 @@ class StepWatch {
                   .batches = steps_.take_batches(),
                   .trains = trains_};
     if (trains_ && workload_->learns() && !std::isfinite(done.loss))
-      throw DivergenceError(raw_.world_rank, step, done.loss);
+      throw std::runtime_error(
+          fmt::format("training diverged: the loss of rank {} is {} at step {}", raw_.world_rank,
+                      std::isnan(done.loss) ? "NaN" : "infinite", step));
     if (step == shared_.timeline.step())
       shared_.timeline.end_step(raw_.world_rank, std::string(raw_.stream->name()), begin_s_, now_s,
                                 !shared_.simulated);
     if (shared_.processes) return report(step, done);
-    if (shared_.collector.gathers(step)) barrier(raw_);
+    if (shared_.collector.waits_for_all(step)) barrier(raw_);
     excluded_s_ += shared_.collector.finish(raw_.world_rank, step, done, *workload_, *raw_.stream);
     if (shared_.stopping) steps_.end_after(shared_.stopping->end());
   }
@@ -115,25 +118,25 @@ class StepWatch {
       rank_log::print("step {} of {} ended at {:.3f} s", step + 1, shared_.experiment.steps,
                       done.end_s);
     }
-    if (!shared_.collector.due(step)) return;
+    if (!shared_.collector.is_evaluated(step)) return;
     if (trains_) report_.weights[step] = raw_.device->download(workload_->weights());
     if (shared_.stopping && step + 1 < steps_.count()) evaluate_together();
   }
 
-  /// Synchronizes all ranks at an evaluated step. They continue when rank 0 has decided whether the
-  /// run goes on. In synchronous algorithms the wait for slower ranks counts as training time,
-  /// because ranks would wait anyway.
+  /// Synchronizes all ranks at an evaluated step, if ranks are processes. They continue when rank 0
+  /// has decided whether the run goes on. In synchronous algorithms the wait for slower ranks
+  /// counts as training time, because ranks would wait anyway.
   void evaluate_together() {
-    const double came_s = raw_.stream->now();
+    const double arrival_s = raw_.stream->now();
     barrier(raw_);
-    const bool waits = shared_.experiment.synchronous();
-    const double since_s = waits ? raw_.stream->now() : came_s;
+    const double excluded_from_s =
+        shared_.experiment.synchronous() ? raw_.stream->now() : arrival_s;
     send_steps_to_rank_0(raw_, shared_, report_, *workload_);
     steps_.end_after(broadcast_end(raw_, *shared_.stopping));
-    excluded_s_ += raw_.stream->now() - since_s;
+    excluded_s_ += raw_.stream->now() - excluded_from_s;
   }
 
-  Shared& shared_;
+  SharedState& shared_;
   const bool trains_;
   Steps steps_;
   Context raw_;
@@ -146,12 +149,12 @@ class StepWatch {
   RankReport report_;
 };
 
-/// Sends rank 0 everything that it does not know yet: remaining steps, results and timelines.
-void send_results_to_rank_0(const Context& raw, Shared& shared, RankReport& mine,
+/// Sends to rank 0 the remaining steps, the results and the timelines of all ranks. Collective.
+void send_results_to_rank_0(const Context& raw, SharedState& shared, RankReport& own,
                             Workload& workload) {
-  mine.result = shared.results[static_cast<std::size_t>(raw.world_rank)];
-  mine.timeline = shared.timeline.rank_to_bytes(raw.world_rank);
-  const std::vector<RankReport> reports = send_steps_to_rank_0(raw, shared, mine, workload);
+  own.result = shared.results[static_cast<std::size_t>(raw.world_rank)];
+  own.timeline = shared.timeline.rank_to_bytes(raw.world_rank);
+  const std::vector<RankReport> reports = send_steps_to_rank_0(raw, shared, own, workload);
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     shared.results[rank] = reports[rank].result;
     if (rank > 0) shared.timeline.rank_from_bytes(static_cast<int>(rank), reports[rank].timeline);
@@ -162,11 +165,11 @@ std::string hash_of(Workload& workload, Device& device) {
   return workload.learns() ? weights_hash(device.download(workload.weights())) : "";
 }
 
-void train(const Context& raw, Shared& shared) {
+void train(const Context& raw, SharedState& shared) {
   const Experiment& e = shared.experiment;
   const Workers& workers = shared.workers;
   const bool trains = workers.include(raw.world_rank);
-  StepWatch watch(shared, trains);
+  StepRecorder watch(shared, trains);
   auto meter = instrument(raw, {.phantom = !shared.workload.has_values(),
                                 .machine = shared.machine,
                                 .steps = &watch.steps(),
@@ -194,11 +197,7 @@ void train(const Context& raw, Shared& shared) {
 
 }  // namespace
 
-DivergenceError::DivergenceError(int rank, long step, double loss)
-    : std::runtime_error(fmt::format("training diverged: the loss of rank {} is {} at step {}",
-                                     rank, std::isnan(loss) ? "NaN" : "infinite", step)) {}
-
-void rank_main(const Context& raw, Shared& shared) {
+void rank_main(const Context& raw, SharedState& shared) {
   try {
     train(raw, shared);
   } catch (...) {

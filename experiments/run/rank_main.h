@@ -24,15 +24,16 @@ struct RankResult {
   bool trains = true;  // false for a server that does not train
 };
 
-/// State that all ranks of a run share. Everything in it must outlive the run.
-struct Shared {
+/// State that all ranks of a run share. The objects to which it refers must outlive the run.
+struct SharedState {
   const Experiment& experiment;
   const WorkloadFactory& workload;
   const Workers& workers;
   const MachineModel* machine;
   bool simulated;
-  bool processes;  // ranks are processes: then they do not share this object, but send results to
-                   // rank 0
+  /// True if ranks are processes. Each process then has its own object, and ranks send their
+  /// results to rank 0.
+  bool processes;
   Collector& collector;
   Timeline& timeline;
   const StoppingRule* stopping;     // null: all steps are made
@@ -41,7 +42,8 @@ struct Shared {
 };
 
 /// The main function of each rank. Creates the rank's workload, optimizer and algorithm on an
-/// instrumented Context, trains, and reports every step to the collector. Throws DivergenceError.
-void rank_main(const Context& raw, Shared& shared);
+/// instrumented Context, trains, and reports every step to the collector. Throws
+/// std::runtime_error if training diverges, that is, if a loss is NaN or infinite.
+void rank_main(const Context& raw, SharedState& shared);
 
 }  // namespace trigram

@@ -91,26 +91,26 @@ RankReport report_from_bytes(const std::string& bytes) {
   return report;
 }
 
-std::vector<std::string> gather(const Context& ctx, const std::string& mine) {
+std::vector<std::string> gather(const Context& ctx, const std::string& own) {
   constexpr int kTag = -2;  // algorithms use tags from 0
-  const auto carrier = [&ctx](std::size_t length) { return ctx.device->empty(length, DType::u8); };
+  const auto buffer = [&ctx](std::size_t length) { return ctx.device->empty(length, DType::u8); };
   if (ctx.world_rank != 0) {
-    ctx.control->post(0, kTag, static_cast<std::int64_t>(mine.size()));
-    const Tensor x = carrier(mine.size());
-    ctx.device->upload(x, std::as_bytes(std::span(mine)));
+    ctx.control->post(0, kTag, static_cast<std::int64_t>(own.size()));
+    const Tensor x = buffer(own.size());
+    ctx.device->upload(x, std::as_bytes(std::span(own)));
     const Transfer out{Transfer::send, x, 0};
     ctx.comm->transfer({&out, 1});
     return {};
   }
   std::vector<std::string> all(static_cast<std::size_t>(ctx.world_size));
-  all[0] = mine;
+  all[0] = own;
   std::vector<std::size_t> lengths(all.size());
   for (int others = ctx.world_size - 1; others > 0; --others) {
     const auto length = ctx.control->receive(kTag);
     lengths[static_cast<std::size_t>(length->source)] = static_cast<std::size_t>(length->a);
   }
   for (std::size_t rank = 1; rank < all.size(); ++rank) {  // one rank at a time, to limit memory
-    const Transfer in{Transfer::recv, carrier(lengths[rank]), static_cast<int>(rank)};
+    const Transfer in{Transfer::recv, buffer(lengths[rank]), static_cast<int>(rank)};
     ctx.comm->transfer({&in, 1});
     all[rank].resize(lengths[rank]);
     ctx.device->download(std::as_writable_bytes(std::span(all[rank])), in.tensor);

@@ -8,10 +8,10 @@
 
 namespace trigram {
 
-/// The report about a run from a rank that is a separate process.
+/// The report of a rank that is a separate process, for rank 0.
 struct RankReport {
   long first = 0;                              // number of the first step in `steps`
-  std::vector<RankStep> steps;                 // steps that have not been reported yet
+  std::vector<RankStep> steps;                 // steps that were not in an earlier report
   std::map<long, std::vector<float>> weights;  // by step, for steps that are evaluated
   RankResult result;
   std::string timeline;
@@ -19,8 +19,8 @@ struct RankReport {
 std::string to_bytes(const RankReport& report);
 RankReport report_from_bytes(const std::string& bytes);
 
-/// Collective. On rank 0, returns the `mine` of all ranks, by rank; on other ranks, returns
-/// nothing.
-std::vector<std::string> gather(const Context& ctx, const std::string& mine);
+/// Collective. Returns the texts `own` of all ranks, by rank, on rank 0, and an empty list on other
+/// ranks.
+std::vector<std::string> gather(const Context& ctx, const std::string& own);
 
 }  // namespace trigram

@@ -65,8 +65,8 @@ Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folde
   return {.summary = std::move(summary)};
 }
 
-/// The last line in the log before a stack trace. If a library ended the process, this line says
-/// why.
+/// The last line in the log before a stack trace. If a library ended the process, this line usually
+/// gives the reason.
 std::string last_log_line(const std::filesystem::path& log) {
   std::ifstream file(log);
   std::string last;

@@ -16,11 +16,11 @@ struct RunOutput {
 };
 
 /// Makes one run in this process and returns its summary. The summary has "warnings" that only the
-/// run itself can reveal and, for a job on an emulated network, its "links". Throws
-/// DivergenceError, HangError, and whatever an algorithm, a workload or the runtime throws. In the
-/// simulated world a process can make only one run, because SimGrid allows one engine per process.
-/// If ranks are processes, the call is collective, any number of runs is possible, and only rank 0
-/// writes output and gets a summary (other ranks get null).
+/// run itself can reveal and, for a job on an emulated network, its "links". Throws if training
+/// diverges or hangs (HangError), and passes on exceptions of algorithms, workloads and the
+/// runtime. In the simulated world a process can make only one run, because SimGrid allows one
+/// engine per process. If ranks are processes, the call is collective, any number of runs is
+/// possible, and only rank 0 writes output and gets a summary (other ranks get null).
 Json make_run(const Experiment& experiment, const WorkloadFactory& workload,
               const RunOutput& output);
 

@@ -7,8 +7,8 @@
 namespace trigram {
 namespace {
 
-/// True for a hierarchical algorithm on a single node, if its exchange between leaders does more
-/// than the averaging within the node. The leader then has no peer.
+/// True if the exchange among leaders of a hierarchical algorithm, which does more than the
+/// averaging within nodes, never happens because there is a single node.
 bool leader_has_no_peer(const Experiment& e) {
   const AlgorithmTraits traits = e.algorithm_entry().traits(e.algorithm);
   if (e.cluster.nodes > 1 || !traits.execution.hierarchical) return false;
@@ -25,8 +25,9 @@ long completed_averages(const Experiment& e, const ExchangeSchedule& schedule,
   return summary.at("rates").at("updates").get<long>() / e.cluster.layout().ranks();
 }
 
-/// Returns the reason why workers did not make the exchanges of their algorithm; empty if they did.
-std::string without_exchange(const Experiment& e, const ExchangeSchedule& schedule,
+/// Returns the reason why workers did not exchange what the algorithm has them exchange; empty if
+/// they did.
+std::string missing_exchange(const Experiment& e, const ExchangeSchedule& schedule,
                              const Json& summary) {
   const auto sent = [&](const char* key) { return summary.at(key).get<double>() > 0; };
   const long steps = summary.at("steps");
@@ -92,8 +93,8 @@ Json shortfall(const Experiment& e, const Json& summary) {
   const Cycle cycle = cycle_of(schedule);
   const long steps = summary.at("steps"), rated = steps - cycle.first_step;
   const long every = schedule.interval_steps, least = least_steps(schedule);
-  const auto lacks = [](const char* of, const std::string& why) {
-    return Json{{"why", why}, {"of", of}};
+  const auto lacks = [](const char* results, const std::string& why) {
+    return Json{{"why", why}, {"of", results}};
   };
   const std::string later =
       cycle.first_step > 0 ? fmt::format(" after its warm-up of {}", cycle.first_step) : "";
@@ -105,7 +106,7 @@ Json shortfall(const Experiment& e, const Json& summary) {
   if (rated < every)
     return lacks("run", fmt::format("made {} of the {} steps from one exchange to the next{}",
                                     rated, every, later));
-  if (const std::string why = without_exchange(e, schedule, summary); !why.empty())
+  if (const std::string why = missing_exchange(e, schedule, summary); !why.empty())
     return lacks("run", why);
   if (rated < cycle.steps)
     return lacks("rates",
@@ -125,7 +126,7 @@ Json shortfall(const Experiment& e, const Json& summary) {
   return nullptr;
 }
 
-std::string few_averages(const Experiment& e, const Json& summary) {
+std::string few_averages_warning(const Experiment& e, const Json& summary) {
   const ExchangeSchedule schedule = e.schedule();
   const long averages = completed_averages(e, schedule, summary);
   if (averages <= 0 || averages >= kLeastExchanges) return "";

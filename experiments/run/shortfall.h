@@ -18,8 +18,8 @@ Cycle rated_cycle(const Experiment& experiment);
 /// cost.
 long least_rated_steps(const Experiment& experiment);
 
-/// The step that a timeline shows. This is the requested step. The default is the first step that
-/// ends with an exchange and is preceded by at least two steps after the warm-up. It is at most the
+/// The step that a timeline shows: the requested step or, by default, the first step that ends with
+/// an exchange and is preceded by at least two steps after the warm-up; in both cases at most the
 /// last step of the run.
 long shown_step(const Experiment& experiment);
 
@@ -35,6 +35,6 @@ Json shortfall(const Experiment& experiment, const Json& summary);
 /// at least n - 1 times the interval between averages, and bytes per step are up to n / (n - 1)
 /// times those of a long run. No step waits for an average, so times per step depend on n only if
 /// traffic slows computation down; `shortfall` reports that case.
-std::string few_averages(const Experiment& experiment, const Json& summary);
+std::string few_averages_warning(const Experiment& experiment, const Json& summary);
 
 }  // namespace trigram

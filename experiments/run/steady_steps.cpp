@@ -36,11 +36,11 @@ void SteadySteps::add(const StepRecord& record, std::span<const RankStep> ranks,
   steps_.push_back(std::move(step));
   for (std::size_t multiple = 1; multiple <= kMultiples; ++multiple) {
     if (!steady(multiple * cycle)) continue;
-    const auto found = static_cast<long>(multiple * cycle);
-    const long begun = furthest + 1;
-    const long end = begun + 2;  // no rank has begun the last step, begun + 1
-    end_ = std::min(options_.steps, end + (options_.steps - end) % found);
-    if (end_ < options_.steps) cycle_ = found;
+    const auto found_cycle = static_cast<long>(multiple * cycle);
+    const long begun = furthest + 1;  // the latest step that a rank may have begun
+    const long end = begun + 2;       // no rank has begun the new last step, begun + 1
+    end_ = std::min(options_.steps, end + (options_.steps - end) % found_cycle);
+    if (end_ < options_.steps) cycle_ = found_cycle;
     return;
   }
 }
@@ -55,7 +55,7 @@ bool SteadySteps::steady(std::size_t cycle) const {
   const double tolerance_s = kRoundingTolerance * seconds;
   for (std::size_t i = 0; i < cycle; ++i)
     if (!repeats(last(cycle)[i], last(2 * cycle)[i], tolerance_s)) return false;
-  return keeps_time(cycle, seconds, tolerance_s);
+  return takes_equal_time(cycle, seconds, tolerance_s);
 }
 
 bool SteadySteps::repeats(const Step& step, const Step& before, double tolerance_s) const {
@@ -71,7 +71,7 @@ bool SteadySteps::repeats(const Step& step, const Step& before, double tolerance
 
 /// True if the last cycle took all ranks the same time, and this time is a multiple of the clock
 /// interval that the algorithm uses.
-bool SteadySteps::keeps_time(std::size_t cycle, double seconds, double tolerance_s) const {
+bool SteadySteps::takes_equal_time(std::size_t cycle, double seconds, double tolerance_s) const {
   for (std::size_t rank = 0; rank < ended_s_.size(); ++rank) {
     double own = 0;
     for (const Step& step : last(cycle)) own += step.seconds[rank];

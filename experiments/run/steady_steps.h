@@ -12,15 +12,15 @@
 namespace trigram {
 
 /// Ends a simulated run of a phantom workload once its steps repeat. The steps that are left out
-/// count like those of the last cycle.
+/// count like the steps of the last cycle.
 ///
 /// Steps are steady if three conditions hold. First, every rank took as long for each step of the
-/// last cycle as for the same step one cycle before, to 1e-9 of the cycle, with the same bytes and
-/// messages. Second, the cycle took all ranks the same time, so that none falls behind. Third, the
-/// token buckets of links are as full as one cycle before, so that credit is neither saved nor used
-/// up. If the cycle is a true period, nothing else carries over from one step to the next;
-/// algorithms and machines declare their periods. The search tries cycles of up to four declared
-/// periods, because a clock may need several steps to be in phase again.
+/// last cycle as for the same step one cycle before, to 1e-9 of the cycle's time, with the same
+/// bytes and messages. Second, the cycle took all ranks the same time, so that none falls behind.
+/// Third, the token buckets of links are as full as one cycle before, so that credit is neither
+/// saved nor used up. These conditions suffice if the cycle is a period of the algorithm and of the
+/// machines, which declare their periods. The search tries cycles of up to four declared periods,
+/// because an algorithm's clock may need several periods to be in phase again.
 class SteadySteps final : public StoppingRule {
  public:
   struct Options {
@@ -48,8 +48,9 @@ class SteadySteps final : public StoppingRule {
   std::vector<StepRecord> cycle() const;
   /// Adds to `sent`, which is indexed by rank, the traffic of the steps that were left out.
   std::vector<Counters> with_left_out(std::span<const Counters> sent) const;
-  /// For a summary: the step at which the run became steady, the cycle, and its mean step time.
-  /// Null if no step was left out.
+  /// The value of "steady" in a summary: the step at which the run became steady, the length of the
+  /// cycle, the number of steps left out, and the mean step time of the cycle. Null if no step was
+  /// left out.
   Json to_json() const;
 
  private:
@@ -62,7 +63,7 @@ class SteadySteps final : public StoppingRule {
   /// True if the last `cycle` steps repeat the `cycle` steps before them.
   bool steady(std::size_t cycle) const;
   bool repeats(const Step& step, const Step& before, double tolerance_s) const;
-  bool keeps_time(std::size_t cycle, double seconds, double tolerance_s) const;
+  bool takes_equal_time(std::size_t cycle, double seconds, double tolerance_s) const;
   std::span<const Step> last(std::size_t count) const { return std::span(steps_).last(count); }
 
   const Options options_;

@@ -34,13 +34,13 @@ struct StepRecord {
   double time_s = 0;          // time at which the last rank that trains ended the step
   double step_s = 0;          // time_s minus the time_s of the step before
   Counters mean;              // times only: means over the ranks that train
-  /// Bytes and messages, summed over all ranks. In real time they are those that each rank sent in
-  /// its own step. In simulated time they are those that arrived within step_s.
+  /// Bytes and messages, summed over all ranks: in real time, the traffic that each rank sent in
+  /// its own step; in simulated time, the traffic that arrived within step_s.
   Counters sum;
-  /// In simulated time only: the traffic that arrived from the start until time_s, by sending rank.
+  /// Traffic that arrived from the start until time_s, by sending rank; empty in real time.
   std::vector<Counters> arrived;
-  std::vector<StepCounts> made;  // by rank, until time_s; empty if ranks wait for each other
-  double loss = 0;               // mean over the ranks that train
+  std::vector<StepCounts> completed;  // by rank, until time_s; empty if ranks wait for each other
+  double loss = 0;                    // mean over the ranks that train
   Steps::Staleness staleness;
   std::optional<Evaluation> evaluation;
 };
@@ -51,7 +51,7 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
 
 /// One line of metrics.jsonl.
 Json to_json(const StepRecord& record);
-/// Adds the values of an evaluation. Values that the evaluation does not have are null.
+/// Adds the values of an evaluation to `j`; values that the evaluation lacks are null.
 void add_evaluation(Json& j, const Evaluation& evaluation);
 /// The number, or null if it is not finite, because JSON has no NaN.
 Json finite(double value);

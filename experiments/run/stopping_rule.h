@@ -14,20 +14,21 @@ class StoppingRule {
   virtual ~StoppingRule() = default;
 
   /// Called when all ranks have ended the step of `record`, in the order of steps. Some ranks may
-  /// already have ended later steps, up to `furthest`. `weights` are those of the ranks that train
-  /// if the step is evaluated; otherwise empty.
+  /// already have ended later steps, up to `furthest`. `weights` are the weights of the ranks that
+  /// train if the step is evaluated; otherwise empty.
   virtual void add(const StepRecord& record, std::span<const RankStep> ranks,
                    std::span<const std::vector<float>> weights, long furthest) = 0;
 
-  /// The number of steps to make, as known so far. When it decreases, no rank has begun the new
-  /// last step. Any thread may call this.
+  /// The number of steps to make, as known so far. It may decrease, but no rank has begun the new
+  /// last step then. Any thread may call this.
   virtual long end() const = 0;
-  /// The number of these steps that count. Later steps were begun before all ranks knew of the end.
+  /// The number of these steps that count. Ranks may have begun later steps before the end was
+  /// known.
   virtual long counted() const { return end(); }
-  /// The results of the ranks after the last step that counts. `made` are their results at the end
-  /// of the run.
-  virtual std::vector<RankResult> completed(std::span<const RankResult> made) const {
-    return {made.begin(), made.end()};
+  /// The results of the ranks after the last step that counts, given their results at the end of
+  /// the run.
+  virtual std::vector<RankResult> completed(std::span<const RankResult> results) const {
+    return {results.begin(), results.end()};
   }
 };
 

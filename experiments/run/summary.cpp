@@ -31,7 +31,7 @@ struct WorkerPace {
 };
 
 /// The paces of the ranks that train. If ranks wait for each other, even if only for their
-/// neighbours, all advance at the pace of the slowest in the long run, whatever lead some have at
+/// neighbours, all have the pace of the slowest rank in the long run, whatever lead some have at
 /// the end. If ranks do not wait, each has its own pace, which excludes the time after its last
 /// step.
 std::vector<WorkerPace> paces_of(std::span<const RankResult> ranks, StepSums sums, bool waits,
@@ -62,8 +62,8 @@ double samples_per_s_at_slowest(std::span<const WorkerPace> paces) {
   return sum / slowest_s;
 }
 
-/// The summary has paces if the step time of the slowest worker exceeds this multiple of that of
-/// the fastest.
+/// The summary has paces if the slowest worker's step time exceeds the fastest worker's step time
+/// by more than this factor.
 constexpr double kUneven = 1.5;
 
 /// The slowest and the fastest pace if they differ by more than kUneven; otherwise null.
@@ -86,31 +86,31 @@ void count(StepSums& sums, const StepRecord& record, long times) {
     sums.batches[rank] += static_cast<double>(times * record.batches[rank]);
 }
 
-/// The sums over those steps of `all` that come after the steps of `first`.
+/// The sums over the steps of `all` after the steps of `first`, with which `all` begins.
 StepSums without(const StepSums& all, const StepSums& first) {
   if (first.steps == 0) return all;
   StepSums rest{
       all.steps - first.steps, all.time_s - first.time_s,   all.taken_s, all.mean - first.mean,
-      all.sent - first.sent,   all.updates - first.updates, all.batches, all.made};
+      all.sent - first.sent,   all.updates - first.updates, all.batches, all.completed};
   for (std::size_t rank = 0; rank < rest.taken_s.size(); ++rank) {
     rest.taken_s[rank] -= first.taken_s[rank];
     rest.batches[rank] -= first.batches[rank];
   }
-  for (std::size_t rank = 0; rank < rest.made.size(); ++rank) {
-    rest.made[rank].steps -= first.made[rank].steps;
-    rest.made[rank].batches -= first.made[rank].batches;
+  for (std::size_t rank = 0; rank < rest.completed.size(); ++rank) {
+    rest.completed[rank].steps -= first.completed[rank].steps;
+    rest.completed[rank].batches -= first.completed[rank].batches;
   }
   return rest;
 }
 
-/// The mean number of steps that the ranks that train completed while the slowest of them completed
-/// the steps of `sums`.
+/// The mean, over the ranks that train, of the number of steps that a rank completed while the
+/// slowest of them completed the steps of `sums`.
 double steps_made(const StepSums& sums, std::span<const RankResult> ranks) {
-  if (sums.made.empty()) return static_cast<double>(sums.steps);
+  if (sums.completed.empty()) return static_cast<double>(sums.steps);
   double steps = 0, count = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (ranks[i].trains) {
-      steps += sums.made[i].steps;
+      steps += sums.completed[i].steps;
       ++count;
     }
   return steps / count;
@@ -122,14 +122,14 @@ void Summary::add(const StepRecord& record) {
   last_ = record;
   if (drops_last_) before_last_ = all_;
   count(all_, record, 1);
-  all_.made = record.made;
+  all_.completed = record.completed;
   all_.time_s = record.time_s;
   all_.taken_s = record.end_s;
   const long cycled = all_.steps - cycle_.first_step;
   if (cycled == 0) warm_up_ = all_;
   if (cycled > 0 && cycled % cycle_.steps == 0) whole_ = all_;
   if (cycled >= 0 && cycled % cycle_.steps == 0) note_trend(record);
-  note_staleness(record, 1);
+  add_staleness(record, 1);
 }
 
 void Summary::note_trend(const StepRecord& record) {
@@ -150,11 +150,11 @@ void Summary::repeat(std::span<const StepRecord> cycle, long times) {
         own_s += taken_s;  // a steady cycle takes all ranks the same time
       count(*sums, record, times);
     }
-    note_staleness(record, times);
+    add_staleness(record, times);
   }
 }
 
-void Summary::note_staleness(const StepRecord& record, long times) {
+void Summary::add_staleness(const StepRecord& record, long times) {
   staleness_.updates += times * record.staleness.updates;
   staleness_.sum += times * record.staleness.sum;
   staleness_.max = std::max(staleness_.max, record.staleness.max);
@@ -162,17 +162,18 @@ void Summary::note_staleness(const StepRecord& record, long times) {
 
 StepSums Summary::rated() const { return whole_.steps > 0 ? without(whole_, warm_up_) : all_; }
 
-/// The steps over which the ranks' own times are averaged. If time or chance decides when ranks
-/// exchange, the last step is left out, because ranks often wait for all others in it.
+/// The steps over which the ranks' own times are averaged. If ranks do not wait for each other, and
+/// time or chance decides their exchanges, the last step is left out, because ranks often wait for
+/// all other ranks in it.
 StepSums Summary::paced() const {
   const StepSums from = whole_.steps > 0 ? warm_up_ : StepSums{};
   return before_last_.steps > from.steps ? without(before_last_, from) : rated();
 }
 
 std::vector<double> Summary::batches() const {
-  if (all_.made.empty()) return all_.batches;
+  if (all_.completed.empty()) return all_.batches;
   std::vector<double> taken;
-  for (const StepCounts& rank : all_.made) taken.push_back(rank.batches);
+  for (const StepCounts& rank : all_.completed) taken.push_back(rank.batches);
   return taken;
 }
 
@@ -190,9 +191,10 @@ Json Summary::rates_json(const StepSums& rated, std::span<const RankResult> rank
             {"messages_inter", rated.sent.messages_inter},
             {"updates", rated.updates}};
   if (rated.steps == all_.steps) return j;
-  std::string which = cycle_.steps > 1 ? fmt::format("whole cycles of {}", cycle_.steps) : "those";
-  if (from > 0) which += fmt::format(" after a warm-up of {}", from);
-  j["over"] = fmt::format("{} of {} steps: {}", rated.steps, all_.steps, which);
+  std::string covered =
+      cycle_.steps > 1 ? fmt::format("whole cycles of {}", cycle_.steps) : "those";
+  if (from > 0) covered += fmt::format(" after a warm-up of {}", from);
+  j["over"] = fmt::format("{} of {} steps: {}", rated.steps, all_.steps, covered);
   return j;
 }
 

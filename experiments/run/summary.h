@@ -11,15 +11,15 @@ namespace trigram {
 /// Sums over steps.
 struct StepSums {
   long steps = 0;
-  /// From the beginning of the first step until the last rank that trains ended the last step, in
-  /// seconds.
+  /// Seconds from the beginning of the first step until the last rank that trains ended the last
+  /// step.
   double time_s = 0;
-  std::vector<double> taken_s;   // each rank's own time; empty if there are no steps
-  Counters mean;                 // times only
-  Counters sent;                 // bytes and messages
-  long updates = 0;              // number of updates with a recorded staleness
-  std::vector<double> batches;   // by rank, in its own steps
-  std::vector<StepCounts> made;  // by rank, within time_s; empty if ranks wait for each other
+  std::vector<double> taken_s;        // each rank's own time; empty if there are no steps
+  Counters mean;                      // times only
+  Counters sent;                      // bytes and messages
+  long updates = 0;                   // number of updates with a recorded staleness
+  std::vector<double> batches;        // by rank, in its own steps
+  std::vector<StepCounts> completed;  // by rank, within time_s; empty if ranks wait for each other
 };
 
 /// Adds up the steps of a run. Means per step cover only whole cycles of the algorithm, from the
@@ -49,7 +49,7 @@ class Summary {
 
  private:
   void note_trend(const StepRecord& record);
-  void note_staleness(const StepRecord& record, long times);
+  void add_staleness(const StepRecord& record, long times);
   StepSums rated() const;
   StepSums paced() const;
   Json rates_json(const StepSums& rated, std::span<const RankResult> ranks) const;
@@ -59,8 +59,8 @@ class Summary {
   bool drops_last_;  // the means of ranks' own times leave out the last step
   StepSums all_;
   StepSums before_last_;  // used if ranks do not wait for each other
-  StepSums warm_up_,
-      whole_;  // until the end of the warm-up, and until the end of the last whole cycle
+  StepSums warm_up_;      // until the end of the warm-up
+  StepSums whole_;        // until the end of the last whole cycle
   StepRecord last_;
   PaceTrend trend_, trend_before_last_;
   double cycle_end_s_ = 0;  // mean over ranks of the time at the end of the latest whole cycle

@@ -8,8 +8,9 @@
 namespace trigram {
 namespace {
 
-/// The number of steps after which workers first have a common model. Workers that begin on their
-/// own have none before their first average; all other workers have one after every step.
+/// The number of steps after which workers first have a common model. If workers train separately
+/// between averages from the first step on, this is at their first average; otherwise it is after
+/// the first step.
 long first_common_model(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
   if (cycle.first_step > 0 || !cycle.exact) return 1;
@@ -44,8 +45,8 @@ void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> ran
   for (const std::vector<float>& model : weights) hashes_.push_back(weights_hash(model));
 }
 
-std::vector<RankResult> TargetAccuracy::completed(std::span<const RankResult> made) const {
-  std::vector<RankResult> all(made.begin(), made.end());
+std::vector<RankResult> TargetAccuracy::completed(std::span<const RankResult> results) const {
+  std::vector<RankResult> all(results.begin(), results.end());
   if (counted_ == steps_) return all;
   auto hash = hashes_.begin();
   for (RankResult& rank : all)

@@ -28,14 +28,14 @@ class TargetAccuracy final : public StoppingRule {
            std::span<const std::vector<float>> weights, long furthest) override;
   long end() const override { return end_; }
   long counted() const override { return counted_; }
-  std::vector<RankResult> completed(std::span<const RankResult> made) const override;
+  std::vector<RankResult> completed(std::span<const RankResult> results) const override;
 
-  /// For a summary: the steps, epochs and seconds after which the target was reached, and the time
-  /// until which it was not reached (`after_s`). This is the time of the evaluation before or, if
-  /// there was none, of the first common model. Null if the target was not reached. `epochs` is for
-  /// the steps that count.
+  /// The value of "target" in a summary: the steps, epochs and seconds after which the target was
+  /// reached, and the time until which it was not reached (`after_s`), which is the time of the
+  /// evaluation before or, if there was none, of the first common model. These values are null if
+  /// the target was not reached. `epochs` is the number of epochs in the steps that count.
   Json to_json(double epochs) const;
-  /// True if the target was reached before the last step, but when a worker had completed all of
+  /// True if the target was reached before the last step, but a worker had already completed all of
   /// its steps or was in its last step, in which many algorithms wait for all workers.
   bool worker_done() const { return worker_done_; }
 

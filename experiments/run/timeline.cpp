@@ -19,7 +19,7 @@ const char* name_of(Event::Kind kind) {
   }
 }
 
-/// Rounds to a picosecond, which is exact enough for any clock and short to write.
+/// Converts to microseconds, rounded to a picosecond, so that the numbers in the file are short.
 double microseconds(double seconds) { return std::round(seconds * 1e12) / 1e6; }
 
 Json metadata(const char* what, int pid, int tid, const std::string& name) {
@@ -33,13 +33,13 @@ EventSink Timeline::sink(int rank, const Steps& steps) {
   return [this, &buffer = ranks_[static_cast<std::size_t>(rank)], &steps](const Event& event) {
     const bool drawn = steps.current() == step_;
     std::lock_guard lock(buffer.mutex);
-    note(buffer, event, drawn);
+    record_event(buffer, event, drawn);
   };
 }
 
-void Timeline::note(Rank& rank, const Event& event, bool drawn) const {
+void Timeline::record_event(Rank& rank, const Event& event, bool drawn) const {
   if (event.kind == Event::send || event.kind == Event::recv)
-    return note_message(rank, event, drawn);
+    return record_message(rank, event, drawn);
   if (!drawn) return;
   auto& slices = rank.streams[event.stream];
   const bool extends = event.kind == Event::compute && !slices.empty() &&
@@ -49,7 +49,7 @@ void Timeline::note(Rank& rank, const Event& event, bool drawn) const {
   else slices.push_back({event.kind, event.begin_s, event.end_s, event.bytes});
 }
 
-void Timeline::note_message(Rank& rank, const Event& event, bool drawn) const {
+void Timeline::record_message(Rank& rank, const Event& event, bool drawn) const {
   const bool is_send = event.kind == Event::send;
   const int source = is_send ? event.rank : event.peer;
   const int destination = is_send ? event.peer : event.rank;

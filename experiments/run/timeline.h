@@ -54,8 +54,8 @@ class Timeline {
     /// first-in-first-out, so equal numbers at both ends identify the same message.
     std::map<std::tuple<std::string, int, int>, long> counts;
   };
-  void note(Rank& rank, const Event& event, bool drawn) const;
-  void note_message(Rank& rank, const Event& event, bool drawn) const;
+  void record_event(Rank& rank, const Event& event, bool drawn) const;
+  void record_message(Rank& rank, const Event& event, bool drawn) const;
   static void append(const Rank& rank, int pid, double origin_s, Json& events);
 
   long step_;

@@ -36,12 +36,12 @@ class Diagram {
     tiers_.push_back({"", per_node == 1 ? "workers" : fmt::format("nodes of {} workers", per_node),
                       network.nodes()});
     for (const Vertex& vertex : network.vertices())
-      of_vertex_.push_back(vertex.node >= 0 ? 0 : tier(vertex.tier));
+      tier_of_vertex_.push_back(vertex.node >= 0 ? 0 : add_to_tier(vertex.tier));
     for (const Link& link : network.links()) {
       const bool inside = network.vertex(link.from).node >= 0 && network.vertex(link.to).node >= 0;
       if (inside || link.unlimited()) continue;
-      const auto [a, b] = std::minmax(of_vertex_[static_cast<std::size_t>(link.from)],
-                                      of_vertex_[static_cast<std::size_t>(link.to)]);
+      const auto [a, b] = std::minmax(tier_of_vertex_[static_cast<std::size_t>(link.from)],
+                                      tier_of_vertex_[static_cast<std::size_t>(link.to)]);
       ++links_[{a, b, link.bandwidth_Bps}];
     }
   }
@@ -57,22 +57,22 @@ class Diagram {
     double row = height_of(0) + kBoxHeight;
     int number = 0;
     const std::vector<Bundle> all = bundles();
-    const bool about = all.size() < links_.size();
+    const bool are_means = all.size() < links_.size();
     for (const Bundle& bundle : all) {
       lane += kLane;
       ++number;
       connect(bundle, width / 2, lane, number);
       row += 1.5 * kFont;
-      svg_.text({-width / 2, row}, fmt::format("{}  {}", number, text_of(bundle, about)), kFont,
+      svg_.text({-width / 2, row}, fmt::format("{}  {}", number, text_of(bundle, are_means)), kFont,
                 Svg::Anchor::start);
     }
     return svg_.document();
   }
 
  private:
-  std::size_t tier(const std::string& key) {
-    auto found =
-        std::find_if(tiers_.begin(), tiers_.end(), [&](const Tier& t) { return t.key == key; });
+  /// Counts a vertex of the tier, which is created if necessary. Returns the tier's index.
+  std::size_t add_to_tier(const std::string& key) {
+    auto found = std::ranges::find(tiers_, key, &Tier::key);
     if (found == tiers_.end()) found = tiers_.insert(tiers_.end(), {key, plural(key), 0});
     ++found->count;
     return static_cast<std::size_t>(found - tiers_.begin());
@@ -81,35 +81,34 @@ class Diagram {
   /// The height at which a tier is drawn. Nodes are at the bottom.
   static double height_of(std::size_t tier) { return -kStep * static_cast<double>(tier); }
 
-  /// The links between tiers. If there are many bandwidths, the links between two tiers are
-  /// combined.
+  /// The links between tiers. If there are many bandwidths, combines all links between two tiers.
   std::vector<Bundle> bundles() const {
     std::vector<Bundle> all;
     for (const auto& [key, links] : links_)
       all.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), links});
     constexpr std::size_t kMost = 12;
     if (all.size() <= kMost) return all;
-    std::vector<Bundle> together;
+    std::vector<Bundle> combined;
     for (const Bundle& bundle : all) {
-      if (!together.empty() && together.back().a == bundle.a && together.back().b == bundle.b) {
-        together.back().links += bundle.links;
-        together.back().Bps += bundle.links * bundle.Bps;
+      if (!combined.empty() && combined.back().a == bundle.a && combined.back().b == bundle.b) {
+        combined.back().links += bundle.links;
+        combined.back().Bps += bundle.links * bundle.Bps;
       } else {
-        together.push_back(bundle);
-        together.back().Bps *= bundle.links;
+        combined.push_back(bundle);
+        combined.back().Bps *= bundle.links;
       }
     }
-    for (Bundle& bundle : together) bundle.Bps /= bundle.links;
-    return together;
+    for (Bundle& bundle : combined) bundle.Bps /= bundle.links;
+    return combined;
   }
 
-  /// `about` is true if bandwidths are means over several links.
-  std::string text_of(const Bundle& bundle, bool about) const {
-    const std::string of = fmt::format("{} links of {}{}", bundle.links, about ? "about " : "",
-                                       short_bandwidth(bundle.Bps));
-    if (bundle.a == bundle.b) return fmt::format("among {}: {}", tiers_[bundle.a].name, of);
+  /// `is_mean` is true if the bandwidth is a mean over several links.
+  std::string text_of(const Bundle& bundle, bool is_mean) const {
+    const std::string links = fmt::format("{} links of {}{}", bundle.links, is_mean ? "about " : "",
+                                          short_bandwidth(bundle.Bps));
+    if (bundle.a == bundle.b) return fmt::format("among {}: {}", tiers_[bundle.a].name, links);
     return fmt::format("between {} and {}, each way together: {}", tiers_[bundle.a].name,
-                       tiers_[bundle.b].name, of);
+                       tiers_[bundle.b].name, links);
   }
 
   void connect(const Bundle& bundle, double edge, double lane, int number) {
@@ -125,7 +124,8 @@ class Diagram {
   }
 
   std::vector<Tier> tiers_;
-  std::vector<std::size_t> of_vertex_;
+  std::vector<std::size_t> tier_of_vertex_;
+  /// Number of links by the two tiers and the bandwidth.
   std::map<std::tuple<std::size_t, std::size_t, double>, int> links_;
   Svg svg_;
 };

@@ -53,7 +53,7 @@ class Drawing {
 
   std::string draw() {
     for (const Link& link : network_.links())
-      if (visible(link)) styles_.add(link.bandwidth_Bps);
+      if (is_visible(link)) styles_.add(link.bandwidth_Bps);
     draw_links();
     for (int node = 0; node < network_.nodes(); ++node) draw_node(node);
     draw_switches();
@@ -75,7 +75,7 @@ class Drawing {
     shapes_.push_back({pixels(at), width, 18});
   }
 
-  bool visible(const Link& link) const {
+  bool is_visible(const Link& link) const {
     const Vertex &from = network_.vertex(link.from), &to = network_.vertex(link.to);
     return !link.unlimited() && (from.node < 0 || to.node < 0);
   }
@@ -85,22 +85,22 @@ class Drawing {
   void draw_links() {
     std::set<std::pair<std::pair<double, double>, std::pair<double, double>>> drawn;
     for (const Link& link : network_.links()) {
-      if (!visible(link)) continue;
+      if (!is_visible(link)) continue;
       const Point a = shape(link.from).centre, b = shape(link.to).centre;
       // Both directions, and all NICs of a node, share one line.
       const auto ends = std::minmax({std::pair{a.x, a.y}, std::pair{b.x, b.y}});
       if (!drawn.insert({ends.first, ends.second}).second) continue;
       const double width = styles_.width(link.bandwidth_Bps),
                    length = std::hypot(a.x - b.x, a.y - b.y);
-      if (hits_another(a, b)) svg_.curve(a, b, std::min(0.12 * length + 14, 60.0), width);
+      if (crosses_shape(a, b)) svg_.curve(a, b, std::min(0.12 * length + 14, 60.0), width);
       else svg_.line(a, b, width);
     }
   }
 
   /// True if the straight line between two shapes crosses the middle of a third shape.
-  bool hits_another(Point a, Point b) const {
+  bool crosses_shape(Point a, Point b) const {
     const double dx = b.x - a.x, dy = b.y - a.y, length = std::hypot(dx, dy);
-    return std::any_of(shapes_.begin(), shapes_.end(), [&](const Shape& s) {
+    return std::ranges::any_of(shapes_, [&](const Shape& s) {
       const double px = s.centre.x - a.x, py = s.centre.y - a.y;
       const double along = (px * dx + py * dy) / length, off = std::abs(px * dy - py * dx) / length;
       return along > 5 && along < length - 5 && off < 8;
@@ -131,15 +131,14 @@ class Drawing {
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       const Vertex& vertex = network_.vertices()[i];
       if (vertex.node >= 0) continue;
-      if (std::find(tiers_.begin(), tiers_.end(), vertex.tier) == tiers_.end())
-        tiers_.push_back(vertex.tier);
+      if (std::ranges::find(tiers_, vertex.tier) == tiers_.end()) tiers_.push_back(vertex.tier);
       svg_.box(shapes_[i].centre, shapes_[i].width, shapes_[i].height, fill(vertex.tier), 7);
       svg_.text({shapes_[i].centre.x, shapes_[i].centre.y + 3}, vertex.name, kNodeFont,
                 Svg::Anchor::middle);
     }
   }
   std::string fill(const std::string& tier) const {
-    const auto index = std::find(tiers_.begin(), tiers_.end(), tier) - tiers_.begin();
+    const auto index = std::ranges::find(tiers_, tier) - tiers_.begin();
     const char* shades[] = {"#ffffff", "#d8d8d8", "#b0b0b0", "#ececec"};
     return shades[index % 4];
   }
@@ -190,9 +189,9 @@ class Drawing {
 std::string short_bandwidth(double Bps) { return fmt::format("{:.4g} GB/s", Bps / 1e9); }
 
 std::string draw(const Cluster& cluster, const Network& network) {
-  const auto switches = std::count_if(
-      network.vertices().begin(), network.vertices().end(),
-      [](const Vertex& vertex) { return vertex.kind == Vertex::Kind::network_switch; });
+  const auto switches = std::ranges::count_if(network.vertices(), [](const Vertex& vertex) {
+    return vertex.kind == Vertex::Kind::network_switch;
+  });
   const bool small = network.nodes() + switches <= kMostShapes && network.ranks() <= kMostWorkers;
   return small ? Drawing(cluster, network).draw() : draw_diagram(network);
 }

@@ -8,7 +8,8 @@
 namespace trigram {
 
 /// An SVG picture of a cluster's network that shows every node with its workers, every switch and
-/// every link. For a network with more than some hundred of these, use draw_diagram.
+/// every link. If there are more than some hundred nodes, switches or workers, returns
+/// draw_diagram.
 std::string draw(const Cluster& cluster, const Network& network);
 
 /// An SVG picture with one box for each tier of vertices, and the number and bandwidth of the links

@@ -19,9 +19,8 @@ std::string escaped(const std::string& words) {
   return text;
 }
 
-std::string stroke(double width, const std::string& dashes) {
-  return fmt::format("fill=\"none\" stroke=\"black\" stroke-width=\"{:.2f}\"{}", width,
-                     dashes.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dashes));
+std::string stroke(double width) {
+  return fmt::format("fill=\"none\" stroke=\"black\" stroke-width=\"{:.2f}\"", width);
 }
 
 }  // namespace
@@ -31,21 +30,21 @@ void Svg::reach(Point p) {
   most_ = {std::max(most_.x, p.x), std::max(most_.y, p.y)};
 }
 
-void Svg::line(Point from, Point to, double width, const std::string& dashes) {
+void Svg::line(Point from, Point to, double width) {
   reach(from);
   reach(to);
   body_ += fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" {}/>\n", from.x, from.y, to.x,
-                       to.y, stroke(width, dashes));
+                       to.y, stroke(width));
 }
 
-void Svg::curve(Point from, Point to, double bend, double width, const std::string& dashes) {
+void Svg::curve(Point from, Point to, double bend, double width) {
   const double dx = to.x - from.x, dy = to.y - from.y, length = std::hypot(dx, dy);
   const Point middle{(from.x + to.x) / 2 + dy / length * bend,
                      (from.y + to.y) / 2 - dx / length * bend};
   for (const Point p : {from, to, middle}) reach(p);
   const Point control{2 * middle.x - (from.x + to.x) / 2, 2 * middle.y - (from.y + to.y) / 2};
   body_ += fmt::format("<path d=\"M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}\" {}/>\n", from.x,
-                       from.y, control.x, control.y, to.x, to.y, stroke(width, dashes));
+                       from.y, control.x, control.y, to.x, to.y, stroke(width));
 }
 
 void Svg::box(Point centre, double width, double height, const std::string& fill, double rounding,

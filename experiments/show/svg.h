@@ -12,10 +12,9 @@ struct Point {
 /// A black-and-white drawing; coordinates are in pixels.
 class Svg {
  public:
-  /// `dashes` as in SVG, such as "4 2"; empty for a solid line.
-  void line(Point from, Point to, double width, const std::string& dashes = "");
+  void line(Point from, Point to, double width);
   /// A curve whose middle is `bend` pixels away from the middle of the straight line.
-  void curve(Point from, Point to, double bend, double width, const std::string& dashes = "");
+  void curve(Point from, Point to, double bend, double width);
   /// A rectangle around `centre` with rounded corners.
   void box(Point centre, double width, double height, const std::string& fill, double rounding,
            double border = 1);
@@ -30,7 +29,7 @@ class Svg {
   Point least_{1e300, 1e300}, most_{-1e300, -1e300};
 };
 
-/// An estimate, rather too large, of the width of a text in pixels.
+/// An upper estimate of the width of a text in pixels.
 double text_width(const std::string& words, double size);
 
 }  // namespace trigram

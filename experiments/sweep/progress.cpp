@@ -24,10 +24,10 @@ void Progress::tick() {
   if (quiet_) return;
   constexpr int kWidth = 30;
   const auto total = static_cast<double>(std::accumulate(steps_.begin(), steps_.end(), 0L));
-  double made = 0;
+  double made_steps = 0;
   for (std::size_t run = 0; run < steps_.size(); ++run)
-    made += static_cast<double>(std::min(counters_[run].load(), steps_[run]));
-  const double part = total > 0 ? made / total : 0;
+    made_steps += static_cast<double>(std::min(counters_[run].load(), steps_[run]));
+  const double part = total > 0 ? made_steps / total : 0;
   const int filled = static_cast<int>(part * kWidth);
   printer_.status(fmt::format("[{:#<{}}{:.<{}}] {}/{} runs{}, {:.0f} %, {} left", "", filled, "",
                               kWidth - filled, ended_, steps_.size(), failed_text(), 100 * part,

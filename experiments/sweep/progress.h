@@ -9,14 +9,15 @@
 
 namespace trigram {
 
-/// Shows the progress of a sweep. On a terminal it shows a bar with the remaining time. Everywhere
-/// it prints a line for each run that has ended.
+/// Shows the progress of a sweep: a line for each run that has ended and, on a terminal, a bar with
+/// the remaining time.
 class Progress {
  public:
   /// `steps` is the number of steps of each run. The runs count their own steps in `counter`.
   Progress(std::vector<long> steps, bool quiet);
 
   std::atomic<long>& counter(std::size_t run) { return counters_[run]; }
+  /// Updates the bar.
   void tick();
   void ended(std::size_t run, const std::string& label, const std::string& error, double wall_s);
   void note(const std::string& line);

@@ -27,6 +27,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+std::string run_label(const PlannedRun& run) {
+  return fmt::format("{} {}", run.id, describe(run.coordinates));
+}
+
 }  // namespace
 
 /// A run in progress.
@@ -59,7 +63,7 @@ StoredRun SweepRunner::stored(const PlannedRun& run) const {
   return read_stored_run(folder_ / run.id, version().git);
 }
 
-/// Prints what `trigram table` prints of these runs of the folder.
+/// Prints the output of `trigram table` for the runs with these ids, or else a plain table.
 void SweepRunner::print_table(const std::vector<Json>& manifests, const std::string& ids) const {
   const AnalysisOutput table =
       run_analysis({"table", "--ids-from-stdin", "--", folder_.string()}, ids);
@@ -94,7 +98,7 @@ bool SweepRunner::wanted(const PlannedRun& run) {
   if (existing.state == StoredRun::stale) {
     ++stale_;
     print_error(fmt::format("stale: {} ({}) {}; --force repeats it", run.id,
-                            describe(run.coordinates), printable(existing.stale_as)));
+                            describe(run.coordinates), printable(existing.why_stale)));
   }
   if (existing.state == StoredRun::done &&
       existing.manifest.value("sweep", Json()) != run.coordinates)
@@ -126,7 +130,7 @@ Json SweepRunner::measured_links(const PlannedRun& run) {
     const auto links = check_links(run.experiment, *run.workload);
     const std::string table = link_table(links);
     progress_->note(table.substr(0, table.size() - 1));
-    warn_of(links, fmt::format("{} {}", run.id, describe(run.coordinates)));
+    warn_about(links, run_label(run));
     return to_json(links);
   } catch (const std::exception& error) {
     spdlog::warn("{}: the links could not be measured: {}", run.id, error.what());
@@ -146,8 +150,7 @@ void SweepRunner::finish(const PlannedRun& run, std::size_t index, int wait_stat
   if (!outcome.ok()) ++failed_;
   if (outcome.refused) ++refused_;
   hung_ = hung_ || outcome.hang;
-  progress_->ended(index, fmt::format("{} {}", run.id, describe(run.coordinates)), outcome.error,
-                   active->period.wall_s);
+  progress_->ended(index, run_label(run), outcome.error, active->period.wall_s);
 }
 
 /// `steps` has one entry for each run to be made.
@@ -199,13 +202,13 @@ int SweepRunner::run_in_job() {
 
 int SweepRunner::make_all_in_job() {
   const bool first = rank_in_job() == 0;
-  std::vector<bool> wanted_here(plan_.runs.size());
+  std::vector<bool> wanted_by_rank_0(plan_.runs.size());
   std::vector<long> steps;
   if (first) {
     remove_leftovers(folder_);
-    for (std::size_t i = 0; i < plan_.runs.size(); ++i) wanted_here[i] = wanted(plan_.runs[i]);
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) wanted_by_rank_0[i] = wanted(plan_.runs[i]);
   }
-  const std::vector<bool> wanted = agree_on_runs(plan_, wanted_here);
+  const std::vector<bool> wanted = agree_on_runs(plan_, wanted_by_rank_0);
   job_cores_ = agree_on_cores(watchdog_s(plan_));
   for (std::size_t i = 0; i < plan_.runs.size(); ++i)
     if (wanted[i]) steps.push_back(static_cast<long>(plan_.runs[i].experiment.steps));
@@ -213,8 +216,7 @@ int SweepRunner::make_all_in_job() {
   std::size_t index = 0;
   for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
     if (!wanted[i]) continue;
-    const std::string label =
-        fmt::format("{} {}", plan_.runs[i].id, describe(plan_.runs[i].coordinates));
+    const std::string label = run_label(plan_.runs[i]);
     rank_log::print("run {}: begins", label);
     if (first) record_in_job(plan_.runs[i], index++);
     else join_run(plan_.runs[i]);

@@ -17,8 +17,7 @@ namespace trigram {
 void check_writable(const std::filesystem::path& folder);
 
 /// Makes the runs of a plan that its results folder lacks. `run` makes each run in a separate child
-/// process; `run_in_job` makes every run with all processes of an MPI job. Outside a job, call only
-/// `run`; in a job, call only `run_in_job`.
+/// process; `run_in_job` makes each run with all processes of an MPI job.
 class SweepRunner {
  public:
   struct Options {
@@ -32,7 +31,7 @@ class SweepRunner {
   ///   kInterrupted  a signal ended the sweep; finished runs are kept
   ///   kWatchdog     the plan has one run, and the watchdog ended it
   ///   kBadInput     runs failed, all of them with a ConfigError, and no stale run was skipped
-  ///   kRunFailed    another run failed, or a stale run was skipped
+  ///   kRunFailed    a run failed for another reason, or a stale run was skipped
   ///   kOk           otherwise
   int run();
 
@@ -45,9 +44,8 @@ class SweepRunner {
   StoredRun::State state(const PlannedRun& run) const { return stored(run).state; }
 
   /// Collective over all processes of a job. Only rank 0 reads and writes results; the other ranks
-  /// use only the plan. Returns an exit code like `run`, with two differences: it never returns
-  /// kInterrupted, and only rank 0 returns kWatchdog. An error outside a run, such as a full disk,
-  /// aborts the job.
+  /// use only the plan. Returns the same exit codes as `run`, except kInterrupted; only rank 0
+  /// returns kWatchdog. An error outside a run, such as a full disk, aborts the job.
   int run_in_job();
 
  private:

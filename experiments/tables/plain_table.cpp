@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiments/results/exchanges.h"
+#include "experiments/results/manifest.h"
 #include "experiments/tables/caveats.h"
 #include "experiments/text/labels.h"
 #include "experiments/text/text_table.h"
@@ -19,7 +19,8 @@ struct Column {
   double scale = 1;
 };
 
-/// Titles and units as the comparison has them (analysis/trigram_analysis/table.py).
+/// The columns with a value in some run. Titles and units are the same as in the comparison
+/// (analysis/trigram_analysis/table.py).
 std::vector<Column> columns_of(const std::vector<Json>& manifests) {
   double longest_s = 0;
   for (const Json& m : manifests)

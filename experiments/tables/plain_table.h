@@ -7,9 +7,9 @@
 
 namespace trigram {
 
-/// An aligned table of finished runs, given their manifests, with a row for each run, then their
-/// warnings, assumptions, and what each run is too short to show. It compares nothing. `trigram
-/// run` prints it where the comparison, which is made in Python, is not to be had.
+/// An aligned table with a row for each finished run, given the runs' manifests. Below it are notes
+/// about runs that are too short or that need an explanation, then warnings and assumptions.
+/// `trigram run` prints this table if the comparison of runs, which is made in Python, fails.
 std::string plain_table(const std::vector<Json>& manifests);
 
 }  // namespace trigram

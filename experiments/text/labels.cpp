@@ -7,17 +7,16 @@
 #include <vector>
 
 #include "core/printable.h"
-#include "experiments/text/options_label.h"
 
 namespace trigram {
 namespace {
 
-// The longest list that a label shows, in characters. A longer list, such as a matrix, is
-// abbreviated.
+/// The longest list that a label shows, in characters. A longer list, such as a matrix, is
+/// abbreviated.
 constexpr std::size_t kLongestList = 40;
 
 /// The label of a topology: its kind and its short options.
-std::string label_of_kind(const Json& value) {
+std::string topology_label(const Json& value) {
   constexpr std::size_t kShort = 20;
   std::string label = printable(value["kind"].get<std::string>());
   for (const auto& [key, option] : value.items()) {
@@ -41,7 +40,7 @@ std::string label_of(const Json& value) {
     return has_mode ? name + "/" + printable(value["mode"].get<std::string>()) : name;
   }
   if (value.is_object() && value.contains("kind") && value["kind"].is_string())
-    return label_of_kind(value);
+    return topology_label(value);
   const std::string text = quoted(value);
   if (value.is_array() && text.size() > kLongestList)
     return fmt::format("[{} values]", value.size());
@@ -51,6 +50,15 @@ std::string label_of(const Json& value) {
 std::string algorithm_label(const Json& manifest) {
   const Json swept = manifest["sweep"].value("/algorithm", Json());
   return label_of(swept.is_string() ? swept : manifest["experiment"]["algorithm"]);
+}
+
+std::string options_label(const Json& value) {
+  std::vector<std::string> parts;
+  if (value.is_object() && value.contains("name"))
+    for (const auto& [name, option] : value.items())
+      if (name != "name" && name != "mode")
+        parts.push_back(fmt::format("{}={}", name, label_of(option)));
+  return fmt::format("{}", fmt::join(parts, " "));
 }
 
 std::string describe(const Json& coordinates) {

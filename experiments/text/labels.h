@@ -6,14 +6,18 @@
 
 namespace trigram {
 
-/// A short label of a swept value. For a component it is its name, with its mode if it has one
+/// A short label of a swept value: for a component, its name, with its mode if it has one
 /// ("decentralized/ring"); for a topology, its kind and its short options; for a description file,
 /// its name without folder and extension ("pytorch_ddp"); for any other text, the text without
 /// quotes.
 std::string label_of(const Json& value);
 
-/// The name of a run's algorithm in tables. If the sweep gives the algorithm as a string, e.g. a
-/// file that describes a system, that string is the label.
+/// The options of a component in a sweep: "codec=sign hierarchical=true". The mode is left out,
+/// because label_of shows it with the name. Empty for values that are no component with options.
+std::string options_label(const Json& value);
+
+/// The name of a run's algorithm in tables. If the sweep gives the algorithm as a string, such as
+/// the path of a file that describes a system, it is the label of that string.
 std::string algorithm_label(const Json& manifest);
 
 /// Sweep coordinates as text: "algorithm=bytegrad hierarchical=true,

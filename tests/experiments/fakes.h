@@ -5,29 +5,13 @@
 #include <thread>
 #include <vector>
 
-#include "core/stream.h"
 #include "core/workload.h"
+#include "tests/support/lone_rank.h"
 
 namespace trigram {
 
-/// A stream whose clock does not advance. Tests must not use any of its other functions.
-class FakeStream : public Stream {
- public:
-  std::string_view name() const override { return "main"; }
-  double now() const override { return 0; }
-  void sleep_for(double) override {}
-  void charge(const Cost&) override {}
-  void compute(double) override {}
-  std::unique_ptr<Stream> fork(const std::string&) override { return nullptr; }
-  OneWay fork_one_way(const std::string&) override { return {}; }
-  std::shared_ptr<Work> submit(const Context&, Task) override { return nullptr; }
-  void wait(Work&) override {}
-  void synchronize() override {}
-  std::unique_ptr<Mutex> make_mutex() override { return nullptr; }
-};
-
-/// A FakeStream with a real clock.
-class RealStream : public FakeStream {
+/// A stream with a real clock.
+class RealStream : public test::RecordingStream {
  public:
   double now() const override {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())

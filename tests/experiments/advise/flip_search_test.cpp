@@ -1,4 +1,4 @@
-// Costs from formulas whose crossings are known.
+// The costs of these tests come from formulas whose crossings are known.
 #include "experiments/advise/flip_search.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,8 @@ using testing::ElementsAre;
 const Scan kLess{1, {0.25, 1.0 / 16, 1.0 / 64}, false};
 const Scan kMore{1, {4, 16, 64}, true};
 
-/// A step of `fixed` seconds, plus `sent` seconds that are inversely proportional to the factor.
+/// The cost of a step with `fixed` seconds of computation and `sent` seconds of communication,
+/// which are inversely proportional to the factor.
 struct Line {
   double fixed, sent;
   double at(double factor) const { return fixed + sent / factor; }
@@ -54,9 +55,9 @@ struct Search {
 };
 
 /// The crossing lies between the two ends, which are close to each other.
-void expect_flip(const std::optional<Flip>& flip, double at, std::optional<std::size_t> first) {
+void expect_flip(const std::optional<Flip>& flip, double at, std::optional<std::size_t> leader) {
   ASSERT_TRUE(flip);
-  EXPECT_EQ(flip->first, first);
+  EXPECT_EQ(flip->leader, leader);
   const double low = std::min(flip->holds, flip->flips), high = std::max(flip->holds, flip->flips);
   EXPECT_LE(low, at);
   EXPECT_GE(high, at);
@@ -72,14 +73,14 @@ TEST(FlipSearch, FindsTheCrossingOfTwoLines) {
   }
 }
 
-TEST(FlipSearch, FindsNoneWhereNoneIs) {
+TEST(FlipSearch, FindsNoFlipIfCostsDoNotCross) {
   EXPECT_FALSE((Search{{{1, 1}, {1.1, 1.2}, {2, 1}}}.find(kLess)));
   EXPECT_FALSE((Search{{{1, 1}, {1.1, 1.2}, {2, 1}}}.find(kMore)));
   // The costs cross, but beyond the range of the search.
   EXPECT_FALSE((Search{{{1, 1}, {1.99, 0.99}}}.find({1, {0.25, 0.125}, false})));
 }
 
-TEST(FlipSearch, TakesTheNearestOfSeveral) {
+TEST(FlipSearch, FindsTheNearestOfSeveralFlips) {
   // At 1/4 the third candidate is the fastest by far, but the second overtakes the winner before.
   Search search{{{1, 1}, {1.5, 0.7}, {2, 0.45}}};
   ASSERT_GT(crossing(search.lines[0], search.lines[1]), 0.59);
@@ -88,11 +89,11 @@ TEST(FlipSearch, TakesTheNearestOfSeveral) {
   expect_flip(search.find(kLess), crossing(search.lines[0], search.lines[1]), 1);
 }
 
-TEST(FlipSearch, IsNotMovedByTies) {
+TEST(FlipSearch, IgnoresLeadsWithinATie) {
   // The candidate is ahead everywhere below 0.4, but never by as much as 1 %.
   EXPECT_FALSE((Search{{{1, 1}, {1.02, 0.992}}}.find({1, {0.25, 1.0 / 16}, false})));
-  // The two are tied until 1/16, and then the candidate is ahead. The result is the point at which
-  // it got ahead.
+  // The costs tie down to 1/16, and below that the candidate leads by more than a tie. The result
+  // is the point at which the costs cross.
   Search search{{{1, 1}, {1.05, 0.985}}};
   ASSERT_LT(search.lines[1].at(0.25), search.lines[0].at(0.25));
   ASSERT_GT(search.lines[1].at(0.25) * (1 + kTie), search.lines[0].at(0.25));
@@ -100,7 +101,7 @@ TEST(FlipSearch, IsNotMovedByTies) {
   expect_flip(search.find(kLess), crossing(search.lines[0], search.lines[1]), 1);
 }
 
-TEST(FlipSearch, AsksForThoseAloneThatHaveAChance) {
+TEST(FlipSearch, AsksOnlyForCandidatesThatCanBeAhead) {
   // This candidate needs no network, so worse networks never make another candidate the fastest.
   Search flat{{{1, 0}, {0.9, 0.2}, {1.1, 0.1}}};
   EXPECT_FALSE(flat.find(kLess));
@@ -114,24 +115,24 @@ TEST(FlipSearch, AsksForThoseAloneThatHaveAChance) {
   EXPECT_THAT(third, ElementsAre(64));
 }
 
-TEST(FlipSearch, AsksOnceAndNotOften) {
+TEST(FlipSearch, AsksForEachCostOnce) {
   Search search{{{1, 1}, {1.5, 0.7}, {2, 0.45}}};
   ASSERT_TRUE(search.find(kLess));
   auto sorted = search.asked;
-  std::sort(sorted.begin(), sorted.end());
-  EXPECT_EQ(std::adjacent_find(sorted.begin(), sorted.end()), sorted.end());
-  // Between two factors of the scan, 7 halvings of log 4 reach 1 %. They evaluate only two
-  // candidates at a time, for each of two challengers.
+  std::ranges::sort(sorted);
+  EXPECT_EQ(std::ranges::adjacent_find(sorted), sorted.end());
+  // Seven bisections narrow the factor 4 between two factors of the scan down to 2 %. For each of
+  // two challengers, they ask only for the costs of the challenger and of the winner.
   EXPECT_LE(search.asked.size(), 3 + 3 + 2 * 7 * 2);
 }
 
-TEST(FlipSearch, WhoFailsIsNeverFirst) {
+TEST(FlipSearch, ACandidateThatNeverReachesTheTargetIsNeverFirst) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   EXPECT_FALSE((Search{{{1, 1}, {kNever, 0}}}.find(kLess)));
   EXPECT_FALSE((Search{{{1, 1}, {kNever, 0}}}.find(kMore)));
 }
 
-TEST(FlipSearch, StartsFromZero) {
+TEST(FlipSearch, CanStartAtFactorZero) {
   // A latency that costs the first candidate 10 per unit, and the second 1.
   const Costs costs = [](double factor, const std::vector<std::size_t>& candidates) {
     std::vector<std::optional<double>> all;
@@ -145,7 +146,7 @@ TEST(FlipSearch, StartsFromZero) {
                }).flip);
 }
 
-TEST(FlipSearch, EndsWhereTheWinnerIsNotKnown) {
+TEST(FlipSearch, EndsIfTheCostOfTheWinnerIsUnknown) {
   Search search{{{1, 0}, {2, 1}}};
   search.is_known = [](std::size_t c, double factor) { return c != 0 || factor > 0.1; };
   expect_flip(search.find(kLess), 0.1, std::nullopt);
@@ -155,7 +156,7 @@ TEST(FlipSearch, EndsWhereTheWinnerIsNotKnown) {
   expect_flip(search.find(kMore), 10, std::nullopt);
 }
 
-TEST(FlipSearch, FindsAFlipBeforeTheWinnerIsNotKnown) {
+TEST(FlipSearch, FindsAFlipBeforeTheCostOfTheWinnerIsUnknown) {
   Search search{{{1, 1}, {1.5, 0.7}}};
   const double flips = crossing(search.lines[0], search.lines[1]);
   ASSERT_GT(flips, 0.55);
@@ -163,7 +164,7 @@ TEST(FlipSearch, FindsAFlipBeforeTheWinnerIsNotKnown) {
   expect_flip(search.find(kLess), flips, 1);
 }
 
-TEST(FlipSearch, WhoIsNotKnownIsNotAheadAndIsNamed) {
+TEST(FlipSearch, CandidatesWithUnknownCostsAreNotAheadAndAreReported) {
   Search search{{{1, 1}, {1.5, 0.7}, {3, 1}}};
   search.is_known = [](std::size_t c, double factor) { return c != 1 || factor > 0.9; };
   const FlipSearchResult found = search.search(kLess);
@@ -212,8 +213,8 @@ TEST(FlipSearch, AgreesWithAFineSweep) {
       continue;
     }
     ++flips;
-    EXPECT_LT(lines[*flip->first].at(flip->flips), lines[search.winner].at(flip->flips));
-    EXPECT_GE(lines[*flip->first].at(flip->holds), lines[search.winner].at(flip->holds));
+    EXPECT_LT(lines[*flip->leader].at(flip->flips), lines[search.winner].at(flip->flips));
+    EXPECT_GE(lines[*flip->leader].at(flip->holds), lines[search.winner].at(flip->holds));
   }
   EXPECT_GT(flips, 50);
   EXPECT_GT(none, 50);

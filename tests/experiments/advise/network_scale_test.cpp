@@ -25,67 +25,68 @@ void expect_value(const Json& text, double value, Dimension dimension) {
   EXPECT_DOUBLE_EQ(parse_quantity(text.get<std::string>(), dimension), value);
 }
 
-TEST(NetworkScale, OfNics) {
+TEST(NetworkScale, ScalesNics) {
   const NetworkScale bandwidth(described(), Dimension::bandwidth);
-  ASSERT_EQ(bandwidth.at(0.079).size(), 1);
-  expect_value(bandwidth.at(0.079).at("/cluster/inter/bandwidth"), 0.79e9 / 8,
+  ASSERT_EQ(bandwidth.settings(0.079).size(), 1);
+  expect_value(bandwidth.settings(0.079).at("/cluster/inter/bandwidth"), 0.79e9 / 8,
                Dimension::bandwidth);
   EXPECT_EQ(bandwidth.text(0.0791), "791 Mbps");
   const NetworkScale latency(described(), Dimension::duration);
-  ASSERT_EQ(latency.at(3).size(), 1);
-  expect_value(latency.at(3).at("/cluster/inter/latency"), 150e-6, Dimension::duration);
+  ASSERT_EQ(latency.settings(3).size(), 1);
+  expect_value(latency.settings(3).at("/cluster/inter/latency"), 150e-6, Dimension::duration);
   EXPECT_EQ(latency.text(30), "1.5 ms");
   EXPECT_FALSE(latency.from_zero());
 }
 
-TEST(NetworkScale, FactorOneIsWhatIsDescribed) {
+TEST(NetworkScale, FactorOneKeepsTheDescription) {
   for (const Json& changes : {Json::object(), kWan})
     for (const Dimension dimension : {Dimension::bandwidth, Dimension::duration}) {
       Json config;
       config["cluster"] = described(changes);
-      const Json settings = NetworkScale(config["cluster"], dimension).at(1);
+      const Json settings = NetworkScale(config["cluster"], dimension).settings(1);
       for (const auto& [pointer, value] : settings.items())
         EXPECT_EQ(config.at(Json::json_pointer(pointer)), value);
     }
 }
 
-TEST(NetworkScale, OfTokenBuckets) {
+TEST(NetworkScale, ScalesTokenBuckets) {
   const Json shaped = {{"inter", {{"shaping", {{"rate", "1Gbps"}, {"depth", "1MB"}}}}}};
   const NetworkScale bandwidth(described(shaped), Dimension::bandwidth);
-  EXPECT_EQ(bandwidth.at(2).size(), 2);
-  expect_value(bandwidth.at(2).at("/cluster/inter/shaping/rate"), 2e9 / 8, Dimension::bandwidth);
-  EXPECT_EQ(bandwidth.text(2), "2 Gbps") << "the rate, not that of bursts";
+  EXPECT_EQ(bandwidth.settings(2).size(), 2);
+  expect_value(bandwidth.settings(2).at("/cluster/inter/shaping/rate"), 2e9 / 8,
+               Dimension::bandwidth);
+  EXPECT_EQ(bandwidth.text(2), "2 Gbps") << "the long-run rate, not the rate of bursts";
 }
 
-TEST(NetworkScale, OfTopologies) {
+TEST(NetworkScale, ScalesTopologies) {
   const NetworkScale bandwidth(described(kWan), Dimension::bandwidth);
-  ASSERT_EQ(bandwidth.at(0.1).size(), 2);
-  const Json matrix = bandwidth.at(0.1).at("/cluster/topology/bandwidth");
+  ASSERT_EQ(bandwidth.settings(0.1).size(), 2);
+  const Json matrix = bandwidth.settings(0.1).at("/cluster/topology/bandwidth");
   EXPECT_TRUE(matrix[0][0].is_null());
   expect_value(matrix[0][1], 0.05e9 / 8, Dimension::bandwidth);
   expect_value(matrix[1][0], 0.1e9 / 8, Dimension::bandwidth);
   EXPECT_EQ(bandwidth.text(0.1), "1 Gbps at NICs, 50 Mbps to 100 Mbps beyond");
   const NetworkScale latency(described(kWan), Dimension::duration);
-  expect_value(latency.at(2).at("/cluster/topology/delay")[1][0], 80e-3, Dimension::duration);
+  expect_value(latency.settings(2).at("/cluster/topology/delay")[1][0], 80e-3, Dimension::duration);
   // In this topology, links have the NICs' bandwidth unless they have their own.
   const Json torus = {{"topology", {{"kind", "torus"}, {"dimensions", {4}}}}};
-  EXPECT_EQ(NetworkScale(described(torus), Dimension::bandwidth).at(2).size(), 1);
+  EXPECT_EQ(NetworkScale(described(torus), Dimension::bandwidth).settings(2).size(), 1);
   const Json narrow = {
       {"topology", {{"kind", "torus"}, {"dimensions", {4}}, {"bandwidth", "1Gbps"}}}};
-  const Json half = NetworkScale(described(narrow), Dimension::bandwidth).at(0.5);
+  const Json half = NetworkScale(described(narrow), Dimension::bandwidth).settings(0.5);
   expect_value(half.at("/cluster/topology/bandwidth"), 0.5e9 / 8, Dimension::bandwidth);
 }
 
-TEST(NetworkScale, LatenciesFromZero) {
+TEST(NetworkScale, SetsLatenciesThatAreZero) {
   const Json none = {{"inter", {{"latency", "0us"}}}};
   const NetworkScale latency(described(none), Dimension::duration);
   EXPECT_TRUE(latency.from_zero());
-  expect_value(latency.at(0).at("/cluster/inter/latency"), 0, Dimension::duration);
-  expect_value(latency.at(16).at("/cluster/inter/latency"), 16e-6, Dimension::duration);
+  expect_value(latency.settings(0).at("/cluster/inter/latency"), 0, Dimension::duration);
+  expect_value(latency.settings(16).at("/cluster/inter/latency"), 16e-6, Dimension::duration);
   EXPECT_EQ(latency.text(16), "16 us");
 }
 
-TEST(NetworkScale, OfTheFabricOfASingleNode) {
+TEST(NetworkScale, ScalesTheFabricOfASingleNode) {
   const Json alone = {{"nodes", 1},
                       {"workers_per_node", 4},
                       {"intra",
@@ -93,24 +94,23 @@ TEST(NetworkScale, OfTheFabricOfASingleNode) {
                         {"latency", "5us"},
                         {"kind", "pcie"},
                         {"bridge_bandwidth", "20GB/s"}}}};
-  const Json half = NetworkScale(described(alone), Dimension::bandwidth).at(0.5);
+  const Json half = NetworkScale(described(alone), Dimension::bandwidth).settings(0.5);
   ASSERT_EQ(half.size(), 2);
   expect_value(half.at("/cluster/intra/bandwidth"), 8e9, Dimension::bandwidth);
   expect_value(half.at("/cluster/intra/bridge_bandwidth"), 10e9, Dimension::bandwidth);
-  const Json twice = NetworkScale(described(alone), Dimension::duration).at(2);
+  const Json twice = NetworkScale(described(alone), Dimension::duration).settings(2);
   ASSERT_EQ(twice.size(), 1);
   expect_value(twice.at("/cluster/intra/latency"), 10e-6, Dimension::duration);
 }
 
-/// The form is the same as elsewhere in the advice.
 TEST(NetworkScale, WritesBandwidthsInBits) {
   const NetworkScale bandwidth(described(), Dimension::bandwidth);
-  EXPECT_EQ(bandwidth.at(1.0 / 64).at("/cluster/inter/bandwidth"), "156.25Mbps");
-  EXPECT_EQ(bandwidth.at(1.6).at("/cluster/inter/bandwidth"), "16Gbps");
-  EXPECT_EQ(bandwidth.at(1.0 / 3).at("/cluster/inter/bandwidth"), "3.33333Gbps");
+  EXPECT_EQ(bandwidth.settings(1.0 / 64).at("/cluster/inter/bandwidth"), "156.25Mbps");
+  EXPECT_EQ(bandwidth.settings(1.6).at("/cluster/inter/bandwidth"), "16Gbps");
+  EXPECT_EQ(bandwidth.settings(1.0 / 3).at("/cluster/inter/bandwidth"), "3.33333Gbps");
 }
 
-TEST(NetworkScale, ReadsWell) {
+TEST(NetworkScale, RoundsReadableQuantities) {
   EXPECT_EQ(readable(12.5e9, Dimension::bandwidth), "100 Gbps");
   EXPECT_EQ(readable(0.999999999e9 / 8, Dimension::bandwidth), "1 Gbps");
   EXPECT_EQ(readable(1.6e12 / 8, Dimension::bandwidth), "1.6 Tbps");

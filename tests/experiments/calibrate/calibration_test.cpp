@@ -21,7 +21,7 @@ std::vector<Sample> samples_of(double overhead_s, double per_unit) {
   return samples;
 }
 
-TEST(LineFit, FindsTheLineThatTheTimesLieOn) {
+TEST(LineFit, FindsTheLineOfExactTimes) {
   const auto samples = samples_of(5e-6, 2e-10);
   const LineFit fit = fit_line(samples);
   EXPECT_NEAR(fit.overhead_s, 5e-6, 1e-12);
@@ -29,7 +29,7 @@ TEST(LineFit, FindsTheLineThatTheTimesLieOn) {
   for (const Sample& s : samples) EXPECT_NEAR(fit.residual(s), 0, 1e-9);
 }
 
-TEST(LineFit, CountsShortAndLongTimesAlike) {
+TEST(LineFit, GivesShortAndLongTimesEqualWeight) {
   auto samples = samples_of(5e-6, 2e-10);
   samples.back().seconds *= 1.1;  // with plain least squares, only this sample would matter
   const LineFit fit = fit_line(samples);
@@ -45,7 +45,7 @@ TEST(LineFit, HasNoNegativeOverhead) {
   EXPECT_NEAR(fit.seconds_per_unit, 1.5 / 1.25, 1e-12);
 }
 
-TEST(LineFit, RefusesWhatIsNoLine) {
+TEST(LineFit, RefusesTimesThatAreNoLine) {
   const auto fit = [](std::vector<Sample> samples) { return fit_line(samples); };
   EXPECT_THROW(fit({{1, 1}}), std::runtime_error);
   EXPECT_THROW(fit({{5, 1}, {5, 2}}), std::runtime_error);
@@ -53,7 +53,7 @@ TEST(LineFit, RefusesWhatIsNoLine) {
   EXPECT_THROW(fit({{1, 2}, {100, 1}}), std::runtime_error);
 }
 
-TEST(LineFit, OfSeveralKindsHasOneOverhead) {
+TEST(LineFit, SharesOneOverheadBetweenKinds) {
   const std::vector<std::vector<Sample>> exact = {samples_of(5e-6, 2e-10), samples_of(5e-6, 1e-9)};
   const auto fits = fit_lines(exact);
   ASSERT_EQ(fits.size(), 2u);
@@ -79,7 +79,7 @@ TEST(LineFit, OfSeveralKindsHasOneOverhead) {
   EXPECT_THROW(fit_lines(falls), std::runtime_error);
 }
 
-Accelerator made_up() {
+Accelerator test_accelerator() {
   Accelerator a;
   a.flops_per_s = 3e12;
   a.memory_Bps = 500e9;
@@ -106,8 +106,8 @@ Calibration measured_on(const Accelerator& a, const LinkSpec& link) {
   return c;
 }
 
-TEST(Calibration, FindsTheRatesThatTheTimesWereMadeWith) {
-  const Accelerator a = made_up();
+TEST(Calibration, FindsTheRatesFromWhichTheTimesWereComputed) {
+  const Accelerator a = test_accelerator();
   Calibration c = measured_on(a, {5e9, 2e-5});
   describe(c, 3);
   EXPECT_EQ(c.cluster.ranks(), 3);
@@ -123,7 +123,7 @@ TEST(Calibration, FindsTheRatesThatTheTimesWereMadeWith) {
 
 /// One rate represents both directions of a codec.
 TEST(Calibration, PutsTheRateOfCodecsBetweenEncodingAndDecoding) {
-  Calibration c = measured_on(made_up(), {1e9, 1e-6});
+  Calibration c = measured_on(test_accelerator(), {1e9, 1e-6});
   for (Probe& probe : c.probes)
     if (probe.name == "decode") probe.samples = samples_of(3e-6, 1 / 300e9);
   describe(c, 2);
@@ -131,10 +131,9 @@ TEST(Calibration, PutsTheRateOfCodecsBetweenEncodingAndDecoding) {
   EXPECT_LT(c.cluster.accelerator.codec_Bps, 300e9);
 }
 
-/// One connection moves 6.5 MB/s, as the line through its messages says. Three connections together
-/// move 19 MB/s.
-TEST(Calibration, TakesAWindowForOneOnlyWhereItBinds) {
-  Calibration c = measured_on(made_up(), {6.5e6, 5e-3});
+/// One connection moves 6.5 MB/s, and three connections together move 19 MB/s.
+TEST(Calibration, DescribesAWindowOnlyIfItLimitsAConnection) {
+  Calibration c = measured_on(test_accelerator(), {6.5e6, 5e-3});
   c.window = WindowProbe{.round_trip_s = 10e-3, .connections = 3, .one_Bps = 6.5e6};
   c.window->together_Bps = 19e6;
   describe(c, 4);
@@ -146,7 +145,7 @@ TEST(Calibration, TakesAWindowForOneOnlyWhereItBinds) {
       std::string::npos)
       << calibration_table(c);
 
-  c = measured_on(made_up(), {6.5e6, 5e-3});
+  c = measured_on(test_accelerator(), {6.5e6, 5e-3});
   c.window = WindowProbe{.round_trip_s = 10e-3, .connections = 3, .one_Bps = 6.5e6};
   c.window->together_Bps = 7e6;
   describe(c, 4);
@@ -164,9 +163,9 @@ TEST(Calibration, TakesAWindowForOneOnlyWhereItBinds) {
             std::string::npos);
 }
 
-/// For every probe of the device, the recorded traffic and kind must be those from which the
+/// For every probe of the device, the traffic and the kind must equal the values from which the
 /// simulator computes the operation's time.
-TEST(DeviceProbes, CountTheTrafficThatTheirOperationsArePricedBy) {
+TEST(DeviceProbes, CountTheTrafficFromWhichTheSimulatorComputesTimes) {
   const std::map<std::string, Cost::Kind> kinds = {{"sgd", Cost::Kind::other},
                                                    {"axpby", Cost::Kind::reduction},
                                                    {"copy", Cost::Kind::copy},
@@ -196,21 +195,21 @@ TEST(SecondsOf, IsTheMeanOfABatch) {
   Context ctx;
   ctx.stream = &stream;
   const auto run = [&] { stream.compute(stream.computations % 2 ? 1.0 : 3.0); };
-  SizeRange ladder{.iterations = 3, .warm_up = 2};
-  EXPECT_EQ(seconds_of(ctx, ladder, run), 3);  // quantile of 3, 1 and 3
+  SizeRange sizes{.iterations = 3, .warm_up = 2};
+  EXPECT_EQ(seconds_of(ctx, sizes, run), 3);  // quantile of 3, 1 and 3
   EXPECT_EQ(stream.computations, 2 + 3);
   stream = {};
-  ladder.batch_s = 7.5;  // 3 + 1 + 3 + 1 reaches this
-  EXPECT_EQ(seconds_of(ctx, ladder, run), 2);
+  sizes.batch_s = 7.5;  // 3 + 1 + 3 + 1 reaches this
+  EXPECT_EQ(seconds_of(ctx, sizes, run), 2);
   EXPECT_EQ(stream.computations, 2 + 3 * 4);
 }
 
-TEST(FlopRate, MakesTheStepTakeAsLongAsItDid) {
+TEST(FlopRate, PredictsTheMeasuredTimeOfTheStep) {
   Accelerator accelerator;
   accelerator.flops_per_s = 3e9;
   accelerator.memory_Bps = 5e9;
   accelerator.launch_overhead_s = 1e-6;
-  // These operations are limited by arithmetic, memory and arithmetic.
+  // The first and the last operation are limited by arithmetic, and the second by memory.
   StepProbe step{0, {{1e6, 1e8}, {1e7, 10}, {10, 1e5}}};
   for (const Cost& cost : step.costs) step.seconds += accelerator.seconds(cost);
   Accelerator other = accelerator;

@@ -39,7 +39,7 @@ TEST(WorldComparison, ComparesTimesAndBytes) {
   EXPECT_THAT(text, Not(HasSubstr("order")));  // there are no two algorithms to compare
 }
 
-TEST(WorldComparison, SaysTheMedianAndTheGreatestError) {
+TEST(WorldComparison, ShowsTheMedianAndTheLargestError) {
   const std::string three = world_comparison(
       {pair("a", "1Gbps", 1, 1.02), pair("b", "1Gbps", 1, 0.7), pair("c", "1Gbps", 1, 1.1)});
   EXPECT_THAT(three, HasSubstr("median error 10.0 %, greatest -30.0 % (algorithm=b"));
@@ -48,7 +48,7 @@ TEST(WorldComparison, SaysTheMedianAndTheGreatestError) {
   EXPECT_THAT(two, HasSubstr("median error 6.0 %, greatest -10.0 %"));
 }
 
-TEST(WorldComparison, ComparesTheOrderOfThoseThatDifferAtOneSetting) {
+TEST(WorldComparison, ComparesTheOrderOfAlgorithmsAtEqualSettings) {
   const std::string text = world_comparison({
       pair("a", "1Gbps", 1, 1), pair("b", "1Gbps", 1.05, 0.9),  // a and b are too close to count
       pair("c", "1Gbps", 2, 0.95),                              // c is before a, and after b
@@ -58,7 +58,7 @@ TEST(WorldComparison, ComparesTheOrderOfThoseThatDifferAtOneSetting) {
   EXPECT_THAT(text, HasSubstr("swapped: algorithm=a, cluster/bandwidth=1Gbps and algorithm=c"));
 }
 
-TEST(WorldComparison, AnExperimentIsTheSameInAnyWorld) {
+TEST(WorldComparison, AnExperimentHasTheSameKeyInAllWorlds) {
   EXPECT_EQ(experiment_key(manifest("sim", "a", "1Gbps", 1)),
             experiment_key(manifest("threads", "a", "1Gbps", 2)));
   EXPECT_NE(experiment_key(manifest("sim", "a", "1Gbps", 1)),
@@ -71,7 +71,7 @@ Json with_option(Json m, const char* option, const Json& value, bool swept) {
   return m;
 }
 
-TEST(WorldComparison, VariantsOfTheOptionsOfAWorldAreRows) {
+TEST(WorldComparison, VariantsOfWorldOptionsHaveTheirOwnRows) {
   const Json sim = manifest("sim", "a", "1Gbps", 0.1),
              threads = manifest("threads", "a", "1Gbps", 0.2);
   const auto pairs =
@@ -87,7 +87,7 @@ TEST(WorldComparison, VariantsOfTheOptionsOfAWorldAreRows) {
   EXPECT_THAT(world_comparison({pairs[0]}), Not(HasSubstr("fidelity")));
 }
 
-TEST(WorldComparison, WhatBothWorldsSweepIsTheSameInAPair) {
+TEST(WorldComparison, OptionsThatBothSweepsSetAreEqualInAPair) {
   std::vector<Json> predicted, measured;
   for (const char* watchdog : {"10s", "20s"}) {
     predicted.push_back(
@@ -102,7 +102,7 @@ TEST(WorldComparison, WhatBothWorldsSweepIsTheSameInAPair) {
   EXPECT_EQ(pair_up(predicted, measured).size(), 2u);
 }
 
-TEST(WorldComparison, OrdersAreOfOneVariant) {
+TEST(WorldComparison, OrdersAreComparedWithinOneVariant) {
   const auto variant = [](const char* algorithm, double predicted_s, const char* fidelity) {
     WorldPair p = pair(algorithm, "1Gbps", predicted_s, 1);
     p.predicted = with_option(p.predicted, "fidelity", fidelity, true);
@@ -113,13 +113,13 @@ TEST(WorldComparison, OrdersAreOfOneVariant) {
   EXPECT_THAT(text, HasSubstr("of 2 pairs"));
 }
 
-TEST(WorldComparison, ASettingOfSomeRowsIsAColumn) {
+TEST(WorldComparison, ASettingOfOnlySomeRowsHasAColumn) {
   WorldPair other = pair("a", "1Gbps", 1, 1);
   other.predicted["sweep"]["/steps"] = 7;
   EXPECT_THAT(world_comparison({pair("b", "1Gbps", 1, 1), other}), HasSubstr("bandwidth  steps"));
 }
 
-TEST(WorldComparison, SaysHowManyRunsHadLinksThatWereOff) {
+TEST(WorldComparison, CountsRunsWithDeviatingLinks) {
   WorldPair off = pair("a", "1Gbps", 1, 1);
   off.measured["links"] = Json::array({{{"warning", false}}, {{"warning", true}}});
   WorldPair fine = pair("b", "1Gbps", 1, 1);

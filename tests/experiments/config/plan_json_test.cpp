@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/files.h"
+#include "tests/experiments/config_error_of.h"
 
 namespace trigram::plan_json_test {
 namespace {
@@ -42,37 +43,38 @@ class PlanInJson : public testing::Test {
   const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("plan_json_{}", getpid());
 };
 
-TEST_F(PlanInJson, ComesToTheSameRuns) {
+TEST_F(PlanInJson, HasTheSameRuns) {
   write("one.csv", kProfile);
   for (const Json& workload : {Json("quadratic"), Json("vgg16"), Json("profile:one.csv")}) {
-    const Plan made = plan(workload);
-    const Plan received = plan_from_json(Json::parse(to_json(made).dump()));
-    EXPECT_EQ(received.name, made.name);
+    const Plan planned = plan(workload);
+    const Plan received = plan_from_json(Json::parse(to_json(planned).dump()));
+    EXPECT_EQ(received.name, planned.name);
     ASSERT_EQ(received.runs.size(), 4u);
     for (std::size_t i = 0; i < received.runs.size(); ++i) {
-      const PlannedRun &theirs = received.runs[i], &mine = made.runs[i];
-      EXPECT_EQ(theirs.id, mine.id);
-      EXPECT_EQ(theirs.coordinates, mine.coordinates);
-      EXPECT_EQ(fields_.dump(theirs.experiment), mine.resolved);
-      EXPECT_EQ(theirs.workload, received.runs[0].workload) << "it is loaded once";
+      const PlannedRun &copy = received.runs[i], &original = planned.runs[i];
+      EXPECT_EQ(copy.id, original.id);
+      EXPECT_EQ(copy.coordinates, original.coordinates);
+      EXPECT_EQ(fields_.dump(copy.experiment), original.resolved);
+      EXPECT_EQ(copy.workload, received.runs[0].workload) << "it is loaded once";
     }
   }
 }
 
-TEST_F(PlanInJson, ComesToTheSameRunsForConfigurationsOfTheProject) {
+TEST_F(PlanInJson, HasTheSameRunsForTheConfigurationsOfTheProject) {
   std::size_t plans = 0;
   for (const auto& entry : fs::directory_iterator(data_dir() / "configs")) {
-    Plan made;
+    Plan planned;
     try {
-      made = make_plan(entry.path(), {}, {.world = "threads"});
+      planned = make_plan(entry.path(), {}, {.world = "threads"});
     } catch (const ConfigError&) {
       continue;  // a schema, or an experiment for another world
     }
     ++plans;
-    const Plan received = plan_from_json(to_json(made));
-    ASSERT_EQ(received.runs.size(), made.runs.size()) << entry.path();
-    for (std::size_t i = 0; i < made.runs.size(); ++i)
-      EXPECT_EQ(fields_.dump(received.runs[i].experiment), made.runs[i].resolved) << entry.path();
+    const Plan received = plan_from_json(to_json(planned));
+    ASSERT_EQ(received.runs.size(), planned.runs.size()) << entry.path();
+    for (std::size_t i = 0; i < planned.runs.size(); ++i)
+      EXPECT_EQ(fields_.dump(received.runs[i].experiment), planned.runs[i].resolved)
+          << entry.path();
   }
   EXPECT_GT(plans, 5u);
 }
@@ -80,14 +82,7 @@ TEST_F(PlanInJson, ComesToTheSameRunsForConfigurationsOfTheProject) {
 TEST_F(PlanInJson, RefusesAnInputFileThatIsMissingOrDiffers) {
   const fs::path profile = write("one.csv", kProfile);
   const Json json = to_json(plan("profile:one.csv"));
-  const auto error = [&json] {
-    try {
-      plan_from_json(json);
-      return std::string();
-    } catch (const ConfigError& refused) {
-      return std::string(refused.what());
-    }
-  };
+  const auto error = [&json] { return error_of([&] { plan_from_json(json); }); };
   EXPECT_EQ(error(), "");
   write("one.csv", std::string(kProfile) + "b,10,0,0\n");
   EXPECT_EQ(error(), profile.string() +

@@ -8,6 +8,7 @@
 
 #include "experiments/config/config_file.h"
 #include "experiments/config/settings.h"
+#include "tests/experiments/config_error_of.h"
 
 namespace trigram::sweep_test {
 namespace {
@@ -21,17 +22,7 @@ std::vector<Json> configs_of(const Json& config) {
   return configs;
 }
 
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-TEST(Sweep, WithoutOneThereIsOnePoint) {
+TEST(Sweep, AnExperimentWithoutSweepIsOnePoint) {
   const auto points = expand_sweep({{"steps", 3}}, ".");
   ASSERT_EQ(points.size(), 1u);
   EXPECT_EQ(points[0].config, Json({{"steps", 3}}));
@@ -49,7 +40,7 @@ TEST(Sweep, ZippedListsAdvanceTogether) {
               ElementsAre(Json{{"a", 1}, {"b", 3}}, Json{{"a", 2}, {"b", 4}}));
 }
 
-TEST(Sweep, ZipMayBeTheListOfItsRows) {
+TEST(Sweep, ZipMayBeAListOfRows) {
   const Json config = {{"b", 0}, {"zip", {Json{{"/a", 1}, {"/b", 3}}, Json{{"/a", 2}}}}};
   EXPECT_THAT(configs_of(config), ElementsAre(Json{{"a", 1}, {"b", 3}}, Json{{"a", 2}, {"b", 0}}));
   EXPECT_THAT(error_of([] {
@@ -72,7 +63,7 @@ TEST(Sweep, SeedListIsASweep) {
   EXPECT_EQ(points[1].coordinates, Json({{"/seed", 5}}));
 }
 
-TEST(Sweep, SamePointerInBothIsRefused) {
+TEST(Sweep, APointerInSweepAndZipIsRefused) {
   const Json config = {{"sweep", {{"/a", {1}}}}, {"zip", {{"/a", {1}}}}};
   EXPECT_THAT(error_of([&] { expand_sweep(config, "."); }), HasSubstr("/zip/~1a: is swept twice"));
   const Json rows = {{"sweep", {{"/a", {1}}}}, {"zip", {Json{{"/b", 1}}, Json{{"/a", 1}}}}};
@@ -93,13 +84,13 @@ TEST(Settings, IndexBeyondTheListIsRefused) {
               HasSubstr("expected an index below 2"));
 }
 
-TEST(Settings, TakeThePlaceOfASweptList) {
+TEST(Settings, ReplaceASweptList) {
   Json config = {{"sweep", {{"/a", {1, 2}}, {"/b", {3, 4}}}}};
   apply_settings(config, {"/a=9"}, ".");
   EXPECT_THAT(configs_of(config), ElementsAre(Json{{"a", 9}, {"b", 3}}, Json{{"a", 9}, {"b", 4}}));
 }
 
-TEST(Settings, TakeThePlaceOfAValueInEveryRow) {
+TEST(Settings, ReplaceAValueInEveryRow) {
   Json config = {{"zip", {Json{{"/a", 1}, {"/b", 3}}, Json{{"/a", 2}}}}};
   apply_settings(config, {"/b=9"}, ".");
   EXPECT_THAT(configs_of(config), ElementsAre(Json{{"a", 1}, {"b", 9}}, Json{{"a", 2}, {"b", 9}}));
@@ -127,7 +118,7 @@ class ConfigFile : public testing::Test {
   }
 };
 
-TEST_F(ConfigFile, MayHoldComments) {
+TEST_F(ConfigFile, MayContainComments) {
   EXPECT_EQ(read("// one\n{\"a\": /* two */ 1}"), Json({{"a", 1}}));
 }
 
@@ -136,13 +127,13 @@ TEST_F(ConfigFile, ErrorsNameLineAndColumn) {
   EXPECT_THAT(error_of([&] { read("x"); }), HasSubstr(".json:1:1: "));
 }
 
-TEST_F(ConfigFile, ErrorsSayWhyThereIsNothingToRead) {
+TEST_F(ConfigFile, ErrorsSayWhyAFileCannotBeRead) {
   EXPECT_THAT(error_of([&] { read(""); }), HasSubstr(".json:1:1: expected JSON"));
   EXPECT_THAT(error_of([&] { read_config_file(testing::TempDir()); }),
               HasSubstr("expected a readable file: Is a directory"));
 }
 
-TEST_F(ConfigFile, KeysAreUniqueInEachObjectAlone) {
+TEST_F(ConfigFile, KeysMustBeUniqueWithinAnObject) {
   EXPECT_EQ(read(R"({"a": {"k": 1}, "b": {"k": 2}, "k": 3})")["k"], 3);
   EXPECT_THAT(error_of([&] { read(R"({"a": {"k": 1, "k": 2}})"); }), HasSubstr("\"k\""));
 }

@@ -25,7 +25,7 @@ class Concurrency {
     --counters_[0];
     return code;
   }
-  long most() { return counters_[1]; }
+  long largest() { return counters_[1]; }
 
  private:
   SharedCounters counters_{2};
@@ -44,21 +44,21 @@ class ChildQueueTest : public testing::Test {
   std::vector<int> statuses_;
 };
 
-TEST_F(ChildQueueTest, RunsNoMoreAtATimeThanAsked) {
-  Concurrency seen;
+TEST_F(ChildQueueTest, LimitsTheNumberOfConcurrentTasks) {
+  Concurrency concurrency;
   ChildQueue queue(2);
-  for (int i = 0; i < 6; ++i) queue.add(task([&] { return seen.body(200ms); }));
+  for (int i = 0; i < 6; ++i) queue.add(task([&] { return concurrency.body(200ms); }));
   EXPECT_TRUE(queue.run([] {}));
   EXPECT_EQ(statuses_, std::vector<int>(6, 0));
-  EXPECT_EQ(seen.most(), 2);
+  EXPECT_EQ(concurrency.largest(), 2);
 }
 
 TEST_F(ChildQueueTest, ExclusiveTasksRunAlone) {
-  Concurrency seen;
+  Concurrency concurrency;
   ChildQueue queue(4);
-  for (int i = 0; i < 4; ++i) queue.add(task([&] { return seen.body(20ms); }, true));
+  for (int i = 0; i < 4; ++i) queue.add(task([&] { return concurrency.body(20ms); }, true));
   EXPECT_TRUE(queue.run([] {}));
-  EXPECT_EQ(seen.most(), 1);
+  EXPECT_EQ(concurrency.largest(), 1);
 }
 
 TEST_F(ChildQueueTest, ReportsCodesSignalsAndExceptions) {
@@ -73,10 +73,10 @@ TEST_F(ChildQueueTest, ReportsCodesSignalsAndExceptions) {
   EXPECT_EQ(WEXITSTATUS(statuses_[2]), 1);
   std::ifstream log(log_);
   const std::string text{std::istreambuf_iterator<char>(log), {}};
-  EXPECT_NE(text.find("no way"), std::string::npos) << "what a child prints is in its log";
+  EXPECT_NE(text.find("no way"), std::string::npos) << "the log has the output of the child";
 }
 
-TEST_F(ChildQueueTest, AnInterruptEndsAllChildren) {
+TEST_F(ChildQueueTest, AnInterruptKillsAllChildren) {
   ChildQueue queue(2);
   for (int i = 0; i < 3; ++i) queue.add(task([] { return (std::this_thread::sleep_for(1h), 0); }));
   EXPECT_FALSE(queue.run([] { kill(getpid(), SIGINT); }));

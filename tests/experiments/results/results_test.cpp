@@ -2,12 +2,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <csignal>
 #include <fstream>
 
 #include "core/check.h"
-#include "experiments/results/exchanges.h"
+#include "experiments/results/machine.h"
 #include "experiments/results/manifest.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/results/stored_run.h"
@@ -38,13 +37,13 @@ class Results : public testing::Test {
   StoredRun::State state() { return read_stored_run(root_ / "id", "now").state; }
 };
 
-TEST_F(Results, NothingIsThereBeforeItIsPublished) {
+TEST_F(Results, AreMissingUntilTheyArePublished) {
   {
     RunFolder folder(root_, "id");
     std::ofstream(folder.path() / "metrics.jsonl") << "{}\n";
     EXPECT_EQ(state(), StoredRun::missing);
   }
-  EXPECT_TRUE(fs::is_empty(root_)) << "what is not published is removed";
+  EXPECT_TRUE(fs::is_empty(root_)) << "an unpublished folder is removed";
 }
 
 TEST_F(Results, StatesOfARun) {
@@ -58,7 +57,7 @@ TEST_F(Results, StatesOfARun) {
   EXPECT_EQ(state(), StoredRun::partial);
 }
 
-TEST_F(Results, AnEarlierResultIsReplacedAsAWhole) {
+TEST_F(Results, AnEarlierResultIsReplacedCompletely) {
   publish("now", true);
   std::ofstream(root_ / "id" / "old") << "";
   publish("now", false);
@@ -67,7 +66,7 @@ TEST_F(Results, AnEarlierResultIsReplacedAsAWhole) {
   EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 1);
 }
 
-TEST_F(Results, LeftoversOfDeadProcessesAreRemovedAndNoOthers) {
+TEST_F(Results, OnlyLeftoversOfDeadProcessesAreRemoved) {
   const pid_t pid = fork();
   if (pid == 0) {
     new RunFolder(root_, "dead");  // _exit runs no destructor, like kill -9
@@ -84,15 +83,13 @@ TEST_F(Results, LeftoversOfDeadProcessesAreRemovedAndNoOthers) {
   EXPECT_TRUE(fs::exists(root_ / "other.tmp.elsewhere.1"));
 }
 
-TEST_F(Results, LeftoversOfAProcessThatNobodyHasReapedAreGoneToo) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
+TEST_F(Results, FoldersOfAZombieAreLeftovers) {
   const pid_t child = fork();
   if (child == 0) {
     pause();
     _exit(0);
   }
-  const fs::path folder = root_ / fmt::format("b.tmp.{}.{}", host.data(), child);
+  const fs::path folder = root_ / fmt::format("b.tmp.{}.{}", host_name(), child);
   EXPECT_FALSE(is_leftover(folder));
   kill(child, SIGKILL);
   siginfo_t ended;
@@ -101,7 +98,7 @@ TEST_F(Results, LeftoversOfAProcessThatNobodyHasReapedAreGoneToo) {
   waitpid(child, nullptr, 0);
 }
 
-TEST_F(Results, AProcessWithoutOutcomeHasFailed) {
+TEST_F(Results, AProcessThatWroteNoOutcomeHasFailed) {
   EXPECT_THAT(take_outcome(root_, SIGSEGV).error, HasSubstr("signal 11"));
   EXPECT_THAT(take_outcome(root_, 3 << 8).error, HasSubstr("code 3"));
   std::ofstream(root_ / "outcome.json")
@@ -117,7 +114,7 @@ TEST(Sha256, OfAbc) {
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST(Manifest, HasWarningsThatOnlyShowInTheRun) {
+TEST(Manifest, IncludesWarningsOfTheRunAndOfLinks) {
   const Json config = {{"cluster", {{"nodes", 2}}}, {"algorithm", "gradient_allreduce"},
                        {"workload", "quadratic"},   {"runtime", "threads"},
                        {"optimizer", "sgd"},        {"steps", 2}};
@@ -136,10 +133,10 @@ TEST(Manifest, HasWarningsThatOnlyShowInTheRun) {
   EXPECT_EQ(manifest["links"], links);
 }
 
-TEST(MissingExchanges, DependOnWhatIsCompared) {
+TEST(MissingExchanges, DependOnTheComparedQuantity) {
   Json cut = {{"summary", {{"shortfall", {{"why", "made 7 of 8 steps"}, {"of", "rates"}}}}}};
   EXPECT_EQ(missing_exchanges(cut), "made 7 of 8 steps");
-  EXPECT_EQ(missing_exchanges(cut, Compared::accuracy), "") << "it was there when it says";
+  EXPECT_EQ(missing_exchanges(cut, Compared::accuracy), "") << "the time to an accuracy is valid";
   cut["summary"]["shortfall"]["of"] = "run";
   EXPECT_EQ(missing_exchanges(cut, Compared::accuracy), "made 7 of 8 steps");
   cut["summary"]["shortfall"] = nullptr;
@@ -159,7 +156,7 @@ TEST(Labels, NameModesOfAnAlgorithm) {
 }
 
 /// The reports are in the form in which they arrive from another process.
-TEST(RankReports, SayWhoOnlyServes) {
+TEST(RankReports, NameRanksThatOnlyServe) {
   for (const bool trains : {true, false}) {
     RankReport report;
     report.steps.resize(2);
@@ -184,7 +181,7 @@ TEST(Summary, ATimeBelowItsLowerBoundIsAnError) {
   EXPECT_THROW(check_lower_bound(2.4, bound_s), InvariantError);
 
   ranks[0].began_s = 0.5, ranks[1].began_s = 0.75;
-  EXPECT_DOUBLE_EQ(lower_bound(cluster, arrived, ranks), 2.25) << "one rank's time begins later";
+  EXPECT_DOUBLE_EQ(lower_bound(cluster, arrived, ranks), 2.25) << "one rank begins later";
   cluster.inter.shaping.rate_Bps = 500;
   cluster.inter.shaping.depth_bytes = 10000;
   cluster.inter.shaping.initial_bytes = 0;

@@ -35,7 +35,7 @@ TEST(Collector, ReducesAStepWhenItsLastRankEndsIt) {
   Recorded recorded;
   Collector collector({.ranks = 2, .steps = 2}, recorded.sink());
   FakeWorkload a({1}), b({1});
-  FakeStream stream;
+  test::RecordingStream stream;
   collector.finish(0, 0, ended_at(2, 1), a, stream);
   collector.finish(0, 1, ended_at(3), a, stream);  // an asynchronous rank is ahead
   EXPECT_TRUE(recorded.records.empty());
@@ -50,12 +50,12 @@ TEST(Collector, ReducesAStepWhenItsLastRankEndsIt) {
   EXPECT_EQ(recorded.records[1].step_s, 6);
 }
 
-TEST(Collector, CountsWhatHasArrivedWhenTheLastTrainerEndsAStep) {
+TEST(Collector, CountsTrafficThatArrivedBeforeTheLastTrainerEndedAStep) {
   Recorded recorded;
   std::vector<Counters> arrived(3);
   Collector collector({.ranks = 3, .trainers = 2, .arrived = arrived, .steps = 2}, recorded.sink());
   FakeWorkload workload({1});
-  FakeStream stream;
+  test::RecordingStream stream;
   RankStep serves = ended_at(9);
   serves.trains = false;
   for (long step = 0; step < 2; ++step) {
@@ -72,11 +72,11 @@ TEST(Collector, CountsWhatHasArrivedWhenTheLastTrainerEndsAStep) {
   EXPECT_EQ(recorded.records[1].arrived[2].bytes_inter, 1000u);
 }
 
-TEST(Collector, EvaluatesDueStepsAndTheLast) {
+TEST(Collector, EvaluatesPeriodicallyAndAfterTheLastStep) {
   Recorded recorded;
   Collector collector({.ranks = 1, .steps = 5, .eval_every = 2}, recorded.sink());
   FakeWorkload workload({1});
-  FakeStream stream;
+  test::RecordingStream stream;
   for (long step = 0; step < 5; ++step) collector.finish(0, step, ended_at(1), workload, stream);
   std::vector<long> evaluated;
   for (const StepRecord& r : recorded.records)
@@ -88,7 +88,7 @@ TEST(Collector, EvaluatesTheWeightsOfThatStep) {
   Recorded recorded;
   Collector collector({.ranks = 2, .steps = 2, .eval_every = 1}, recorded.sink());
   FakeWorkload a({4}), b({2});
-  FakeStream stream;
+  test::RecordingStream stream;
   collector.finish(0, 0, ended_at(1), a, stream);
   a.set({100});  // continues before the other rank arrives
   collector.finish(1, 0, ended_at(1), b, stream);
@@ -98,11 +98,11 @@ TEST(Collector, EvaluatesTheWeightsOfThatStep) {
 
 /// When the second rank arrives, the other rank, which does not wait, is three steps ahead. One of
 /// these steps is evaluated.
-TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
+TEST(Collector, EvaluatesCurrentModelsIfRanksDoNotWait) {
   for (const bool waits : {false, true}) {
     Recorded recorded;
     Collector collector({.ranks = 2, .steps = 9, .eval_every = 2, .waits = waits}, recorded.sink());
-    FakeStream stream;
+    test::RecordingStream stream;
     for (long step = 0; step < 5; ++step) {
       FakeWorkload ahead({static_cast<float>(step + 1)});
       collector.finish(0, step, ended_at(static_cast<double>(step + 1)), ahead, stream);
@@ -120,7 +120,7 @@ TEST(Collector, EvaluatesTheModelsOfTheMomentWhereRanksDoNotWait) {
 TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
   Recorded recorded;
   Collector collector({.ranks = 2, .steps = 6, .eval_every = 2, .waits = false}, recorded.sink());
-  FakeStream stream;
+  test::RecordingStream stream;
   for (long step = 0; step < 6; ++step) {
     FakeWorkload first({static_cast<float>(step + 1)});
     collector.finish(0, step, ended_at(2.0 * static_cast<double>(step + 1)), first, stream);
@@ -130,15 +130,15 @@ TEST(Collector, DoesNotEvaluateModelsOfLaterTimes) {
   collector.finish(1, 1, ended_at(9), second, stream);
   ASSERT_EQ(recorded.records.size(), 2u);
   EXPECT_EQ(recorded.records[1].evaluation->loss, 2)
-      << "rank 0 ended step 3 after 8 s, step 5 after 12";
+      << "rank 0 ended step 3 after 8 s and step 5 after 12 s";
 }
 
-/// Of ranks that only serve, only the bytes count.
+/// For ranks that do not train, only the bytes count.
 TEST(Collector, LeavesOutRanksThatOnlyServe) {
   Recorded recorded;
   Collector collector({.ranks = 3, .steps = 1}, recorded.sink());
   FakeWorkload a({0.75f}), server({0.125f}), b({0.25f});
-  FakeStream stream;
+  test::RecordingStream stream;
   RankStep served = ended_at(50, std::nan(""));
   served.trains = false;
   collector.finish(0, 0, ended_at(2, 1), a, stream);
@@ -190,7 +190,7 @@ TEST(Collector, CancelWakesWaitingRanks) {
   EXPECT_TRUE(recorded.records.empty());
 }
 
-TEST(Evaluation, OfEqualWorkersIsMadeOnce) {
+TEST(Evaluation, EqualWorkersAreEvaluatedOnce) {
   FakeWorkload workload({0});
   const Evaluation e = evaluate(workload, std::vector<std::vector<float>>(5, {0.25f}));
   EXPECT_EQ(workload.evaluations(), 1);
@@ -200,7 +200,7 @@ TEST(Evaluation, OfEqualWorkersIsMadeOnce) {
   EXPECT_EQ(e.consensus_distance, 0);
 }
 
-TEST(Evaluation, OfUnequalWorkers) {
+TEST(Evaluation, UnequalWorkersAreEvaluatedSeparately) {
   FakeWorkload workload({0});
   const std::vector<std::vector<float>> weights = {{0.5f, 3}, {0.5f, 3}, {0.25f, 0}, {0.75f, 6}};
   const Evaluation e = evaluate(workload, weights);
@@ -212,7 +212,7 @@ TEST(Evaluation, OfUnequalWorkers) {
   EXPECT_EQ(e.consensus_distance, 2 * (0.0625 + 9) / 4);
 }
 
-TEST(StepRecord, NumbersThatAreNoneAreNull) {
+TEST(StepRecord, NumbersThatAreNotFiniteAreNull) {
   StepRecord record;
   record.loss = std::nan("");
   const Json j = to_json(record);

@@ -24,7 +24,7 @@ StepRecord step(long number, double seconds) {
 }
 
 /// Ten batches of two steps have the means 1 to 10, whose standard deviation is sqrt(55/6).
-TEST(DrawnSteps, StandardErrorIsThatOfTheMeansOfTenBatches) {
+TEST(DrawnSteps, StandardErrorComesFromTheMeansOfTenBatches) {
   DrawnSteps steps(drawn());
   for (long i = 0; i < 20; ++i)
     steps.add(step(i, 1 + static_cast<double>(i / 2) + (i % 2 == 0 ? -0.5 : 0.5)));
@@ -34,14 +34,14 @@ TEST(DrawnSteps, StandardErrorIsThatOfTheMeansOfTenBatches) {
   EXPECT_EQ(steps.warning(100), "") << "below a tie";
 }
 
-TEST(DrawnSteps, OneStepTellsNothing) {
+TEST(DrawnSteps, HaveAnUnknownErrorAfterOneStep) {
   DrawnSteps steps(drawn());
   steps.add(step(0, 1));
   EXPECT_TRUE(std::isinf(steps.standard_error_s()));
   EXPECT_NE(steps.warning(1).find("too few to tell"), std::string::npos);
 }
 
-TEST(DrawnSteps, NothingIsSaidWhereNothingIsDrawn) {
+TEST(DrawnSteps, HaveNoWarningIfNothingIsDrawn) {
   Experiment e = drawn();
   e.cluster.run_times.kind = RunTimes::Shape::constant;
   DrawnSteps steps(e);

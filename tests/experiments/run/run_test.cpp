@@ -37,7 +37,7 @@ class ForgottenMessageFactory final : public WorkloadFactory {
   std::vector<std::filesystem::path> input_files() const override { return {}; }
 };
 
-TEST(Run, AMessageForgottenBeforeAnEvaluationIsNamed) {
+TEST(Run, AHangNamesTheMissingMessage) {
   const Json config = {{"runtime", {{"name", "threads"}, {"watchdog", "300ms"}}},
                        {"cluster", {{"nodes", 3}}},
                        {"algorithm", "gradient_allreduce"},

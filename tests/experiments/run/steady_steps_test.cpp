@@ -21,8 +21,8 @@ struct Course {
 };
 
 /// A run that makes steps for as long as `watch` requests them.
-struct Made {
-  Made(const SteadySteps::Options& options, const Course& course)
+struct SteadyRun {
+  SteadyRun(const SteadySteps::Options& options, const Course& course)
       : watch(options, [this, course] { return std::vector{course.credit(steps)}; }) {
     double time_s = 0;
     std::vector<double> ended_s(kRanks);
@@ -45,7 +45,7 @@ struct Made {
     if (watch.cycles_left_out() > 0) summary.repeat(watch.cycle(), watch.cycles_left_out());
     sent = watch.with_left_out(sent);
   }
-  Made(const Made&) = delete;
+  SteadyRun(const SteadyRun&) = delete;
   Json to_json() const { return summary.to_json(results, std::nullopt); }
 
   long steps = 0;
@@ -58,12 +58,12 @@ struct Made {
 /// The same run with all its steps.
 Json whole(SteadySteps::Options options, const Course& course) {
   options.shown = options.steps;
-  const Made all(options, course);
+  const SteadyRun all(options, course);
   EXPECT_EQ(all.steps, options.steps);
   return all.to_json();
 }
 
-TEST(SteadySteps, AllStepsInTheSumWhateverIsLeftOut) {
+TEST(SteadySteps, TotalsIncludeTheStepsThatAreLeftOut) {
   for (const long cycle : {1, 2, 3, 5})
     for (const long ahead : {0, 1, 4})
       for (const long warmup : {0, 4}) {
@@ -79,71 +79,73 @@ TEST(SteadySteps, AllStepsInTheSumWhateverIsLeftOut) {
             .bytes = [=](long step) { return static_cast<std::uint64_t>(10 + step % cycle); },
             .at_the_end_s = 0.7,
             .ahead = ahead};
-        const Made made(options, course);
-        const Json all = whole(options, course), short_run = made.to_json();
-        EXPECT_LE(made.steps, warmup + 1 + 4 * cycle + ahead);
-        EXPECT_EQ((97 - made.steps) % cycle, 0);
+        const SteadyRun run(options, course);
+        const Json all = whole(options, course), short_run = run.to_json();
+        EXPECT_LE(run.steps, warmup + 1 + 4 * cycle + ahead);
+        EXPECT_EQ((97 - run.steps) % cycle, 0);
         EXPECT_EQ(short_run["bytes_inter"], all["bytes_inter"]);
-        for (const Counters& rank : made.sent)
+        for (const Counters& rank : run.sent)
           EXPECT_EQ(kRanks * rank.bytes_inter, all["bytes_inter"].get<std::uint64_t>());
         for (const char* key : {"time_s", "step_s"})
           EXPECT_NEAR(short_run[key].get<double>() / all[key].get<double>(), 1, 1e-12)
               << key << " at a cycle of " << cycle;
-        EXPECT_EQ(made.watch.to_json()["left_out"], 97 - made.steps);
+        EXPECT_EQ(run.watch.to_json()["left_out"], 97 - run.steps);
       }
 }
 
-TEST(SteadySteps, StopBeforeAnyRankHasBegunTheLast) {
+TEST(SteadySteps, StopBeforeAnyRankHasBegunTheLastStep) {
   for (const long ahead : {0, 1, 2, 7}) {
-    const Made made({.steps = 50}, {.ahead = ahead});
+    const SteadyRun run({.steps = 50}, {.ahead = ahead});
     // A rank had ended step found + ahead by then.
-    const long found = made.watch.to_json()["step"];
+    const long found = run.watch.to_json()["step"];
     EXPECT_EQ(found, 1);
-    EXPECT_EQ(made.steps - 1, found + ahead + 2) << "the one after that which it is in";
+    EXPECT_EQ(run.steps - 1, found + ahead + 2) << "the step after the step that the rank is in";
   }
 }
 
-TEST(SteadySteps, GoOnWhileAnythingStillChanges) {
+TEST(SteadySteps, ContinueWhileAnythingChanges) {
   const SteadySteps::Options once{.steps = 40, .depth_bytes = 1e6};
   const auto steps = [](const SteadySteps::Options& options, const Course& course) {
-    const Made made(options, course);
-    EXPECT_EQ(made.watch.to_json().is_null(), made.steps == options.steps);
-    return made.steps;
+    const SteadyRun run(options, course);
+    EXPECT_EQ(run.watch.to_json().is_null(), run.steps == options.steps);
+    return run.steps;
   };
   ASSERT_LT(steps(once, {}), 10);
-  const auto changing = [](double each) {
-    return [each](int, long step) { return 2 + each * static_cast<double>(step); };
+  const auto changing = [](double change) {
+    return [change](int, long step) { return 2 + change * static_cast<double>(step); };
   };
   EXPECT_EQ(steps(once, {.seconds = changing(1e-8)}), 40);
   EXPECT_LT(steps(once, {.seconds = changing(1e-11)}), 10) << "less than 1e-9 of a step";
   EXPECT_EQ(steps(once, {.seconds = [](int rank, long) { return 2 + 1e-8 * rank; }}), 40)
       << "a rank falls behind";
   EXPECT_EQ(steps(once, {.seconds = [](int, long step) { return 2.0 + step % 7; }}), 40)
-      << "a cycle that nobody told of";
+      << "a cycle that the algorithm does not declare";
   EXPECT_EQ(steps(once, {.bytes = [](long step) { return static_cast<std::uint64_t>(step); }}), 40);
-  const auto credit = [](double each) {
-    return [each](long step) { return std::max(0.0, 1e6 - each * static_cast<double>(step)); };
+  const auto credit = [](double change) {
+    return [change](long step) { return std::max(0.0, 1e6 - change * static_cast<double>(step)); };
   };
   EXPECT_EQ(steps(once, {.credit = credit(1e4)}), 40) << "credit lasts longer than the run";
   EXPECT_GT(steps(once, {.credit = credit(1e5)}), 10) << "it is used up after ten steps";
   EXPECT_LT(steps(once, {.credit = credit(1e5)}), 16);
 }
 
-TEST(SteadySteps, RepeatThemselvesAfterSeveralCycles) {
+TEST(SteadySteps, MayRepeatAfterSeveralCycles) {
   const Course alternating{.seconds = [](int, long step) { return 2.0 + step % 2; }};
   const auto found = [](const SteadySteps::Options& options, const Course& course) {
-    const Made made(options, course);
-    EXPECT_NEAR(made.to_json()["time_s"].get<double>(), whole(options, course)["time_s"], 1e-9);
-    EXPECT_EQ(made.watch.to_json()["left_out"], options.steps - made.steps);
-    return made.watch.to_json()["cycle"].get<long>();
+    const SteadyRun run(options, course);
+    EXPECT_NEAR(run.to_json()["time_s"].get<double>(), whole(options, course)["time_s"], 1e-9);
+    EXPECT_EQ(run.watch.to_json()["left_out"], options.steps - run.steps);
+    return run.watch.to_json()["cycle"].get<long>();
   };
   EXPECT_EQ(found({.steps = 41}, {}), 1);
   EXPECT_EQ(found({.steps = 41}, alternating), 2);
   EXPECT_EQ(found({.cycle = {.clock_s = 0.3}, .steps = 41}, {}), 3) << "6 s are twenty ticks";
 }
 
-TEST(SteadySteps, WaitForWhatIsAnnounced) {
-  const auto steps = [](const SteadySteps::Options& options) { return Made(options, {}).steps; };
+TEST(SteadySteps, WaitForWarmUpAndNetworkChanges) {
+  const auto steps = [](const SteadySteps::Options& options) {
+    return SteadyRun(options, {}).steps;
+  };
   const long soon = steps({.steps = 40});
   EXPECT_EQ(steps({.steps = 40, .shown = 9}), soon + 8) << "the step that is drawn";
   EXPECT_EQ(steps({.cycle = {.first_step = 6}, .steps = 40}), soon + 6) << "a warm-up";

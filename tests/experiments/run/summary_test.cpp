@@ -7,19 +7,28 @@
 namespace trigram::summary_test {
 namespace {
 
-TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
-  Summary summary;
+/// A step that the ranks end at `end_s`, each after one mini-batch.
+StepRecord step_ended_at(const std::vector<double>& end_s) {
   StepRecord record;
-  record.time_s = 2;
-  record.end_s = {2, 2, 2};
-  record.batches = {1, 1, 1};
+  record.time_s = std::ranges::max(end_s);
+  record.end_s = end_s;
+  record.batches.assign(end_s.size(), 1);
+  return record;
+}
+
+std::vector<RankResult> ranks_with_batch(std::size_t count, std::size_t batch) {
+  std::vector<RankResult> ranks(count);
+  for (RankResult& rank : ranks) rank.batch = batch;
+  return ranks;
+}
+
+TEST(Summary, IgnoresSamplesAndWeightsOfRanksThatOnlyServe) {
+  Summary summary;
+  StepRecord record = step_ended_at({2, 2, 2});
   record.sum.bytes_inter = 30;
   summary.add(record);
-  std::vector<RankResult> ranks(2);
-  for (RankResult& rank : ranks) {
-    rank.weights_hash = "equal";
-    rank.batch = 6;
-  }
+  std::vector<RankResult> ranks = ranks_with_batch(2, 6);
+  for (RankResult& rank : ranks) rank.weights_hash = "equal";
   const Json workers = summary.to_json(ranks, std::nullopt);
   EXPECT_EQ(workers["samples_per_s"], 2 * 6 / 2);
   ranks.insert(ranks.begin() + 1, ranks[0]);
@@ -35,21 +44,16 @@ TEST(Summary, CountsNoSamplesAndNoWeightsOfRanksThatOnlyServe) {
 Json samples_per_s_of_a_step(const std::vector<double>& end_s, std::size_t batch,
                              std::optional<std::size_t> priced_batch, bool waits = false) {
   Summary summary({.exact = false}, waits);
-  StepRecord record;
-  record.time_s = std::ranges::max(end_s);
-  record.end_s = end_s;
-  record.batches = {1, 1};
-  summary.add(record);
-  std::vector<RankResult> ranks(end_s.size());
-  for (RankResult& rank : ranks) rank.batch = batch;
-  return summary.to_json(ranks, std::nullopt, priced_batch)["samples_per_s"];
+  summary.add(step_ended_at(end_s));
+  return summary.to_json(ranks_with_batch(end_s.size(), batch), std::nullopt,
+                         priced_batch)["samples_per_s"];
 }
 
-TEST(Summary, CountsEveryWorkerAtItsOwnPace) {
+TEST(Summary, UsesThePaceOfEachWorkerIfWorkersDoNotWait) {
   EXPECT_EQ(samples_per_s_of_a_step({1, 4}, 6, std::nullopt), 6.0 / 1 + 6.0 / 4);
 }
 
-TEST(Summary, CountsWorkersThatWaitAtTheSlowestOnesPace) {
+TEST(Summary, UsesTheSlowestPaceIfWorkersWait) {
   EXPECT_EQ(samples_per_s_of_a_step({1, 4}, 6, std::nullopt, /*waits=*/true), 2 * 6.0 / 4);
 }
 
@@ -67,9 +71,7 @@ Json means_of(const Cycle& cycle, long steps) {
     record.sum.bytes_inter = warm_up || sends ? 30 : 0;
     summary.add(record);
   }
-  std::vector<RankResult> ranks(1);
-  ranks[0].batch = 6;
-  return summary.to_json(ranks, std::nullopt);
+  return summary.to_json(ranks_with_batch(1, 6), std::nullopt);
 }
 
 TEST(Summary, TakesMeansOverWholeCyclesAfterAWarmUp) {
@@ -94,7 +96,7 @@ TEST(Summary, TakesMeansOverWholeCyclesAfterAWarmUp) {
   EXPECT_EQ(means_of({}, 7)["rates"]["over"], nullptr);
 }
 
-TEST(Summary, TakesMeansOverAllStepsWhereThereIsNoWholeCycle) {
+TEST(Summary, TakesMeansOverAllStepsIfThereIsNoWholeCycle) {
   for (const long steps : {1, 2, 4}) {
     const Json means = means_of({.first_step = 2, .steps = 3}, steps);
     EXPECT_DOUBLE_EQ(means["step_s"], means["time_s"].get<double>() / static_cast<double>(steps));
@@ -103,39 +105,30 @@ TEST(Summary, TakesMeansOverAllStepsWhereThereIsNoWholeCycle) {
   }
 }
 
-TEST(Summary, TellsPacesThatDifferMuch) {
+TEST(Summary, ReportsPacesThatDifferMuch) {
   const auto paces = [](double slowest_s, bool waits = false) {
     Summary summary({.exact = false}, waits);
-    StepRecord record;
-    record.time_s = slowest_s;
-    record.end_s = {slowest_s, 2};
-    record.batches = {1, 1};
-    summary.add(record);
-    std::vector<RankResult> ranks(2);
-    for (RankResult& rank : ranks) rank.batch = 6;
-    return summary.to_json(ranks, std::nullopt)["paces"];
+    summary.add(step_ended_at({slowest_s, 2}));
+    return summary.to_json(ranks_with_batch(2, 6), std::nullopt)["paces"];
   };
   EXPECT_EQ(paces(3), nullptr);
   EXPECT_EQ(paces(4), (Json{{"slowest", {{"step_s", 4.0}, {"samples_per_s", 1.5}}},
                             {"fastest", {{"step_s", 2.0}, {"samples_per_s", 3.0}}}}));
-  EXPECT_EQ(paces(4, /*waits=*/true), nullptr) << "all go at the slowest one's pace";
+  EXPECT_EQ(paces(4, /*waits=*/true), nullptr) << "all have the pace of the slowest";
 }
 
 TEST(Summary, CountsTheMiniBatchesOfEachWorker) {
   Summary summary;
   for (const double time_s : {2, 4}) {
-    StepRecord record;
-    record.time_s = time_s;
-    record.end_s = {time_s, time_s};
+    StepRecord record = step_ended_at({time_s, time_s});
     record.batches = {8, 5};
     summary.add(record);
   }
-  std::vector<RankResult> ranks(2);
-  for (RankResult& rank : ranks) rank.batch = 6;
-  EXPECT_EQ(summary.to_json(ranks, std::nullopt)["samples_per_s"], 2 * (8 + 5) * 6 / 4.0);
+  EXPECT_EQ(summary.to_json(ranks_with_batch(2, 6), std::nullopt)["samples_per_s"],
+            2 * (8 + 5) * 6 / 4.0);
 }
 
-TEST(Summary, CountsSamplesOfTheModelThatTimesAreOf) {
+TEST(Summary, CountsSamplesOfThePricedModel) {
   EXPECT_EQ(samples_per_s_of_a_step({2, 2}, 32, 6), 2 * 6 / 2);
 }
 

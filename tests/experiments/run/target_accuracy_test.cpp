@@ -24,7 +24,7 @@ class Course {
     const RankStep done{.end_s = 3.0 * static_cast<double>(step + 1),
                         .spent = {.bytes_inter = 100 + static_cast<std::uint64_t>(rank)},
                         .staleness = {}};
-    collector_.finish(rank, step++, done, workload, FakeStream());
+    collector_.finish(rank, step++, done, workload, test::RecordingStream());
   }
   void both(float accuracy) {
     step(0, accuracy);
@@ -39,7 +39,7 @@ class Course {
   std::vector<long> next_ = {0, 0};
 };
 
-TEST(TargetAccuracy, IsReachedWhereTheModelIsEvaluated) {
+TEST(TargetAccuracy, IsReachedAtAnEvaluation) {
   Course course(0.5);
   course.both(0.9f);  // step 0 is not evaluated
   course.both(0.4f);
@@ -52,7 +52,7 @@ TEST(TargetAccuracy, IsReachedWhereTheModelIsEvaluated) {
       (Json{{"accuracy", 0.5}, {"steps", 4}, {"epochs", 0.5}, {"time_s", 12.0}, {"after_s", 6.0}}));
 }
 
-TEST(TargetAccuracy, OfTheFirstEvaluationMayHaveBeenReachedSinceTheFirstStepEnded) {
+TEST(TargetAccuracy, IsReachedAfterTheFirstStepIfTheFirstEvaluationReachesIt) {
   Course course(0.5);
   course.both(0.1f);
   course.both(0.6f);
@@ -68,7 +68,7 @@ TEST(TargetAccuracy, IsNotReachedBeforeTheFirstCommonModel) {
 }
 
 /// The first rank ended its first step before the last rank ended it.
-TEST(TargetAccuracy, MayBeReachedAfterTheFirstStepOfTheFastestWhereRanksDoNotWait) {
+TEST(TargetAccuracy, MayBeReachedAfterTheFirstStepOfTheFastestRank) {
   for (const bool waits : {false, true}) {
     TargetAccuracy target(0.5, 20, 1, waits);
     std::vector<RankStep> ranks(2);
@@ -79,11 +79,11 @@ TEST(TargetAccuracy, MayBeReachedAfterTheFirstStepOfTheFastestWhereRanksDoNotWai
     evaluated.evaluation.emplace().accuracy = 0.6;
     target.add(evaluated, ranks, {}, 19);
     EXPECT_EQ(target.to_json(1)["after_s"], waits ? 7.0 : 1.0);
-    EXPECT_TRUE(target.worker_done()) << "one had ended step 19, the last";
+    EXPECT_TRUE(target.worker_done()) << "a worker had ended step 19, its last step";
   }
 }
 
-TEST(TargetAccuracy, EndsWithAStepThatNobodyHasBegun) {
+TEST(TargetAccuracy, EndsWithAStepThatNoRankHasBegun) {
   Course course(0.5);
   for (int step = 0; step < 7; ++step) course.step(0, 0.5f);  // rank 0 is in step 7
   EXPECT_EQ(course.target.end(), 20);
@@ -92,7 +92,7 @@ TEST(TargetAccuracy, EndsWithAStepThatNobodyHasBegun) {
   EXPECT_EQ(course.target.end(), 9) << "the last step is number 8";
 }
 
-TEST(TargetAccuracy, StepsThatWereBegunBeforeItWasKnownDoNotCount) {
+TEST(TargetAccuracy, LaterStepsDoNotCount) {
   Course course(0.5);
   for (int step = 0; step < 5; ++step) course.step(0, 0.75f);
   for (int step = 0; step < 2; ++step) course.step(1, 0.25f);
@@ -108,18 +108,18 @@ TEST(TargetAccuracy, StepsThatWereBegunBeforeItWasKnownDoNotCount) {
   EXPECT_EQ(counted[1].weights_hash, weights_hash(second));
 }
 
-TEST(TargetAccuracy, OfTheLastStepLeavesTheRunAsItWas) {
+TEST(TargetAccuracy, ReachedInTheLastStepChangesNoResults) {
   Course course(0.5, 2);
   course.both(0.9f);
   course.both(0.9f);
   EXPECT_EQ(course.target.end(), 2);
-  std::vector<RankResult> made(2);
-  made[0].weights_hash = "with what came after the last step";
-  EXPECT_EQ(course.target.completed(made)[0].weights_hash, made[0].weights_hash);
+  std::vector<RankResult> results(2);
+  results[0].weights_hash = "with what came after the last step";
+  EXPECT_EQ(course.target.completed(results)[0].weights_hash, results[0].weights_hash);
   EXPECT_EQ(course.target.to_json(1.5)["epochs"], 1.5);
 }
 
-TEST(TargetAccuracy, IsNullWhereItWasNotReached) {
+TEST(TargetAccuracy, IsNullIfItWasNotReached) {
   Course course(0.5, 4);
   for (int step = 0; step < 4; ++step) course.both(0.25f);
   EXPECT_EQ(course.records.size(), 4u);

@@ -20,7 +20,7 @@ Event message(Event::Kind kind, int rank, int peer) {
   return event;
 }
 
-TEST(Timeline, DrawsTheChosenStepAndRanksAlone) {
+TEST(Timeline, DrawsOnlyTheChosenStepAndRanks) {
   Timeline timeline(1, 2);
   Steps steps(3);
   EXPECT_FALSE(timeline.sink(2, steps));
@@ -61,7 +61,7 @@ TEST(Timeline, FillsRealTimeWithComputation) {
 
 // Rank 1 is one step behind. The message of the drawn step is the second one at both ends, although
 // the first one is not drawn.
-TEST(Timeline, BothEndsOfAMessageHaveOneName) {
+TEST(Timeline, BothEndsOfAMessageHaveTheSameId) {
   Timeline timeline(1, 2);
   Steps ahead(2), behind(2);
   EventSink zero = timeline.sink(0, ahead), one = timeline.sink(1, behind);

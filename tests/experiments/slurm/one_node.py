@@ -1,8 +1,10 @@
-"""A Slurm of one node, of the distribution's packages, for the time of a test: its own munged,
-slurmctld and slurmd, as children of the test, with all they keep in one folder. Needs root."""
+"""Runs Slurm, as packaged by the distribution, with a single node for the duration of a test. The
+daemons munged, slurmctld and slurmd are children of the test and keep their files in one folder.
+Needs root."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -14,7 +16,7 @@ from pathlib import Path
 from typing import Callable
 
 PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch", "srun", "scancel", "mpirun"]
-MARK = "TRIGRAM_ONE_NODE_SLURM"  # in the environment of all that is started, to find it again
+MARK = "TRIGRAM_ONE_NODE_SLURM"  # environment variable that marks the processes of this Slurm
 
 CONFIGURATION = """\
 ClusterName=trigram
@@ -44,8 +46,8 @@ PartitionName=all Nodes=ALL Default=YES State=UP
 """
 
 
-def why_not() -> str:
-    """Why there can be no Slurm here; empty if there can."""
+def missing_requirement() -> str:
+    """The reason why Slurm cannot run here; empty if it can."""
     path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
     missing = [program for program in PROGRAMS if not shutil.which(program, path=path)]
     if missing:
@@ -64,17 +66,15 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 60) -> N
 
 
 def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for unbound in sockets:
+            unbound.bind(("127.0.0.1", 0))
+        return [bound.getsockname()[1] for bound in sockets]
 
 
 class OneNodeSlurm:
-    """Started by the constructor; `stop` leaves no process behind and says if it had to kill one."""
+    """The constructor starts the daemons. `stop` ends all processes and returns those it had to kill."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -121,28 +121,28 @@ class OneNodeSlurm:
             )
 
     def run(self, *command: str) -> str:
-        """What a command of Slurm prints, errors included."""
+        """The output of a command of Slurm, including error messages."""
         done = subprocess.run(
             command, env=self.environment, capture_output=True, text=True, timeout=60
         )
         return done.stdout + done.stderr
 
     def logs(self) -> str:
-        """The daemons' last lines, for a test that failed."""
+        """The last lines of the daemons' logs, for the message of a failed test."""
         tails = []
         for file in sorted([*self.folder.glob("*.out"), *self.folder.glob("*.log")]):
             tails.append(f"== {file.name}\n" + "".join(file.read_text().splitlines(True)[-20:]))
         return "\n".join(tails)
 
     def processes(self) -> list[int]:
-        """All that was started here, by whomever, and still lives."""
+        """The processes that this Slurm or its jobs have started and that still run."""
         mark = f"{MARK}={self.folder}".encode()
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 if mark in (process / "environ").read_bytes().split(b"\0"):
                     found.append(int(process.name))
-            except OSError:  # gone
+            except OSError:  # the process has ended
                 continue
         return found
 
@@ -152,7 +152,7 @@ class OneNodeSlurm:
             try:
                 wait_for(lambda: not self.run("squeue", "-h").strip(), "jobs to end", 20)
             except TimeoutError:
-                pass  # what is left is killed below
+                pass  # the remaining processes are killed below
         for daemon in reversed(self.daemons):
             daemon.terminate()
             try:

@@ -1,5 +1,6 @@
-"""The batch scripts of experiments/slurm on a real Slurm of one node. Exits with 77, and says why,
-where there can be none. TRIGRAM and SOURCE come from the environment."""
+"""Runs the batch scripts of experiments/slurm on a real Slurm with one node. If Slurm cannot run
+here, prints the reason and exits with code 77. The environment variables TRIGRAM (the program) and
+SOURCE (the source tree) must be set."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from one_node import OneNodeSlurm, wait_for, why_not
+from one_node import OneNodeSlurm, wait_for, missing_requirement
 
 TRIGRAM = os.environ["TRIGRAM"]
 SCRIPTS = Path(os.environ["SOURCE"]) / "experiments" / "slurm"
-ENDLESS = 50_000_000  # steps: more than a test waits for
+ENDLESS = 50_000_000  # a number of steps that takes longer than any test waits
 
 CONFIG = {
     "cluster": {
@@ -63,21 +64,21 @@ class Slurm(unittest.TestCase):
         return path
 
     def submit(self, *arguments: Any) -> str:
-        said = self.slurm.run("sbatch", "--parsable", f"--chdir={self.folder}", *map(str, arguments))
-        self.assertRegex(said, r"^\d+\n$", self.slurm.logs())
-        return said.strip()
+        output = self.slurm.run("sbatch", "--parsable", f"--chdir={self.folder}", *map(str, arguments))
+        self.assertRegex(output, r"^\d+\n$", self.slurm.logs())
+        return output.strip()
 
     def end_of(self, job: str) -> dict[str, str]:
         """The state and exit code of a job, once it has ended."""
-        shown: dict[str, str] = {}
+        fields: dict[str, str] = {}
 
         def ended() -> bool:
             text = self.slurm.run("scontrol", "show", "job", job)
-            shown.update(re.findall(r"(JobState|ExitCode)=(\S+)", text))
-            return shown.get("JobState") not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING")
+            fields.update(re.findall(r"(JobState|ExitCode)=(\S+)", text))
+            return fields.get("JobState") not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING")
 
         wait_for(ended, f"job {job}", 120)
-        return shown
+        return fields
 
     def output(self) -> str:
         return "".join(path.read_text() for path in sorted(self.folder.glob("*.out")))
@@ -92,7 +93,7 @@ class Slurm(unittest.TestCase):
         return len(list(self.results.glob("*/DONE")))
 
     def process_of(self, rank: int) -> int:
-        """The process that Slurm has started as this rank of the only job."""
+        """The process of the only job that has this rank."""
         for pid in self.slurm.processes():
             try:
                 environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
@@ -103,23 +104,23 @@ class Slurm(unittest.TestCase):
                 return pid
         return self.fail(f"rank {rank} does not run")
 
-    def test_processes_train_as_threads_do(self) -> None:
+    def test_processes_train_the_same_weights_as_threads(self) -> None:
         path = self.write(runtime={"name": "mpi", "watchdog": "61s"})
         job = self.submit("--export=ALL,RANK_LOGS=logs", SCRIPTS / "cpu.sbatch", path)
         self.assert_completed(job)
-        (there,) = self.manifests()
-        self.assertEqual((there["world"], self.done()), ("mpi", 1))
-        self.assertEqual(there["experiment"]["runtime"]["watchdog"], "61s", "the file's own")
+        (manifest,) = self.manifests()
+        self.assertEqual((manifest["world"], self.done()), ("mpi", 1))
+        self.assertEqual(manifest["experiment"]["runtime"]["watchdog"], "61s", "the option of the file applies")
         self.assertEqual(len(list((self.folder / "logs").glob("rank-*.log"))), 4)
-        self.assertEqual(self.output().count("gradient_allreduce"), 1, "rank 0 alone prints")
-        here = self.slurm.run(
+        self.assertEqual(self.output().count("gradient_allreduce"), 1, "only rank 0 prints")
+        output = self.slurm.run(
             TRIGRAM, "run", str(path), "--set", "/runtime=threads", "-o", str(self.folder / "here")
         )
         (threads,) = (self.folder / "here" / "test").glob("*/manifest.json")
         self.assertEqual(
             json.loads(threads.read_text())["summary"]["weights_hash"],
-            there["summary"]["weights_hash"],
-            here,
+            manifest["summary"]["weights_hash"],
+            output,
         )
 
     def test_bad_input_is_the_jobs_exit_code(self) -> None:
@@ -166,14 +167,14 @@ class Slurm(unittest.TestCase):
         self.assertRegex(self.output(), "(a message from rank 2|rank 2 to receive)")
         self.assert_resumes()
 
-    def test_a_cancelled_job_says_what_it_did_and_can_be_resumed(self) -> None:
+    def test_a_cancelled_job_reports_its_state_and_can_be_resumed(self) -> None:
         job = self.start_and_reach_the_second_run()
         self.slurm.run("scancel", job)
         self.assertEqual(self.end_of(job)["JobState"], "CANCELLED")
-        wait_for(lambda: "rank 0 is ended by SIGTERM" in self.output(), "the last words")
+        wait_for(lambda: "rank 0 is ended by SIGTERM" in self.output(), "the message of rank 0")
         self.assert_resumes()
 
-    def test_an_array_makes_a_sweep(self) -> None:
+    def test_an_array_makes_the_runs_of_a_sweep(self) -> None:
         path = self.write(runtime="sim", seed=[1, 2, 3, 4, 5])
         script = SCRIPTS / "simulation_array.sbatch"
         self.assert_completed(self.submit("--wait", "--array=1-3", script, path))
@@ -189,7 +190,7 @@ class Slurm(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if reason := why_not():
+    if reason := missing_requirement():
         print(f"no Slurm here: {reason}")
         sys.exit(77)
     unittest.main()

@@ -13,25 +13,26 @@ Plan plan_of(std::size_t runs) {
   return plan;
 }
 
-TEST(Shard, AllShardsTogetherAreThePlan) {
-  for (const std::size_t of : {1, 3, 8, 11}) {
+TEST(Shard, AllShardsTogetherHaveAllRuns) {
+  for (const std::size_t count : {1, 3, 8, 11}) {
     std::vector<std::string> ids;
-    for (std::size_t number = 1; number <= of; ++number) {
+    for (std::size_t number = 1; number <= count; ++number) {
       Plan plan = plan_of(8);
-      keep_shard(plan, {number, of});
-      EXPECT_LE(plan.runs.size(), (8 + of - 1) / of) << "shards of the same size, within one run";
+      keep_shard(plan, {number, count});
+      EXPECT_LE(plan.runs.size(), (8 + count - 1) / count)
+          << "shards of the same size, within one run";
       for (const PlannedRun& run : plan.runs) ids.push_back(run.id);
     }
     EXPECT_THAT(ids, testing::UnorderedElementsAre("0", "1", "2", "3", "4", "5", "6", "7"));
   }
 }
 
-TEST(Shard, ReadsItsNumberAndHowManyThereAre) {
-  const Shard shard = shard_from("3/16");
+TEST(Shard, IsParsedFromNumberAndCount) {
+  const Shard shard = parse_shard("3/16");
   EXPECT_EQ(shard.number, 3u);
-  EXPECT_EQ(shard.of, 16u);
+  EXPECT_EQ(shard.count, 16u);
   for (const char* wrong : {"", "3", "3/", "/3", "0/4", "5/4", "-1/4", "1/4x", "1 /4", "1/0"})
-    EXPECT_THROW(shard_from(wrong), ConfigError) << wrong;
+    EXPECT_THROW(parse_shard(wrong), ConfigError) << wrong;
 }
 
 }  // namespace

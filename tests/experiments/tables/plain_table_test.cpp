@@ -10,7 +10,7 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-TEST(Labels, NameOptionsOfComponentsAndNothingElse) {
+TEST(Labels, NameOptionsOfComponentsAndTopologies) {
   EXPECT_EQ(describe({{"/workload", {{"name", "fashion_mnist"}, {"batch", 8}}},
                       {"/topology", {{"kind", "torus"}, {"wraps", true}}}}),
             "topology=torus wraps=true, workload=fashion_mnist batch=8");
@@ -34,22 +34,22 @@ TEST(PlainTable, HasARowForEachRun) {
             "assumed: a V100\n");
 }
 
-TEST(PlainTable, ShowsLearningWhereThereIsSome) {
-  Json learns = with_workload("a", 2), none = with_workload("b", 1);
+TEST(PlainTable, ShowsAccuracyIfSomeRunHasOne) {
+  Json learns = with_workload("a", 2), other = with_workload("b", 1);
   learns["summary"]["accuracy"] = 0.8412;
-  const std::string text = plain_table({learns, none});
+  const std::string text = plain_table({learns, other});
   EXPECT_THAT(text, HasSubstr("step (s)  accuracy (%)\n"));
   EXPECT_THAT(text, HasSubstr("2.00          84.1\n"));
   EXPECT_THAT(text, HasSubstr("1.00             -\n"));
 }
 
-TEST(PlainTable, SaysEachCaution) {
-  Json many = with_workload("a", 1), cut = with_workload("b", 1);
-  many["time_kind"] = "wall";
-  many["oversubscribed"] = true;
-  many["warnings"] = {"seen"};
+TEST(PlainTable, ListsCautions) {
+  Json oversubscribed = with_workload("a", 1), cut = with_workload("b", 1);
+  oversubscribed["time_kind"] = "wall";
+  oversubscribed["oversubscribed"] = true;
+  oversubscribed["warnings"] = {"seen"};
   cut["summary"]["shortfall"] = {{"why", "made 7 of 8 steps"}, {"of", "rates"}};
-  const std::string text = plain_table({many, cut});
+  const std::string text = plain_table({oversubscribed, cut});
   EXPECT_THAT(text, HasSubstr("wall clock, more ranks than cores"));
   EXPECT_THAT(text, EndsWith("too short to compare: workload=b: it made 7 of 8 steps\n"
                              "warning: seen [workload=a]\n"

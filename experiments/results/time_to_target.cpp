@@ -1,4 +1,4 @@
-#include "experiments/results/reached.h"
+#include "experiments/results/time_to_target.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 namespace trigram {
 namespace {
 
-/// The longest interval that is not coarse, as a fraction of the time: it is the fifth of five
-/// equal intervals.
+/// The longest interval that is not coarse, as a fraction of `time_s`: the last of five equal
+/// intervals.
 constexpr double kCoarse = 1.0 / 5, kRounding = 1e-9;
 
 /// Three digits, never with an exponent.
@@ -20,18 +20,18 @@ std::string three_digits(double seconds) {
 
 }  // namespace
 
-bool Reached::coarse() const {
+bool TimeToTarget::is_coarse() const {
   return std::isfinite(time_s) && time_s - after_s > kCoarse * time_s * (1 + kRounding);
 }
 
-bool Reached::may_precede(const Reached& best) const {
+bool TimeToTarget::may_precede(const TimeToTarget& best) const {
   return time_s <= (1 + kTie) * best.time_s || after_s < std::min(time_s, best.time_s);
 }
 
-std::string Reached::text() const {
+std::string TimeToTarget::text() const {
   const std::string begin = three_digits(after_s), end = three_digits(time_s);
   const std::string span = after_s == 0 ? "≤" + end : begin == end ? end : begin + "–" + end;
-  return span + (coarse() ? " ~" : "");
+  return span + (is_coarse() ? " ~" : "");
 }
 
 }  // namespace trigram

@@ -1,0 +1,247 @@
+#include "experiments/advise/advisor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <numeric>
+
+#include "experiments/advise/long_run.h"
+#include "experiments/exit_codes.h"
+#include "experiments/process/signals.h"
+#include "experiments/results/manifest.h"
+
+namespace trigram {
+namespace {
+
+/// The factor between two successive values of a scan.
+constexpr double kStride = 4;
+/// The upper end of a scan, in microseconds, if all described latencies are zero.
+constexpr double kLargestFromZero = 4096;
+/// At most this many candidates are simulated with unequal NICs, and only candidates whose cost
+/// exceeds the least cost by at most the fraction kFurthestBehind.
+constexpr std::size_t kMostContenders = 4;
+constexpr double kFurthestBehind = 0.5;
+
+/// The first candidate, and the candidates that are close enough to be simulated with unequal NICs.
+std::vector<std::size_t> contenders(const std::vector<Standing>& standings) {
+  std::vector<std::size_t> found;
+  for (const Standing& s : standings)
+    if (found.size() < kMostContenders &&
+        s.cost.time_s <= (1 + kFurthestBehind) * standings.front().cost.time_s)
+      found.push_back(s.candidate);
+  return found;
+}
+
+}  // namespace
+
+Advisor::Advisor(const Contest& contest, Options options)
+    : contest_(contest),
+      options_(std::move(options)),
+      bandwidth_(contest.cluster(), Dimension::bandwidth),
+      latency_(contest.cluster(), Dimension::duration),
+      step_time_(contest.step_time_pointer(), contest.times().step_s) {
+  for (const Candidate& c : contest.candidates()) steps_.push_back(c.steps);
+}
+
+std::filesystem::path Advisor::results() const { return options_.runner.output / contest_.name(); }
+
+Advice Advisor::advise() {
+  // A signal between two sweeps stays pending until the next sweep, which handles it.
+  Signals signals;
+  std::vector<std::size_t> candidates(contest_.candidates().size());
+  std::iota(candidates.begin(), candidates.end(), std::size_t{0});
+  find_run_lengths();
+  Advice advice;
+  advice.standings = run(unchanged(), candidates);
+  std::ranges::stable_sort(advice.standings, {}, [](const Standing& s) { return s.cost.time_s; });
+  if (!advice.standings.front().reaches_target()) {
+    if (!failed_) return advice;  // if no candidate reaches the target, that is the answer
+    throw Stopped{kRunFailed};
+  }
+  advice.unequal = run_with_unequal_nics(advice.standings);
+  const std::size_t winner = advice.standings.front().candidate;
+  for (Sensitivity& s : quantities_to_vary())
+    advice.sensitivities.push_back(scan(std::move(s), winner));
+  for (int signal = signals.wait(0); signal != 0; signal = signals.wait(0))
+    if (signal != SIGCHLD) throw Stopped{kInterrupted};
+  return advice;
+}
+
+/// Makes the runs that determine `steps_`. They are stored in the "-search" folder, because some of
+/// them are too short to be results.
+void Advisor::find_run_lengths() {
+  Scenario scenario = unchanged();
+  scenario.trial = true;
+  std::vector<std::size_t> growing;
+  for (std::size_t c = 0; c < contest_.candidates().size(); ++c)
+    if (contest_.candidates()[c].grows) growing.push_back(c);
+  for (const Standing& s : run(scenario, growing)) steps_[s.candidate] = s.steps;
+}
+
+/// The quantities to vary, and how far. The step time is varied only within its uncertainty, which
+/// it has if it was scaled to the cluster's accelerator or measured on another accelerator.
+std::vector<Sensitivity> Advisor::quantities_to_vary() const {
+  std::vector<Sensitivity> sensitivities;
+  for (const Quantity quantity : {Quantity::bandwidth, Quantity::latency})
+    for (const bool increases : {false, true})
+      if (increases || !scale(quantity).from_zero())
+        sensitivities.push_back(
+            {quantity, increases, increases ? options_.range : 1 / options_.range, {}});
+  const LayerTimes& times = contest_.times();
+  if (times.step_s == 0) return sensitivities;
+  const bool unknown = !contest_.is_time_known();
+  const double least = unknown ? 1 / options_.range : times.least_s / times.step_s;
+  const double most = unknown ? options_.range : times.most_s / times.step_s;
+  if (least < 1 - kTie) sensitivities.push_back({Quantity::step_time, false, least, {}});
+  if (most > 1 + kTie) sensitivities.push_back({Quantity::step_time, true, most, {}});
+  return sensitivities;
+}
+
+std::vector<UnequalNics> Advisor::run_with_unequal_nics(const std::vector<Standing>& standings) {
+  if (contest_.cluster().value("bandwidth_jitter", 0.0) > 0) return {};
+  const std::vector<std::size_t> candidates = contenders(standings);
+  std::vector<UnequalNics> found;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    found.push_back({candidates[i], standings[i].cost, never_reached().time_s, 0, {}});
+  for (int draw = 1; draw <= kNicDraws; ++draw) {
+    Scenario scenario = unchanged();
+    scenario.draw = draw;
+    const std::vector<Standing> drawn = run(scenario, candidates);
+    for (std::size_t i = 0; i < found.size(); ++i) found[i].add(drawn[i]);
+  }
+  std::ranges::stable_sort(
+      found, {}, [](const auto& u) { return std::pair(!u.why_unknown.empty(), u.mean.time_s); });
+  return found;
+}
+
+Sensitivity Advisor::scan(Sensitivity sensitivity, std::size_t winner) {
+  Scan scan{base(sensitivity.quantity),
+            {},
+            sensitivity.increases == (sensitivity.quantity == Quantity::bandwidth)};
+  if (scan.start == 0) {
+    sensitivity.limit = kLargestFromZero;
+    scan.factors.push_back(1);
+  }
+  for (double factor = kStride; factor < std::max(sensitivity.limit, 1 / sensitivity.limit);
+       factor *= kStride)
+    scan.factors.push_back(sensitivity.increases ? factor : 1 / factor);
+  scan.factors.push_back(sensitivity.limit);
+  const auto standings_at = [&](double factor, const std::vector<std::size_t>& candidates) {
+    Scenario scenario = unchanged();
+    (sensitivity.quantity == Quantity::bandwidth ? scenario.bandwidth
+     : sensitivity.quantity == Quantity::latency ? scenario.latency
+                                                 : scenario.step_time) = factor;
+    return run(scenario, candidates);
+  };
+  const Costs costs = [&](double factor, const std::vector<std::size_t>& candidates) {
+    std::vector<std::optional<double>> found;
+    // Evaluations give only intervals: a candidate is ahead of the winner if its interval ends
+    // before the winner's interval begins.
+    for (const Standing& s : standings_at(factor, candidates)) {
+      found.emplace_back(s.candidate == winner ? s.cost.after_s : s.cost.time_s);
+      if (!s.is_known()) found.back().reset();
+    }
+    return found;
+  };
+  sensitivity.search = find_flip(winner, contest_.candidates().size(), scan, costs);
+  if (const auto& flip = sensitivity.search.flip; flip && !flip->leader)
+    sensitivity.why_unknown = standings_at(flip->flips, {winner}).front().why_unknown();
+  return sensitivity;
+}
+
+/// Runs the candidates. If time or chance decides the exchanges of an algorithm, or its workers do
+/// not wait for each other, its run is repeated with more steps until it shows the algorithm's
+/// cost.
+std::vector<Standing> Advisor::run(const Scenario& scenario,
+                                   const std::vector<std::size_t>& candidates) {
+  std::vector<long> steps = steps_;
+  std::map<std::size_t, Standing> found;
+  for (std::vector<std::size_t> open = candidates; !open.empty();) {
+    std::vector<std::size_t> repeated;
+    for (Standing& s : run_steps(scenario, open, steps)) {
+      const bool grows = contest_.candidates()[s.candidate].grows && !s.why_not_compared.empty();
+      if (const auto longer = grows ? longer_run_steps(s.steps, s.summary) : std::nullopt) {
+        steps[s.candidate] = *longer;
+        repeated.push_back(s.candidate);
+      }
+      found.insert_or_assign(s.candidate, std::move(s));
+    }
+    open = std::move(repeated);
+  }
+  std::vector<Standing> standings;
+  for (const std::size_t c : candidates) standings.push_back(std::move(found.at(c)));
+  return standings;
+}
+
+Json Advisor::settings(const Scenario& s) const {
+  Json values = bandwidth_.settings(s.bandwidth);
+  values.update(latency_.settings(s.latency));
+  if (s.step_time != 1) values.update(step_time_.settings(s.step_time));
+  if (s.draw != 0)
+    values.update({{"/cluster/bandwidth_jitter", kNicsDiffer}, {"/cluster/jitter_seed", s.draw}});
+  return values;
+}
+
+/// Runs candidate c with `steps[c]` steps.
+std::vector<Standing> Advisor::run_steps(const Scenario& scenario,
+                                         const std::vector<std::size_t>& candidates,
+                                         const std::vector<long>& steps) {
+  Plan plan = contest_.plan(settings(scenario), candidates, steps);
+  if (scenario != unchanged()) plan.name += "-search";
+  make_missing_runs(plan, scenario);
+  const SweepRunner runner(plan, options_.runner, true);
+  std::vector<Standing> standings;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    standings.push_back(standing(candidates[i], plan.runs[i], runner.stored(plan.runs[i])));
+  return standings;
+}
+
+Standing Advisor::standing(std::size_t candidate, const PlannedRun& run, const StoredRun& stored) {
+  Standing standing{
+      candidate, never_reached(), run.id, nullptr, static_cast<long>(run.experiment.steps), "", 0,
+      ""};
+  if (stored.state != StoredRun::done) {
+    failed_ = true;
+    return standing;
+  }
+  standing.summary = stored.manifest.at("summary");
+  standing.why_not_compared = why_not_compared(contest_.target(), run.experiment, stored.manifest);
+  if (!standing.why_not_compared.empty()) {
+    if (!contest_.target().accuracy)
+      standing.needs_steps = needed_steps(run.experiment, standing.summary);
+    return standing;
+  }
+  standing.why_rates_not_compared = missing_exchanges(stored.manifest, Compared::rates);
+  standing.cost = cost(contest_.target(), standing.summary);
+  return standing;
+}
+
+/// Makes the runs that have no result yet. Prints nothing if all of them exist.
+void Advisor::make_missing_runs(const Plan& plan, const Scenario& scenario) {
+  Plan missing{plan.name, {}};
+  const SweepRunner runner(plan, options_.runner, true);
+  for (const PlannedRun& run : plan.runs)
+    if ((options_.runner.force || runner.state(run) != StoredRun::done) &&
+        tried_.emplace(plan.name, run.id).second)
+      missing.runs.push_back(run);
+  if (missing.runs.empty()) return;
+  if (!options_.quiet)
+    std::fputs(
+        fmt::format(
+            "bandwidth {}, latency {}{}{}: {} run{}\n", bandwidth_.text(scenario.bandwidth),
+            latency_.text(scenario.latency),
+            scenario.step_time == 1 ? "" : ", step time " + step_time_.text(scenario.step_time),
+            scenario.draw == 0 ? ""
+                               : fmt::format(", {} differ by {:g} %",
+                                             has_one_node(contest_.cluster()) ? "ports" : "NICs",
+                                             100 * kNicsDiffer),
+            missing.runs.size(), missing.runs.size() == 1 ? "" : "s")
+            .c_str(),
+        stderr);
+  const int code = SweepRunner(missing, options_.runner, options_.quiet).run();
+  if (code == kInterrupted) throw Stopped{code};
+}
+
+}  // namespace trigram

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+namespace trigram {
+
+/// Times that differ by less than this fraction are ties.
+constexpr double kTie = 0.01;
+
+/// The time in seconds in which a run reached an accuracy, as an interval, because the accuracy is
+/// known only at evaluations: it was reached after `after_s`, and not later than `time_s`.
+/// `after_s` is the time of the last evaluation below the accuracy. If there was none, it is the
+/// end of the first step, before which no model can have reached the accuracy (0 if unknown). Both
+/// are equal if the time is known exactly, and infinite if the accuracy was never reached.
+/// accuracy.py and winner_map.py apply the same rules to tables and reports.
+struct TimeToTarget {
+  double after_s = 0, time_s = 0;
+
+  /// True if the interval is too long to rank the run by `time_s`. With evenly spaced evaluations,
+  /// this means that there were fewer than five evaluations up to `time_s`.
+  bool is_coarse() const;
+  /// True if this time may be earlier than `best`, or ties with it. `best` must be the time with
+  /// the least `time_s`.
+  bool may_precede(const TimeToTarget& best) const;
+  /// The interval with three digits: "47.1–51.4"; or "≤14.7 ~" if it is coarse and there was no
+  /// evaluation before.
+  std::string text() const;
+};
+
+/// The legend of "~" below a table.
+constexpr const char* kCoarseLegend =
+    "~ coarse: fewer than five evaluations until then, too few to rank what may be as early; "
+    "a smaller eval_every or a higher accuracy tells more\n";
+
+}  // namespace trigram
