@@ -52,7 +52,7 @@ Cluster cluster_of(const Json& file, int wanted_ranks, const World& world) {
 
 Json parse_component(const std::string& text, const std::string& option) {
   if (!text.starts_with('{')) return text;
-  const auto parsed = json_or_nothing(text);
+  const auto parsed = try_parse_json(text);
   if (!parsed) throw ConfigError(option, "expected a name or an object in JSON");
   return *parsed;
 }

@@ -178,7 +178,7 @@ void configure_tcp(const std::string& name, const EmulatedNetwork& network, doub
       {"ip", "netns", "exec", name, "sh"},
       setting("tcp_no_metrics_save", "1") +
           setting("tcp_limit_output_bytes", fmt::format("{:.0f}", bucket_bytes(network, Bps))) +
-          (network.tcp.exists() ? described_tcp(network) : tuned_tcp(network, Bps)));
+          (network.tcp.has_window() ? described_tcp(network) : tuned_tcp(network, Bps)));
 }
 
 void add_node(const EmulatedNetwork& network, int node) {

@@ -13,7 +13,7 @@ struct EmulatedNetwork {
   std::vector<double> nic_Bps;  // payload bytes per second of each node's NIC in each direction
   double latency_s = 0;         // seconds, end to end; 0 if the ranks add the latency
   double loss = 0;              // fraction of packets that are lost
-  /// The TCP of the nodes. If the cluster does not describe it (!tcp.exists()), connections are
+  /// The TCP of the nodes. If the cluster does not describe it (!tcp.has_window()), connections are
   /// tuned so that they fill the links.
   Tcp tcp = {};
   bool operator==(const EmulatedNetwork&) const = default;

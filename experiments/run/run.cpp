@@ -107,7 +107,7 @@ class RunObserver {
     json["steady"] = steady_ ? steady_->to_json() : Json();
     json["target"] =
         target_ ? target_->to_json(epochs(workload_, results, summary_.batches())) : Json();
-    if (schedule_.every > 1) json["cycle_steps"] = schedule_.every;
+    if (schedule_.interval_steps > 1) json["cycle_steps"] = schedule_.interval_steps;
     json["shown_step"] = shown_step(e_);
     json["shortfall"] = shortfall(e_, json);
     json["worker_done"] = workload_.learns() ? worker_done(e_, json, target_.get()) : Json();
