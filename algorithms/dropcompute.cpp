@@ -88,7 +88,8 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
-  if (options.threshold_s) return {.cycle = Cycle{.first_step = kStepsWithoutDrops, .exact = false}};
+  if (options.threshold_s)
+    return {.cycle = Cycle{.first_step = kStepsWithoutDrops, .exact = false}};
   return {.cycle = Cycle{.first_step = options.profile_steps, .exact = options.profile_steps == 0}};
 }
 

@@ -20,8 +20,9 @@ OptionType<AllreduceSpec> group_allreduce_kind();
 
 OptionType<SecondPhase> second_phase_kind();
 
-/// Throws ConfigError at `pointer` unless the codec is a contraction (CodecEntry::is_contraction): its
-/// error must be smaller than its input. Methods that encode the loss of a code again need this.
+/// Throws ConfigError at `pointer` unless the codec is a contraction (CodecEntry::is_contraction):
+/// its error must be smaller than its input. Methods that encode the loss of a code again need
+/// this.
 void require_contraction(const CodecSpec& codec, const std::string& pointer);
 
 /// A codec as in `codec_kind`; only contractions are accepted.

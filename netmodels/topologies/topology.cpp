@@ -41,10 +41,9 @@ Json dump(const TopologySpec& spec) {
 
 FieldTable<SwitchLink> switch_link_fields(const std::string& prefix, const std::string& which) {
   return FieldTable<SwitchLink>{}
-      .field(
-          prefix + "bandwidth", &SwitchLink::bandwidth_Bps,
-          dumped_if(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; }),
-          "bandwidth of each direction of " + which + "; defaults to the bandwidth of a NIC")
+      .field(prefix + "bandwidth", &SwitchLink::bandwidth_Bps,
+             dumped_if(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; }),
+             "bandwidth of each direction of " + which + "; defaults to the bandwidth of a NIC")
       .field(prefix + "latency", &SwitchLink::latency_s, quantity(Dimension::duration),
              "latency of " + which + ", added to the end-to-end latency of `inter`");
 }

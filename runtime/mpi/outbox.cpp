@@ -17,7 +17,7 @@ bool Outbox::has_room(int peer, const Tensor& x, std::size_t filler, TrafficClas
   if (std::max(payload_of(x), filler) > kLongest) return false;
   const Fill& fill = fill_[static_cast<std::size_t>(peer)];
   return transport_.accepts(fill.messages, fill.nbytes, static_cast<double>(x.priced_nbytes()),
-                          traffic);
+                            traffic);
 }
 
 void Outbox::send(int peer, const Tensor& x, std::size_t filler) {

@@ -124,7 +124,8 @@ TEST(Transport, AWindowIsSentOncePerRoundTrip) {
 }
 
 TEST(Transport, TheRoundTripOfAWindowIncludesTheTopologysLatency) {
-  Cluster cluster = cluster_with_topology({{"kind", "torus"}, {"dimensions", {2}}, {"latency", "40us"}}, 2);
+  Cluster cluster =
+      cluster_with_topology({{"kind", "torus"}, {"dimensions", {2}}, {"latency", "40us"}}, 2);
   cluster.transport.tcp.window_bytes = 8192;
   const double latency_s = kLatency + 40e-6;
   EXPECT_NEAR(last_end_s(cluster, 1, 1), windowed_s(kBytes, 8192, latency_s), 1e-12);
