@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 import sample
 from sample import compare, edit
@@ -32,6 +34,17 @@ def test_jitter_seeds_are_aggregated_like_seeds(tmp_path):
     c = compare(folder)
     assert [axis.pointer for axis in c.axes] == ["/cluster/inter/bandwidth"]
     assert all(point.spread("step_s") is not None for point in c.points)
+
+
+def test_settings_without_a_run_of_an_algorithm_are_named(tmp_path):
+    folder = sample.write_sweep(tmp_path)
+    complete = compare(folder)
+    assert complete.incomplete == []
+    removed = next(p for p in complete.at(complete.settings[0]) if p.algorithm == "bytegrad")
+    shutil.rmtree(removed.runs[0].path)
+    (line,) = compare(folder).incomplete
+    assert line.endswith("without a run at 1 Gbps: bytegrad")
+    assert line in table.as_text(table.build(compare(folder)))
 
 
 def test_one_seed_has_no_spread(sweep):

@@ -103,6 +103,9 @@ class Point:
         return any(run.manifest.get("oversubscribed") for run in self.runs)
 
 
+_MOST_SETTINGS_NAMED = 4
+
+
 class Comparison:
     """The runs of one experiment, arranged by setting and algorithm."""
 
@@ -160,6 +163,19 @@ class Comparison:
         leaders.append((" and ".join(axis.title for axis in self.axes),
                         [f"algorithm {leaf.split('/')[-1]}" for leaf in self._chosen_by_setting]))
         return [f"varies with {leader}: {', '.join(names)}" for leader, names in leaders if names]
+
+    @property
+    def incomplete(self) -> list[str]:
+        """A line that names the settings where an algorithm that was run elsewhere has no run, so that another one
+        may be marked as best there."""
+        lacking = [(self.label(setting), [a for a in self.algorithms if a not in {p.algorithm for p in points}])
+                   for setting in self.settings for points in [self.at(setting)] if len(points) < len(self.algorithms)]
+        if not lacking:
+            return []
+        texts = [f"{label}: {', '.join(names)}" for label, names in lacking[:_MOST_SETTINGS_NAMED]]
+        if len(lacking) > len(texts):
+            texts.append(f"and at {len(lacking) - len(texts)} more settings")
+        return [f"best means best of the algorithms that have a run at a setting; without a run at {'; '.join(texts)}"]
 
     def numeric_axis(self) -> int | None:
         """The index of the axis that figures draw horizontally: a bandwidth if there is one, else the numeric axis with

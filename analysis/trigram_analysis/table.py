@@ -188,7 +188,7 @@ def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
     else:
         notes.append(f"times are simulated in the world {_worlds(comparison, True)}, and wall-clock times of this "
                      f"machine in {_worlds(comparison, False)}")
-    notes += comparison.coupled
+    notes += comparison.incomplete + comparison.coupled
     if max(seeds) > 1:
         count = "–".join(str(n) for n in sorted({min(seeds), max(seeds)}))
         notes.append(f"mean ± standard deviation over {count} seeds")

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <numeric>
@@ -153,26 +154,57 @@ Sensitivity Advisor::scan(Sensitivity sensitivity, std::size_t winner) {
 
 /// Runs the candidates. If time or chance decides the exchanges of an algorithm, or its workers do
 /// not wait for each other, its run is repeated with more steps until it shows the algorithm's
-/// cost.
+/// cost. A candidate whose run ended too early to be compared with the first is excluded.
 std::vector<Standing> Advisor::run(const Scenario& scenario,
                                    const std::vector<std::size_t>& candidates) {
   std::vector<long> steps = steps_;
+  if (scenario.draw != 0)
+    for (const std::size_t c : candidates)
+      steps[c] = std::max(steps[c], contest_.candidates()[c].steps_with_unequal_nics);
   std::map<std::size_t, Standing> found;
+  double first_s = never_reached().time_s;
   for (std::vector<std::size_t> open = candidates; !open.empty();) {
-    std::vector<std::size_t> repeated;
     for (Standing& s : run_steps(scenario, open, steps)) {
-      const bool grows = contest_.candidates()[s.candidate].grows && !s.why_not_compared.empty();
-      if (const auto longer = grows ? longer_run_steps(s.steps, s.summary) : std::nullopt) {
-        steps[s.candidate] = *longer;
-        repeated.push_back(s.candidate);
-      }
+      first_s = std::min(first_s, s.cost.time_s);
       found.insert_or_assign(s.candidate, std::move(s));
     }
-    open = std::move(repeated);
+    open.clear();
+    for (const auto& [c, s] : found) {
+      const bool grows = may_grow(c, scenario) && !s.why_not_compared.empty();
+      if (const auto longer = grows ? longer_run_steps(s.steps, s.summary) : std::nullopt) {
+        steps[c] = *longer;
+        open.push_back(c);
+      }
+    }
   }
   std::vector<Standing> standings;
-  for (const std::size_t c : candidates) standings.push_back(std::move(found.at(c)));
+  for (const std::size_t c : candidates) {
+    standings.push_back(std::move(found.at(c)));
+    if (ended_before(standings.back(), first_s)) exclude_unfinished(standings.back());
+  }
   return standings;
+}
+
+/// The results on the network as described all have the length that `find_run_lengths` has found.
+/// On other networks, any run that measures a pace may have to be longer.
+bool Advisor::may_grow(std::size_t candidate, const Scenario& scenario) const {
+  const Candidate& c = contest_.candidates()[candidate];
+  return c.grows || (scenario != unchanged() && c.steps_with_unequal_nics > 0);
+}
+
+/// True if a run ended before it reached the accuracy, and before `first_s`, the earliest time at
+/// which another candidate reached it.
+bool Advisor::ended_before(const Standing& s, double first_s) const {
+  return contest_.target().accuracy && s.is_known() && !s.reaches_target() &&
+         std::isfinite(first_s) && s.summary.at("time_s").get<double>() < first_s;
+}
+
+void Advisor::exclude_unfinished(Standing& s) const {
+  s.why_not_compared = fmt::format(
+      "had not reached the accuracy when its run of {} steps ended after {:.3g} s; the "
+      "first candidate reached it later, so this one may be first",
+      s.steps, s.summary.at("time_s").get<double>());
+  s.needs_steps = 2 * s.steps;
 }
 
 Json Advisor::settings(const Scenario& s) const {

@@ -52,6 +52,9 @@ class Advisor {
   std::vector<Standing> run_steps(const Scenario& scenario,
                                   const std::vector<std::size_t>& candidates,
                                   const std::vector<long>& steps);
+  bool may_grow(std::size_t candidate, const Scenario& scenario) const;
+  bool ended_before(const Standing& standing, double first_s) const;
+  void exclude_unfinished(Standing& standing) const;
   Standing standing(std::size_t candidate, const PlannedRun& run, const StoredRun& stored);
   void make_missing_runs(const Plan& plan, const Scenario& scenario);
   std::vector<UnequalNics> run_with_unequal_nics(const std::vector<Standing>& standings);

@@ -19,7 +19,10 @@ struct Candidate {
   std::string trigram;  // for example "sync, low, centralised"
   long steps = 0;       // initial number of steps of its runs
   long eval_every = 0;  // steps between evaluations if the target is an accuracy; else 0
-  bool grows = false;   // its runs may need more steps before they show its cost
+  /// The least number of steps of its runs if NICs or ports differ; 0 if the number of steps is
+  /// given, or the target is an accuracy.
+  long steps_with_unequal_nics = 0;
+  bool grows = false;  // its runs may need more steps before they show its cost
   std::string full_name() const { return settings.empty() ? name : name + " " + settings; }
 };
 
@@ -68,6 +71,7 @@ class Contest {
   void add_candidate(const PlannedRun& run);
   bool adapt(SweepPoint& point, std::vector<std::string>& notes) const;
   bool accept(SweepPoint& point, std::map<Json, Json>& accepted);
+  void report_ignored_options();
   void leave_out_duplicates(const Plan& plan);
   void report_unlisted(const std::vector<UnfitRun>& unfit);
   void plan_group(const Json& scenario, long steps, long eval_every,

@@ -15,6 +15,9 @@ namespace trigram {
 namespace {
 
 constexpr long kMostSteps = 5000;
+/// The least number of steps of workers that leave lock step. Fewer steps may all be in lock step,
+/// so that nothing shows that step times will change.
+constexpr long kLeastOutOfStep = 160;
 /// The largest number of messages of a run that is made longer: about ten seconds of simulation.
 constexpr double kMostMessages = 1e7;
 /// A run is known to be steady after two cycles. With more cycles it can leave out steps.
@@ -71,12 +74,24 @@ bool changes_later(const Json& changes) {
 
 }  // namespace
 
+bool leaves_lock_step(const Experiment& e) {
+  const Cluster& c = e.cluster;
+  const Trigram trigram = e.algorithm_entry().traits(e.algorithm).trigram;
+  const bool all_wait =
+      e.synchronous() && trigram.centralisation == Trigram::Centralisation::centralised;
+  const bool equal = c.bandwidth_jitter == 0 && c.slow_workers.empty() && c.worker_variation == 0 &&
+                     c.transport.variation == 0 && c.skew.largest_s == 0 &&
+                     drawn_at_random(c).empty();
+  return !all_wait && !equal;
+}
+
 long long_run_steps(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
   const long cycles = make_steady_steps(e, {}) ? kCycles : 1;
   const long least = std::max(cycles * cycle.steps, least_rated_steps(e));
   if (cycle.first_step + least > kMostSteps) return e.steps;
-  const long after_warm_up = std::max<long>(e.steps, least);
+  const long after_warm_up =
+      std::max({static_cast<long>(e.steps), least, leaves_lock_step(e) ? kLeastOutOfStep : 0});
   return cycle.first_step + (after_warm_up + cycle.steps - 1) / cycle.steps * cycle.steps;
 }
 

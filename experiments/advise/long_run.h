@@ -8,6 +8,11 @@
 
 namespace trigram {
 
+/// True if the workers of an experiment may lose their lock step in the course of a run: something
+/// differs between workers or NICs, and not all workers wait for each other in every exchange. Step
+/// times then change for hundreds of steps.
+bool leaves_lock_step(const Experiment& experiment);
+
 /// The number of steps with which a timing run of this experiment shows its algorithm's long-run
 /// cost: the warm-up, and then whole cycles, which have at least as many steps as the experiment
 /// and as the means per step need. If these are too many steps to simulate, returns the

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 /// The workload and its length, if the candidates' experiment trains no model that learns.
 constexpr const char* kTrained = "fashion_mnist";
-constexpr int kSteps = 200, kEvalEvery = 1;
+constexpr int kEvalEvery = 1;
 
 /// The profile's name; the path of a profile in a file becomes absolute.
 std::string absolute_profile(const std::string& name) {
@@ -53,9 +53,9 @@ bool learns(const fs::path& experiment) {
 /// Adds the settings of a run that trains to the question's accuracy with the timing of `profile`.
 void add_training_settings(const Question& question, const std::string& profile,
                            std::vector<std::string>& settings) {
-  if (!learns(question.candidates_file())) {
+  if (question.replaces_workload()) {
     settings.push_back(fmt::format("/workload={}", Json{{"name", kTrained}}.dump()));
-    settings.push_back(fmt::format("/steps={}", kSteps));
+    settings.push_back(fmt::format("/steps={}", kTrainingSteps));
     settings.push_back(fmt::format("/eval_every={}", kEvalEvery));
     settings.emplace_back("/until_steady=false");
   }
@@ -116,6 +116,8 @@ bool Question::sets(const std::string& pointer) const {
   return std::ranges::any_of(
       settings, [&](const std::string& setting) { return setting.starts_with(pointer + "="); });
 }
+
+bool Question::replaces_workload() const { return !learns(candidates_file()); }
 
 KeptChanges Question::kept() const {
   KeptChanges kept;

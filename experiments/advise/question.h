@@ -10,6 +10,9 @@
 
 namespace trigram {
 
+/// The number of steps of runs that train a model of the program's choice to an accuracy.
+constexpr int kTrainingSteps = 200;
+
 /// The question that `trigram advise` answers.
 struct Question {
   std::string cluster;  // a file or a preset
@@ -25,6 +28,9 @@ struct Question {
   std::vector<std::string> relaxations;  // words of a trigram that candidates must have
 
   std::filesystem::path candidates_file() const;
+  /// True if the candidates' experiment trains no model that could reach an accuracy, so that runs
+  /// to an accuracy train another model, for kTrainingSteps steps.
+  bool replaces_workload() const;
   /// The name of the results folder, such as
   /// "advise-ethernet_10g-bert_large-accuracy0.8-51ms-batch64". Different questions have different
   /// names, so that no report mixes the answers of two questions. If the user gives files or

@@ -48,11 +48,14 @@ std::string pace_range(const Standing& s) {
 }
 
 /// Samples per second of all workers if each had the pace of the slowest.
-double at_the_slowest_pace(const Standing& s, const Contest& contest) {
-  const Json& cluster = contest.cluster();
-  if (!is_uneven(s)) return 1 / s.cost.time_s;
-  return worker_pace(s, "slowest") * cluster.at("nodes").get<double>() *
-         cluster.at("workers_per_node").get<double>();
+double at_the_slowest_pace(const Standing& s) {
+  const double sum = s.summary.at("samples_per_s").get<double>();
+  return s.summary.value("samples_per_s_at_slowest", sum) / sum / s.cost.time_s;
+}
+
+/// The time by which a run had not reached the accuracy, such as "> 32.3".
+std::string not_reached(const Standing& s) {
+  return fmt::format("> {:.3g}", s.summary.at("time_s").get<double>());
 }
 
 /// The last column of the table, which says how far a candidate is behind the first.
@@ -74,7 +77,7 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
         std::vector<std::string>{s.why_not_compared.empty() ? fmt::format("{}", i + 1) : "!",
                                  c.name, c.settings, c.trigram});
     if (accuracy) {
-      const char* none = s.why_not_compared.empty() ? "never" : "-";
+      const std::string none = s.is_known() ? not_reached(s) : "-";
       line.push_back(s.reaches_target() ? s.cost.text() : none);
     }
     if (s.summary.is_null()) {
@@ -140,7 +143,7 @@ std::string verdict(const Advice& advice, const Contest& contest) {
 std::string uneven_pace_warnings(const Advice& advice, const Contest& contest) {
   if (contest.target().accuracy || !advice.standings.front().reaches_target()) return "";
   const auto name = [&](const Standing& s) { return candidate_name(contest, s.candidate); };
-  const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s, contest); };
+  const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s); };
   std::string text;
   for (const Standing* s : advice.leaders())
     if (is_uneven(*s))

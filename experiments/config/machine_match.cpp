@@ -113,6 +113,20 @@ std::string assumed_accelerator(const Experiment& experiment, const WorkloadFact
       rates.name, missing_of(rates), v100_rates(rates));
 }
 
+std::string assumed_variant(const Experiment& experiment, const WorkloadFactory& workload) {
+  const Accelerator& accelerator = experiment.cluster.accelerator;
+  const auto times = workload.layer_times();
+  const bool rates_given = accelerator.flops_per_s > 0 && accelerator.memory_Bps > 0;
+  if (!times || times->measured_here || rates_given || !computes_layers(experiment)) return "";
+  const AcceleratorRates rates = rates_of(accelerator);
+  if (rates.name == times->times_for.name || !same_accelerator(times->times_for, rates)) return "";
+  return fmt::format(
+      "layer times of {} are those of {}; {} is taken to compute as fast, although forms of an "
+      "accelerator may differ; give its flops and memory_bandwidth in /cluster/accelerator, or "
+      "{}/step_time, a step's computation as measured there",
+      times->profile, times->times_for.name, rates.name, adaptation_pointer(experiment.workload));
+}
+
 std::string adaptation_pointer(const Json& workload) {
   return workload.contains("priced_as") ? "/workload/priced_with" : "/workload";
 }

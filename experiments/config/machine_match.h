@@ -21,6 +21,10 @@ std::string text_of(const Accelerator& accelerator);
 /// A sentence that says which accelerator or which rates the run assumes. It is empty if the
 /// cluster gives its accelerator and all rates, or if the run's times do not depend on them.
 std::string assumed_accelerator(const Experiment& experiment, const WorkloadFactory& workload);
+/// The assumption that layer times hold for the cluster's accelerator although its name differs
+/// from the name of the accelerator that they are for, such as "V100-PCIE" from "V100", and its
+/// rates are not known; empty if nothing is assumed.
+std::string assumed_variant(const Experiment& experiment, const WorkloadFactory& workload);
 
 /// If the workload asks for its profile to be scaled to the cluster's accelerator ("accelerator":
 /// "cluster") and the cluster gives its rates, writes these rates into the workload.

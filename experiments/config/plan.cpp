@@ -100,9 +100,9 @@ class Planner {
     std::ranges::move(real_time_warnings(run.experiment, *run.workload, run.coordinates),
                       std::back_inserter(run.warnings));
     run.assumed = run.workload->assumed();
-    if (std::string accelerator = assumed_accelerator(run.experiment, *run.workload);
-        !accelerator.empty())
-      run.assumed.push_back(std::move(accelerator));
+    for (const std::string& sentence : {assumed_accelerator(run.experiment, *run.workload),
+                                        assumed_variant(run.experiment, *run.workload)})
+      if (!sentence.empty()) run.assumed.push_back(sentence);
     run.id = run_id(run.resolved, loaded.content);
     return run;
   }

@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-double mean_of(std::span<const double> values) {
+double block_mean(std::span<const double> values) {
   return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
 }
 
@@ -41,7 +41,7 @@ Json PaceTrend::to_json() const {
   const std::span<const double> all(blocks_);
   const std::size_t half = all.size() / 2;
   const auto first = all.first(half), second = all.last(half);
-  const double before_s = mean_of(first), after_s = mean_of(second);
+  const double before_s = block_mean(first), after_s = block_mean(second);
   if (std::fabs(after_s - before_s) <= kLeastChange * before_s ||
       separation(first, second) < kLeastSeparation)
     return nullptr;

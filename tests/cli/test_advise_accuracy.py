@@ -39,6 +39,26 @@ class AdviseAccuracy(AdviseTest):
         found = self.advise(0.5, ALLREDUCE)[ALLREDUCE]
         self.assertAlmostEqual(found["time_to_accuracy_s"] - found["after_s"], found["step_s"], places=4)
 
+    def test_a_run_that_ends_before_the_first_reaches_the_accuracy_is_not_compared(self) -> None:
+        """The steps of BYTEGRAD are shorter, so its run ends first. It learns too slowly here to reach the accuracy."""
+        slow = [{"/algorithm": ALLREDUCE, "/optimizer/lr": 0.01}, {"/algorithm": BYTEGRAD, "/optimizer/lr": 0.0005}]
+        self.write(CANDIDATES | {"zip": slow}, "candidates.json")
+        out = self.trigram(*self.command("two", "--range", "1.1"), "--target", "accuracy=0.7", "--set", "/steps=40").stdout
+        self.assertRegex(
+            out,
+            "not compared: bytegrad lr=0.0005: had not reached the accuracy when its run of 40 steps ended after 1.35 s; "
+            "the first candidate .*--set /steps=80 makes runs long enough")
+        self.assertIn(f"best: {ALLREDUCE}", out)
+
+    def test_options_that_do_not_change_what_is_learned_are_named(self) -> None:
+        self.write(CANDIDATES | {"sweep": {"/algorithm": [ALLREDUCE]}}, "candidates.json")
+        command = [*self.command("two", "--range", "1.1"), "--target", "accuracy=0.3"]
+        self.assertIn("warning: /steps of candidates.json is ignored: runs that train fashion_mnist have 200 steps",
+                      self.trigram(*command).stdout)
+        out = self.trigram(*command, "--batch", "8", "--set", "/steps=60").stdout
+        self.assertIn("warning: --batch 8 only sets the time of a step: fashion_mnist is trained with its own", out)
+        self.assertNotIn("/steps of", out)
+
     def test_evaluation_steps_that_are_set_are_kept(self) -> None:
         found = self.advise(0.5, ALLREDUCE, more=("--set", "/eval_every=10"))[ALLREDUCE]
         self.assertAlmostEqual(found["time_to_accuracy_s"], 10 * found["step_s"], places=3)

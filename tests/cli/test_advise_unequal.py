@@ -19,7 +19,8 @@ PROFILE = {
 }
 LOCK_STEP = {"name": "bytegrad", "hierarchical": False}
 RINGS = {"name": "half_precision_allreduce"}
-LEADERS = {"name": "sgp", "hierarchical": True}  # slower than LOCK_STEP if all NICs are equal, else faster
+# Slower than LOCK_STEP if all NICs are equal, else faster.
+LEADERS = {"name": "gossipgrad", "hierarchical": True, "overlap": False}
 
 
 class Unequal(AdviseTest):
@@ -36,7 +37,7 @@ class Unequal(AdviseTest):
         self.assertEqual(advice["candidates"][0]["settings"], {"/algorithm": LOCK_STEP})
         rows = advice["where_nics_differ"]
         self.assertEqual(rows[0]["settings"], {"/algorithm": LEADERS})
-        self.assertIn("warning: where NICs differ by 1 %, sgp hierarchical=true is first\n", text)
+        self.assertIn("warning: where NICs differ by 1 %, gossipgrad hierarchical=true overlap=false is first\n", text)
         self.assertTrue(rows[1]["changes"])
         self.assertGreater(rows[1]["least_more"], 0.1)
         self.assertGreaterEqual(rows[1]["most_more"], rows[1]["least_more"])
@@ -49,6 +50,17 @@ class Unequal(AdviseTest):
         for row in advice["where_nics_differ"]:
             self.assertFalse(row["changes"])
             self.assertLess(abs(row["most_more"]), 0.02)
+
+    def test_steps_that_still_become_longer_are_not_those_of_the_long_run(self) -> None:
+        """Workers that wait only for their peers begin in lock step, and leave it if NICs differ. Messages then share
+        NICs, so steps take longer for the rest of the run."""
+        cluster = {"nodes": 8, "workers_per_node": 1, "bandwidth_jitter": 0.05}
+        _, short = self.advise("sgp", **cluster)
+        long = self.answer(self.command("twelve", "--range", "1.1", "--set", "/steps=640"))
+        self.assertAlmostEqual(short["candidates"][0]["step_s"] / long["candidates"][0]["step_s"], 1, delta=0.1)
+        (cut,) = self.answer(self.command("twelve", "--range", "1.1", "--set", "/steps=40"))["candidates"]
+        self.assertRegex(cut["not_compared"], "took .* ms a step in the first half of its steps and .* in the second")
+        self.assertEqual(cut["needs_steps"], 80)
 
     def test_nics_that_differ_already_are_not_changed(self) -> None:
         text, advice = self.advise(RINGS, LEADERS, bandwidth_jitter=0.05)
