@@ -234,7 +234,7 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
         notes.append(f"– an accuracy of {units.percent(target)} is not reached at any evaluation")
     if reached:
         when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in reached)
-                else "between two evaluations, as shown")
+                else "between two evaluations, as shown, unless it was lost again between earlier ones")
         notes.append(f"{units.percent(target)} is reached {when}")
     if any(r.coarse for r in reached):
         notes.append(COARSE_LEGEND)

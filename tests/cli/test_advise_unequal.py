@@ -62,6 +62,13 @@ class Unequal(AdviseTest):
         self.assertRegex(cut["not_compared"], "took .* ms a step in the first half of its steps and .* in the second")
         self.assertEqual(cut["needs_steps"], 80)
 
+    def test_the_slowest_pace_counts_for_all_candidates(self) -> None:
+        """A slow worker that nobody waits for. Candidates differ in how far apart the paces of their workers are."""
+        slow = {"nodes": 8, "workers_per_node": 1, "slow_workers": [{"rank": 3, "factor": 3}]}
+        text, advice = self.advise("async_model_average", "swarm_sgd", RINGS, inter=CLUSTER["inter"], **slow)
+        slowest = max(8 * PROFILE["batch"] / c["step_s"] for c in advice["candidates"])
+        self.assertRegex(text, rf"at the pace of each one's slowest worker, \S+ is first with {slowest:.0f} samples/s")
+
     def test_nics_that_differ_already_are_not_changed(self) -> None:
         text, advice = self.advise(RINGS, LEADERS, bandwidth_jitter=0.05)
         self.assertEqual(advice["where_nics_differ"], [])
