@@ -65,7 +65,7 @@ class Unequal(AdviseTest):
     def test_the_slowest_pace_counts_for_all_candidates(self) -> None:
         """A slow worker that nobody waits for. Candidates differ in how far apart the paces of their workers are."""
         slow = {"nodes": 8, "workers_per_node": 1, "slow_workers": [{"rank": 3, "factor": 3}]}
-        text, advice = self.advise("async_model_average", "swarm_sgd", RINGS, inter=CLUSTER["inter"], **slow)
+        text, advice = self.advise("async_model_average", {"name": "swarm_sgd", "local_steps": 12}, RINGS, **slow)
         slowest = max(8 * PROFILE["batch"] / c["step_s"] for c in advice["candidates"])
         self.assertRegex(text, rf"at the pace of each one's slowest worker, \S+ is first with {slowest:.0f} samples/s")
 

@@ -117,6 +117,16 @@ TEST(Summary, ReportsPacesThatDifferMuch) {
   EXPECT_EQ(paces(4, /*waits=*/true), nullptr) << "all have the pace of the slowest";
 }
 
+/// Paces that do not differ much count, too.
+TEST(Summary, ReportsTheSumAtThePaceOfTheSlowestWorker) {
+  Summary summary({.exact = false}, /*waits=*/false);
+  summary.add(step_ended_at({2.4, 2}));
+  const Json json = summary.to_json(ranks_with_batch(2, 6), std::nullopt);
+  EXPECT_EQ(json["paces"], nullptr);
+  EXPECT_DOUBLE_EQ(json["samples_per_s"], 6 / 2.4 + 6 / 2.0);
+  EXPECT_DOUBLE_EQ(json["samples_per_s_at_slowest"], 2 * 6 / 2.4);
+}
+
 TEST(Summary, CountsTheMiniBatchesOfEachWorker) {
   Summary summary;
   for (const double time_s : {2, 4}) {
