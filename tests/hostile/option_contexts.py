@@ -51,6 +51,7 @@ CONTEXTS: dict[str, Json] = {
     "/overlap|/early|/servers of p|/assignment": {"/algorithm/bucket": "0B"},
     "/servers of p|/assignment": {"/algorithm/partition": "256B"},
     "/early|/overlap of parameter_server": {"/workload": {"name": "ddppo"}, "/steps": 2},
+    "/cluster/transport/eager_limit": {"/cluster/transport/protocol": "open_mpi"},
     "/early": {"/algorithm/priority": "need"},
     "/placement": {"/algorithm/servers": 2},
     "/broadcast_buffers": {"/workload": {"name": "resnet50"}},

@@ -21,7 +21,7 @@ SILENT: dict[str, str] = {
     "/algorithm/graph/.* of (?!sgp|osgp).* of (n_peer_exponential|shuffled_exponential)": (
         "the mixing matrix of a directed graph is not symmetric: refused"
     ),
-    "/algorithm/graph/.* of (dcd_psgd|ecd_psgd|choco_sgd|deepsqueeze|dsgd_aau) of (bipartite|butterfly|base_k)": (
+    "/algorithm/graph/.* of (dcd_psgd|ecd_psgd|choco_sgd|dsgd_aau) of (bipartite|butterfly|base_k)": (
         "the peers of these graphs change from step to step: refused"
     ),
     "/algorithm/graph/.* of adpsgd of (butterfly|base_k)": ("only one of these graphs is bipartite for 8 workers"),
@@ -33,9 +33,9 @@ SILENT: dict[str, str] = {
         "it decides between tree and ring for a narrow range of lengths, which these algorithms do not use"
     ),
     "/algorithm/allreduce/nic of (async_model_average|eager_sgd|wagma) of nccl": "as compute_capability",
-    "/runtime/(bucket_depth|shaping) of threads": "real time differs by itself; cli/test_emulation.py",
-    "/runtime/.* of (threads|mpi|nccl)": "real time differs by itself; see the tests of that world",
 }
+# Runs in real time differ from each other by themselves. The tests of those worlds test these options.
+REAL_TIME = "/runtime/.* of (threads|mpi|nccl)"
 
 
 def is_silent(option: Option) -> bool:
