@@ -5,6 +5,7 @@ import sample
 from sample import compare, edit
 from trigram_analysis import results, table
 from trigram_analysis.accuracy import best_accuracy, reached
+from trigram_analysis.verdict import verdicts
 
 
 def test_axes_are_what_varies_except_algorithm_and_seed(tmp_path):
@@ -44,6 +45,7 @@ def test_settings_without_a_run_of_an_algorithm_are_named(tmp_path):
     shutil.rmtree(removed.runs[0].path)
     (line,) = compare(folder).incomplete
     assert line.endswith("without a run at 1 Gbps: bytegrad")
+    assert verdicts(compare(folder))[0].text.endswith("Without a run here: bytegrad.")
     assert line in table.as_text(table.build(compare(folder)))
 
 

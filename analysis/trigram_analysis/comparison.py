@@ -164,18 +164,21 @@ class Comparison:
                         [f"algorithm {leaf.split('/')[-1]}" for leaf in self._chosen_by_setting]))
         return [f"varies with {leader}: {', '.join(names)}" for leader, names in leaders if names]
 
+    def without_run(self, setting: Setting) -> list[str]:
+        """The algorithms that were run elsewhere, but not at this setting."""
+        present = {p.algorithm for p in self.at(setting)}
+        return [a for a in self.algorithms if a not in present]
+
     @property
     def incomplete(self) -> list[str]:
-        """A line that names the settings where an algorithm that was run elsewhere has no run, so that another one
-        may be marked as best there."""
-        lacking = [(self.label(setting), [a for a in self.algorithms if a not in {p.algorithm for p in points}])
-                   for setting in self.settings for points in [self.at(setting)] if len(points) < len(self.algorithms)]
-        if not lacking:
-            return []
+        """A line that names the settings where an algorithm that was run elsewhere has no run, so that another
+        algorithm may be marked as best there; none if there is no such setting."""
+        lacking = [(self.label(setting), names) for setting in self.settings if (names := self.without_run(setting))]
         texts = [f"{label}: {', '.join(names)}" for label, names in lacking[:_MOST_SETTINGS_NAMED]]
         if len(lacking) > len(texts):
             texts.append(f"and at {len(lacking) - len(texts)} more settings")
-        return [f"best means best of the algorithms that have a run at a setting; without a run at {'; '.join(texts)}"]
+        prefix = "best means best of the algorithms that have a run at a setting; without a run at "
+        return [prefix + "; ".join(texts)] if texts else []
 
     def numeric_axis(self) -> int | None:
         """The index of the axis that figures draw horizontally: a bandwidth if there is one, else the numeric axis with

@@ -32,6 +32,8 @@ def _verdict(comparison: Comparison, setting: Setting) -> str:
                  _most_accurate(comparison, compared),
                  *(f"Not compared{'' if p.exclusion(rates=False) else ' per step'}: {p.algorithm} {p.shortfall}."
                    for p in points if p.shortfall)]
+    if absent := comparison.without_run(setting):
+        sentences.append(f"Without a run here: {', '.join(absent)}.")
     return " ".join(s for s in sentences if s) or "No finished run says anything here."
 
 

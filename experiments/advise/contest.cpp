@@ -10,7 +10,6 @@
 #include "experiments/advise/advice.h"
 #include "experiments/advise/long_run.h"
 #include "experiments/advise/one_node.h"
-#include "experiments/config/config_file.h"
 #include "experiments/config/machine_match.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/text/labels.h"
@@ -120,7 +119,8 @@ Contest::Contest(const Question& question)
   for (std::string& sentence : kept_change_warnings(first.experiment.cluster, question.kept()))
     warnings_.push_back(std::move(sentence));
   const bool to_accuracy = target().accuracy.has_value();
-  if (to_accuracy) report_ignored_options();
+  for (std::string& sentence : question.ignored_option_warnings())
+    warnings_.push_back(std::move(sentence));
   for (std::string& sentence : randomness_warnings(first.experiment, to_accuracy))
     warnings_.push_back(std::move(sentence));
   for (std::string& sentence : name_flags(first.assumed)) assumed_.push_back(std::move(sentence));
@@ -202,21 +202,6 @@ void Contest::add_candidate(const PlannedRun& run) {
     candidate.grows = !rated_cycle(run.experiment).exact || leaves_lock_step(run.experiment);
   }
   candidates_.push_back(std::move(candidate));
-}
-
-/// Warns of options that times to an accuracy do not depend on as users may expect.
-void Contest::report_ignored_options() {
-  if (question_.batch)
-    warnings_.push_back(fmt::format(
-        "--batch {} only sets the time of a step: {} is trained with its own mini-batches, so what "
-        "a larger batch learns per step is not counted",
-        *question_.batch, trained_));
-  const Json config = read_config_file(config_);
-  if (!question_.candidates.empty() && config.contains("steps") && !question_.sets("/steps") &&
-      config.at("steps") != kTrainingSteps && question_.replaces_workload())
-    warnings_.push_back(fmt::format(
-        "/steps of {} is ignored: runs that train {} have {} steps; --set /steps=N changes that",
-        question_.candidates.string(), trained_, kTrainingSteps));
 }
 
 /// Reports the algorithms that the program's own list of candidates lacks. The list has all

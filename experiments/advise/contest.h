@@ -71,7 +71,6 @@ class Contest {
   void add_candidate(const PlannedRun& run);
   bool adapt(SweepPoint& point, std::vector<std::string>& notes) const;
   bool accept(SweepPoint& point, std::map<Json, Json>& accepted);
-  void report_ignored_options();
   void leave_out_duplicates(const Plan& plan);
   void report_unlisted(const std::vector<UnfitRun>& unfit);
   void plan_group(const Json& scenario, long steps, long eval_every,

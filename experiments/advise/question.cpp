@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 /// The workload and its length, if the candidates' experiment trains no model that learns.
 constexpr const char* kTrained = "fashion_mnist";
-constexpr int kEvalEvery = 1;
+constexpr int kTrainingSteps = 200, kEvalEvery = 1;
 
 /// The profile's name; the path of a profile in a file becomes absolute.
 std::string absolute_profile(const std::string& name) {
@@ -118,6 +118,25 @@ bool Question::sets(const std::string& pointer) const {
 }
 
 bool Question::replaces_workload() const { return !learns(candidates_file()); }
+
+std::vector<std::string> Question::ignored_option_warnings() const {
+  if (!target.accuracy) return {};
+  const Json config = read_config_file(candidates_file());
+  const std::string trained = replaces_workload() ? kTrained : "the candidates' model";
+  std::vector<std::string> warnings;
+  if (batch)
+    warnings.push_back(fmt::format(
+        "--batch {} only sets the time of a step: {} is trained with its own mini-batches, so what "
+        "a larger batch learns per step is not counted",
+        *batch, trained));
+  if (!candidates.empty() && config.contains("steps") && config.at("steps") != kTrainingSteps &&
+      !sets("/steps") && replaces_workload())
+    warnings.push_back(
+        fmt::format("/steps of {} is ignored: runs that train {} have {} steps; --set /steps=N "
+                    "changes that",
+                    candidates.string(), trained, kTrainingSteps));
+  return warnings;
+}
 
 KeptChanges Question::kept() const {
   KeptChanges kept;

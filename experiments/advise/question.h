@@ -10,9 +10,6 @@
 
 namespace trigram {
 
-/// The number of steps of runs that train a model of the program's choice to an accuracy.
-constexpr int kTrainingSteps = 200;
-
 /// The question that `trigram advise` answers.
 struct Question {
   std::string cluster;  // a file or a preset
@@ -29,8 +26,10 @@ struct Question {
 
   std::filesystem::path candidates_file() const;
   /// True if the candidates' experiment trains no model that could reach an accuracy, so that runs
-  /// to an accuracy train another model, for kTrainingSteps steps.
+  /// to an accuracy train another model, for 200 steps.
   bool replaces_workload() const;
+  /// Warnings of options that do not change what runs to an accuracy learn, as users may expect.
+  std::vector<std::string> ignored_option_warnings() const;
   /// The name of the results folder, such as
   /// "advise-ethernet_10g-bert_large-accuracy0.8-51ms-batch64". Different questions have different
   /// names, so that no report mixes the answers of two questions. If the user gives files or
