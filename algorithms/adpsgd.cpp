@@ -72,7 +72,7 @@ void train(Context ctx, Run& run, const Options& options) {
   }
   if (!passive) work = agent->submit(ctx, [=](Context c) { end_requests(c, roles.partners()); });
   ctx.stream->wait(*work);
-  averager->model.read(ctx);
+  averager->model.refresh_weights(ctx);
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {

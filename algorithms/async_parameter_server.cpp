@@ -35,9 +35,9 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const Servers servers = servers_among(options.servers, ctx.size());
+  const Servers servers = make_servers(options.servers, ctx.size());
   const auto shards = std::make_shared<Shards>(ctx, run, servers, options.codec);
-  PairScheduler pairs(ctx, servers.ranks(), [shards](Context c, int worker, int server) {
+  PairScheduler pairs(ctx, servers.serving_ranks(), [shards](Context c, int worker, int server) {
     shards->exchange(c, worker, server);
   });
   for (long t : run.steps) {

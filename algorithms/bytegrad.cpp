@@ -2,8 +2,9 @@
 //
 //   g = Q(1/P sum_j Q(g_j(x))), chunk by chunk;  x = x - lr U(g)
 //
-// Q is MinMaxUInt8 on chunks of 1/P of a bucket. The method is deterministic and has no error
-// feedback. Its error is that of two quantisations, one of each gradient and one of the mean.
+// Q is MinMaxUInt8 on chunks of 1/P of a bucket. The method is deterministic and, by default,
+// has no error feedback. Its error is then that of two quantisations, one of each gradient and one
+// of the mean.
 //
 // Messages and bytes per rank and iteration, for P exchanging ranks and C_b bytes of code per
 // bucket (about a quarter of its gradient): 2(P-1) messages and 2(P-1)/P C_b bytes per bucket.

@@ -15,11 +15,11 @@
 // other steps are plain local steps.
 //
 // The order of operations is that of BAGUA's code (bagua/torch_api/algorithms/decentralized.py;
-// rust/bagua-core, comm_ops/decentralized_full_precision_synchronous.rs). All buckets start with
-// the forward pass. The mean over the node and the exchange between leaders, on a copy of the
-// weights, overlap with computation. After backward the host waits for all of them. Then, bucket by
-// bucket, leaders copy the result to the weights and broadcast it inside their nodes; nothing hides
-// this part. (dpsgd does not have it.)
+// rust/bagua-core, comm_ops/decentralized_full_precision_synchronous.rs). The exchanges of all
+// buckets are issued when the forward pass begins; they run one after another. The mean over the
+// node and the exchange between leaders, on a copy of the weights, overlap with computation. After
+// backward the host waits for all of them. Then, bucket by bucket, leaders copy the result to the
+// weights and broadcast it inside their nodes; nothing hides this part. (dpsgd does not have it.)
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/steps.h"
@@ -90,8 +90,8 @@ AlgorithmEntry decentralized_entry() {
                  "Peers that a worker averages with: all workers, one partner that changes at "
                  "every exchange, or two neighbours")
           .field("communication_interval", &Options::communication_interval, integer(1),
-                 "k: exchange in steps 0, k, 2k, ...; the other steps are local. Partners change "
-                 "at every exchange")
+                 "k: exchange in steps 0, k, 2k, ...; the other steps are local. The partner of "
+                 "mode shift_one changes at every exchange")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Algorithm of the allreduce in mode all")
           .only_where([](const Options& options) { return options.mode == Mode::all; },

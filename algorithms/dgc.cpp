@@ -38,17 +38,17 @@ struct Options {
 };
 
 /// The density in the given stage of the warm-up.
-double density_of(long stage) { return std::ldexp(1.0, -2 * static_cast<int>(stage + 1)); }
+double warmup_density(long stage) { return std::ldexp(1.0, -2 * static_cast<int>(stage + 1)); }
 
 /// The number of steps of the warm-up.
 long warmup_steps(const Options& o) {
   long stages = 0;
-  while (o.warmup_every > 0 && density_of(stages) > o.density) ++stages;
+  while (o.warmup_every > 0 && warmup_density(stages) > o.density) ++stages;
   return stages * o.warmup_every;
 }
 
-double density_at(const Options& o, long step) {
-  return step < warmup_steps(o) ? density_of(step / o.warmup_every) : o.density;
+double density_in_step(const Options& o, long step) {
+  return step < warmup_steps(o) ? warmup_density(step / o.warmup_every) : o.density;
 }
 
 /// The state of a bucket between steps: u, and v as the residual of its code.
@@ -65,16 +65,17 @@ void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Code
     c.device->axpby(norm > limit ? static_cast<float>(limit / norm) : 1, g, 0, g);
   }
   if (o.nesterov) {
-    c.device->axpby(mu, g, mu, memory.u);
-    c.device->axpby(1, memory.u, 1, g);
+    c.device->axpby(mu, g, mu, memory.u);  // u = mu (u + g)
+    c.device->axpby(1, memory.u, 1, g);    // g = u + g
   } else {
-    c.device->axpby(1, g, mu, memory.u);
-    c.device->copy(g, memory.u);
+    c.device->axpby(1, g, mu, memory.u);  // u = mu u + g
+    c.device->copy(g, memory.u);          // g = u
   }
   if (c.size() == 1) return;
   // Encodes v + g, and leaves in v the elements that were not sent, and 0 where an element was
   // sent.
   c_lp_gather(c, g, codec, &memory.v);
+  // Momentum factor masking: relu_grad sets u to 0 exactly where v is 0.
   c.device->nn().relu_grad(memory.v.worker, memory.u);
 }
 
@@ -82,7 +83,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const auto memories = std::make_shared<std::map<int, Memory>>();
   train_on_gradients(
       ctx, run, [memories, options, seed = run.seed](Context c, const Tensor& g, Slot slot) {
-        const CodecSpec sparse{"topk", {{"density", density_at(options, slot.step)}}};
+        const CodecSpec sparse{"topk", {{"density", density_in_step(options, slot.step)}}};
         const auto codec = c.device->codec(sparse, codec_key(c, seed, slot));
         exchange(c, g, memories->try_emplace(slot.bucket, c, g).first->second, options, *codec);
       });

@@ -47,10 +47,10 @@ Layout layout_of(const Options& options, const Layout& layout) {
   return Layout(static_cast<int>(layout.nodes().size()), 1);
 }
 Servers servers(const Options& options, const Layout& layout) {
-  return servers_among(options.servers, layout_of(options, layout).ranks(), options.placement);
+  return make_servers(options.servers, layout_of(options, layout).ranks(), options.placement);
 }
 Workers workers(const Options& options, const Layout& layout) {
-  return servers_among(options.servers, layout.ranks(), options.placement).workers();
+  return make_servers(options.servers, layout.ranks(), options.placement).workers();
 }
 
 void train(Context ctx, Run& run, const Options& options) {

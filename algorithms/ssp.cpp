@@ -60,9 +60,9 @@ class PushesAndPulls {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const Servers servers = servers_among(options.servers, ctx.size());
+  const Servers servers = make_servers(options.servers, ctx.size());
   const auto model = std::make_shared<PushesAndPulls>(ctx, run, servers, options.codec);
-  PairScheduler pairs(ctx, servers.ranks(), [model](Context c, int worker, int server) {
+  PairScheduler pairs(ctx, servers.serving_ranks(), [model](Context c, int worker, int server) {
     model->exchange(c, worker, server);
   });
   ClockBound clocks(ctx, options.staleness);

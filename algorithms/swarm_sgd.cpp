@@ -73,7 +73,7 @@ void average_during_steps(Context ctx, Run& run, const Plan& pairs) {
     agent.announce(ctx, next++);
   }
   if (next > 0) agent.wait(ctx, next - 1);
-  averager->model.read(ctx);
+  averager->model.refresh_weights(ctx);
 }
 
 void train(Context ctx, Run& run, const Options& options) {

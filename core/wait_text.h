@@ -37,8 +37,9 @@ std::string wait_text(int rank, std::string_view stream, const Wait& wait);
 /// The error for a world in which no stream can make progress; one line per blocked stream.
 HangError hang_error(std::span<const std::string> lines);
 
-/// Checks on receipt that both halves of a message agree: lengths, priced lengths and element types
-/// are equal, and both or neither are phantoms. Throws InvariantError naming both ranks.
+/// Checks on receipt that the sent and the received tensor of a message match: lengths, priced
+/// lengths and element types are equal, and both or neither are phantoms. Throws InvariantError
+/// naming both ranks.
 void check_match(const Tensor& sent, int source, const Tensor& received, int destination,
                  std::string_view stream);
 

@@ -69,7 +69,7 @@ std::unique_ptr<AcceleratorBackend> make_cuda_accelerator(const CudaOptions& opt
   cuda::prepare_environment();
   if (options.ranks_per_gpu > 1) cuda::let_ranks_share_a_gpu(bootstrap.rank());
   cuda::check_nccl_version();
-  const cuda::Placement placement = cuda::place_on_machine(bootstrap, waiter);
+  const cuda::Placement placement = cuda::place_among_gpu_peers(bootstrap, waiter);
   const int device =
       cuda::device_of(placement, static_cast<int>(options.ranks_per_gpu), device_count());
   cuda::check(cudaSetDevice(device), "cudaSetDevice");

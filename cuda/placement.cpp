@@ -30,7 +30,7 @@ std::string first_gpu_uuid() {
   cudaDeviceProp properties{};
   const cudaError_t code = cudaGetDeviceProperties(&properties, 0);
   if (code == cudaErrorInvalidDevice || code == cudaErrorNoDevice) {
-    static_cast<void>(cudaGetLastError());  // clears the error, which device_of reports
+    static_cast<void>(cudaGetLastError());  // cleared; device_of reports missing GPUs
     return "";
   }
   check(code, "cudaGetDeviceProperties");
@@ -46,10 +46,10 @@ void set_default(const char* name, const std::string& value) {
 
 }  // namespace
 
-Placement place_on_machine(Bootstrap& bootstrap, Waiter& waiter) {
+Placement place_among_gpu_peers(Bootstrap& bootstrap, Waiter& waiter) {
   const auto key = [](int rank) { return "gpus/" + std::to_string(rank); };
-  // The first GPU identifies the GPUs that a rank sees: they are the same for two ranks, or
-  // entirely different.
+  // We assume that two ranks see either exactly the same GPUs or no GPU in common, so comparing the
+  // first GPU is enough.
   const std::string own_gpu = machine_name() + "/" + first_gpu_uuid();
   bootstrap.put(key(bootstrap.rank()), own_gpu);
   Placement place{0, 0};

@@ -12,7 +12,7 @@ struct Placement {
 };
 
 /// Determines the placement by comparing the machines and first GPUs of all ranks. Collective.
-Placement place_on_machine(Bootstrap& bootstrap, Waiter& waiter);
+Placement place_among_gpu_peers(Bootstrap& bootstrap, Waiter& waiter);
 
 /// The number of the device that a rank uses. Throws ConfigError if the rank sees too few devices.
 int device_of(const Placement& placement, int ranks_per_gpu, int devices);

@@ -55,7 +55,7 @@ void SharedModel::step(Context ctx, Run& run) {
   ctx.device->copy(weights_, model_);
 }
 
-void SharedModel::read(Context ctx) {
+void SharedModel::refresh_weights(Context ctx) {
   Lock lock(*guard_);
   ctx.device->copy(weights_, model_);
 }

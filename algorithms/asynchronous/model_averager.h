@@ -31,8 +31,8 @@ class PairAverages {
   PairAverages(Context ctx, Run& run, const std::vector<int>& partners,
                std::optional<CodecSpec> codec);
 
-  /// Called on both ranks: sets `change` to the change of `model` by the average with the model of
-  /// `partner`. Each rank sends one message.
+  /// Called on both ranks: sets `change` to what this rank must add to `model` to average it with
+  /// the model of `partner`. Each rank sends one message.
   void average(Context c, const Tensor& model, int partner, const Tensor& change);
 
  private:
@@ -56,11 +56,12 @@ class SharedModel {
   /// Starts as the workload's weights.
   SharedModel(Context ctx, Run& run);
 
-  /// One iteration of the worker on a copy of the model: model += the optimizer's change. The copy
-  /// was taken at the end of the last step.
+  /// One iteration of the worker on the workload's weights, the copy of the model that the last
+  /// step took: model += the optimizer's change. At the end it takes the copy for the next step.
   void step(Context ctx, Run& run);
-  /// Copies the present model to the workload's weights.
-  void read(Context ctx);
+  /// Copies the model to the workload's weights. Only needed after the last step, because the agent
+  /// may have changed the model since then.
+  void refresh_weights(Context ctx);
 
   /// Called by the agent: sets `copy` to the model, and `taken_at` to the worker's present step.
   void snapshot(Context c, const Tensor& copy, long& taken_at);

@@ -47,7 +47,8 @@ void Activation::handle(const Context& ctx, const Message& message) {
 }
 
 void Activation::activate(const Context& ctx, long version, int source, int round) {
-  if (version <= activated_) return;  // a late arrival, or the message of another activator
+  // Already active: our own worker came late, or another rank has activated it, too.
+  if (version <= activated_) return;
   activated_ = version;
   for (const ActivationHop& hop : activation_hops(ctx.world_rank, ctx.world_size, source, round))
     ctx.control->post(hop.dest, kActivationTag, version, hop.round);
@@ -72,8 +73,9 @@ struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
     if (version + 1 < plan.versions) submit(c, *c.stream, version + 1);
   }
 
-  /// The work to wait for until `version` has run; null if it has run.
-  std::shared_ptr<Work> pending(long version) {
+  /// While `version` has not run, the agent's next task, which runs `version` or an earlier
+  /// version; null once `version` has run.
+  std::shared_ptr<Work> next_task_until(long version) {
     Lock lock(*guard);
     return executed >= version ? nullptr : next;
   }
@@ -108,7 +110,7 @@ void PartialCollective::announce(Context ctx, long version) {
 
 void PartialCollective::wait(Context ctx, long version) {
   TRIGRAM_CHECK(version <= announced_, "version {} is waited for, but not announced", version);
-  while (const auto pending = agent_->pending(version)) ctx.stream->wait(*pending);
+  while (const auto task = agent_->next_task_until(version)) ctx.stream->wait(*task);
 }
 
 void PartialCollective::arrive(Context ctx, long version) {

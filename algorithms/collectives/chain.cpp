@@ -38,7 +38,7 @@ class Chain {
   void run(Buffer buffer, Process process) const {
     const std::size_t count = pieces_.size();
     const auto work = [&](Context dry) { process(dry, longest()); };
-    price_chain(ctx_, pieces_, last(), work, [&] {
+    run_as_chain(ctx_, pieces_, last(), work, [&] {
       for (std::size_t i = 0; i <= count; ++i) {
         const bool receives = !first() && i < count, sends = !last() && i > 0;
         if (receives && sends)

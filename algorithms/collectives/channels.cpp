@@ -32,18 +32,18 @@ class Channel {
 
   /// Adds this rank's sends and receives of a stage to `batch`.
   void add_transfers(std::vector<Transfer>& batch, int stage) {
-    chunk_ = chunk(position_ - 2 - stage);
+    received_chunk_ = chunk(position_ - 2 - stage);
     reduces_ = stage < ctx_.size() - 1;
-    arrived_ = reduces_ ? scratch_.like(chunk_) : chunk_;
-    add(batch, Transfer::recv, arrived_, rank_at(position_ - 1));
+    receive_buffer_ = reduces_ ? scratch_.like(received_chunk_) : received_chunk_;
+    add(batch, Transfer::recv, receive_buffer_, rank_at(position_ - 1));
     add(batch, Transfer::send, chunk(position_ - 1 - stage), rank_at(position_ + 1));
   }
   /// Adds the chunk that arrived in the stage to the rank's own chunk, in the stages that reduce.
   void finish(int stage) {
     if (!reduces_) return;
-    accumulate(ctx_, op_, arrived_, chunk_);
+    accumulate(ctx_, op_, receive_buffer_, received_chunk_);
     const bool complete = stage == ctx_.size() - 2;
-    if (complete) finish_reduction(ctx_, op_, chunk_);
+    if (complete) finish_reduction(ctx_, op_, received_chunk_);
   }
 
  private:
@@ -69,7 +69,7 @@ class Channel {
   Scratch scratch_;
   // The current stage: the chunk that is received, its receive buffer, and whether the stage
   // reduces.
-  Tensor chunk_, arrived_;
+  Tensor received_chunk_, receive_buffer_;
   bool reduces_ = false;
 };
 

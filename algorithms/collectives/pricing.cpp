@@ -55,8 +55,9 @@ CollectivePattern::Phase reducing(Context ctx, const Tensor& x, Reduce op) {
           cost_of(ctx, [&](Context dry) { finish_reduction(dry, op, part); })};
 }
 
-/// Prices a ring in which this rank sends `bytes` bytes in total to its right neighbour.
-void price(Context ctx, CollectivePattern ring, std::size_t bytes, const Messages& messages) {
+/// Runs `messages` as a ring in which this rank sends `bytes` bytes in total to its right
+/// neighbour.
+void run_as(Context ctx, CollectivePattern ring, std::size_t bytes, const Messages& messages) {
   const int rounds = ring.phases[0].rounds + ring.phases[1].rounds;
   const CollectivePattern::Sent sent[] = {
       {right_of(ctx), static_cast<std::uint64_t>(rounds), bytes}};
@@ -64,9 +65,10 @@ void price(Context ctx, CollectivePattern ring, std::size_t bytes, const Message
   ctx.comm->pricer()->price(ring, [&](bool) { messages(); });
 }
 
-/// Prices a reduce-scatter if `op` is given, followed by an allgather if `gathers` is true.
-void price_ring(Context ctx, const Tensor& x, std::optional<Reduce> op, bool gathers,
-                const Messages& messages) {
+/// Runs `messages` as a reduce-scatter if `op` is given, followed by an allgather if `gathers` is
+/// true.
+void run_as_ring(Context ctx, const Tensor& x, std::optional<Reduce> op, bool gathers,
+                 const Messages& messages) {
   if (ctx.size() == 1 || !ctx.comm->pricer()) return messages();
   CollectivePattern ring{.first_part = op ? -1 : 0, .valued = has_values(x)};
   std::size_t bytes = 0, phases = 0;
@@ -81,7 +83,7 @@ void price_ring(Context ctx, const Tensor& x, std::optional<Reduce> op, bool gat
   ring.part_nbytes = [&x, P = static_cast<std::size_t>(ctx.size())](std::size_t i) {
     return x.part(i, P).priced_nbytes();
   };
-  price(ctx, ring, bytes, messages);
+  run_as(ctx, ring, bytes, messages);
 }
 
 std::vector<std::size_t> nbytes_of(std::span<const Tensor> parts) {
@@ -96,29 +98,29 @@ std::size_t sum_of(const std::vector<std::size_t>& nbytes) {
 
 }  // namespace
 
-void price_ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op, const Messages& messages) {
-  price_ring(ctx, x, op, /*gathers=*/false, messages);
+void run_as_ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op, const Messages& messages) {
+  run_as_ring(ctx, x, op, /*gathers=*/false, messages);
 }
 
-void price_ring_allgather(Context ctx, const Tensor& x, const Messages& messages) {
-  price_ring(ctx, x, {}, /*gathers=*/true, messages);
+void run_as_ring_allgather(Context ctx, const Tensor& x, const Messages& messages) {
+  run_as_ring(ctx, x, {}, /*gathers=*/true, messages);
 }
 
-void price_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Messages& messages) {
-  price_ring(ctx, x, op, /*gathers=*/true, messages);
+void run_as_ring_allreduce(Context ctx, const Tensor& x, Reduce op, const Messages& messages) {
+  run_as_ring(ctx, x, op, /*gathers=*/true, messages);
 }
 
-void price_ring_allgather(Context ctx, std::span<const Tensor> parts, const Messages& messages) {
+void run_as_ring_allgather(Context ctx, std::span<const Tensor> parts, const Messages& messages) {
   if (ctx.size() == 1 || !ctx.comm->pricer()) return messages();
   const std::vector<std::size_t> nbytes = nbytes_of(parts);
   CollectivePattern ring{.phases = {{{ctx.size() - 1}}},
                          .valued = std::ranges::any_of(parts, has_values)};
   ring.part_nbytes = [&nbytes](std::size_t i) { return nbytes[i]; };
-  price(ctx, ring, sum_of(nbytes) - nbytes[static_cast<std::size_t>(right_of(ctx))], messages);
+  run_as(ctx, ring, sum_of(nbytes) - nbytes[static_cast<std::size_t>(right_of(ctx))], messages);
 }
 
-void price_chain(Context ctx, std::span<const Tensor> pieces, bool last,
-                 const std::function<void(Context)>& work, const Messages& messages) {
+void run_as_chain(Context ctx, std::span<const Tensor> pieces, bool last,
+                  const std::function<void(Context)>& work, const Messages& messages) {
   CollectivePricer* pricer = ctx.comm->pricer();
   if (!pricer) return messages();
   const std::vector<std::size_t> nbytes = nbytes_of(pieces);

@@ -38,20 +38,20 @@ void allgather(Context ctx, const Tensor& x) {
 }  // namespace
 
 void ring_reduce_scatter(Context ctx, const Tensor& x, Reduce op) {
-  price_ring_reduce_scatter(ctx, x, op, [&] { reduce_scatter(ctx, x, op); });
+  run_as_ring_reduce_scatter(ctx, x, op, [&] { reduce_scatter(ctx, x, op); });
 }
 
 void ring_allgather(Context ctx, const Tensor& x) {
-  price_ring_allgather(ctx, x, [&] { allgather(ctx, x); });
+  run_as_ring_allgather(ctx, x, [&] { allgather(ctx, x); });
 }
 
 void ring_allgather(Context ctx, std::span<const Tensor> parts) {
   const auto part = [&](int i) { return parts[static_cast<std::size_t>(i)]; };
-  price_ring_allgather(ctx, parts, [&] { circulate(ctx, part); });
+  run_as_ring_allgather(ctx, parts, [&] { circulate(ctx, part); });
 }
 
 void ring_allreduce(Context ctx, const Tensor& x, Reduce op) {
-  price_ring_allreduce(ctx, x, op, [&] {
+  run_as_ring_allreduce(ctx, x, op, [&] {
     reduce_scatter(ctx, x, op);
     allgather(ctx, x);
   });

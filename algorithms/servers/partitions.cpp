@@ -22,13 +22,13 @@ std::vector<Tensor> full_partitions(const Tensor& x, std::size_t nbytes) {
 }
 
 int Servers::rank_of(std::size_t server) const {
-  if (placement_ == Placement::among) return static_cast<int>(server * ranks_ / count_);
-  return static_cast<int>(ranks_ - 1 - (count_ - 1 - server) * ranks_ / count_);
+  if (placement_ == Placement::among) return static_cast<int>(server * rank_count_ / count_);
+  return static_cast<int>(rank_count_ - 1 - (count_ - 1 - server) * rank_count_ / count_);
 }
 
 Workers Servers::workers() const {
   Workers workers;
-  for (int rank = 0; rank < static_cast<int>(ranks_); ++rank)
+  for (int rank = 0; rank < static_cast<int>(rank_count_); ++rank)
     if (placement_ == Placement::among || !include(rank)) workers.ranks.push_back(rank);
   return workers;
 }
@@ -39,7 +39,7 @@ bool Servers::include(int rank) const {
   return false;
 }
 
-std::vector<int> Servers::ranks() const {
+std::vector<int> Servers::serving_ranks() const {
   std::vector<int> ranks;
   for (std::size_t s = 0; s < count_; ++s) ranks.push_back(rank_of(s));
   return ranks;
@@ -91,7 +91,7 @@ void check_servers(std::int64_t servers, const Layout& layout, const std::string
                                   layout.ranks(), servers));
 }
 
-Servers servers_among(std::int64_t servers, int ranks, Placement placement) {
+Servers make_servers(std::int64_t servers, int ranks, Placement placement) {
   return {static_cast<std::size_t>(servers == 0 ? ranks : servers), ranks, placement};
 }
 

@@ -13,10 +13,11 @@
 
 namespace trigram {
 
-/// Divides `x` into as few nearly equal parts as possible, at least one, each of at most `nbytes`
-/// priced bytes.
+/// Divides `x` into as few nearly equal parts as possible, at least one. `nbytes` is the most that
+/// each part has, in bytes as the network sees them (priced bytes, see Tensor).
 std::vector<Tensor> partitions(const Tensor& x, std::size_t nbytes);
-/// Divides `x` into parts of `nbytes` priced bytes, at least one; the last part has the remainder.
+/// Divides `x` into parts of `nbytes` priced bytes; the last part has the remainder. Returns at
+/// least one part.
 std::vector<Tensor> full_partitions(const Tensor& x, std::size_t nbytes);
 
 /// Servers are among the workers, or they are ranks beside the workers that only serve.
@@ -28,21 +29,21 @@ enum class Placement { among, beside };
 class Servers {
  public:
   Servers(std::size_t count, int ranks, Placement placement = Placement::among)
-      : count_(count), ranks_(static_cast<std::size_t>(ranks)), placement_(placement) {}
+      : count_(count), rank_count_(static_cast<std::size_t>(ranks)), placement_(placement) {}
   std::size_t count() const { return count_; }
   bool include(int rank) const;
-  std::vector<int> ranks() const;
+  std::vector<int> serving_ranks() const;
   int rank_of(std::size_t server) const;
   /// With servers among the workers, all ranks; with servers beside the workers, the ranks that do
   /// not serve.
   Workers workers() const;
 
  private:
-  std::size_t count_, ranks_;
+  std::size_t count_, rank_count_;
   Placement placement_;
 };
 
-/// The option "partition": a size of at least one element.
+/// The option "partition": a size in bytes, at least that of one element.
 OptionType<std::size_t> partition_kind();
 /// The option "placement".
 OptionType<Placement> placement_kind();
@@ -52,6 +53,6 @@ OptionType<std::int64_t> servers_kind();
 void check_servers(std::int64_t servers, const Layout& layout, const std::string& pointer,
                    Placement placement = Placement::among);
 /// The servers that the option selects among `ranks`.
-Servers servers_among(std::int64_t servers, int ranks, Placement placement = Placement::among);
+Servers make_servers(std::int64_t servers, int ranks, Placement placement = Placement::among);
 
 }  // namespace trigram

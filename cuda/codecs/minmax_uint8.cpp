@@ -149,7 +149,7 @@ void MinMaxUInt8::encode_chunks(const std::vector<Chunk>& chunks,
     minmax_uint8::encode_in_clusters(stream(), batch, plan.blocks, plan.clusters, mean, feedback);
   }
   if (plan.in_tiles.empty()) return;
-  batch.tiles = number_tiles(plan.in_tiles, minmax_uint8::kTile);
+  batch.tiles = assign_first_tiles(plan.in_tiles, minmax_uint8::kTile);
   const Tensor table = set_chunks(plan.in_tiles);
   const Tensor state = zeroed_scratch(minmax_uint8::tile_state_bytes(batch.count));
   const unsigned resident = minmax_uint8::resident_tile_blocks(mean, feedback);
@@ -190,7 +190,7 @@ void MinMaxUInt8::decode_means(std::span<const Tensor> xs, std::span<const Tenso
   batch.count = static_cast<std::uint32_t>(chunks.size());
   batch.wires_per_mean = static_cast<std::uint32_t>(wires_per_mean);
   batch.scale = 1.0f / static_cast<float>(wires_per_mean);
-  batch.tiles = number_tiles(chunks, minmax_uint8::kDecodeTile);
+  batch.tiles = assign_first_tiles(chunks, minmax_uint8::kDecodeTile);
   const Tensor chunk_table = set_table(batch.chunks, chunks, device());
   const Tensor wire_table = set_table(batch.wires, addresses, device());
   minmax_uint8::decode(stream(), batch);

@@ -25,7 +25,7 @@ class Qsgd final : public CudaCodec {
   void encode_each(std::span<const Tensor> wires, std::span<const Tensor> xs) override {
     if (xs.empty()) return;
     qsgd::Batch batch = {};
-    std::vector<qsgd::Chunk> chunks = chunks_of(batch, wires, xs);
+    std::vector<qsgd::Chunk> chunks = fill_batch(batch, wires, xs);
     for (qsgd::Chunk& chunk : chunks) {
       chunk.first_block = next_block_;
       for (std::size_t i = 0; i < chunk.numel; i += format_.bucket) {
@@ -48,13 +48,14 @@ class Qsgd final : public CudaCodec {
   void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires) override {
     if (xs.empty()) return;
     qsgd::Batch batch = {};
-    const Tensor table = set_table(batch.chunks, chunks_of(batch, wires, xs), device());
+    const Tensor table = set_table(batch.chunks, fill_batch(batch, wires, xs), device());
     qsgd::decode(stream(), batch);
   }
 
  private:
-  std::vector<qsgd::Chunk> chunks_of(qsgd::Batch& batch, std::span<const Tensor> wires,
-                                     std::span<const Tensor> xs) const {
+  /// Sets all members of `batch` except its table of chunks. Returns the chunks for this table.
+  std::vector<qsgd::Chunk> fill_batch(qsgd::Batch& batch, std::span<const Tensor> wires,
+                                      std::span<const Tensor> xs) const {
     TRIGRAM_CHECK(wires.size() == xs.size(), "{} vectors on {} wires", xs.size(), wires.size());
     std::vector<qsgd::Chunk> chunks;
     std::size_t longest = 1;
@@ -68,7 +69,8 @@ class Qsgd final : public CudaCodec {
     // buckets.
     batch.format = format_;
     batch.format.bucket = std::min(format_.bucket, longest);
-    batch.buckets = number_tiles(chunks, batch.format.bucket);
+    // Each bucket counts as one tile here.
+    batch.buckets = assign_first_tiles(chunks, batch.format.bucket);
     batch.key = random_.key();
     batch.counter = random_.counter(0);
     return chunks;

@@ -63,7 +63,7 @@ class Sign final : public CudaCodec {
                         wires[i].data(), xs[i].numel(), 0});
     }
     batch.count = static_cast<std::uint32_t>(chunks.size());
-    batch.tiles = number_tiles(chunks, sign::kTile);
+    batch.tiles = assign_first_tiles(chunks, sign::kTile);
     batch.scale = scale();
     return set_table(batch.chunks, chunks, device());
   }

@@ -26,7 +26,7 @@ Tensor set_table(Table<T, kCapacity>& table, const std::vector<T>& items, Device
 /// Sets `first_tile` of chunks that are cut into tiles of `tile` elements. Returns the number of
 /// tiles of all chunks.
 template <class Chunk>
-std::uint32_t number_tiles(std::vector<Chunk>& chunks, std::size_t tile) {
+std::uint32_t assign_first_tiles(std::vector<Chunk>& chunks, std::size_t tile) {
   std::uint32_t tiles = 0;
   for (Chunk& chunk : chunks) {
     chunk.first_tile = tiles;

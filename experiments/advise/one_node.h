@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// Options of algorithms that have no use on a single node.
+/// Algorithm options that are meant for several nodes.
 constexpr std::array kMultiNodeOptions = {"hierarchical", "segment"};
 
 /// True if the cluster of an experiment has a single node.
@@ -20,6 +20,6 @@ bool remove_hierarchy(SweepPoint& point);
 /// The sentence that reports this change.
 constexpr const char* kHierarchyRemovedNote =
     "the cluster has one node, whose leader has no other leader to exchange with under "
-    "hierarchical=true: candidates are compared without it";
+    "hierarchical=true: candidates are compared without hierarchical=true";
 
 }  // namespace trigram

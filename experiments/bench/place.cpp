@@ -65,8 +65,8 @@ Json read_place(const PlaceOptions& options) {
           {"ranks", options.ranks}};
 }
 
-BenchPlace find_place(const Json& files) {
-  const Json& runtime = files.at("runtime");
+BenchPlace find_place(const Json& description) {
+  const Json& runtime = description.at("runtime");
   const World& world = find_component(worlds(), "world", runtime, "--runtime");
   if (!world.unavailable.empty())
     throw ConfigError("--runtime", fmt::format("the world \"{}\" is not available: {}", world.name,
@@ -76,7 +76,7 @@ BenchPlace find_place(const Json& files) {
         "--runtime",
         fmt::format("a launcher started {} processes; expected a world of processes, not {}",
                     mpi_process().size, world.name));
-  return {&world, runtime, cluster_of(files.at("cluster"), files.at("ranks"), world)};
+  return {&world, runtime, cluster_of(description.at("cluster"), description.at("ranks"), world)};
 }
 
 std::unique_ptr<Runtime> BenchPlace::make_runtime() const {

@@ -33,8 +33,8 @@ Json parse_component(const std::string& text, const std::string& option);
 /// the cluster's file as "cluster" (null if there is none), and "ranks". In a job, only rank 0
 /// calls this. Throws ConfigError at the option that causes the error.
 Json read_place(const PlaceOptions& options);
-/// The place, from the result of read_place. Throws ConfigError, for example if this process cannot
-/// run the world.
-BenchPlace find_place(const Json& files);
+/// The place that `description`, a result of read_place, describes. Throws ConfigError, for example
+/// if this process cannot run the world.
+BenchPlace find_place(const Json& description);
 
 }  // namespace trigram

@@ -16,7 +16,7 @@ struct EmulateOptions : EmulatedRuns::Options {
   bool clean = false;
 };
 
-/// Throws ConfigError for a setting of another world than mpi. (A file for another world is no
+/// Throws ConfigError if a setting chooses another world than mpi. (A file for another world is no
 /// error: it is retargeted to mpi.)
 void check_settings(const std::vector<std::string>& settings) {
   for (const std::string& text : settings) {
@@ -58,8 +58,8 @@ void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& act
   command->add_flag("-f,--force", options->runner.force,
                     "Repeat finished runs, too, such as runs of another version");
   command->add_option("--program", options->program,
-                      "Instead of the experiment: a shell command that every worker runs once on "
-                      "each of its networks");
+                      "A shell command that every worker runs, instead of training, once on each "
+                      "of the experiment's networks");
   command->add_flag("--clean", options->clean, "Only remove what killed runs have left behind");
   command->add_option("mpirun", options->launcher, "After --: options for mpirun");
   command->callback([options, &global, &action] {

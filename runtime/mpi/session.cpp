@@ -54,7 +54,8 @@ double timeout_outside_worlds_s(double timeout_s) {
 
 double finalize_timeout_s = 0;
 
-// Called at exit, unless a world has failed to end: MPI_Finalize would then wait for that world.
+// Called at exit. If a world fails to end, `abort` leaves by _Exit, which skips this; MPI_Finalize
+// would wait for that world.
 void finalize() {
   int finalized = 0;
   if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized) return;
@@ -76,7 +77,9 @@ void await_or_abort(MPI_Request& request, double timeout_s) {
   constexpr double kBarrierTimeout_s = 3;
   if (completes_within(request, timeout_s)) return;
   Session& session = Session::get(timeout_s);
-  session.barrier(kBarrierTimeout_s);  // all live processes get here, because their waits time out
+  // The waits of live processes time out as well, so they get here, and the barrier names those
+  // that do not.
+  session.barrier(kBarrierTimeout_s);
   session.abort(fmt::format("rank {} waits for the other ranks to start", session.rank()),
                 host::kWatchdogExit);
 }
@@ -95,7 +98,7 @@ Session::Session(double timeout_s) {
     finalize_timeout_s = timeout_outside_worlds_s(timeout_s);
     use_no_network_if_all_ranks_are_here();
     remove_leftovers_of_killed_jobs();
-    // This also constructs the log before this object, so that the log outlives `finalize`.
+    // Constructs the log before `finalize` is registered, so that the log outlives `finalize`.
     rank_log::print("starts MPI");
     const Deadline deadline("MPI_Init_thread", mpi_process().rank, finalize_timeout_s);
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");

@@ -175,7 +175,7 @@ class EncodingKernels : public ::testing::TestWithParam<bool> {
     }
     Batch batch = {};
     batch.count = static_cast<std::uint32_t>(chunks.size());
-    batch.tiles = cuda::number_tiles(chunks, cuda::minmax_uint8::kTile);
+    batch.tiles = cuda::assign_first_tiles(chunks, cuda::minmax_uint8::kTile);
     const Tensor table = cuda::set_table(batch.chunks, chunks, gpu_.device());
     encode(batch);
     for (std::size_t i = 0; i < values.size(); ++i) {

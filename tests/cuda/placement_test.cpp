@@ -59,7 +59,7 @@ std::vector<cuda::Placement> placements(const std::vector<int>& first_gpus) {
     ranks.emplace_back([&, rank] {
       StoreBootstrap bootstrap(store, static_cast<int>(rank), static_cast<int>(size));
       PatientWaiter rank_waiter;
-      result[rank] = cuda::place_on_machine(bootstrap, rank_waiter);
+      result[rank] = cuda::place_among_gpu_peers(bootstrap, rank_waiter);
     });
     // The threads share the environment. So the next rank starts only when this rank has read the
     // variable, which it has when it has stored its value.

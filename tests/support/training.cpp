@@ -67,6 +67,7 @@ class Session {
                                   [&](long) {
                                     if (!training_.reports_steps) return;
                                     raw.stream->synchronize();
+                                    // Makes the meter add up the pending events of the step.
                                     step_meter->counters();
                                   }});
     auto meter = instrument(raw, {.phantom = !factory_->has_values(),
@@ -92,10 +93,10 @@ class Session {
     result.ended_s[rank] = raw.stream->now();
     result.counters[rank] = meter->counters();
     result.weights[rank] = raw.device->download(workload->weights());
-    const bool processes = launched() && training_.world != "threads";
-    if (rank == 0 || processes)
+    const bool rank_is_process = launched() && training_.world != "threads";
+    if (rank == 0 || rank_is_process)
       for (const Bucket& b : workload->buckets()) result.buckets.push_back(b.grad.priced_numel());
-    if (processes) gather(raw, rank);
+    if (rank_is_process) gather(raw, rank);
   }
 
   Trained result;
@@ -133,7 +134,7 @@ class Session {
 
 double Trained::seconds() const { return *std::max_element(ended_s.begin(), ended_s.end()); }
 
-std::size_t Trained::model() const {
+std::size_t Trained::model_priced_numel() const {
   return std::accumulate(buckets.begin(), buckets.end(), std::size_t{0});
 }
 

@@ -45,7 +45,7 @@ struct Trained {
   /// The time at which the last rank ended.
   double seconds() const;
   /// Priced elements of all buckets.
-  std::size_t model() const;
+  std::size_t model_priced_numel() const;
 };
 
 /// Trains in a child process if the world is simulated, and in this process otherwise. In a child

@@ -108,7 +108,7 @@ TEST(ModelBuckets, OfGossipReturnToTheWeightsAfterBackward) {
       const double once_s = train(training).seconds();
       training.algorithm["communication_interval"] = 1;
       const Trained trained = train(training);
-      const double bytes = 4.0 * static_cast<double>(trained.model());
+      const double bytes = 4.0 * static_cast<double>(trained.model_priced_numel());
       const auto buckets = static_cast<double>(trained.buckets.size());
       const double back_s = 2 * bytes / training.cluster.accelerator.traffic_Bps() +
                             bytes / training.cluster.intra.bandwidth_Bps +
