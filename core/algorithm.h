@@ -96,7 +96,7 @@ struct Execution {
   }
 };
 
-/// What a training loop works with, besides its Context.
+/// The arguments of a training loop, besides its Context.
 struct Run {
   Workload& workload;
   Optimizer& optimizer;

@@ -47,8 +47,8 @@ std::string missing_exchange(const Experiment& e, const ExchangeSchedule& schedu
   return "";
 }
 
-/// Returns what the steps of a run lack that is simulated for too short a time; empty if nothing. A
-/// network that changes over time changes the steps, which other warnings report.
+/// Returns the reason why the steps of a simulated run are not yet those of a long run; empty if
+/// there is none. If the network changes over time, so do the steps; other warnings report that.
 std::string without_long_run(const Experiment& e, const Json& summary) {
   const Json& trend = summary.at("trend");
   if (trend.is_null() || !summary.at("steady").is_null() || !e.world().simulated ||

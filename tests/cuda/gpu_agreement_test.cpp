@@ -63,7 +63,8 @@ std::string pixels_without_ties() {
   return data;
 }
 
-/// What the host, or the emulation like the host, computes instead of the GPU.
+/// The operations of a run that are computed as on the host: the host itself computes gradients
+/// instead of the GPU, and the emulation computes matrix products with the host's code.
 enum class ByHost { nothing, gradients, products };
 
 /// Sets an environment variable of this process for the lifetime of the object.
