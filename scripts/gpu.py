@@ -42,7 +42,7 @@ TARGETS = {
 TARGETS["all"] = sorted({*TARGETS["tests"], *TARGETS["figures"]})
 CHAPTERS = ["01_launch", "02_transfer", "03_clock", "04_streams", "05_exceptions", "06_control",
             "07_mutex", "08_subset", "09_hang", "10_device", "11_collectives", "12_training",
-            "13_eager"]
+            "13_eager", "14_one_way"]
 # Chapters for eight ranks, which are slow because they take turns on the GPU.
 REDUCED = ["02_transfer", "06_control", "11_collectives"]
 SANITIZED_CODECS = "*EncodingKernels*:*FusedCodecs*:*AnyAddress*"
