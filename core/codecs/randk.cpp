@@ -9,7 +9,7 @@
 #include "core/codec.h"
 #include "core/codecs/kernels.h"
 #include "core/codecs/options.h"
-#include "core/codecs/random_subset.h"
+#include "core/codecs/random_permutation.h"
 #include "core/codecs/registry.h"
 #include "core/random/philox.h"
 
@@ -29,7 +29,7 @@ namespace {
 using randk::kHeaderBytes;
 using randk::Options;
 
-RandomSubset subset_of(std::uint64_t seed, std::size_t n) {
+RandomPermutation permutation_of(std::uint64_t seed, std::size_t n) {
   TRIGRAM_CHECK(n <= std::numeric_limits<std::uint32_t>::max(), "{} elements", n);
   return {seed, static_cast<std::uint32_t>(n)};
 }
@@ -64,10 +64,10 @@ class RandK final : public Codec {
     const float scale = options_.unbiased && k > 0 ? randk::scale(n, k) : 1;
     const bool finite = magnitudes::largest(from, n) < magnitudes::kInfinity;
     std::byte* to = wire.data() + kHeaderBytes;
-    const RandomSubset subset = subset_of(seed, n);
+    const RandomPermutation permutation = permutation_of(seed, n);
     for (std::uint32_t i = 0; i < k; ++i, to += sizeof(float)) {
       const float value =
-          finite ? scale * from[subset[i]] : std::numeric_limits<float>::quiet_NaN();
+          finite ? scale * from[permutation[i]] : std::numeric_limits<float>::quiet_NaN();
       std::memcpy(to, &value, sizeof(value));
     }
   }
@@ -81,8 +81,8 @@ class RandK final : public Codec {
     std::memcpy(values.data(), wire.data() + kHeaderBytes, k * sizeof(float));
     float* to = x.floats().data();
     std::fill_n(to, n, std::isnan(values[0]) ? values[0] : 0.0f);
-    const RandomSubset subset = subset_of(seed, n);
-    for (std::uint32_t i = 0; i < k; ++i) to[subset[i]] = values[i];
+    const RandomPermutation permutation = permutation_of(seed, n);
+    for (std::uint32_t i = 0; i < k; ++i) to[permutation[i]] = values[i];
   }
 
  private:

@@ -23,18 +23,19 @@ class RandK final : public CudaCodec {
     const Tensor flag = zeroed_scratch(sizeof(std::uint32_t));
     auto* not_finite = reinterpret_cast<std::uint32_t*>(flag.data());
     flag_not_finite(stream(), floats(x), n, not_finite);
-    randk::encode(stream(), floats(x), seed, subset(seed, n), scale, static_cast<std::uint32_t>(k),
-                  not_finite, wire.data());
+    randk::encode(stream(), floats(x), seed, permutation(seed, n), scale,
+                  static_cast<std::uint32_t>(k), not_finite, wire.data());
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     check_wire(*this, wire, x);
     const std::size_t n = x.numel(), k = kept_count(options_.density, n);
     if (n == 0) return;
-    randk::decode(stream(), wire.data(), subset(0, n), static_cast<std::uint32_t>(k), floats(x), n);
+    randk::decode(stream(), wire.data(), permutation(0, n), static_cast<std::uint32_t>(k),
+                  floats(x), n);
   }
 
  private:
-  static RandomSubset subset(std::uint64_t seed, std::size_t n) {
+  static RandomPermutation permutation(std::uint64_t seed, std::size_t n) {
     TRIGRAM_CHECK(n <= std::numeric_limits<std::uint32_t>::max(), "{} elements", n);
     return {seed, static_cast<std::uint32_t>(n)};
   }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/codecs/random_subset.h"
+#include "core/codecs/random_permutation.h"
 
 /// Kernels shared by codecs that send a part of a vector, or a compressed form of it.
 namespace trigram::cuda {
@@ -25,10 +25,11 @@ namespace trigram::cuda::randk {
 
 /// The lowest bit of `not_finite` tells whether `x` has a NaN or an infinity; all values on the
 /// wire are NaN then.
-void encode(cudaStream_t stream, const float* x, std::uint64_t seed, const RandomSubset& subset,
-            float scale, std::uint32_t kept, const std::uint32_t* not_finite, std::byte* wire);
-/// `subset` may have any seed; the wire's seed replaces it.
-void decode(cudaStream_t stream, const std::byte* wire, const RandomSubset& subset,
+void encode(cudaStream_t stream, const float* x, std::uint64_t seed,
+            const RandomPermutation& permutation, float scale, std::uint32_t kept,
+            const std::uint32_t* not_finite, std::byte* wire);
+/// `permutation` may have any seed; the wire's seed replaces it.
+void decode(cudaStream_t stream, const std::byte* wire, const RandomPermutation& permutation,
             std::uint32_t kept, float* x, std::size_t numel);
 
 }  // namespace trigram::cuda::randk

@@ -7,22 +7,22 @@
 
 namespace trigram {
 
-/// The first elements of a pseudo-random permutation of 0 .. n-1, each computed independently. A
-/// Feistel network permutes the numbers below the smallest power of two >= n (at least 4) and is
-/// applied again until the result is below n (Black and Rogaway, "Ciphers with Arbitrary Finite
-/// Domains", CT-RSA 2002; for parallel shuffles, Mitchell et al., arXiv 2106.06161). The round
-/// function is Philox.
-class RandomSubset {
+/// A pseudo-random permutation of 0 .. n-1, any element of which can be computed without the
+/// others. Its first k elements are a random subset of size k. A Feistel network permutes the
+/// numbers below the smallest power of two >= n (at least 4) and is applied again until the result
+/// is below n (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002; for
+/// parallel shuffles, Mitchell et al., arXiv 2106.06161). The round function is Philox.
+class RandomPermutation {
  public:
-  constexpr RandomSubset(std::uint64_t seed, std::uint32_t n)
+  constexpr RandomPermutation(std::uint64_t seed, std::uint32_t n)
       : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
         n_(n),
         right_bits_(n <= 4 ? 1 : static_cast<std::uint32_t>(std::bit_width(n - 1)) / 2),
         left_mask_((n <= 4 ? 2u : 1u << (std::bit_width(n - 1) - right_bits_)) - 1) {}
 
-  /// A subset of the same size with another seed.
-  constexpr RandomSubset with_seed(std::uint64_t seed) const {
-    RandomSubset other = *this;
+  /// The permutation of the same n with another seed.
+  constexpr RandomPermutation with_seed(std::uint64_t seed) const {
+    RandomPermutation other = *this;
     other.key_ = {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
     return other;
   }
