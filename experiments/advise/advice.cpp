@@ -13,7 +13,7 @@ const char* quantity_name(Quantity quantity) {
 
 void UnequalNics::add(const Standing& standing) {
   const TimeToTarget& draw = standing.cost;
-  const double largest_factor = 1 + kTie + kNicsDiffer;
+  const double largest_factor = 1 + kTie + kNicDifference;
   if (!standing.is_known()) {
     why_unknown = standing.why_unknown();
     return;
@@ -22,7 +22,7 @@ void UnequalNics::add(const Standing& standing) {
   most_s = std::max(most_s, draw.time_s);
   mean.after_s += draw.after_s / kNicDraws;
   mean.time_s += draw.time_s / kNicDraws;
-  changes |=
+  is_sensitive |=
       draw.after_s > largest_factor * equal.time_s || equal.after_s > largest_factor * draw.time_s;
 }
 

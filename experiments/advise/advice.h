@@ -56,16 +56,16 @@ struct UnequalNics {
   TimeToTarget mean;               // over the draws
   std::string why_unknown =
       {};  // why the cost is unknown in some draw; empty if it is known in all
-  /// True if in some draw the cost differs from `equal` by more than the fraction kNicsDiffer plus
-  /// the size of a tie (kTie), even if the true times are as close as their intervals allow.
-  bool changes = false;
+  /// True if in some draw the cost differs from `equal` by more than the fraction kNicDifference
+  /// plus the size of a tie (kTie), even if the true times are as close as their intervals allow.
+  bool is_sensitive = false;
 
   /// Adds the result of one draw.
   void add(const Standing& draw);
 };
 /// The largest relative difference of unequal bandwidths, which are drawn uniformly, and the number
 /// of draws.
-constexpr double kNicsDiffer = 0.01;
+constexpr double kNicDifference = 0.01;
 constexpr int kNicDraws = 3;
 
 struct Advice {

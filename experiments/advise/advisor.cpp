@@ -87,7 +87,7 @@ std::vector<Sensitivity> Advisor::quantities_to_vary() const {
   std::vector<Sensitivity> sensitivities;
   for (const Quantity quantity : {Quantity::bandwidth, Quantity::latency})
     for (const bool increases : {false, true})
-      if (increases || !scale(quantity).from_zero())
+      if (increases || !scale(quantity).all_zero())
         sensitivities.push_back(
             {quantity, increases, increases ? options_.range : 1 / options_.range, {}});
   const LayerTimes& times = contest_.times();
@@ -147,7 +147,7 @@ Sensitivity Advisor::scan(Sensitivity sensitivity, std::size_t winner) {
     return found;
   };
   sensitivity.search = find_flip(winner, contest_.candidates().size(), scan, costs);
-  if (const auto& flip = sensitivity.search.flip; flip && !flip->leader)
+  if (const auto& flip = sensitivity.search.flip; flip && !flip->new_first)
     sensitivity.why_unknown = standings_at(flip->flips, {winner}).front().why_unknown();
   return sensitivity;
 }
@@ -212,7 +212,8 @@ Json Advisor::settings(const Scenario& s) const {
   values.update(latency_.settings(s.latency));
   if (s.step_time != 1) values.update(step_time_.settings(s.step_time));
   if (s.draw != 0)
-    values.update({{"/cluster/bandwidth_jitter", kNicsDiffer}, {"/cluster/jitter_seed", s.draw}});
+    values.update(
+        {{"/cluster/bandwidth_jitter", kNicDifference}, {"/cluster/jitter_seed", s.draw}});
   return values;
 }
 
@@ -245,7 +246,7 @@ Standing Advisor::standing(std::size_t candidate, const PlannedRun& run, const S
       standing.needs_steps = needed_steps(run.experiment, standing.summary);
     return standing;
   }
-  standing.why_rates_not_compared = missing_exchanges(stored.manifest, Compared::rates);
+  standing.why_rates_not_compared = why_not_compared(stored.manifest, Compared::rates);
   standing.cost = cost(contest_.target(), standing.summary);
   return standing;
 }
@@ -268,7 +269,7 @@ void Advisor::make_missing_runs(const Plan& plan, const Scenario& scenario) {
             scenario.draw == 0 ? ""
                                : fmt::format(", {} differ by {:g} %",
                                              has_one_node(contest_.cluster()) ? "ports" : "NICs",
-                                             100 * kNicsDiffer),
+                                             100 * kNicDifference),
             missing.runs.size(), missing.runs.size() == 1 ? "" : "s")
             .c_str(),
         stderr);

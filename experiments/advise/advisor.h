@@ -61,7 +61,7 @@ class Advisor {
   Sensitivity scan(Sensitivity sensitivity, std::size_t winner);
   std::vector<Sensitivity> quantities_to_vary() const;
   /// The factor that means the network as described.
-  double base(Quantity quantity) const { return scale(quantity).from_zero() ? 0 : 1; }
+  double base(Quantity quantity) const { return scale(quantity).all_zero() ? 0 : 1; }
   Scenario unchanged() const { return {base(Quantity::bandwidth), base(Quantity::latency)}; }
 
   const Contest& contest_;

@@ -196,7 +196,7 @@ void Contest::add_candidate(const PlannedRun& run) {
     candidate.grows = !question_.sets("/steps") && !run.experiment.synchronous();
   } else if (!question_.sets("/steps")) {
     Experiment unequal = run.experiment;
-    unequal.cluster.bandwidth_jitter = std::max(unequal.cluster.bandwidth_jitter, kNicsDiffer);
+    unequal.cluster.bandwidth_jitter = std::max(unequal.cluster.bandwidth_jitter, kNicDifference);
     candidate.steps = long_run_steps(run.experiment);
     candidate.steps_with_unequal_nics = long_run_steps(unequal);
     candidate.grows = !rated_cycle(run.experiment).exact || leaves_lock_step(run.experiment);

@@ -22,11 +22,11 @@ using Costs = std::function<std::vector<std::optional<double>>(
     double factor, const std::vector<std::size_t>& candidates)>;
 
 /// The point at which another candidate takes the lead, between two factors: the winner still leads
-/// at `holds`, and `leader` leads at `flips`. `leader` is empty if the winner's cost is unknown at
-/// `flips`.
+/// at `holds`, and `new_first` leads at `flips`. `new_first` is empty if the winner's cost is
+/// unknown at `flips`.
 struct Flip {
   double holds = 1, flips = 1;
-  std::optional<std::size_t> leader;
+  std::optional<std::size_t> new_first;
 };
 
 struct FlipSearchResult {

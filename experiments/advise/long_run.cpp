@@ -15,16 +15,19 @@ namespace trigram {
 namespace {
 
 constexpr long kMostSteps = 5000;
-/// The least number of steps of workers that leave lock step. Fewer steps may all be in lock step,
-/// so that nothing shows that step times will change.
+/// The least number of steps after the warm-up of a run whose workers leave lock step. In a shorter
+/// run the workers may still be in lock step, and its step times would not show the later change.
 constexpr long kLeastOutOfStep = 160;
-/// The largest number of messages of a run that is made longer: about ten seconds of simulation.
+/// A run is made longer only if the longer run is expected to send at most this many messages,
+/// which take about ten seconds to simulate.
 constexpr double kMostMessages = 1e7;
-/// A run is known to be steady after two cycles. With more cycles it can leave out steps.
+/// Number of cycles of a run that may leave out steps. Two cycles show that it is steady; the
+/// others are then not simulated.
 constexpr long kCycles = 4;
-/// The largest number of evaluations per run. The interval between two evaluations is then small
-/// compared with the time to most accuracies.
-constexpr long kEvaluations = 200;
+/// The interval between evaluations is chosen such that a run has at least this many, if it has as
+/// many steps and its cycle allows it. The interval is then small compared with the time to most
+/// accuracies.
+constexpr long kLeastEvaluations = 200;
 
 constexpr const char* kCredit = "/inter/shaping/initial";
 constexpr const char* kChanges = "/inter/profile";
@@ -51,8 +54,10 @@ std::string keep_last_change(Json& changes) {
   last["at"] = "0s";
   changes = Json::array({last});
   return fmt::format(
-      "links between nodes have {} x their bandwidth and {} x their latency from the start, as in "
-      "the long run, after their last change at {}; --set '/cluster{}={}' keeps the changes",
+      "links between nodes have {} x their bandwidth and {} x their latency from the start, "
+      "although "
+      "the cluster changes them to that only at {}: its last change holds in the long run; --set "
+      "'/cluster{}={}' keeps the changes",
       last.value("bandwidth", Json(1)).dump(), last.value("latency", Json(1)).dump(), from,
       kChanges, was);
 }
@@ -87,7 +92,8 @@ bool leaves_lock_step(const Experiment& e) {
 
 long long_run_steps(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
-  const long cycles = make_steady_steps(e, {}) ? kCycles : 1;
+  const bool may_leave_out_steps = make_steady_steps(e, {}) != nullptr;
+  const long cycles = may_leave_out_steps ? kCycles : 1;
   const long least = std::max(cycles * cycle.steps, least_rated_steps(e));
   if (cycle.first_step + least > kMostSteps) return e.steps;
   const long after_warm_up =
@@ -97,12 +103,14 @@ long long_run_steps(const Experiment& e) {
 
 std::optional<long> longer_run_steps(long steps, const Json& summary) {
   const long longer = std::min(2 * steps, kMostSteps);
-  const bool made_all_steps =
+  // If a worker had made all of its steps (`worker_done`), a run that ended at its target was too
+  // short as well: that worker had stopped learning.
+  const bool ran_out_of_steps =
       summary.at("steps") >= steps || summary.value("worker_done", Json()) == true;
   const double messages =
       summary.at("messages_intra").get<double>() + summary.at("messages_inter").get<double>();
   const double expected = messages * static_cast<double>(longer) / static_cast<double>(steps);
-  if (!made_all_steps || longer <= steps || expected > kMostMessages) return std::nullopt;
+  if (!ran_out_of_steps || longer <= steps || expected > kMostMessages) return std::nullopt;
   return longer;
 }
 
@@ -114,7 +122,7 @@ long needed_steps(const Experiment& e, const Json& summary) {
 long advised_eval_every(const Experiment& e, bool set_by_user) {
   const auto every = static_cast<long>(e.eval_every), steps = static_cast<long>(e.steps);
   const long interval =
-      set_by_user ? every : std::min(every, std::max<long>(1, steps / kEvaluations));
+      set_by_user ? every : std::min(every, std::max<long>(1, steps / kLeastEvaluations));
   const long cycle = e.schedule().interval_steps;
   return cycle > steps ? interval : (interval + cycle - 1) / cycle * cycle;
 }
@@ -148,13 +156,13 @@ std::vector<std::string> randomness_warnings(const Experiment& e, bool to_accura
   std::vector<std::string> notes;
   if (const std::vector<std::string> by_chance = drawn_at_random(e.cluster); !by_chance.empty())
     notes.push_back(fmt::format(
-        "{} {} drawn at random: each row is the mean over one draw of its steps, and a longer run "
-        "may have another mean and another order; --set /steps=1000 makes runs longer",
+        "{} {} drawn at random: each row is the mean of one random run; longer runs may give other "
+        "means and rank the rows differently; --set /steps=1000 makes runs longer",
         fmt::join(by_chance, ", "), by_chance.size() == 1 ? "is" : "are"));
   if (to_accuracy)
     notes.push_back(fmt::format(
-        "times to an accuracy are those of seed {} only: other mini-batches take other times, "
-        "which may differ by more than the intervals; --set /seed=N draws other mini-batches",
+        "times to an accuracy are those of seed {} only: with other mini-batches the times may "
+        "differ by more than the ranges shown in the rows; --set /seed=N draws other mini-batches",
         e.seed));
   return notes;
 }

@@ -14,15 +14,15 @@ namespace trigram {
 bool leaves_lock_step(const Experiment& experiment);
 
 /// The number of steps with which a timing run of this experiment shows its algorithm's long-run
-/// cost: the warm-up, and then whole cycles, which have at least as many steps as the experiment
-/// and as the means per step need. If these are too many steps to simulate, returns the
-/// experiment's own number of steps.
+/// cost: the warm-up, and then whole cycles with at least as many steps as the experiment has, and
+/// as the means per step and workers that leave lock step need. If these are too many steps to
+/// simulate, returns the experiment's own number of steps.
 long long_run_steps(const Experiment& experiment);
 
 /// The number of steps of the next run after a finished run of `steps` steps was too short, given
 /// the summary of that run: twice as many, up to a limit. Empty if that would take too long to
-/// simulate, or if the run ended early because it reached its target; a longer run would do the
-/// same.
+/// simulate, or if the run ended early because it reached its target while every worker still
+/// had steps to make; a longer run would do the same.
 std::optional<long> longer_run_steps(long steps, const Json& summary);
 
 /// The number of steps that a run of an experiment needs, as far as known, given the summary of a
@@ -30,9 +30,9 @@ std::optional<long> longer_run_steps(long steps, const Json& summary);
 long needed_steps(const Experiment& experiment, const Json& summary);
 
 /// The number of steps between evaluations in a run of this experiment that measures the time to an
-/// accuracy. It is small enough for some hundred evaluations in a run, unless the experiment's own
-/// interval was `set_by_user`. Workers that average every H steps have a common model only after an
-/// average, so the result is a multiple of H if the run has at least H steps.
+/// accuracy. It is small enough for 200 evaluations in a run of as many steps, unless the
+/// experiment's own interval was `set_by_user`. Workers that average every H steps have a common
+/// model only after an average, so the result is a multiple of H if the run has at least H steps.
 long advised_eval_every(const Experiment& experiment, bool set_by_user);
 
 /// The changes of the network over time that runs keep as the cluster describes them: the initial

@@ -69,7 +69,7 @@ bool has_one_node(const Json& cluster) { return cluster.at("nodes") == 1; }
 NetworkScale::NetworkScale(const Json& cluster, Dimension dimension) : dimension_(dimension) {
   if (has_one_node(cluster)) add_fabric_parts(cluster.at("intra"));
   else add_network_parts(cluster);
-  from_zero_ = std::ranges::all_of(parts_, [dimension](const Part& part) {
+  all_zero_ = std::ranges::all_of(parts_, [dimension](const Part& part) {
     return std::ranges::all_of(quantities_in(part.value, dimension),
                                [](double quantity) { return quantity == 0; });
   });
@@ -115,12 +115,12 @@ Json NetworkScale::scaled(const Json& value, double factor) const {
 Json NetworkScale::settings(double factor) const {
   Json settings = Json::object();
   for (const Part& part : parts_) settings[part.pointer] = scaled(part.value, factor);
-  if (from_zero_) settings[parts_[0].pointer] = format_quantity(value(factor), dimension_);
+  if (all_zero_) settings[parts_[0].pointer] = format_quantity(value(factor), dimension_);
   return settings;
 }
 
 double NetworkScale::value(double factor) const {
-  if (from_zero_) return to_six_digits(factor * 1e-6);
+  if (all_zero_) return to_six_digits(factor * 1e-6);
   return *quantity_of(parts_[nic_].value, dimension_) * factor;
 }
 

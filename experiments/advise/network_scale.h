@@ -26,7 +26,7 @@ class NetworkScale {
   /// or `factor` microseconds if all described latencies are zero.
   Json settings(double factor) const;
   /// True if all described values are zero, so that only factor 0 means the network as described.
-  bool from_zero() const { return from_zero_; }
+  bool all_zero() const { return all_zero_; }
 
   /// The scaled value as text: "7.9 Gbps" for NICs or ports, followed by the range of the values of
   /// topology links, if some have their own values.
@@ -45,7 +45,7 @@ class NetworkScale {
   Dimension dimension_;
   std::vector<Part> parts_;
   std::size_t nic_ = 0;  // index of the part that limits NICs
-  bool from_zero_ = false;
+  bool all_zero_ = false;
 };
 
 /// A quantity with three significant digits: "7.91 Gbps", "350 us".

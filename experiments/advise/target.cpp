@@ -36,14 +36,14 @@ Pace pace(const Json& summary) {
 }
 
 std::string why_not_compared(const Target& target, const Experiment& e, const Json& manifest) {
-  if (!target.accuracy) return missing_exchanges(manifest, Compared::rates);
+  if (!target.accuracy) return why_not_compared(manifest, Compared::rates);
   const Json& summary = manifest.at("summary");
   if (summary.value("worker_done", Json()) == true && !summary.at("target").at("time_s").is_null())
     return fmt::format(
         "had a worker that made all of its {} steps before the accuracy was reached and then "
         "stopped learning",
         e.steps);
-  return missing_exchanges(manifest, Compared::accuracy);
+  return why_not_compared(manifest, Compared::accuracy);
 }
 
 TimeToTarget never_reached() {

@@ -20,7 +20,7 @@ struct Target {
 };
 
 /// The long-run speed of a finished run, from its summary. If the run became steady, this is the
-/// speed of the repeating steps; otherwise it is the speed of all steps that the means cover.
+/// speed of the steps that repeat; otherwise it is the summary's mean per step after the warm-up.
 struct Pace {
   double step_s = 0;
   Json samples_per_s;  // sum over workers; null if there are no samples
@@ -31,16 +31,17 @@ Pace pace(const Json& summary);
 TimeToTarget never_reached();
 
 /// Returns the reason why a finished run, given its manifest, must not be compared by its target,
-/// as a phrase that follows its algorithm's name; empty if it may be compared. A time to an
-/// accuracy is valid even if the run was too short for means per step. It is not valid if the
-/// accuracy was reached in the warm-up, which uses a different algorithm.
+/// as a phrase that follows its algorithm's name; empty if it may be compared. A throughput is
+/// refused if the run was too short to have meaningful means per step; a time to an accuracy is
+/// not. That time is refused if the accuracy was reached in the warm-up, which uses a different
+/// algorithm, or after a worker had made all of its steps and stopped learning.
 std::string why_not_compared(const Target& target, const Experiment& experiment,
                              const Json& manifest);
 
 /// The cost of a finished run in seconds, given its summary; less is better. For throughput, the
-/// cost is the time per sample over all workers, each of which has its own pace. For an accuracy
-/// (the run's target_accuracy), it is the time until the accuracy was reached, as an interval
-/// between evaluations.
+/// cost is 1 / samples_per_s of all workers together, as `pace` computes it. For an accuracy (the
+/// run's target_accuracy), it is the time until the accuracy was reached, as an interval between
+/// evaluations.
 TimeToTarget cost(const Target& target, const Json& summary);
 
 }  // namespace trigram

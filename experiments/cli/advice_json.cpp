@@ -37,7 +37,7 @@ Json sensitivity_json(const Sensitivity& o, const Contest& contest, const Adviso
   const NetworkScale& scale = advisor.scale(o.quantity);
   const std::string unit = o.quantity == Quantity::bandwidth ? "_Bps" : "_s";
   const auto put = [&](Json& j, const std::string& key, double factor) {
-    if (!scale.from_zero()) j[key + "_factor"] = factor;
+    if (!scale.all_zero()) j[key + "_factor"] = factor;
     j[key + unit] = scale.value(factor);
   };
   const auto settings = [&](std::size_t c) { return contest.candidates()[c].coordinates; };
@@ -51,8 +51,9 @@ Json sensitivity_json(const Sensitivity& o, const Contest& contest, const Adviso
   const auto& flip = o.search.flip;
   if (!flip) return j;
   put(j, "holds", flip->holds);
-  put(j, flip->leader ? "flips" : "unknown", flip->flips);
-  if (flip->leader) j["first"] = settings(*flip->leader);
+  // Without a new first candidate, the winner's cost is unknown at `flips`.
+  put(j, flip->new_first ? "flips" : "unknown", flip->flips);
+  if (flip->new_first) j["first"] = settings(*flip->new_first);
   return j;
 }
 
@@ -64,10 +65,10 @@ Json unequal_json(const UnequalNics& u, const Contest& contest) {
     return known && std::isfinite(cost_s) ? Json(cost_s / u.equal.time_s - 1) : Json();
   };
   return {{"settings", contest.candidates()[u.candidate].coordinates},
-          {"bandwidth_jitter", kNicsDiffer},
+          {"bandwidth_jitter", kNicDifference},
           {"least_more", change(u.least_s)},
           {"most_more", change(u.most_s)},
-          {"changes", u.changes},
+          {"changes", u.is_sensitive},
           {"not_compared", known ? Json() : Json(u.why_unknown)}};
 }
 

@@ -167,7 +167,7 @@ std::string unequal_nics_text(const Advice& advice, const Contest& contest) {
   const auto name = [&](const UnequalNics& u) { return candidate_name(contest, u.candidate); };
   const std::string where =
       fmt::format("where {} differ by {:g} %", has_one_node(contest.cluster()) ? "ports" : "NICs",
-                  100 * kNicsDiffer);
+                  100 * kNicDifference);
   std::string text;
   if (!advice.winner_with_unequal_nics().why_unknown.empty())
     text = fmt::format("warning: {}, it is not known who is first\n", where);
@@ -176,7 +176,7 @@ std::string unequal_nics_text(const Advice& advice, const Contest& contest) {
   for (const UnequalNics& u : advice.unequal)
     if (!u.why_unknown.empty())
       text += fmt::format("not compared {}: {}: {}\n", where, name(u), u.why_unknown);
-    else if (u.changes)
+    else if (u.is_sensitive)
       text += fmt::format("warning: {}, {} takes {:+.3g} to {:+.3g} %; rely on that\n", where,
                           name(u), 100 * (u.least_s / u.equal.time_s - 1),
                           100 * (u.most_s / u.equal.time_s - 1));
@@ -191,7 +191,7 @@ std::string quantity_title(Quantity quantity, const Contest& contest) {
 
 /// " (x0.079)"; empty if the described latencies are zero.
 std::string factor_text(const NetworkScale& scale, double factor) {
-  return scale.from_zero() ? "" : fmt::format(" (x{:.3g})", factor);
+  return scale.all_zero() ? "" : fmt::format(" (x{:.3g})", factor);
 }
 
 /// Says which candidate is first at the end of a search for a flip, and which candidates were not
@@ -201,7 +201,7 @@ std::string first_after_change(const Sensitivity& o, const Advice& advice, const
   const auto& [flip, unknown] = o.search;
   if (!o.why_unknown.empty())
     return fmt::format("not known: {} {}", name(advice.standings.front().candidate), o.why_unknown);
-  std::string text = flip ? name(*flip->leader) : "the same";
+  std::string text = flip ? name(*flip->new_first) : "the same";
   for (const std::size_t c : unknown)
     text += fmt::format("{}{}", c == unknown.front() ? " (not compared: " : "; ", name(c));
   return unknown.empty() ? text : text + ")";
@@ -216,7 +216,7 @@ Lines sensitivity_lines(const Advice& advice, const Contest& contest, const Advi
     const char* direction =
         flip ? (o.increases ? "above" : "below") : (o.increases ? "up to" : "down to");
     lines.push_back(
-        {quantity_title(o.quantity, contest), scale.text(scale.from_zero() ? 0 : 1),
+        {quantity_title(o.quantity, contest), scale.text(scale.all_zero() ? 0 : 1),
          fmt::format("{} {}{}", direction, scale.text(factor), factor_text(scale, factor)),
          first_after_change(o, advice, contest)});
   }

@@ -40,7 +40,8 @@ Json take(Json& summary, const char* key, Json missing_value) {
 
 Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& period,
                    const Json& links, const Cores& cores) {
-  // The processes of a job measure their links themselves and return them in the summary.
+  // If the run was a job of several processes, they measured the links themselves; those
+  // measurements are in the summary and are used instead of `links`.
   Json summary = outcome.summary;
   const Json all_links = take(summary, "links", links);
   Json warnings = run.warnings;
@@ -74,7 +75,8 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
           {"summary", std::move(summary)}};
 }
 
-std::string missing_exchanges(const Json& manifest, Compared compared) {
+std::string why_not_compared(const Json& manifest, Compared compared) {
+  // A shortfall of the rates alone leaves times to an accuracy comparable.
   const Json shortfall = manifest.at("summary").value("shortfall", Json());
   if (shortfall.is_null() || (compared == Compared::accuracy && shortfall.at("of") == "rates"))
     return "";

@@ -40,6 +40,6 @@ enum class Compared { rates, accuracy };
 /// The reason why a finished run, given its manifest, does not show its algorithm's cost and must
 /// not be compared, as a phrase that follows "it"; empty if the run may be compared. The text
 /// comes from the summary's `shortfall` (docs/summary.md).
-std::string missing_exchanges(const Json& manifest, Compared compared = Compared::rates);
+std::string why_not_compared(const Json& manifest, Compared compared = Compared::rates);
 
 }  // namespace trigram

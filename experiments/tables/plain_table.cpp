@@ -72,7 +72,7 @@ std::string plain_table(const std::vector<Json>& manifests) {
     const std::string run = describe(m["sweep"]);
     lines.push_back({run, algorithm_label(m), kind_of_time(m)});
     for (const Column& c : columns) lines.back().push_back(cell(m, c));
-    if (const std::string why = missing_exchanges(m); !why.empty())
+    if (const std::string why = why_not_compared(m); !why.empty())
       notes += fmt::format("too short to compare: {}: it {}\n", run, why);
     if (const Json over = m["summary"].value(Json::json_pointer("/rates/over"), Json());
         over.is_string())

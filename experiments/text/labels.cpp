@@ -55,15 +55,15 @@ std::string algorithm_label(const Json& manifest) {
 std::string options_label(const Json& value) {
   std::vector<std::string> parts;
   if (value.is_object() && value.contains("name"))
-    for (const auto& [name, option] : value.items())
-      if (name != "name" && name != "mode")
-        parts.push_back(fmt::format("{}={}", name, label_of(option)));
+    for (const auto& [key, option] : value.items())
+      if (key != "name" && key != "mode")
+        parts.push_back(fmt::format("{}={}", key, label_of(option)));
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-std::string describe(const Json& coordinates) {
+std::string describe(const Json& sweep_coordinates) {
   std::vector<std::string> parts;
-  for (const auto& [pointer, value] : coordinates.items()) {
+  for (const auto& [pointer, value] : sweep_coordinates.items()) {
     const std::string name = pointer.starts_with("/") ? pointer.substr(1) : pointer;
     const std::string options = options_label(value);
     parts.push_back(fmt::format("{}={}{}{}", printable(name), label_of(value),

@@ -45,7 +45,7 @@ class ChangingNetworks(AdviseTest):
         out, step_s = self.advise(CHANGE)
         self.assertAlmostEqual(step_s, SLOW_S, delta=0.01 * SLOW_S)
         self.assertIn("assumed: links between nodes have 0.1 x their bandwidth and 1 x their latency", out)
-        self.assertIn("after their last change at 1s; ", out)
+        self.assertIn("only at 1s: its last change holds in the long run; ", out)
 
     def test_link_changes_that_are_set_are_a_warning(self) -> None:
         profile = json.dumps(CHANGE["profile"])

@@ -55,9 +55,9 @@ struct Search {
 };
 
 /// The crossing lies between the two ends, which are close to each other.
-void expect_flip(const std::optional<Flip>& flip, double at, std::optional<std::size_t> leader) {
+void expect_flip(const std::optional<Flip>& flip, double at, std::optional<std::size_t> new_first) {
   ASSERT_TRUE(flip);
-  EXPECT_EQ(flip->leader, leader);
+  EXPECT_EQ(flip->new_first, new_first);
   const double low = std::min(flip->holds, flip->flips), high = std::max(flip->holds, flip->flips);
   EXPECT_LE(low, at);
   EXPECT_GE(high, at);
@@ -213,8 +213,8 @@ TEST(FlipSearch, AgreesWithAFineSweep) {
       continue;
     }
     ++flips;
-    EXPECT_LT(lines[*flip->leader].at(flip->flips), lines[search.winner].at(flip->flips));
-    EXPECT_GE(lines[*flip->leader].at(flip->holds), lines[search.winner].at(flip->holds));
+    EXPECT_LT(lines[*flip->new_first].at(flip->flips), lines[search.winner].at(flip->flips));
+    EXPECT_GE(lines[*flip->new_first].at(flip->holds), lines[search.winner].at(flip->holds));
   }
   EXPECT_GT(flips, 50);
   EXPECT_GT(none, 50);

@@ -35,7 +35,7 @@ TEST(NetworkScale, ScalesNics) {
   ASSERT_EQ(latency.settings(3).size(), 1);
   expect_value(latency.settings(3).at("/cluster/inter/latency"), 150e-6, Dimension::duration);
   EXPECT_EQ(latency.text(30), "1.5 ms");
-  EXPECT_FALSE(latency.from_zero());
+  EXPECT_FALSE(latency.all_zero());
 }
 
 TEST(NetworkScale, FactorOneKeepsTheDescription) {
@@ -80,7 +80,7 @@ TEST(NetworkScale, ScalesTopologies) {
 TEST(NetworkScale, SetsLatenciesThatAreZero) {
   const Json none = {{"inter", {{"latency", "0us"}}}};
   const NetworkScale latency(described(none), Dimension::duration);
-  EXPECT_TRUE(latency.from_zero());
+  EXPECT_TRUE(latency.all_zero());
   expect_value(latency.settings(0).at("/cluster/inter/latency"), 0, Dimension::duration);
   expect_value(latency.settings(16).at("/cluster/inter/latency"), 16e-6, Dimension::duration);
   EXPECT_EQ(latency.text(16), "16 us");

@@ -133,14 +133,14 @@ TEST(Manifest, IncludesWarningsOfTheRunAndOfLinks) {
   EXPECT_EQ(manifest["links"], links);
 }
 
-TEST(MissingExchanges, DependOnTheComparedQuantity) {
+TEST(WhyNotCompared, DependsOnTheComparedQuantity) {
   Json cut = {{"summary", {{"shortfall", {{"why", "made 7 of 8 steps"}, {"of", "rates"}}}}}};
-  EXPECT_EQ(missing_exchanges(cut), "made 7 of 8 steps");
-  EXPECT_EQ(missing_exchanges(cut, Compared::accuracy), "") << "the time to an accuracy is valid";
+  EXPECT_EQ(why_not_compared(cut), "made 7 of 8 steps");
+  EXPECT_EQ(why_not_compared(cut, Compared::accuracy), "") << "the time to an accuracy is valid";
   cut["summary"]["shortfall"]["of"] = "run";
-  EXPECT_EQ(missing_exchanges(cut, Compared::accuracy), "made 7 of 8 steps");
+  EXPECT_EQ(why_not_compared(cut, Compared::accuracy), "made 7 of 8 steps");
   cut["summary"]["shortfall"] = nullptr;
-  EXPECT_EQ(missing_exchanges(cut), "");
+  EXPECT_EQ(why_not_compared(cut), "");
 }
 
 TEST(Labels, NameSystemsByTheirFiles) {
