@@ -17,9 +17,10 @@ constexpr int kMostNics = 4096;
 /// simulated second takes minutes.
 constexpr double kMostFlowsPerSecond = 1e6;
 
-/// The least bandwidth of a link in the long run, in bytes per second.
+/// The bandwidth of a link in the long run, in bytes per second: its lowest bandwidth or the refill
+/// rate of its token bucket, whichever is smaller.
 double least_bandwidth(const Link& link, double least_factor) {
-  return std::min(link.bandwidth_Bps * (link.varies ? least_factor : 1), link.credit_Bps);
+  return std::min(link.bandwidth_Bps * (link.varies ? least_factor : 1), link.refill_Bps);
 }
 
 /// The bandwidth that background traffic needs on each link, in bytes per second.

@@ -211,7 +211,7 @@ class ClusterNetwork final : public Network {
     if (shaping.depth_bytes == 0) {
       link.bandwidth_Bps = std::min(link.bandwidth_Bps, rate_Bps);
     } else {
-      link.credit_Bps = rate_Bps;
+      link.refill_Bps = rate_Bps;
       link.credit_depth_bytes = transport_.goodput * shaping.depth_bytes;
       link.credit_initial_bytes =
           transport_.goodput * std::min(shaping.initial_bytes, shaping.depth_bytes);

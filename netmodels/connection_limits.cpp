@@ -21,7 +21,7 @@ Limit narrowest_of(const Network& network, std::span<const LinkId> route) {
   Limit narrowest{std::numeric_limits<double>::infinity(), "links"};
   for (const LinkId id : route) {
     const Link& link = network.link(id);
-    const double Bps = std::min(link.bandwidth_Bps, link.credit_Bps);
+    const double Bps = std::min(link.bandwidth_Bps, link.refill_Bps);
     if (Bps < narrowest.Bps) narrowest = {Bps, link.shaped() ? "a token bucket" : "links"};
   }
   return narrowest;

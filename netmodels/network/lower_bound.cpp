@@ -91,8 +91,8 @@ class Injection {
     const double burst_end_s = start_s + bytes / link.bandwidth_Bps;
     if (!link.shaped()) return burst_end_s;
     const double credit_bytes =
-        std::min(link.credit_depth_bytes, link.credit_initial_bytes + link.credit_Bps * start_s);
-    return std::max(burst_end_s, start_s + (bytes - credit_bytes) / link.credit_Bps);
+        std::min(link.credit_depth_bytes, link.credit_initial_bytes + link.refill_Bps * start_s);
+    return std::max(burst_end_s, start_s + (bytes - credit_bytes) / link.refill_Bps);
   }
 
   double varying_end_s(double bandwidth_Bps, double start_s, double bytes) const {
@@ -135,14 +135,14 @@ class Injection {
 
 }  // namespace
 
-double lower_bound(const Network& network, std::span<const Traffic> ranks, double start_s) {
-  TRIGRAM_CHECK(ranks.size() == static_cast<std::size_t>(network.ranks()),
-                "the traffic of {} ranks on a network of {}", ranks.size(), network.ranks());
+double lower_bound(const Network& network, std::span<const Traffic> sent, double start_s) {
+  TRIGRAM_CHECK(sent.size() == static_cast<std::size_t>(network.ranks()),
+                "the traffic of {} ranks on a network of {}", sent.size(), network.ranks());
   Injection injection(network, start_s);
   for (int rank = 0; rank < network.ranks(); ++rank) {
-    const Traffic& sent = ranks[static_cast<std::size_t>(rank)];
-    if (sent.messages_intra > 0) injection.add(rank, true, sent.bytes_intra);
-    if (sent.messages_inter > 0) injection.add(rank, false, sent.bytes_inter);
+    const Traffic& traffic = sent[static_cast<std::size_t>(rank)];
+    if (traffic.messages_intra > 0) injection.add(rank, true, traffic.bytes_intra);
+    if (traffic.messages_inter > 0) injection.add(rank, false, traffic.bytes_inter);
   }
   return injection.seconds();
 }

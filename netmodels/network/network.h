@@ -30,13 +30,13 @@ struct Link {
   VertexId from = 0, to = 0;
   double bandwidth_Bps = 0;  // infinite: never the bottleneck
   double latency_s = 0;
-  /// Rate of the link's token bucket. If it is below the bandwidth, the link reaches its bandwidth
-  /// only in bursts: bytes consume credit, which accumulates at this rate, up to a depth and from
-  /// an initial value.
-  double credit_Bps = std::numeric_limits<double>::infinity();
+  /// Rate at which the link's token bucket refills. If it is below the bandwidth, the link reaches
+  /// its bandwidth only in bursts: bytes consume credit, which accumulates at this rate, from an
+  /// initial value up to a depth.
+  double refill_Bps = std::numeric_limits<double>::infinity();
   double credit_depth_bytes = 0, credit_initial_bytes = 0;
   bool varies = false;  // changes as the network's profile says
-  bool shaped() const { return credit_Bps < bandwidth_Bps; }
+  bool shaped() const { return refill_Bps < bandwidth_Bps; }
   bool unlimited() const { return bandwidth_Bps == std::numeric_limits<double>::infinity(); }
 };
 

@@ -20,7 +20,7 @@ void count_links(const Network& network, NetworkSummary& s) {
 bool visit_routes(
     const Network& network,
     const std::function<void(int source, int destination, std::span<const LinkId> route)>& visit) {
-  constexpr int kMostSources = 2048, kSampledSources = 64;
+  constexpr int kMaxUnsampledNodes = 2048, kSampledSources = 64;
   const int nodes = network.nodes(), per_node = network.ranks() / nodes;
   std::vector<LinkId> route;
   const auto follow = [&](int source, int destination) {
@@ -29,7 +29,7 @@ bool visit_routes(
     visit(source, destination, route);
   };
   if (per_node > 1) follow(0, 1);
-  const bool sampled = nodes > kMostSources;
+  const bool sampled = nodes > kMaxUnsampledNodes;
   const int step = sampled ? nodes / kSampledSources : 1;
   for (int from = 0; from < nodes; from += step)
     for (int to = 0; to < nodes; ++to)

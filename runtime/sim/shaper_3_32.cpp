@@ -17,7 +17,7 @@ constexpr double kAgain = 1e-3;
 void Shaper::add(const Link& described, const ChangingLink& link) {
   Bucket& bucket = buckets_.emplace_back(Bucket{.link = link,
                                                 .burst_Bps = described.bandwidth_Bps,
-                                                .rate_Bps = described.credit_Bps,
+                                                .rate_Bps = described.refill_Bps,
                                                 .depth_bytes = described.credit_depth_bytes,
                                                 .credit_bytes = described.credit_initial_bytes});
   bucket.bursting = bucket.credit_bytes >= kAgain * bucket.depth_bytes;

@@ -12,8 +12,9 @@
 namespace trigram::sim {
 namespace {
 
-/// True if collectives may be flows.
-bool couples(const SimOptions& options, const Cluster& cluster) {
+/// True if collectives may be simulated as coupled flows instead of messages: with the fidelity
+/// fluid wherever that is possible, otherwise only where it is exact.
+bool may_use_flows(const SimOptions& options, const Cluster& cluster) {
   using Fidelity = SimOptions::Fidelity;
   if (options.fidelity == Fidelity::message) return false;
   return (options.fidelity == Fidelity::fluid ? can_couple(cluster) : predictable(cluster)) &&
@@ -28,7 +29,7 @@ World::World(const SimOptions& options, const Cluster& cluster, const Layout& la
       network_(make_network(cluster)),
       layout_(layout),
       simulation_(options, cluster, *network_) {
-  if (couples(options, cluster))
+  if (may_use_flows(options, cluster))
     fluid_ =
         std::make_unique<FluidCollectives>(*this, options.fidelity == SimOptions::Fidelity::fluid);
   if (cluster_.accelerator.overlap_slowdown > 1)
@@ -42,7 +43,7 @@ std::exception_ptr World::run(const Task& rank_main) {
     add_stream(
         rank, kMainStream, "main", [&rank_main](SimStream& main) { rank_main(main.context()); },
         kMainStream);
-  simulation_.run([this] { failure_ = hang(); });
+  simulation_.run([this] { failure_ = hang_failure(); });
   ended_ = true;
   if (!failure_) failure_ = unobserved_failure();
   if (const auto lines = unreceived(); !failure_ && !lines.empty())
@@ -52,12 +53,12 @@ std::exception_ptr World::run(const Task& rank_main) {
 
 SimStream& World::add_stream(int rank, StreamId id, const std::string& name,
                              std::function<void(SimStream&)> body, StreamId receiver) {
-  Group& streams = group(id);
-  if (streams.name.empty()) streams.name = name;
-  check_fork_name(rank, name, streams.name);
+  Group& on_all_ranks = group(id);
+  if (on_all_ranks.name.empty()) on_all_ranks.name = name;
+  check_fork_name(rank, name, on_all_ranks.name);
   SimStream& stream =
       *streams_.emplace_back(std::make_unique<SimStream>(*this, rank, id, name, receiver));
-  streams.streams[static_cast<std::size_t>(rank)] = &stream;
+  on_all_ranks.streams[static_cast<std::size_t>(rank)] = &stream;
   auto actor =
       simulation_.spawn(rank, fmt::format("rank {} {}", rank, name),
                         [this, &stream, body = std::move(body)] { run_actor(stream, body); });
@@ -138,7 +139,8 @@ std::exception_ptr World::unobserved_failure() const {
 }
 
 /// Lists messages that an eager transport has accepted and nobody will ever receive. Their senders
-/// do not wait for them, and their receivers are not blocked.
+/// do not wait for them. Messages whose receiver is blocked are left out: hang_failure() lists the
+/// receiver itself.
 std::vector<std::string> World::unreceived() const {
   std::vector<std::string> lines;
   for (const auto& stream : streams_)
@@ -152,7 +154,7 @@ std::vector<std::string> World::unreceived() const {
   return lines;
 }
 
-std::exception_ptr World::hang() const {
+std::exception_ptr World::hang_failure() const {
   // A failed task may be the reason why other streams wait.
   if (auto failure = unobserved_failure()) return failure;
   std::vector<std::string> lines;

@@ -137,7 +137,8 @@ class World {
   [[noreturn]] void halt() const;
   [[noreturn]] void fail(std::exception_ptr failure);
   std::exception_ptr unobserved_failure() const;
-  std::exception_ptr hang() const;
+  /// The exception that ends the world; called if no actor can go on.
+  std::exception_ptr hang_failure() const;
   std::vector<std::string> unreceived() const;
   Group& group(StreamId id);
 
