@@ -209,12 +209,12 @@ def test_different_input_files_are_no_axis(sweep):
     assert len(compare(sweep).axes) == before
 
 
-def test_input_contents_of_older_programs_are_distinguished_by_run_ids(sweep):
+def test_input_versions_of_older_programs_are_distinguished_by_run_ids(sweep):
     """An id is a hash of the experiment and of the content of its input files."""
     sample.write_run(sweep, "edited", "bytegrad", 1.0)
     c = compare(sweep)
     assert all(len(point.runs) == 1 for point in c.points)
-    assert "as run edited read it" in table.as_text(table.build(c))
+    assert "inputs of run edited" in table.as_text(table.build(c))
 
 
 def test_runs_that_differ_only_in_the_recorded_step_have_no_spread(sweep):

@@ -77,8 +77,8 @@ class Axes:
     def __init__(self, runs: list[Run]):
         self._runs = runs
         self._leaves = {run.path: dict(_leaves(run.experiment, "")) for run in runs}
-        for path, content in inputs.contents(runs).items():
-            self._leaves[path][_INPUTS] = content
+        for path, version in inputs.input_versions(runs).items():
+            self._leaves[path][_INPUTS] = version
         self._swept = {pointer for run in runs for pointer in run.sweep}
         self._varying_by_component: dict[tuple[str, str], set[str]] = {}
         self._algorithm_leaves = [leaf for leaf in self._varying if self._is_algorithm_option(leaf)]

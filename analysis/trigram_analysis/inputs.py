@@ -1,4 +1,4 @@
-"""Distinguishes runs of one experiment that have read different contents of an input file."""
+"""Distinguishes runs of one experiment that read different versions of an input file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ _DIGITS = 7  # digits of a hash that are shown to people
 _WITHOUT_EFFECT = ("name", "description")  # left out of the hash that is a run's id
 
 
-def contents(runs: list[Run]) -> dict[Path, str]:
-    """For each run whose input files had other contents in other runs, a text that names the contents that it read."""
+def input_versions(runs: list[Run]) -> dict[Path, str]:
+    """Labels the runs of which an input file changed between runs: by run folder, which version of the file the run
+    read."""
     last_read: dict[str, dict[str, str]] = {}  # by file and hash: when the last run that read it started
     for run in runs:
         for file, digest in run.inputs.items():
@@ -25,20 +26,21 @@ def contents(runs: list[Run]) -> dict[Path, str]:
 
 
 def _name(file: str, digest: str, last_read: dict[str, str]) -> str:
-    """The name of a file and the beginning of its hash. The content that the last run read is called the newest, unless
-    runs that read other contents started in the same second."""
+    """The name of a file and the beginning of its hash. The version that the last run read is called the newest, unless
+    runs that read other versions started in the same second."""
     last = max(last_read.values())
     newest = last_read[digest] == last and list(last_read.values()).count(last) == 1
     return f"{PurePosixPath(file).name} {digest[:_DIGITS]}" + " (newest)" * newest
 
 
 def _labels_without_hashes(runs: list[Run]) -> dict[Path, str]:
-    """The same for manifests of older programs, which do not record the hashes of input files. A run's id is a hash of
-    the experiment and of its input files, so runs of one experiment with different ids read different contents."""
+    """What `input_versions` returns for runs whose manifests record no hashes of input files (older programs). A run's
+    id is a hash of the experiment and of its input files, so runs of one experiment with different ids read different
+    versions."""
     ids: dict[str, set[str]] = {}
     for run in runs:
         ids.setdefault(_experiment(run), set()).add(run.id)
-    return {run.path: f"as run {run.id} read it" for run in runs
+    return {run.path: f"inputs of run {run.id}" for run in runs
             if not run.inputs and len(ids[_experiment(run)]) > 1}
 
 
