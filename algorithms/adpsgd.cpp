@@ -86,8 +86,8 @@ AlgorithmEntry adpsgd_entry() {
   return algorithm_entry(
       {.name = "adpsgd",
        .doc = "Workers step alone while agents average models in pairs; low precision with a codec",
-       .trigram = kAsyncFullDecentralised,
-       .trigram_with_codec = kAsyncLowDecentralised,
+       .trigram = kAsyncFullPrecisionDecentralised,
+       .trigram_with_codec = kAsyncLowPrecisionDecentralised,
        .execution_options = "",
        .source = "Lian et al., AD-PSGD, arXiv 1710.06952"},
       train,

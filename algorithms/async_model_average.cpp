@@ -91,7 +91,7 @@ AlgorithmEntry async_model_average_entry() {
   return algorithm_entry(
       {.name = "async_model_average",
        .doc = "Workers step alone while agents average their models in the background",
-       .trigram = kAsyncFullCentralised,
+       .trigram = kAsyncFullPrecisionCentralised,
        .execution_options = "",
        .source = "BAGUA, arXiv 2107.01499"},
       train,

@@ -57,8 +57,8 @@ AlgorithmEntry async_parameter_server_entry() {
   return algorithm_entry(
       {.name = "async_parameter_server",
        .doc = "Servers apply each worker's update as it arrives; low precision with a codec",
-       .trigram = kAsyncFullCentralised,
-       .trigram_with_codec = kAsyncLowCentralised,
+       .trigram = kAsyncFullPrecisionCentralised,
+       .trigram_with_codec = kAsyncLowPrecisionCentralised,
        .execution_options = "",
        .source = "Dean et al., NIPS 2012; Jiang et al., BytePS, OSDI 2020"},
       train, shard_fields<Options>(), {.check = check_shards<Options>});

@@ -50,7 +50,7 @@ AlgorithmEntry bmuf_entry() {
   return algorithm_entry(
       {.name = "bmuf",
        .doc = "Local SGD with momentum over blocks of steps",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "FH",
        .source = "Chen and Huo, Blockwise Model-Update Filtering, ICASSP 2016",
        .exchanges_weights = true},

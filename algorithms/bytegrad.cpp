@@ -29,7 +29,7 @@ struct Options {
 AlgorithmEntry bytegrad_entry() {
   return algorithm_entry({.name = "bytegrad",
                           .doc = "Synchronous SGD on gradients coded in eight bits",
-                          .trigram = kSyncLowCentralised,
+                          .trigram = kSyncLowPrecisionCentralised,
                           .execution_options = "OFH",
                           .source = "BAGUA, arXiv 2107.01499"},
                          train_on_coded_gradients<Options, coded_average>,

@@ -1,17 +1,17 @@
 // CHOCO-SGD: decentralised SGD with arbitrary compression (Koloskova et al., arXiv 1902.00340).
 //
-//   x_i = x_i - lr U(g(x_i))                                   the local step
+//   x_i = x_i - lr U(g_i(x_i))                                 the local step
 //   r_i = r_i + Q(x_i - r_i), r_j = r_j + Q(x_j - r_j)         the replicas
 //   x_i = x_i + gamma sum_j W_ij (r_j - r_i)                   the gossip step
 //
-// W is symmetric and fixed. The loss of Q stays in x_i - r_i and is encoded again in the next step,
-// so a coarse Q works if gamma is small enough. Q must be a contraction: it must lose less than its
-// input. The paper starts the replicas at 0; here they start as the initial weights, which are
-// equal on all ranks.
+// W is symmetric and fixed. What Q drops stays in x_i - r_i and is encoded again in the next step,
+// so a coarse Q works if gamma is small enough. Q must be a contraction: |z - Q(z)| < |z| in
+// expectation. The paper starts the replicas at 0; here they start as the initial weights, which
+// are equal on all ranks.
 //
-// The exchange follows the optimizer's step. It sends the encoded model as one message of C bytes;
-// per rank and iteration, with d peers: d messages and d C bytes. Memory: d + 1 models beside the
-// weights.
+// After the optimizer's step, each rank sends the encoded difference Q(x_i - r_i) to each of its d
+// peers, as one message of C bytes. Messages and bytes per rank and iteration: d messages and d C
+// bytes. Memory: d + 1 models beside the weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"
@@ -55,8 +55,9 @@ void train(Context ctx, Run& run, const Options& options) {
 AlgorithmEntry choco_sgd_entry() {
   return algorithm_entry(
       {.name = "choco_sgd",
-       .doc = "Decentralised SGD that gossips on replicas, which coded differences update",
-       .trigram = kSyncLowDecentralised,
+       .doc = "Decentralised SGD that averages replicas of the peers' models; ranks send only "
+              "coded differences, which update the replicas",
+       .trigram = kSyncLowPrecisionDecentralised,
        .execution_options = "H",
        .source = "Koloskova et al., arXiv 1902.00340, 1907.09356"},
       train,

@@ -1,25 +1,25 @@
 // DCD-PSGD: decentralised SGD with difference compression (Tang et al., arXiv 1803.06443).
 //
-//   y = x_i - lr U(g(x_i))                                     the local step
+//   y = x_i - lr U(g_i(x_i))                                   the local step
 //   z = y + sum_j W_ij r_j - 2 r_i                             the change to encode; r_i = x_i
 //   r_i = r_i + Q(z_i), r_j = r_j + Q(z_j) of all peers        the replicas
 //   x_i = r_i
 //
 // W is symmetric and fixed. The replicas start as the initial weights, which are equal on all
 // ranks. On a ring with minmax_uint8 this is the low-precision decentralised algorithm of BAGUA
-// (arXiv 2107.01499, where it is hierarchical): z = y + L/3 + R/3 - 5/3 W. The loss of Q is never
+// (arXiv 2107.01499, where it is hierarchical): z = y + L/3 + R/3 - 5/3 W. What Q drops is never
 // recovered.
 //
-// The paper's analysis assumes a loss that is small relative to the spectral gap of W. Eight-bit
-// codecs satisfy this on graphs of a few ranks; signs and sparse codecs do not, but are accepted:
-// only a Q that is no contraction is refused. choco_sgd tolerates coarse codecs.
+// The paper's analysis assumes errors of Q that are small relative to the spectral gap of W.
+// Eight-bit codecs satisfy this on graphs of a few ranks; signs and sparse codecs do not, but are
+// accepted: only a Q that is no contraction is refused. choco_sgd tolerates coarse codecs.
 //
-// The exchange follows the optimizer's step. It sends the encoded model as one message of C bytes;
-// per rank and exchange, with d peers: d messages and d C bytes. If weights are exchanged in
-// buckets (option `bucket`), each bucket is encoded as one vector, one bucket after another, all
-// after the optimizer's step (as in BAGUA's code). With a communication_interval of k, the steps 0,
-// k, 2k, ... end with an exchange, and the other steps are local. Memory: d + 1 models beside the
-// weights.
+// After the optimizer's step, each rank sends the encoded change Q(z_i) to each of its d peers, as
+// one message of C bytes. Messages and bytes per rank and exchange: d messages and d C bytes. If
+// weights are exchanged in buckets (option `bucket`), each bucket is encoded as one vector, one
+// bucket after another, all after the optimizer's step (as in BAGUA's code). With a
+// communication_interval of k, the steps 0, k, 2k, ... end with an exchange, and the other steps
+// are local. Memory: d + 1 models beside the weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"
@@ -71,7 +71,7 @@ AlgorithmEntry dcd_psgd_entry() {
   return algorithm_entry(
       {.name = "dcd_psgd",
        .doc = "Decentralised SGD that exchanges coded differences of the mixed model",
-       .trigram = kSyncLowDecentralised,
+       .trigram = kSyncLowPrecisionDecentralised,
        .execution_options = "FH",
        .source = "Tang et al., arXiv 1803.06443; BAGUA, arXiv 2107.01499",
        .exchanges_weights = true},

@@ -78,7 +78,7 @@ AlgorithmEntry decentralized_entry() {
   return algorithm_entry(
       {.name = "decentralized",
        .doc = "Workers average weights with peers while they compute gradients",
-       .trigram = kSyncFullDecentralised,
+       .trigram = kSyncFullPrecisionDecentralised,
        .execution_options = "OFH",
        .source = "Lian et al., D-PSGD, arXiv 1705.09056; BAGUA, arXiv 2107.01499",
        .exchanges_weights = true},

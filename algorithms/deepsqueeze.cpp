@@ -1,17 +1,17 @@
 // DeepSqueeze: decentralised SGD on encoded models, with error feedback (Tang et al., arXiv
 // 1907.07346).
 //
-//   y = x_i - lr U(g(x_i));  v = y + e_i;  c_i = C(v);  e_i = v - c_i
+//   y = x_i - lr U(g_i(x_i));  v = y + e_i;  c_i = C(v);  e_i = v - c_i
 //   x_i = y + gamma (sum_j W_ij c_j - c_i)
 //
-// W is symmetric. The method encodes whole models, not differences, so the loss of a code is
+// W is symmetric. The method encodes whole models, not differences, so the error v - C(v) is
 // proportional to the weights, and gamma must be small if the codec is coarse. No replicas are
-// kept, so the peers may change from step to step. C must be a contraction: it must lose less than
-// its input.
+// kept, so the peers may change from step to step. C must be a contraction: |v - C(v)| < |v| in
+// expectation.
 //
-// The exchange follows the optimizer's step. It sends the encoded model as one message of C bytes;
-// per rank and iteration, with d peers: d messages and d C bytes. Memory: one model beside the
-// weights.
+// After the optimizer's step, each rank sends its encoded model to each of its d peers, as one
+// message. Messages and bytes per rank and iteration, for codes of C bytes: d messages and d C
+// bytes. Memory: one model beside the weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"
@@ -61,7 +61,7 @@ AlgorithmEntry deepsqueeze_entry() {
   return algorithm_entry(
       {.name = "deepsqueeze",
        .doc = "Decentralised SGD that exchanges coded models, with error feedback",
-       .trigram = kSyncLowDecentralised,
+       .trigram = kSyncLowPrecisionDecentralised,
        .execution_options = "H",
        .source = "Tang et al., DeepSqueeze, arXiv 1907.07346"},
       train,

@@ -99,7 +99,7 @@ AlgorithmEntry dgc_entry() {
   return algorithm_entry(
       {.name = "dgc",
        .doc = "Synchronous SGD on the largest elements of gradients with momentum correction",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Lin et al., Deep Gradient Compression, arXiv 1712.01887"},
       train,

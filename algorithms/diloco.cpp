@@ -40,7 +40,7 @@ AlgorithmEntry diloco_entry() {
   return algorithm_entry(
       {.name = "diloco",
        .doc = "Long blocks of local steps, then an outer step of SGD with Nesterov's momentum",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "FH",
        .source = "Douillard et al., DiLoCo, arXiv 2311.08105",
        .exchanges_weights = true},

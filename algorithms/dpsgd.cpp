@@ -50,7 +50,7 @@ AlgorithmEntry dpsgd_entry() {
   return algorithm_entry(
       {.name = "dpsgd",
        .doc = "Decentralised parallel SGD over a peer graph: weights are averaged with neighbours",
-       .trigram = kSyncFullDecentralised,
+       .trigram = kSyncFullPrecisionDecentralised,
        .execution_options = "OFH",
        .source = "Lian et al., arXiv 1705.09056",
        .exchanges_weights = true},

@@ -99,7 +99,7 @@ AlgorithmEntry dropcompute_entry() {
   return algorithm_entry(
       {.name = "dropcompute",
        .doc = "Synchronous SGD whose workers drop micro-batches when a step takes too long",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "FH",
        .source = "Giladi et al., DropCompute, arXiv 2306.10598"},
       train,

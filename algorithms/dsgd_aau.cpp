@@ -66,7 +66,7 @@ AlgorithmEntry dsgd_aau_entry() {
       {.name = "dsgd_aau",
        .doc = "A worker waits after each step until an average can connect workers that were not "
               "connected before, then averages with its waiting neighbours",
-       .trigram = kAsyncFullDecentralised,
+       .trigram = kAsyncFullPrecisionDecentralised,
        .execution_options = "",
        .source = "DSGD-AAU, arXiv 2306.06559",
        .waits_across_steps = true},

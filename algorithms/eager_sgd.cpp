@@ -89,7 +89,7 @@ AlgorithmEntry eager_sgd_entry() {
   return algorithm_entry(
       {.name = "eager_sgd",
        .doc = "SGD on sums of gradients that do not wait for late workers",
-       .trigram = kAsyncFullCentralised,
+       .trigram = kAsyncFullPrecisionCentralised,
        .execution_options = "",
        .source = "Li et al., arXiv 1908.04207"},
       train,

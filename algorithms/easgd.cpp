@@ -56,7 +56,7 @@ AlgorithmEntry easgd_entry() {
   return algorithm_entry(
       {.name = "easgd",
        .doc = "Workers step alone, held by springs to a centre that they pull along",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "FH",
        .source = "Zhang et al., EASGD, arXiv 1412.6651",
        .exchanges_weights = true},

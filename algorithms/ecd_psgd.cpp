@@ -1,17 +1,17 @@
 // ECD-PSGD: decentralised SGD with extrapolated, encoded models (Tang et al., arXiv 1803.06443).
 //
-//   y = sum_j W_ij r_j - lr U(g(x_i))                          the next x_i; t = 1, 2, 3, ...
+//   y = sum_j W_ij r_j - lr U(g_i(x_i))                        the next x_i; t = 1, 2, 3, ...
 //   z = (1 - t/2) x_i + t/2 y                                  an extrapolation
 //   r_j = (1 - 2/t) r_j + 2/t Q(z_j), of all peers and i       the replicas
 //   x_i = y
 //
 // W is symmetric and fixed. The replicas start as the initial weights, which are equal on all
-// ranks. A replica differs from the model by a mean of the losses of Q. This mean is smaller than
-// each loss if Q is unbiased, which the paper's analysis assumes.
+// ranks. A replica differs from the model by a mean of the errors of Q. This mean is smaller than
+// each error if Q is unbiased, which the paper's analysis assumes.
 //
-// The exchange follows the optimizer's step. It sends the encoded vector as one message of C bytes;
-// per rank and iteration, with d peers: d messages and d C bytes. Memory: d + 2 models beside the
-// weights.
+// After the optimizer's step, each rank sends the encoded extrapolation Q(z_i) to each of its d
+// peers, as one message of C bytes. Messages and bytes per rank and iteration: d messages and d C
+// bytes. Memory: d + 2 models beside the weights.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"
@@ -56,7 +56,7 @@ AlgorithmEntry ecd_psgd_entry() {
   return algorithm_entry(
       {.name = "ecd_psgd",
        .doc = "Decentralised SGD that exchanges coded extrapolations of the model",
-       .trigram = kSyncLowDecentralised,
+       .trigram = kSyncLowPrecisionDecentralised,
        .execution_options = "H",
        .source = "Tang et al., arXiv 1803.06443"},
       train,

@@ -32,7 +32,7 @@ AlgorithmEntry ef_signsgd_entry() {
   return algorithm_entry(
       {.name = "ef_signsgd",
        .doc = "Synchronous SGD on the scaled signs of every worker's gradient, with error feedback",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Karimireddy et al., Error Feedback Fixes SignSGD, arXiv 1901.09847"},
       train_on_coded_gradients<Options, gathered_average>, coding_fields<Options>("gradients"),

@@ -10,22 +10,22 @@
 
 namespace trigram {
 
-inline constexpr Trigram kSyncFullCentralised{Trigram::Synchrony::sync, Trigram::Precision::full,
-                                              Trigram::Centralisation::centralised};
-inline constexpr Trigram kSyncLowCentralised{Trigram::Synchrony::sync, Trigram::Precision::low,
-                                             Trigram::Centralisation::centralised};
-inline constexpr Trigram kSyncFullDecentralised{Trigram::Synchrony::sync, Trigram::Precision::full,
-                                                Trigram::Centralisation::decentralised};
-inline constexpr Trigram kSyncLowDecentralised{Trigram::Synchrony::sync, Trigram::Precision::low,
-                                               Trigram::Centralisation::decentralised};
-inline constexpr Trigram kAsyncFullCentralised{Trigram::Synchrony::async, Trigram::Precision::full,
-                                               Trigram::Centralisation::centralised};
-inline constexpr Trigram kAsyncLowCentralised{Trigram::Synchrony::async, Trigram::Precision::low,
-                                              Trigram::Centralisation::centralised};
-inline constexpr Trigram kAsyncFullDecentralised{
+inline constexpr Trigram kSyncFullPrecisionCentralised{
+    Trigram::Synchrony::sync, Trigram::Precision::full, Trigram::Centralisation::centralised};
+inline constexpr Trigram kSyncLowPrecisionCentralised{
+    Trigram::Synchrony::sync, Trigram::Precision::low, Trigram::Centralisation::centralised};
+inline constexpr Trigram kSyncFullPrecisionDecentralised{
+    Trigram::Synchrony::sync, Trigram::Precision::full, Trigram::Centralisation::decentralised};
+inline constexpr Trigram kSyncLowPrecisionDecentralised{
+    Trigram::Synchrony::sync, Trigram::Precision::low, Trigram::Centralisation::decentralised};
+inline constexpr Trigram kAsyncFullPrecisionCentralised{
+    Trigram::Synchrony::async, Trigram::Precision::full, Trigram::Centralisation::centralised};
+inline constexpr Trigram kAsyncLowPrecisionCentralised{
+    Trigram::Synchrony::async, Trigram::Precision::low, Trigram::Centralisation::centralised};
+inline constexpr Trigram kAsyncFullPrecisionDecentralised{
     Trigram::Synchrony::async, Trigram::Precision::full, Trigram::Centralisation::decentralised};
-inline constexpr Trigram kAsyncLowDecentralised{Trigram::Synchrony::async, Trigram::Precision::low,
-                                                Trigram::Centralisation::decentralised};
+inline constexpr Trigram kAsyncLowPrecisionDecentralised{
+    Trigram::Synchrony::async, Trigram::Precision::low, Trigram::Centralisation::decentralised};
 
 // Notation of the comments at the top of the algorithms' files. P is the number of ranks, i and j
 // are ranks, x_i are the weights of rank i, and x if all ranks have the same weights. g_i(x) is the

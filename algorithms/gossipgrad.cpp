@@ -37,7 +37,7 @@ AlgorithmEntry gossipgrad_entry() {
   return algorithm_entry(
       {.name = "gossipgrad",
        .doc = "Workers average gradients with one other worker, which changes every step",
-       .trigram = kSyncFullDecentralised,
+       .trigram = kSyncFullPrecisionDecentralised,
        .execution_options = "OFH",
        .source = "Daily et al., GossipGraD, arXiv 1803.05880"},
       train,

@@ -45,7 +45,7 @@ AlgorithmEntry gradient_allreduce_entry() {
   return algorithm_entry(
       {.name = "gradient_allreduce",
        .doc = "Synchronous SGD on the mean gradient",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Sergeev and Del Balso, Horovod, arXiv 1802.05799; BAGUA, arXiv 2107.01499"},
       train,

@@ -44,7 +44,7 @@ AlgorithmEntry gtopk_entry() {
   return algorithm_entry(
       {.name = "gtopk",
        .doc = "Synchronous SGD on the largest elements of all gradients, merged up a tree",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Shi et al., gTop-k S-SGD, arXiv 1901.04359"},
       train,

@@ -42,7 +42,7 @@ AlgorithmEntry half_precision_allreduce_entry() {
   return algorithm_entry(
       {.name = "half_precision_allreduce",
        .doc = "Synchronous SGD on gradients added up in sixteen bits",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Sergeev and Del Balso, Horovod, arXiv 1802.05799"},
       train,

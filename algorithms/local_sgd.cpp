@@ -44,7 +44,7 @@ AlgorithmEntry local_sgd_entry() {
   return algorithm_entry(
       {.name = "local_sgd",
        .doc = "Workers step alone and average their models every few steps",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "FH",
        .source = "Stich, Local SGD, arXiv 1805.09767",
        .exchanges_weights = true},

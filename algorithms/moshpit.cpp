@@ -83,7 +83,7 @@ AlgorithmEntry moshpit_entry() {
   return algorithm_entry(
       {.name = "moshpit",
        .doc = "Workers on a grid average their models along one axis after another",
-       .trigram = kSyncFullDecentralised,
+       .trigram = kSyncFullPrecisionDecentralised,
        .execution_options = "FH",
        .source = "Ryabinin et al., Moshpit SGD, arXiv 2103.03239",
        .exchanges_weights = true},

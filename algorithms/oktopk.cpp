@@ -67,7 +67,7 @@ AlgorithmEntry oktopk_entry() {
   return algorithm_entry(
       {.name = "oktopk",
        .doc = "Synchronous SGD on the largest elements of all gradients, added up in regions",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Li and Hoefler, Ok-Topk, arXiv 2201.07598"},
       train, FieldTable<Options>{}.include(&Options::regional, regional_fields()),

@@ -35,7 +35,7 @@ struct Options {
 AlgorithmEntry onebit_adam_entry() {
   return algorithm_entry({.name = "onebit_adam",
                           .doc = "Adam whose momentum travels as signs, with error feedback",
-                          .trigram = kSyncLowCentralised,
+                          .trigram = kSyncLowPrecisionCentralised,
                           .execution_options = "OFH",
                           .source = "Tang et al., 1-bit Adam, arXiv 2102.02888",
                           .exchanges_moment = true},

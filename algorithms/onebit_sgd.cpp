@@ -32,7 +32,7 @@ AlgorithmEntry onebit_sgd_entry() {
   return algorithm_entry(
       {.name = "onebit_sgd",
        .doc = "Synchronous SGD on the signs of gradients, with error feedback at both ends",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Seide et al., 1-Bit Stochastic Gradient Descent, Interspeech 2014"},
       train_on_coded_gradients<Options, coded_average>, scatter_reduce_fields<Options>("gradients"),

@@ -81,7 +81,7 @@ AlgorithmEntry osgp_entry() {
   return algorithm_entry(
       {.name = "osgp",
        .doc = "Stochastic gradient push whose pushes are in flight during the next steps",
-       .trigram = kSyncFullDecentralised,
+       .trigram = kSyncFullPrecisionDecentralised,
        .execution_options = "F",
        .source = "Assran et al., arXiv 1811.10792",
        .exchanges_weights = true},

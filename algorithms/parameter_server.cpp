@@ -90,7 +90,7 @@ AlgorithmEntry parameter_server_entry() {
   return algorithm_entry(
       {.name = "parameter_server",
        .doc = "Synchronous SGD on the mean gradient, computed by sharded servers",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020",
        .synchronizes = false},

@@ -47,7 +47,7 @@ AlgorithmEntry post_local_sgd_entry() {
   return algorithm_entry(
       {.name = "post_local_sgd",
        .doc = "Synchronous SGD at first, then workers step alone and average every few steps",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Lin et al., Don't Use Large Mini-Batches, Use Local SGD, arXiv 1808.07217"},
       train,

@@ -48,7 +48,7 @@ FieldTable<LowRank> low_rank_fields() {
 AlgorithmEntry powersgd_entry() {
   return algorithm_entry({.name = "powersgd",
                           .doc = "Synchronous SGD on low-rank approximations of the gradients",
-                          .trigram = kSyncLowCentralised,
+                          .trigram = kSyncLowPrecisionCentralised,
                           .execution_options = "OFH",
                           .source = "Vogels et al., PowerSGD, arXiv 1905.13727"},
                          train,

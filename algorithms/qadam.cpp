@@ -38,7 +38,7 @@ AlgorithmEntry qadam_entry() {
   return algorithm_entry(
       {.name = "qadam",
        .doc = "Adam whose momentum travels in eight bits",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "BAGUA, arXiv 2107.01499",
        .exchanges_moment = true},

@@ -31,7 +31,7 @@ struct Options {
 AlgorithmEntry qsgd_entry() {
   return algorithm_entry({.name = "qsgd",
                           .doc = "Synchronous SGD on gradients rounded at random, without bias",
-                          .trigram = kSyncLowCentralised,
+                          .trigram = kSyncLowPrecisionCentralised,
                           .execution_options = "OFH",
                           .source = "Alistarh et al., QSGD, arXiv 1610.02132"},
                          train_on_coded_gradients<Options, coded_average>,

@@ -72,7 +72,7 @@ AlgorithmEntry sgp_entry() {
   return algorithm_entry(
       {.name = "sgp",
        .doc = "Stochastic gradient push: weights are summed along a directed graph",
-       .trigram = kSyncFullDecentralised,
+       .trigram = kSyncFullPrecisionDecentralised,
        .execution_options = "FH",
        .source = "Assran et al., arXiv 1811.10792",
        .exchanges_weights = true},

@@ -33,7 +33,7 @@ AlgorithmEntry signsgd_majority_entry() {
   return algorithm_entry(
       {.name = "signsgd_majority",
        .doc = "Synchronous SGD on a majority vote of the workers' gradient signs",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Bernstein et al., signSGD, arXiv 1802.04434, 1810.05291"},
       train_on_coded_gradients<Options, coded_average>,

@@ -56,7 +56,7 @@ AlgorithmEntry slowmo_entry() {
   return algorithm_entry(
       {.name = "slowmo",
        .doc = "Local SGD with a slow momentum over its averages",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "FH",
        .source = "Wang et al., SlowMo, arXiv 1910.00643",
        .exchanges_weights = true},

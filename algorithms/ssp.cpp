@@ -93,8 +93,8 @@ AlgorithmEntry ssp_entry() {
   return algorithm_entry(
       {.name = "ssp",
        .doc = "Servers apply updates as they arrive; no worker is far ahead of the slowest",
-       .trigram = kAsyncFullCentralised,
-       .trigram_with_codec = kAsyncLowCentralised,
+       .trigram = kAsyncFullPrecisionCentralised,
+       .trigram_with_codec = kAsyncLowPrecisionCentralised,
        .execution_options = "",
        .source = "Ho et al., Stale Synchronous Parallel, NIPS 2013"},
       train,

@@ -96,7 +96,7 @@ AlgorithmEntry swarm_sgd_entry() {
   return algorithm_entry(
       {.name = "swarm_sgd",
        .doc = "Workers step alone and average their models in random pairs",
-       .trigram = kAsyncFullDecentralised,
+       .trigram = kAsyncFullPrecisionDecentralised,
        .execution_options = "",
        .source = "Nadiradze et al., SwarmSGD, arXiv 1910.12308"},
       train,

@@ -58,7 +58,7 @@ AlgorithmEntry terngrad_entry() {
   return algorithm_entry(
       {.name = "terngrad",
        .doc = "Synchronous SGD on gradients rounded at random to three values, without bias",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Wen et al., TernGrad, arXiv 1705.07878"},
       train,

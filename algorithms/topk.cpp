@@ -28,7 +28,7 @@ AlgorithmEntry topk_entry() {
   return algorithm_entry(
       {.name = "topk",
        .doc = "Synchronous SGD on the largest elements of each gradient",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Stich et al., arXiv 1809.07599; Renggli et al., SparCML, arXiv 1802.08021"},
       train_on_coded_gradients<Options, gathered_average>, coding_fields<Options>("gradients"),

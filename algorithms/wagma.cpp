@@ -93,8 +93,8 @@ AlgorithmEntry wagma_entry() {
   return algorithm_entry(
       {.name = "wagma",
        .doc = "Workers average models in changing groups that do not wait for late ones",
-       .trigram = kAsyncFullDecentralised,
-       .trigram_with_codec = kAsyncLowDecentralised,
+       .trigram = kAsyncFullPrecisionDecentralised,
+       .trigram_with_codec = kAsyncLowPrecisionDecentralised,
        .execution_options = "F",
        .source = "Li et al., WAGMA-SGD, arXiv 2005.00124",
        .exchanges_weights = true},

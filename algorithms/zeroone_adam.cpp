@@ -86,7 +86,7 @@ AlgorithmEntry zeroone_adam_entry() {
   return algorithm_entry(
       {.name = "zeroone_adam",
        .doc = "Adam on signs: the variance is updated less and less often, then local steps begin",
-       .trigram = kSyncLowCentralised,
+       .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Lu et al., 0/1 Adam, arXiv 2202.06009",
        .exchanges_moment = true},

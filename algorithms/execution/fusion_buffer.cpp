@@ -12,13 +12,13 @@
 
 namespace trigram {
 
-// In a cycle a rank receives at most one message with a given source and tag, except for
-// `kReadyTag`, and messages of one source stay in order. So a message from a rank that is one cycle
-// ahead cannot be confused with a message of this cycle.
-
 /// The allreduce by which the ranks agree in a cycle: recursive doubling on the control plane, like
 /// MPI's allreduce of a few bytes. It takes the latencies of lg P messages, and of two more if P is
 /// not a power of two.
+///
+/// At each rank, every tag of the allreduce has one sender, and messages of one sender with one tag
+/// stay in order. The message of a rank that is already in the next allreduce is therefore received
+/// only there. (Messages with kReadyTag come from the rank itself.)
 class FusionBuffer::Negotiation {
  public:
   Negotiation() = default;
@@ -76,13 +76,13 @@ OptionType<std::optional<FusionCycle>> fusion_buffer_kind() {
                  "Number of successive small allreduces by which the ranks agree in each cycle")));
 }
 
-/// State shared by the tasks. The main stream uses it between iterations, and the negotiation
-/// stream otherwise.
-struct FusionBuffer::Agent {
+/// State shared by the main stream and the task on the negotiation stream. The main stream uses it
+/// between iterations, the task during an iteration (when the main stream only reads `control`).
+struct FusionBuffer::NegotiationState {
   FusionCycle cycle;
   Exchange exchange;
   Tensor gradients;
-  std::vector<Tensor> buckets;  // the buckets' gradients, one after another
+  std::vector<Tensor> buckets;  // the buckets' parts of `gradients`, which adjoin in this order
   WorkList exchanges;           // of this iteration
   Control* control = nullptr;   // of the negotiation stream
   Negotiation negotiation;
@@ -90,7 +90,8 @@ struct FusionBuffer::Agent {
 
   /// Runs cycles until all buckets of an iteration have been handed to `comm`.
   void run_cycles(Context c, Stream& comm, long step) {
-    std::size_t ready = 0, begin = 0;  // number of ready buckets; first element not yet issued
+    std::size_t ready = 0;          // number of ready buckets of this rank
+    std::size_t first_element = 0;  // the first element of `gradients` that is not yet issued
     for (std::size_t issued = 0; issued < buckets.size();) {
       // If the cycle time is 0, a cycle starts only when a bucket becomes ready.
       while (cycle.cycle_s == 0 && ready <= issued) {
@@ -104,7 +105,8 @@ struct FusionBuffer::Agent {
       const auto agreed = negotiate(c, ready);
       if (!agreed) return;
       while (issued < *agreed)
-        begin = fuse(c, comm, {static_cast<int>(issued), step}, issued, *agreed, begin);
+        first_element =
+            fuse(c, comm, {static_cast<int>(issued), step}, issued, *agreed, first_element);
     }
   }
 
@@ -123,11 +125,13 @@ struct FusionBuffer::Agent {
     return agreed;
   }
 
-  /// Submits one exchange to `comm`: of bucket `issued`, whose first element is `begin`, and of as
-  /// many of the next buckets below `agreed` as also fit the buffer. Advances `issued` past them.
-  /// Returns the first element of the next bucket.
+  /// Submits one exchange to `comm`. It covers the next bucket (number `issued`, beginning at
+  /// element `first_element`), and those after it, up to `agreed`, that still fit the buffer.
+  /// Advances `issued` past them. Returns the first element of the bucket after them.
   std::size_t fuse(Context c, Stream& comm, Slot slot, std::size_t& issued, std::size_t agreed,
-                   std::size_t begin) {
+                   std::size_t first_element) {
+    // priced_numel(): elements as the simulator charges them, which may differ from those held in
+    // memory.
     std::size_t count = 0, priced = 0;
     do {
       count += buckets[issued].numel();
@@ -135,37 +139,37 @@ struct FusionBuffer::Agent {
     } while (++issued < agreed &&
              (priced + buckets[issued].priced_numel()) * size_of(DType::f32) <= cycle.buffer_bytes);
     exchanges.push_back(
-        comm.submit(c, [exchange = exchange, x = gradients.slice(begin, count, priced),
+        comm.submit(c, [exchange = exchange, x = gradients.slice(first_element, count, priced),
                         slot](Context k) { exchange(k, x, slot); }));
-    return begin + count;
+    return first_element + count;
   }
 };
 
 FusionBuffer::FusionBuffer(Context ctx, Run& run, const FusionCycle& cycle, Exchange exchange)
     : run_(run),
-      agent_(std::make_shared<Agent>(cycle, across(run.execution, std::move(exchange)),
-                                     run.workload.gradients())),
+      state_(std::make_shared<NegotiationState>(cycle, across(run.execution, std::move(exchange)),
+                                                run.workload.gradients())),
       comm_(ctx.stream->fork("comm")),
       negotiation_(ctx.stream->fork("negotiation")),
       ready_(ctx.stream->fork("ready")) {
-  for (const Bucket& bucket : run.workload.buckets()) agent_->buckets.push_back(bucket.grad);
-  ctx.stream->wait(*negotiation_->submit(ctx, [agent = agent_](Context c) {
-    agent->control = c.control;
-    agent->negotiation = Negotiation(c);
+  for (const Bucket& bucket : run.workload.buckets()) state_->buckets.push_back(bucket.grad);
+  ctx.stream->wait(*negotiation_->submit(ctx, [state = state_](Context c) {
+    state->control = c.control;
+    state->negotiation = Negotiation(c);
   }));
 }
 
 FusionBuffer::~FusionBuffer() = default;
 
 void FusionBuffer::step(Context ctx) {
-  agent_->exchanges.clear();
+  state_->exchanges.clear();
   const auto negotiated =
-      negotiation_->submit(ctx, [agent = agent_, comm = comm_.get(), step = run_.steps.current()](
-                                    Context c) { agent->run_cycles(c, *comm, step); });
-  // The stream `ready_` reaches this task when the bucket's gradient is complete. The task then
-  // posts the number of ready buckets to the negotiation stream.
+      negotiation_->submit(ctx, [state = state_, comm = comm_.get(), step = run_.steps.current()](
+                                    Context c) { state->run_cycles(c, *comm, step); });
+  // Submits to `ready_` a task that waits until the bucket's gradient is complete, and then posts
+  // the number of ready buckets to the negotiation stream.
   auto announce = [&](const Bucket& bucket) {
-    ready_->submit(ctx, [control = agent_->control, count = bucket.index + 1](Context c) {
+    ready_->submit(ctx, [control = state_->control, count = bucket.index + 1](Context c) {
       c.stream->synchronize();
       control->post(c.world_rank, kReadyTag, count);
     });
@@ -177,7 +181,7 @@ void FusionBuffer::step(Context ctx) {
   });
   if (!overlap) announce(run_.workload.buckets().back());
   ctx.stream->wait(*negotiated);
-  wait_for(ctx, agent_->exchanges);
+  wait_for(ctx, state_->exchanges);
   for (Bucket& bucket : run_.workload.buckets()) run_.optimizer.step(ctx, bucket);
 }
 

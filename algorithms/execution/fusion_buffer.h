@@ -47,9 +47,9 @@ class FusionBuffer {
 
  private:
   class Negotiation;
-  struct Agent;
+  struct NegotiationState;
   Run& run_;
-  std::shared_ptr<Agent> agent_;
+  std::shared_ptr<NegotiationState> state_;
   // Destroyed in reverse order, since a later stream submits to an earlier one.
   std::unique_ptr<Stream> comm_, negotiation_, ready_;
 };

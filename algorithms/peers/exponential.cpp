@@ -36,11 +36,13 @@ class OnePeerExponential final : public PeerGraph {
   bool directed() const override { return true; }
 };
 
-enum class Hops { multiples, powers };
+/// Selects one of the two graphs below: `multiples` stands for NPeerExponential, `powers` for
+/// SuccessivePowers.
+enum class HopRule { multiples, powers };
 
-struct SeveralPeers {
+struct NPeerOptions {
   std::int64_t peers = 2;
-  Hops hops = Hops::multiples;
+  HopRule hops = HopRule::multiples;
 };
 
 /// Hops j (d+1)^i for j = 1..d in each step; i cycles from 0 through all values with (d+1)^i < P
@@ -68,26 +70,28 @@ class NPeerExponential final : public PeerGraph {
   long peers_;
 };
 
-/// Hops 2^((i + j) mod R) for j = 0..d-1 in each step, which are d successive powers of two; R =
-/// floor(log2 P), and i cycles from 0 (the stochastic gradient push in the released code of
-/// WAGMA-SGD, with d = 2).
+/// In step t, the hops are 2^((t + j) mod R) for j = 0..d-1, with R = floor(log2 P): d successive
+/// powers of two, which wrap around after 2^(R-1) (the stochastic gradient push in the released
+/// code of WAGMA-SGD, with d = 2).
 class SuccessivePowers final : public PeerGraph {
  public:
   explicit SuccessivePowers(long peers) : peers_(peers) {}
   Peers peers(int rank, int size, long step) const override {
     if (size == 1) return {};
     std::vector<long> hops;
-    for (long j = 0; j < peers_; ++j) hops.push_back(1L << (step + j) % powers(size));
+    for (long j = 0; j < peers_; ++j) hops.push_back(1L << (step + j) % floor_log2(size));
     return by_hops(rank, size, hops);
   }
   long period(int size) const override {
-    const bool all_equally_often = peers_ % powers(size) == 0;
-    return all_equally_often ? 1 : powers(size);
+    // If d is a multiple of R, every step uses each power d/R times.
+    const bool same_in_every_step = peers_ % floor_log2(size) == 0;
+    return same_in_every_step ? 1 : floor_log2(size);
   }
   bool directed() const override { return true; }
 
  private:
-  static long powers(int size) { return std::max(1, powers_below(size + 1) - 1); }
+  /// R; 1 for a single rank, which has no hops.
+  static long floor_log2(int size) { return std::max(1, powers_below(size + 1) - 1); }
   long peers_;
 };
 
@@ -107,16 +111,18 @@ PeerGraphEntry one_peer_exponential_graph() {
 PeerGraphEntry n_peer_exponential_graph() {
   return component<PeerGraph, std::uint64_t>(
       "n_peer_exponential",
-      "Directed: to d ranks, j (d+1)^i ahead for j = 1..d and i in turn (arXiv 1811.10792)",
-      FieldTable<SeveralPeers>{}
-          .field("peers", &SeveralPeers::peers, integer(1, 64),
+      "Directed: to the d ranks that are j (d+1)^i ahead, j = 1..d; i advances by one in each "
+      "step and wraps around (arXiv 1811.10792)",
+      FieldTable<NPeerOptions>{}
+          .field("peers", &NPeerOptions::peers, integer(1, 64),
                  "d: number of ranks to send to per step")
-          .field("hops", &SeveralPeers::hops,
-                 one_of<Hops>({{"multiples", Hops::multiples}, {"powers", Hops::powers}}),
+          .field("hops", &NPeerOptions::hops,
+                 one_of<HopRule>({{"multiples", HopRule::multiples}, {"powers", HopRule::powers}}),
                  "Distances ahead: multiples of a power of d+1, or d successive powers of two, "
                  "starting one power higher in each step (released code of WAGMA-SGD)"),
-      [](const SeveralPeers& options, std::uint64_t) -> std::unique_ptr<PeerGraph> {
-        if (options.hops == Hops::powers) return std::make_unique<SuccessivePowers>(options.peers);
+      [](const NPeerOptions& options, std::uint64_t) -> std::unique_ptr<PeerGraph> {
+        if (options.hops == HopRule::powers)
+          return std::make_unique<SuccessivePowers>(options.peers);
         return std::make_unique<NPeerExponential>(options.peers);
       });
 }

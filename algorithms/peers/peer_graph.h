@@ -43,7 +43,7 @@ class PeerGraph {
 
 // Helpers for graphs that compute their rows of the mixing matrix.
 
-/// The rank `hops` ahead of `rank` on the circle of `size` ranks; hops may be negative.
+/// The rank `hops` ahead of `rank`, where rank 0 follows rank size - 1; hops may be negative.
 inline int around(int rank, long hops, int size) {
   return static_cast<int>(((rank + hops) % size + size) % size);
 }

@@ -47,7 +47,7 @@ AlgorithmEntry proximal_sgd_entry() {
   return algorithm_entry(
       {.name = "proximal_sgd",
        .doc = "Workers step alone, pulled back to the last average, and average every few steps",
-       .trigram = kSyncFullCentralised,
+       .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "H",
        .source = "Li et al., FedProx, arXiv 1812.06127"},
       train,
