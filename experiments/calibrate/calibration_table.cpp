@@ -25,10 +25,11 @@ std::string window_row(const WindowProbe& w) {
   };
   const double round_trip_ms = 1e3 * w.round_trip_s;
   if (!w.measurable())
-    return row(w.round_trip_s < WindowProbe::kLeastRoundTrip_s
-                   ? fmt::format("not measured: the round trip of {:.4g} ms is too short to tell",
-                                 round_trip_ms)
-                   : "not measured: expected three ranks, to compare one connection with two");
+    return row(
+        w.round_trip_s < WindowProbe::kLeastRoundTrip_s
+            ? fmt::format("not measured: the round trip of {:.4g} ms is too short to tell",
+                          round_trip_ms)
+            : "not measured: at least three ranks are needed, to compare one connection with two");
   const std::string rates = fmt::format(
       "one connection moves {:.4g} MB/s at a round trip of {:.4g} ms, {} together {:.4g} MB/s",
       1e-6 * w.one_Bps, round_trip_ms, w.connections, 1e-6 * w.together_Bps);

@@ -12,8 +12,9 @@
 namespace trigram {
 namespace {
 
-/// A stream that records charged costs instead of spending their time. It has no accelerator
-/// events, so mark() returns null. It forwards all other calls.
+/// A stream that records charged costs instead of spending their time, and forwards other calls.
+/// mark() is not forwarded: it keeps Stream's default, null, because this stream records no
+/// accelerator events.
 class CostRecorder final : public Stream {
  public:
   explicit CostRecorder(Stream& inner) : inner_(inner) {}

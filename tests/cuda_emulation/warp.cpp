@@ -31,7 +31,9 @@ void check_partners(const Lanes& lanes, const Thread& thread) {
     if (other.state == Thread::waiting && other.in_warp &&
         (other.mask != thread.mask || other.op != thread.op ||
          other.site.line() != thread.site.line())) {
-      fail(describe(thread) + " meets " + describe(other) + " in another operation of its warp");
+      fail(describe(thread) + " needs " + describe(other) +
+           " in the same warp operation with the same mask, but that thread waits in a different "
+           "one");
     }
   }
 }
@@ -87,7 +89,7 @@ unsigned long long warp_operation(WarpOp op, unsigned mask, unsigned long long b
   thread.state = Thread::waiting;
   if (all_arrived(lanes, mask)) exchange(lanes, thread);
   else let_others_run();
-  return thread.bits;
+  return thread.bits;  // exchange() has replaced the input by the result
 }
 
 }  // namespace cuda_emulation

@@ -3,26 +3,27 @@
 #include "algorithms/registry.h"
 #include "tests/support/training.h"
 
-// The algorithms that tests of all algorithms run, and their properties.
+// The list of algorithm configurations for tests that cover every algorithm, and functions that
+// query them.
 namespace trigram::test {
 
 void PrintTo(const NamedAlgorithm& algorithm, std::ostream* out) { *out << algorithm.name; }
 
 namespace {
 
-/// A list of algorithms. Each is named after its "name", with a suffix.
+/// A list of algorithm configurations. Each is named after its "name", with a suffix.
 struct NamedAlgorithms {
   void add(const std::string& suffix, const Json& spec) {
     all.push_back({spec.at("name").get<std::string>() + suffix, spec});
   }
-  /// Adds the algorithm without and with a hierarchy.
+  /// Adds two configurations of an algorithm: without and with hierarchical execution.
   void add_both(const std::string& suffix, Json spec) {
     for (const bool hierarchical : {false, true}) {
       spec["hierarchical"] = hierarchical;
       add(suffix + (hierarchical ? "_hierarchical" : ""), spec);
     }
   }
-  /// The same for each of `choices` of an option, which are added to the suffix.
+  /// Calls add_both once for each value in `choices` of `option`; the value is the suffix.
   void add_choices(const std::string& name, const std::string& option,
                    const std::vector<std::string>& choices) {
     for (const std::string& choice : choices)

@@ -44,7 +44,7 @@ std::vector<double> simulate_phantoms(const Cluster& cluster,
       options);
 }
 
-double last_of(const std::vector<double>& ends_s) {
+double latest_end_s(const std::vector<double>& ends_s) {
   return ends_s.empty() ? -1 : std::ranges::max(ends_s);
 }
 

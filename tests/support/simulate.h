@@ -25,7 +25,7 @@ std::vector<double> simulate_phantoms(const Cluster& cluster,
                                       const SimOptions& options = {});
 
 /// The time at which the last rank has ended; -1 if the simulation has failed.
-double last_of(const std::vector<double>& ends_s);
+double latest_end_s(const std::vector<double>& ends_s);
 
 /// The message of the exception that ends the simulation of `body`. Fails the calling test if there
 /// is none. The message of a HangError gets the prefix "hang: ".

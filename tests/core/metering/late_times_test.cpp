@@ -74,17 +74,20 @@ TEST(LateTimes, AreCountedAfterTheirStreamIsDestroyed) {
   MeterOptions options;
   options.sink = [&](const Event& event) { events.push_back(event); };
   const auto meter = instrument(lone.ctx, std::move(options));
+  // On the heap, so that a sanitizer notices if an event refers to the destroyed stream's name.
   const std::string name = "a name that is too long for a string to hold within itself";
   meter->context().stream->fork(name)->submit(meter->context(), [](const Context& c) {
     c.stream->compute(1);
-    const Transfer itself[] = {{Transfer::send, Tensor::phantom(5, DType::u8, 5), 0}};
-    c.comm->transfer(itself);
+    const Transfer to_itself[] = {{Transfer::send, Tensor::phantom(5, DType::u8, 5), 0}};
+    c.comm->transfer(to_itself);
   });
   EXPECT_EQ(meter->counters().communication_s, 0);
   EXPECT_TRUE(events.empty());
   known = true;
-  EXPECT_EQ(meter->counters().communication_s, 1);  // one second from event to event
-  ASSERT_EQ(events.size(), 3u);                     // the computation; the batch, and its message
+  // Successive marks are one second apart.
+  EXPECT_EQ(meter->counters().communication_s, 1);
+  // One each for the computation, the call of transfer(), and its only message.
+  ASSERT_EQ(events.size(), 3u);
   for (const Event& event : events) {
     EXPECT_EQ(event.stream, name);
     EXPECT_EQ(event.end_s - event.begin_s, 1);

@@ -18,10 +18,15 @@ struct Problem {
         gradients(host.empty(options.dimension)) {
     model.initialise(weights.floats());
   }
+  /// Computes the gradient at `weights`. Every call draws new noise and overwrites the last result.
   std::span<float> gradient() {
     model.forward(host, weights);
     model.backward(host, weights, gradients, [] {});
     return gradients.floats();
+  }
+  std::vector<float> gradient_copy() {
+    const std::span<float> g = gradient();
+    return {g.begin(), g.end()};
   }
   void move_to(std::span<const float> w) { std::ranges::copy(w, weights.floats().begin()); }
 
@@ -49,7 +54,7 @@ TEST(Quadratic, GradientVanishesAtTheOptimumOnly) {
 
 TEST(Quadratic, GradientAgreesWithFiniteDifferences) {
   Problem p({.dimension = 9, .condition = 4, .tensors = 2});
-  const std::vector<float> g(p.gradient().begin(), p.gradient().end());
+  const std::vector<float> g = p.gradient_copy();
   for (std::size_t i = 0; i < 9; ++i) {
     auto loss_at = [&](float x) {
       p.weights.floats()[i] = x;
@@ -66,7 +71,8 @@ TEST(Quadratic, EigenvaluesSpanTheConditionNumber) {
   // Power iteration on the Hessian H, and on I - H, whose largest eigenvalue is 1 - 1/condition.
   const double condition = 8;
   Problem p({.dimension = 12, .condition = condition});
-  const std::vector<float> offset(p.gradient().begin(), p.gradient().end());
+  // H v = gradient(v) - gradient(0).
+  const std::vector<float> gradient_at_zero = p.gradient_copy();
   auto largest = [&](bool complement) {
     std::vector<float> v(12, 0.0f);
     Philox random(1, 0, 0, Purpose::data_set);
@@ -78,7 +84,7 @@ TEST(Quadratic, EigenvaluesSpanTheConditionNumber) {
       p.move_to(v);
       const auto g = p.gradient();
       for (std::size_t i = 0; i < 12; ++i) {
-        const float hv = g[i] - offset[i];
+        const float hv = g[i] - gradient_at_zero[i];
         v[i] = complement ? v[i] - hv : hv;
       }
       eigenvalue = norm(v);
@@ -96,13 +102,14 @@ TEST(Quadratic, GradientDescentConvergesAtTheRateOfItsCondition) {
     const auto g = p.gradient();
     for (std::size_t i = 0; i < 30; ++i) p.weights.floats()[i] -= g[i];
   }
-  // With step length 1 the slowest component shrinks by 1 - 1/10 per step.
+  // With step length 1, each step multiplies the slowest component by 1 - 1/10, and its part of the
+  // loss by the square of that.
   EXPECT_LT(p.model.evaluate(p.weights.floats(), kAllSamples).loss, start * std::pow(0.9, 100));
 }
 
 TEST(Quadratic, NoiseHasItsDeviationAndMeanZero) {
   Problem quiet({.dimension = 50}), noisy({.dimension = 50, .noise = 0.5});
-  const std::vector<float> mean(quiet.gradient().begin(), quiet.gradient().end());
+  const std::vector<float> mean = quiet.gradient_copy();
   double sum = 0, squares = 0;
   for (int step = 0; step < 200; ++step) {
     const auto g = noisy.gradient();
@@ -118,7 +125,7 @@ TEST(Quadratic, NoiseIsKeyedByRankAndStep) {
   auto draw = [&](int rank, int steps) {
     Problem p(options, rank, 2);
     for (int step = 0; step < steps; ++step) p.gradient();
-    return std::vector<float>(p.gradient().begin(), p.gradient().end());
+    return p.gradient_copy();
   };
   Problem first(options, 0, 2), again(options, 0, 2), other(options, 1, 2);
   const auto a = first.gradient();
@@ -134,16 +141,17 @@ TEST_P(Heterogeneous, TheMeanObjectiveHasTheKnownOptimum) {
   const int ranks = GetParam();
   const QuadraticOptions options{.dimension = 16, .heterogeneity = 2};
   std::vector<double> mean(16, 0.0);
-  double spread = 0;
+  double sum_of_norms = 0;
   for (int rank = 0; rank < ranks; ++rank) {
     Problem p(options, rank, ranks);
     p.move_to(p.model.optimum());
     const auto g = p.gradient();
-    spread += norm(g);
+    sum_of_norms += norm(g);
     for (std::size_t i = 0; i < 16; ++i) mean[i] += g[i];
   }
   for (double g : mean) EXPECT_NEAR(g, 0, 1e-4);
-  EXPECT_EQ(spread > 1, ranks > 1);
+  // The gradients of several ranks cancel out at the common optimum, but are not zero.
+  EXPECT_EQ(sum_of_norms > 1, ranks > 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Heterogeneous, ::testing::Values(1, 2, 5, 8));

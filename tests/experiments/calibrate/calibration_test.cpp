@@ -68,10 +68,11 @@ TEST(LineFit, SharesOneOverheadBetweenKinds) {
   EXPECT_GT(between[0].overhead_s, 4e-6);
   EXPECT_LT(between[0].overhead_s, 6e-6);
 
-  // A value between the two would exceed the duration of most operations of the first kind.
-  const std::vector<std::vector<Sample>> short_one = {samples_of(3e-6, 1e-13),
-                                                      samples_of(6e-6, 1e-13)};
-  const auto shortest = fit_lines(short_one);
+  // An overhead between 3 us and 6 us would exceed most times of the first kind, so the shared
+  // overhead is the shortest measured time.
+  const std::vector<std::vector<Sample>> overhead_dominates = {samples_of(3e-6, 1e-13),
+                                                               samples_of(6e-6, 1e-13)};
+  const auto shortest = fit_lines(overhead_dominates);
   EXPECT_NEAR(shortest[0].overhead_s, 3e-6 + 1e3 * 1e-13, 1e-12);
   for (const LineFit& fit : shortest) EXPECT_GT(fit.seconds_per_unit, 0);
 
@@ -92,15 +93,16 @@ Accelerator test_accelerator() {
 
 /// The times that an accelerator with these rates would take, by probe names.
 Calibration measured_on(const Accelerator& a, const LinkSpec& link) {
-  const auto rate = [&](double per_s, int launches = 1) {
+  const auto times_at = [&](double per_s, int launches = 1) {
     return samples_of(launches * a.launch_overhead_s, 1 / per_s);
   };
   Calibration c;
-  c.probes = {{"sgd", rate(a.memory_Bps), {}},
-              {"axpby", rate(a.reduction_Bps), {}},
-              {"copy", rate(a.copy_Bps), {}},
-              {"encode", rate(a.codec_Bps, 3), {}},  // rate of minmax_uint8
-              {"decode", rate(a.codec_Bps), {}},
+  c.probes = {{"sgd", times_at(a.memory_Bps), {}},
+              {"axpby", times_at(a.reduction_Bps), {}},
+              {"copy", times_at(a.copy_Bps), {}},
+              // The default codec, minmax_uint8, launches three kernels to encode.
+              {"encode", times_at(a.codec_Bps, 3), {}},
+              {"decode", times_at(a.codec_Bps), {}},
               {"gemm", samples_of(0, 1 / a.flops_per_s), {}, "FLOP"},
               {"sendrecv", samples_of(link.latency_s, 1 / link.bandwidth_Bps), {}}};
   return c;
@@ -131,8 +133,8 @@ TEST(Calibration, PutsTheRateOfCodecsBetweenEncodingAndDecoding) {
   EXPECT_LT(c.cluster.accelerator.codec_Bps, 300e9);
 }
 
-/// One connection moves 6.5 MB/s, and three connections together move 19 MB/s.
 TEST(Calibration, DescribesAWindowOnlyIfItLimitsAConnection) {
+  // Three connections together are faster than one: the window limits a connection.
   Calibration c = measured_on(test_accelerator(), {6.5e6, 5e-3});
   c.window = WindowProbe{.round_trip_s = 10e-3, .connections = 3, .one_Bps = 6.5e6};
   c.window->together_Bps = 19e6;
@@ -145,6 +147,7 @@ TEST(Calibration, DescribesAWindowOnlyIfItLimitsAConnection) {
       std::string::npos)
       << calibration_table(c);
 
+  // Together they are hardly faster: the link is the limit.
   c = measured_on(test_accelerator(), {6.5e6, 5e-3});
   c.window = WindowProbe{.round_trip_s = 10e-3, .connections = 3, .one_Bps = 6.5e6};
   c.window->together_Bps = 7e6;
@@ -157,7 +160,8 @@ TEST(Calibration, DescribesAWindowOnlyIfItLimitsAConnection) {
   c.window->together_Bps = 0;
   describe(c, 4);
   EXPECT_FALSE(c.cluster.transport.tcp.has_window());
-  EXPECT_NE(calibration_table(c).find("not measured: expected three ranks"), std::string::npos);
+  EXPECT_NE(calibration_table(c).find("not measured: at least three ranks are needed"),
+            std::string::npos);
   c.window->round_trip_s = 20e-6;
   EXPECT_NE(calibration_table(c).find("not measured: the round trip of 0.02 ms"),
             std::string::npos);
@@ -190,13 +194,13 @@ TEST(DeviceProbes, CountTheTrafficFromWhichTheSimulatorComputesTimes) {
   }
 }
 
-TEST(SecondsOf, IsTheMeanOfABatch) {
+TEST(SecondsOf, IsTheMedianOfIterationsEachTheMeanOfItsBatch) {
   test::RecordingStream stream;
   Context ctx;
   ctx.stream = &stream;
   const auto run = [&] { stream.compute(stream.computations % 2 ? 1.0 : 3.0); };
   SizeRange sizes{.iterations = 3, .warm_up = 2};
-  EXPECT_EQ(seconds_of(ctx, sizes, run), 3);  // quantile of 3, 1 and 3
+  EXPECT_EQ(seconds_of(ctx, sizes, run), 3);  // without batches: the median of 3, 1 and 3
   EXPECT_EQ(stream.computations, 2 + 3);
   stream = {};
   sizes.batch_s = 7.5;  // 3 + 1 + 3 + 1 reaches this
@@ -224,10 +228,12 @@ TEST(RingSeconds, AddsUpStepsAndReductions) {
   cluster.nodes = 4;
   cluster.inter = {1e9, 1e-5};
   cluster.accelerator = {"", 1e15, 1e10, 1e-6};
-  // Six steps of 1 MB, and three reductions that pass over it three times.
+  // Six steps of 1 MB each. Three of them are followed by a reduction, which causes 3 MB of memory
+  // traffic.
   EXPECT_NEAR(ring_seconds(cluster, 4e6), 6 * (1e-5 + 1e-3) + 3 * (1e-6 + 3e-4), 1e-12);
   cluster.transport.tcp.window_bytes = 1e4;  // per round trip of 20 us: half the bandwidth
-  // A hundred windows; the last one leaves immediately.
+  // A hundred windows. 99 of them take a round trip each; the last takes only its transmission
+  // (10 us) and the latency (10 us).
   const double step_s = 1e-5 + 99 * 2e-5 + 1e-5;
   EXPECT_NEAR(ring_seconds(cluster, 4e6), 6 * step_s + 3 * (1e-6 + 3e-4), 1e-12);
 }

@@ -26,7 +26,7 @@ Cluster loaded(double load, double flow_bytes = 1e6, int seed = 1, int nodes = 4
 
 /// The duration of one message of `bytes` bytes from every rank to the next.
 double shift_s(const Cluster& cluster, double bytes) {
-  return last_of(simulate(cluster, [&](const Context& ctx) {
+  return latest_end_s(simulate(cluster, [&](const Context& ctx) {
     const int P = ctx.size();
     const Tensor x = phantom_bytes(static_cast<std::size_t>(bytes));
     const Transfer batch[] = {{Transfer::recv, x, (ctx.rank() + P - 1) % P},

@@ -75,7 +75,7 @@ Cluster described(const std::vector<Point>& points) {
 
 double allreduce_s(Cluster cluster, int streams, double bytes) {
   cluster.transport.streams = streams;
-  return last_of(simulate(cluster, [&](Context ctx) {
+  return latest_end_s(simulate(cluster, [&](Context ctx) {
     const auto numel = static_cast<std::size_t>(bytes / sizeof(float));
     NullDevice phantoms;
     ctx.device = &phantoms;

@@ -66,7 +66,7 @@ TEST(Overlap, HasNoEffectByDefault) {
 }
 
 TEST(Overlap, DoesNotSlowMessages) {
-  EXPECT_NEAR(last_of(ends(slowed(), 30)), 30 * kMessage_s, 1e-12);
+  EXPECT_NEAR(latest_end_s(ends(slowed(), 30)), 30 * kMessage_s, 1e-12);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ Cluster with(const Efficiency& efficiency, int workers = 1) {
 
 double last_end_s(const Cluster& cluster, const std::function<void(const Context&)>& body) {
   NullDevice phantoms;  // operations on this device take no time
-  return last_of(simulate(cluster, [&](Context ctx) {
+  return latest_end_s(simulate(cluster, [&](Context ctx) {
     ctx.device = &phantoms;
     body(ctx);
     return ctx.stream->now();

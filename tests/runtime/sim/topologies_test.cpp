@@ -18,22 +18,22 @@ constexpr std::size_t kBytes = 1'000'000;
 constexpr double kNic_Bps = 1e9, kLatency = 10e-6;
 
 double all_to_all_s(const Cluster& cluster) {
-  return last_of(simulate(cluster, [](const Context& c) { return send_to_all(c, kBytes); }));
+  return latest_end_s(simulate(cluster, [](const Context& c) { return send_to_all(c, kBytes); }));
 }
 
 void expect_all_to_all(const Cluster& cluster, double most_loaded_s) {
   EXPECT_NEAR(all_to_all_s(cluster) / (kLatency + most_loaded_s), 1, 1e-6);
 }
 
-/// Expects a time within 2 % of that of the bisection: traffic is balanced over the bisection,
-/// which is the bottleneck.
+/// Expects the all-to-all to take, within 2 %, the time that its traffic needs to cross the
+/// bisection: the bisection is the bottleneck, and its links are equally loaded.
 void expect_bisection_limited(const Cluster& cluster) {
   const double bisection_s = bisection_all_to_all_s(
       cluster.ranks(), kBytes, make_network(cluster)->bisection().bandwidth_Bps);
   EXPECT_NEAR(all_to_all_s(cluster) / bisection_s, 1, 0.02);
 }
 
-TEST(AllToAll, OnFatTreesTakesTheMostLoadedLink) {
+TEST(AllToAll, OnFatTreesIsLimitedByTheMostLoadedLink) {
   for (const int k : {4, 6})
     for (const double link_Bps : {1e9, 0.25e9}) {
       const Json topology = {{"kind", "fat_tree"}, {"k", k}, {"bandwidth", MBps(link_Bps)}};
@@ -47,7 +47,7 @@ Cluster tapered(int nodes, int per_leaf, int taper) {
       {{"kind", "fat_tree"}, {"nodes_per_leaf", per_leaf}, {"taper", taper}}, nodes);
 }
 
-TEST(AllToAll, OnTaperedFatTreesTakesTheMostLoadedLink) {
+TEST(AllToAll, OnTaperedFatTreesIsLimitedByTheMostLoadedLink) {
   for (const int taper : {1, 2, 4})
     expect_all_to_all(tapered(32, 8, taper),
                       leaves_all_to_all_s(32, 8, taper, kBytes, {kNic_Bps, kNic_Bps}));
@@ -64,7 +64,7 @@ Cluster torus(const std::vector<int>& dimensions, double link_Bps) {
       {{"kind", "torus"}, {"dimensions", dimensions}, {"bandwidth", MBps(link_Bps)}}, nodes);
 }
 
-TEST(AllToAll, OnToriTakesTheMostLoadedLink) {
+TEST(AllToAll, OnToriIsLimitedByTheMostLoadedLink) {
   for (const std::vector<int>& dimensions :
        std::vector<std::vector<int>>{{8}, {5}, {6}, {4, 4}, {8, 4}, {3, 6}, {2, 3, 4}})
     for (const double link_Bps : {1e9, 0.1e9})
@@ -78,7 +78,7 @@ TEST(AllToAll, OnToriIsLimitedByTheBisection) {
     expect_bisection_limited(torus(dimensions, 0.2e9));
 }
 
-/// A dragonfly with a h + 1 groups.
+/// A dragonfly with `a` * `h` + 1 groups, the largest number possible.
 Cluster dragonfly(int p, int a, int h, double local_Bps, double global_Bps) {
   const int g = a * h + 1;
   return cluster_with_topology({{"kind", "dragonfly"},
@@ -91,7 +91,7 @@ Cluster dragonfly(int p, int a, int h, double local_Bps, double global_Bps) {
                                p * a * g);
 }
 
-TEST(AllToAll, OnDragonfliesTakesTheMostLoadedLink) {
+TEST(AllToAll, OnDragonfliesIsLimitedByTheMostLoadedLink) {
   for (const auto& [local_Bps, global_Bps] :
        {std::pair{4e9, 1e9}, {0.5e9, 1e9}, {4e9, 0.2e9}, {4e9, 4e9}})
     expect_all_to_all(dragonfly(2, 4, 2, local_Bps, global_Bps),
@@ -99,17 +99,17 @@ TEST(AllToAll, OnDragonfliesTakesTheMostLoadedLink) {
 }
 
 TEST(AllToAll, OnDragonfliesIsLimitedByTheBisection) {
-  // The number of groups, six, is even.
+  // Six groups: an even number, so the bisection has three whole groups on either side.
   expect_bisection_limited(dragonfly(2, 5, 1, 4e9, 0.2e9));
 }
 
-TEST(AllToAll, OnAFlatNetworkTakesTheNics) {
+TEST(AllToAll, OnAFlatNetworkIsLimitedByTheNics) {
   expect_all_to_all(cluster_with_topology("flat", 24), 23 * kBytes / kNic_Bps);
 }
 
 // Zahavi 2010: the messages of a shift do not share links under D-mod-k routing. An all-to-all
 // consists of all shifts at once, so it takes the time of a flat network.
-TEST(AllToAll, OnFatTreesTakesTheNics) {
+TEST(AllToAll, OnFatTreesIsLimitedByTheNics) {
   constexpr std::size_t kNumel = 100'000;
   for (const int k : {4, 6}) {
     const Cluster cluster = cluster_with_topology({{"kind", "fat_tree"}, {"k", k}}, k * k * k / 4);
@@ -120,13 +120,13 @@ TEST(AllToAll, OnFatTreesTakesTheNics) {
       return ctx.stream->now();
     });
     const int others = cluster.ranks() - 1;
-    const double copy_s = 8.0 * kNumel / 100e9;  // copy of the own tensor
+    const double copy_s = 8.0 * kNumel / 100e9;  // each rank copies its tensor for itself
     for (const double end : ends)
       EXPECT_NEAR(end, kLatency + others * 4.0 * kNumel / kNic_Bps + copy_s, 1e-9);
   }
 }
 
-TEST(AllToAll, OverAHostBridgeTakesTheBridge) {
+TEST(AllToAll, OverAHostBridgeIsLimitedByTheBridge) {
   Cluster cluster = cluster_with_topology("flat", 1, 4);
   cluster.intra.kind = IntraKind::pcie;
   EXPECT_NEAR(all_to_all_s(cluster), 1e-6 + 12 * kBytes / 10e9, 1e-9);
@@ -136,7 +136,7 @@ TEST(AllToAll, OverAHostBridgeTakesTheBridge) {
   EXPECT_NEAR(all_to_all_s(cluster), 1e-6 + 3 * kBytes / 10e9, 1e-9);
 }
 
-TEST(AllToAll, TakesAShareOfANicForEachOfItsWorkers) {
+TEST(AllToAll, WorkersOfANodeShareItsNic) {
   Cluster cluster = cluster_with_topology("flat", 2, 3);
   EXPECT_NEAR(all_to_all_s(cluster), kLatency + 9 * kBytes / 1e9, 1e-9);
   cluster.nics = Nics::per_worker;
@@ -190,7 +190,8 @@ TEST(LowerBound, CountsTheLinksOfRoutersWithOneNode) {
   EXPECT_NEAR(bound_s(torus({6}), 6), kLatency + 1e-6 + 1e6 / 0.2e9, 1e-12);
   EXPECT_NEAR(bound_s(torus({3, 4}), 12), kLatency + 1e-6 + 1e6 / 0.4e9, 1e-12);
   EXPECT_NEAR(bound_s(torus({2}), 2), kLatency + 1e-6 + 1e6 / 0.1e9, 1e-12);
-  // An unknown part of the traffic stays inside the leaves of four nodes.
+  // With four nodes per leaf, some of the traffic may stay inside the leaf, so the uplinks give no
+  // bound; only the NICs do.
   EXPECT_NEAR(bound_s({{"kind", "fat_tree"}, {"nodes_per_leaf", 4}, {"bandwidth", "0.1GB/s"}}, 8),
               kLatency + 1e6 / kNic_Bps, 1e-12);
   // One message to the next router takes exactly the bound.
@@ -204,10 +205,10 @@ TEST(LowerBound, CountsTheLinksOfRoutersWithOneNode) {
 
 INSTANTIATE_TEST_SUITE_P(Small, Messages, ::testing::ValuesIn(small_networks()), TestName{});
 
-/// The time of a binomial reduction inside the node, a ring between leaders, and a broadcast down
-/// the tree.
+/// The time of an allreduce by a binomial reduction inside each node, a ring between the leaders,
+/// and a binomial broadcast inside each node.
 double hierarchical_allreduce_s(const Cluster& cluster, std::size_t n) {
-  return last_of(simulate(cluster, [n](const Context& ctx) {
+  return latest_end_s(simulate(cluster, [n](const Context& ctx) {
     const auto exchange =
         hierarchical([](Context c, const Tensor& x, Slot) { ring_allreduce(c, x, Reduce::avg); });
     return time_on_phantom(ctx, n, [&](Context c, const Tensor& x) { exchange(c, x, {}); });
@@ -232,7 +233,7 @@ Parts parts_s(const Cluster& cluster, std::size_t n) {
           ring_allreduce_s(inter, nodes, n, true)};
 }
 
-TEST(HierarchicalAllreduce, TakesTheSumOfItsThreeParts) {
+TEST(HierarchicalAllreduce, TakesTheTimeInsideNodesPlusTheTimeBetweenThem) {
   for (const auto& [nodes, workers] : {std::pair{4, 4}, {16, 8}, {5, 2}, {3, 1}})
     for (const std::size_t n : {1000UL, 250'000UL, 25'000'000UL}) {
       const Cluster cluster = cluster_with_topology("flat", nodes, workers);
@@ -244,7 +245,7 @@ TEST(HierarchicalAllreduce, TakesTheSumOfItsThreeParts) {
 }
 
 /// The stage inside nodes may be the bottleneck, with NVLink ports as well as with a host bridge.
-/// The messages of a round of the tree pass the bridge one after the other.
+/// The messages of a round of the tree share the bandwidth of the bridge.
 TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
   constexpr int kWorkers = 4, kRounds = 2;
   constexpr std::size_t n = 1'000'000;
@@ -255,7 +256,8 @@ TEST(HierarchicalAllreduce, MayBeLimitedInsideNodes) {
     EXPECT_GT(parts.inside_s, 2 * parts.between_s);
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + parts.between_s), 1, 0.01);
     cluster.intra.kind = IntraKind::pcie;
-    // Only the reduction takes longer: in the broadcast, the root's messages share its port anyway.
+    // The bridge delays only the reduction: in the broadcast, the root's two messages already share
+    // the bandwidth of its port, which equals that of the bridge.
     const double more_s = (kWorkers - 1 - kRounds) * 4.0 * n / Bps;
     EXPECT_NEAR(hierarchical_allreduce_s(cluster, n) / (parts.inside_s + more_s + parts.between_s),
                 1, 0.01);

@@ -76,7 +76,7 @@ class TopologyKnobs : public ::testing::TestWithParam<Knob> {};
 /// Runs a ring, a tree, and an all-to-all. Every change affects at least one of them.
 TEST_P(TopologyKnobs, NeverMakeAnythingFaster) {
   const auto seconds = [&](const Json& topology, const std::function<double(Context)>& body) {
-    return last_of(simulate(cluster_with_topology(topology, GetParam().nodes), body));
+    return latest_end_s(simulate(cluster_with_topology(topology, GetParam().nodes), body));
   };
   const auto on_vector = [](auto collective) {
     return [collective](const Context& ctx) { return time_on_phantom(ctx, kBytes, collective); };

@@ -24,7 +24,7 @@ Cluster with(const Transport& transport, int nodes = 2, int workers = 1) {
 /// The time at which the last rank has exchanged `messages` messages at once: every rank sends them
 /// to the rank `distance` ranks after it.
 double last_end_s(const Cluster& cluster, int messages, int distance) {
-  return last_of(simulate(cluster, [&](const Context& ctx) {
+  return latest_end_s(simulate(cluster, [&](const Context& ctx) {
     const int P = ctx.size();
     const Tensor x = phantom_bytes(static_cast<std::size_t>(kBytes));
     std::vector<Transfer> batch;
@@ -258,7 +258,7 @@ TEST(Transport, SoftwareOverheadIsAddedForEveryStageAndMessage) {
   EXPECT_EQ(last_end_s(one, 3, 1), last_end_s(plain, 3, 1));
   EXPECT_NEAR(last_end_s(four, 3, 1) - last_end_s(plain, 3, 1), 3 * (3e-6 + 4 * 2e-6), 1e-12);
   const auto ring_s = [](const Cluster& cluster) {
-    return last_of(simulate(cluster, [](const Context& ctx) {
+    return latest_end_s(simulate(cluster, [](const Context& ctx) {
       ring_allreduce(ctx, ctx.device->empty(8000), Reduce::sum);
       return ctx.stream->now();
     }));

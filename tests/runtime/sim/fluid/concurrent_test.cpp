@@ -1,4 +1,4 @@
-// Collectives as coupled flows that run at the same time.
+// Several collectives at the same time, each simulated as coupled flows (fluid fidelity).
 #include <gtest/gtest.h>
 
 #include "algorithms/collectives/collectives.h"
@@ -9,11 +9,11 @@ namespace {
 
 using Fidelity = SimOptions::Fidelity;
 
-/// A ring allreduce of `numel` bytes on the forked stream `name`, which begins at `start_s`.
-std::shared_ptr<Work> ring_at(Context ctx, Stream& stream, double start_s, std::size_t numel) {
+/// Starts a ring allreduce of `nbytes` bytes on `stream` at time `start_s`.
+std::shared_ptr<Work> ring_at(Context ctx, Stream& stream, double start_s, std::size_t nbytes) {
   return stream.submit(ctx, [=](const Context& c) {
     c.stream->sleep_for(start_s - c.stream->now());
-    ring_allreduce(c, phantom_bytes(numel), Reduce::sum);
+    ring_allreduce(c, phantom_bytes(nbytes), Reduce::sum);
   });
 }
 
@@ -27,26 +27,28 @@ double concurrent_s(Fidelity fidelity, double second_start_s, std::size_t second
     ctx.stream->wait(*second);
     return ctx.stream->now();
   };
-  return last_of(simulate_phantoms(round_cluster(8), two_rings, {.fidelity = fidelity}));
+  return latest_end_s(simulate_phantoms(round_cluster(8), two_rings, {.fidelity = fidelity}));
 }
 
 TEST(FluidConcurrent, RingsShareTheirLinks) {
-  // Two equal rings take twice as long as one, except for latencies, which flows have only once.
+  // Two equal rings share every link, so their bytes take twice as long; their latencies and their
+  // additions overlap and count once.
   const double two_s = concurrent_s(Fidelity::fluid, 0.001, 8'000'000) - 0.001;
-  const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, sums_s = 7 * 3e6 / 100e9;
-  EXPECT_NEAR(two_s, 2 * bytes_s + latencies_s + sums_s, 1e-9);
-  // The later ring is smaller. All bytes of both rings cross each link once.
+  const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, additions_s = 7 * 3e6 / 100e9;
+  EXPECT_NEAR(two_s, 2 * bytes_s + latencies_s + additions_s, 1e-9);
+  // The later ring has half the bytes. The links stay busy until both rings have ended, so the time
+  // is that of the sum of their bytes.
   const double later_s = concurrent_s(Fidelity::fluid, 0.005, 4'000'000) - 0.001;
-  EXPECT_NEAR(later_s, 1.5 * bytes_s + latencies_s + sums_s, 1e-9);
+  EXPECT_NEAR(later_s, 1.5 * bytes_s + latencies_s + additions_s, 1e-9);
 }
 
 TEST(FluidConcurrent, AnEmptyRingDoesNotDelayAnotherRing) {
-  const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, sums_s = 7 * 3e6 / 100e9;
+  const double bytes_s = 14 * 1e6 / 1e9, latencies_s = 14 * 10e-6, additions_s = 7 * 3e6 / 100e9;
   const double end_s = concurrent_s(Fidelity::fluid, 0.005, 0) - 0.001;
-  EXPECT_NEAR(end_s, bytes_s + latencies_s + sums_s, 1e-9);
+  EXPECT_NEAR(end_s, bytes_s + latencies_s + additions_s, 1e-9);
 }
 
-TEST(FluidConcurrent, AutoLeavesRingsOfTwoStreamsToMessages) {
+TEST(FluidConcurrent, AutomaticSimulatesConcurrentRingsAsMessages) {
   for (const auto& [start_s, bytes] : {std::pair(0.001, 8'000'000), std::pair(0.005, 4'000'000)})
     EXPECT_EQ(concurrent_s(Fidelity::automatic, start_s, static_cast<std::size_t>(bytes)),
               concurrent_s(Fidelity::message, start_s, static_cast<std::size_t>(bytes)));
