@@ -43,8 +43,8 @@ constexpr std::uint16_t f16_from_f32(float x) {
     half = 0x7E00 | (magnitude >> 13 & 0x3FF);
   } else if (magnitude >= 0x477FF000) {  // rounds to 2^16 or more
     half = 0x7C00;
-  } else if (magnitude <
-             0x38800000) {  // below 2^-14: the last bit of the sum below has the value 2^-24
+  } else if (magnitude < 0x38800000) {
+    // Less than 2^-14. Adding 0.5 rounds to a multiple of 2^-24, the spacing of f16 subnormals.
     half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3F000000;
   } else {
     half = (magnitude + 0xFFF + (magnitude >> 13 & 1) - ((127u - 15u) << 23)) >> 13;
