@@ -194,14 +194,16 @@ bool is_sensitive_to_order(const NamedAlgorithm& algorithm) {
 }
 
 /// The knobs that are turned for an algorithm: all with the variable TRIGRAM_EVERY_KNOB, which the
-/// slow tests set, otherwise every third, so that three successive algorithms turn all of them.
+/// slow tests set, otherwise every sixth, so that six successive algorithms turn all of them.
 std::vector<Knob> chosen_knobs(const NamedAlgorithm& algorithm) {
   const std::vector<Knob> all = knobs();
   if (std::getenv("TRIGRAM_EVERY_KNOB") != nullptr) return all;
   const auto algorithms = algorithms_of_fixed_volume();
   const auto place = std::ranges::find(algorithms, algorithm.name, &NamedAlgorithm::name);
   std::vector<Knob> chosen;
-  for (auto i = static_cast<std::size_t>(place - algorithms.begin()) % 3; i < all.size(); i += 3)
+  constexpr std::size_t kEvery = 6;
+  for (auto i = static_cast<std::size_t>(place - algorithms.begin()) % kEvery; i < all.size();
+       i += kEvery)
     chosen.push_back(all[i]);
   return chosen;
 }
