@@ -55,9 +55,8 @@ std::string keep_last_change(Json& changes) {
   changes = Json::array({last});
   return fmt::format(
       "links between nodes have {} x their bandwidth and {} x their latency from the start, "
-      "although "
-      "the cluster changes them to that only at {}: its last change holds in the long run; --set "
-      "'/cluster{}={}' keeps the changes",
+      "although the cluster changes them to that only at {}: its last change holds in the long "
+      "run; --set '/cluster{}={}' keeps the changes",
       last.value("bandwidth", Json(1)).dump(), last.value("latency", Json(1)).dump(), from,
       kChanges, was);
 }
