@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from . import readable
 from .results import Run
 
 _MAX_NAMED = 3
@@ -30,7 +32,20 @@ def caveats(runs: list[Run]) -> list[str]:
         for sentence in dict.fromkeys(x for run in runs for x in _recorded(run, key)):
             whose = _distinguishing_values([run for run in runs if sentence in _recorded(run, key)], runs)
             lines.append(f"{title}: {sentence}" + (f" [{whose}]" if whose else ""))
+    for folder in sorted({run.path.parent for run in runs}):
+        lines += [f"trigram advise warned: {sentence}" for sentence in _advice_warnings(folder)]
     return lines
+
+
+def _advice_warnings(folder: Path) -> list[str]:
+    """The warnings of the answer that `trigram advise` gave from the runs in `folder`, which these runs alone do not
+    show: for example, that another candidate is first where NICs differ. Empty for other folders."""
+    try:
+        advice = json.loads(readable.read_text(folder / "advice.json"))
+    except (OSError, ValueError):
+        return []
+    warnings = advice.get("answer_warnings") if isinstance(advice, dict) else None
+    return [str(sentence) for sentence in warnings] if isinstance(warnings, list) else []
 
 
 def remarks(runs: list[Run]) -> list[str]:

@@ -13,6 +13,8 @@
 
 namespace trigram {
 
+class ArrivedTraffic;
+
 /// Totals of one rank so far, over all its streams. Messages and priced bytes count when they are
 /// sent, separately inside its node (intra) and to other nodes (inter).
 struct Counters {
@@ -60,10 +62,9 @@ struct MeterOptions {
   const MachineModel* machine = nullptr;  // null: nominal speed
   const Steps* steps = nullptr;           // tells the machine model the current step; null: step 0
   EventSink sink;                         // empty: no events
-  // Counts the messages that have arrived, indexed by the sender's rank; the meter of each
-  // receiving rank adds to it. Only for worlds whose ranks share one thread. If it is empty,
+  // Counts the messages that have arrived. Only for worlds whose ranks share one thread; null:
   // arrivals are not counted.
-  std::span<Counters> arrived = {};
+  ArrivedTraffic* arrived = nullptr;
 };
 std::unique_ptr<Meter> instrument(const Context& raw, MeterOptions options);
 

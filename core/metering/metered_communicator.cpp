@@ -3,6 +3,17 @@
 #include "core/metering/metered_rank.h"
 
 namespace trigram {
+namespace {
+
+/// A hash of a hash and a number: the finalizer of SplitMix64.
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t number) {
+  hash = (hash ^ number) + 0x9e3779b97f4a7c15;
+  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
+  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
+  return hash ^ (hash >> 31);
+}
+
+}  // namespace
 
 void nominal_messages(const Collective& collective, int rank, int size,
                       const std::function<void(int peer, std::uint64_t bytes)>& sent) {
@@ -47,20 +58,34 @@ std::function<void(double, double)> MeteredCommunicator::reporter(std::vector<Ev
   };
 }
 
+/// A number that all members of the next priced collective among `members` have in common: a hash
+/// of the stream's name, the members, and the number of earlier collectives among them.
+std::uint64_t MeteredCommunicator::collective_id(std::span<const int> members) {
+  std::uint64_t group = std::hash<std::string_view>{}(clock_.name());
+  for (const int member : members) group = mixed(group, static_cast<std::uint64_t>(member));
+  return mixed(group, ++priced_[group]);
+}
+
 /// Returns a function for a collective that is priced as a whole. It counts the messages that the
 /// rank sends, when the collective ends.
 std::function<void(double, double)> MeteredCommunicator::priced_reporter(
     const CollectivePattern& pattern) {
-  Counters sent;
-  for (const CollectivePattern::Sent& part : pattern.sent)
-    sent.add(rank_.same_node(part.to), part.messages, part.bytes);
-  const auto count = [&rank = rank_, &tally = tally_, sent](double begin_s, double end_s) {
+  std::vector<ArrivedTraffic::Part> sent;
+  std::uint64_t bytes = 0;
+  for (const CollectivePattern::Sent& part : pattern.sent) {
+    sent.push_back({rank(), part.to, rank_.same_node(part.to), part.messages, part.bytes});
+    bytes += part.bytes;
+  }
+  const std::size_t members =
+      pattern.members.empty() ? static_cast<std::size_t>(size()) : pattern.members.size();
+  const auto count = [&rank = rank_, &tally = tally_, sent = std::move(sent), members,
+                      id = collective_id(pattern.members)](double begin_s, double end_s) {
     tally.transfer_s.add(end_s - begin_s);
-    rank.record_sent(tally, sent);
+    rank.record_sent(tally, id, members, end_s, sent);
   };
   if (!rank_.sink()) return count;
   Event event = next_event();
-  event.bytes = sent.bytes_intra + sent.bytes_inter;
+  event.bytes = bytes;
   return [count, &rank = rank_, event](double begin_s, double end_s) mutable {
     count(begin_s, end_s);
     event.begin_s = begin_s;

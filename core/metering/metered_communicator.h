@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "core/collective_pricer.h"
@@ -37,6 +39,7 @@ class MeteredCommunicator final : public Communicator {
   std::vector<Event> events_of(std::span<const Transfer> batch);
   Event next_event() const;
   std::function<void(double, double)> reporter(std::vector<Event> events, bool transferred = true);
+  std::uint64_t collective_id(std::span<const int> members);
   std::function<void(double, double)> priced_reporter(const CollectivePattern& pattern);
 
   Communicator& raw_;
@@ -44,6 +47,7 @@ class MeteredCommunicator final : public Communicator {
   MeteredRank& rank_;
   StreamTally& tally_;
   std::uint64_t batches_ = 0;
+  std::unordered_map<std::uint64_t, std::uint64_t> priced_;  // number of collectives by group
   bool inside_priced_ = false;  // inside a collective that is priced as a whole
   Pricer pricer_{*this};
 };

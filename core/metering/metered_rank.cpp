@@ -8,17 +8,13 @@ void MeteredRank::when_known(std::unique_ptr<EventTime> begin, std::unique_ptr<E
   pending_.push_back({std::move(begin), std::move(end), std::move(then)});
 }
 
-void MeteredRank::record_sent(StreamTally& tally, const Counters& sent) {
-  tally.bytes_intra.add(sent.bytes_intra);
-  tally.bytes_inter.add(sent.bytes_inter);
-  tally.messages_intra.add(sent.messages_intra);
-  tally.messages_inter.add(sent.messages_inter);
-  if (options_.arrived.empty()) return;
-  Counters& arrived = options_.arrived[static_cast<std::size_t>(rank_)];
-  arrived.bytes_intra += sent.bytes_intra;
-  arrived.bytes_inter += sent.bytes_inter;
-  arrived.messages_intra += sent.messages_intra;
-  arrived.messages_inter += sent.messages_inter;
+void MeteredRank::record_sent(StreamTally& tally, std::uint64_t id, std::size_t members,
+                              double end_s, std::span<const ArrivedTraffic::Part> sent) {
+  for (const ArrivedTraffic::Part& part : sent) {
+    (part.intra ? tally.bytes_intra : tally.bytes_inter).add(part.bytes);
+    (part.intra ? tally.messages_intra : tally.messages_inter).add(part.messages);
+  }
+  if (options_.arrived) options_.arrived->add(id, members, rank_, end_s, sent);
 }
 
 /// Reports the intervals whose times are known. It does not wait for streams: the other intervals

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/device/null_device.h"
+#include "core/metering/arrived_traffic.h"
 #include "core/metering/meter.h"
 #include "core/stream.h"
 
@@ -59,12 +60,12 @@ class MeteredRank {
   const EventSink& sink() const { return options_.sink; }
   /// Records that this rank has received a message.
   void record_received(int from, std::uint64_t bytes) {
-    if (options_.arrived.empty()) return;
-    options_.arrived[static_cast<std::size_t>(from)].add(same_node(from), 1, bytes);
+    if (options_.arrived) options_.arrived->add({from, rank_, same_node(from), 1, bytes});
   }
-  /// Counts the messages that this rank has sent in a collective that is priced as a whole and has
-  /// ended.
-  void record_sent(StreamTally& tally, const Counters& sent);
+  /// Counts the messages that this rank sends in a collective that is priced as a whole and that it
+  /// ends at `end_s`; see ArrivedTraffic::add for `id` and `members`.
+  void record_sent(StreamTally& tally, std::uint64_t id, std::size_t members, double end_s,
+                   std::span<const ArrivedTraffic::Part> sent);
   double compute_factor() const {
     if (!options_.machine) return 1;
     return options_.machine->compute_factor(rank_, options_.steps ? options_.steps->current() : 0);

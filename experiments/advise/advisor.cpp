@@ -35,6 +35,13 @@ std::vector<std::size_t> contenders(const std::vector<Standing>& standings) {
   return found;
 }
 
+double least_cost_s(const std::map<std::size_t, Standing>& found) {
+  double least_s = never_reached().time_s;
+  for (const auto& [c, s] : found)
+    if (s.is_known()) least_s = std::min(least_s, s.cost.time_s);
+  return least_s;
+}
+
 }  // namespace
 
 Advisor::Advisor(const Contest& contest, Options options)
@@ -154,7 +161,9 @@ Sensitivity Advisor::scan(Sensitivity sensitivity, std::size_t winner) {
 
 /// Runs the candidates. If time or chance decides the exchanges of an algorithm, or its workers do
 /// not wait for each other, its run is repeated with more steps until it shows the algorithm's
-/// cost. A candidate whose run ended too early to be compared with the first is excluded.
+/// cost. The run of a candidate whose workers may leave lock step is also made longer as long as it
+/// is first or tied with the first: a short run says only that it may be first. A candidate whose
+/// run ended too early to be compared with the first is excluded.
 std::vector<Standing> Advisor::run(const Scenario& scenario,
                                    const std::vector<std::size_t>& candidates) {
   std::vector<long> steps = steps_;
@@ -169,9 +178,16 @@ std::vector<Standing> Advisor::run(const Scenario& scenario,
       found.insert_or_assign(s.candidate, std::move(s));
     }
     open.clear();
+    const double least_s = least_cost_s(found);
     for (const auto& [c, s] : found) {
-      const bool grows = may_grow(c, scenario) && !s.why_not_compared.empty();
-      if (const auto longer = grows ? longer_run_steps(s.steps, s.summary) : std::nullopt) {
+      const bool unclear = may_grow(c, scenario) && !s.why_not_compared.empty();
+      const bool unproven = contest_.candidates()[c].leaves_lock_step && scenario.draw == 0 &&
+                            s.is_known() && s.cost.time_s <= (1 + kTie) * least_s;
+      const auto longer = unclear || unproven
+                              ? longer_run_steps(s.steps, s.summary,
+                                                 unclear ? kMostMessages : kMostMessagesToConfirm)
+                              : std::nullopt;
+      if (longer) {
         steps[c] = *longer;
         open.push_back(c);
       }

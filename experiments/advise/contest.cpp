@@ -11,6 +11,7 @@
 #include "experiments/advise/long_run.h"
 #include "experiments/advise/one_node.h"
 #include "experiments/config/machine_match.h"
+#include "experiments/run/lock_step.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/text/labels.h"
 
@@ -76,14 +77,6 @@ bool has_word(const std::string& trigram, const std::string& word) {
   return (", " + trigram + ",").find(", " + word + ",") != std::string::npos;
 }
 
-void check_relaxations(const std::vector<std::string>& words) {
-  const std::vector<std::string> known = {"sync", "async",       "full",
-                                          "low",  "centralised", "decentralised"};
-  for (const std::string& word : words)
-    if (std::ranges::find(known, word) == known.end())
-      unknown_name("--only", "relaxation", word, known);
-}
-
 void check_algorithms(const std::vector<std::string>& names, const Plan& plan,
                       const std::vector<UnfitRun>& unfit) {
   std::set<std::string> known;
@@ -92,6 +85,13 @@ void check_algorithms(const std::vector<std::string>& names, const Plan& plan,
   for (const std::string& name : names)
     if (!known.contains(name))
       unknown_name("--algorithms", "candidate", name, {known.begin(), known.end()});
+}
+
+std::vector<std::string> names_out_of_lock_step(const std::vector<Candidate>& candidates) {
+  std::vector<std::string> names;
+  for (const Candidate& c : candidates)
+    if (c.leaves_lock_step && (names.empty() || names.back() != c.name)) names.push_back(c.name);
+  return names;
 }
 
 }  // namespace
@@ -126,6 +126,8 @@ Contest::Contest(const Question& question)
   for (std::string& sentence : name_flags(first.assumed)) assumed_.push_back(std::move(sentence));
   for (const PlannedRun& run : plan.runs) add_candidate(run);
   leave_out_duplicates(plan);
+  if (const auto names = names_out_of_lock_step(candidates_); !names.empty())
+    warnings_.push_back(lock_step_note(names));
   for (const UnfitRun& run : unfit)
     if (is_asked_for(name_in(run.coordinates)))
       left_out_.push_back(fmt::format("{}: {}", describe(run.coordinates), in_one_line(run.why)));
@@ -199,7 +201,8 @@ void Contest::add_candidate(const PlannedRun& run) {
     unequal.cluster.bandwidth_jitter = std::max(unequal.cluster.bandwidth_jitter, kNicDifference);
     candidate.steps = long_run_steps(run.experiment);
     candidate.steps_with_unequal_nics = long_run_steps(unequal);
-    candidate.grows = !rated_cycle(run.experiment).exact || leaves_lock_step(run.experiment);
+    candidate.leaves_lock_step = leaves_lock_step(run.experiment);
+    candidate.grows = !rated_cycle(run.experiment).exact || candidate.leaves_lock_step;
   }
   candidates_.push_back(std::move(candidate));
 }

@@ -23,6 +23,9 @@ struct Candidate {
   /// given, or the target is an accuracy.
   long steps_with_unequal_nics = 0;
   bool grows = false;  // its runs may need more steps before they show its cost
+  /// True if its workers may leave lock step after thousands of steps
+  /// (experiments/run/lock_step.h), and the number of steps is not given.
+  bool leaves_lock_step = false;
   std::string full_name() const { return settings.empty() ? name : name + " " + settings; }
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/config/option_type.h"
 #include "experiments/run/drawn_steps.h"
+#include "experiments/run/lock_step.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
 #include "experiments/text/labels.h"
@@ -14,13 +15,10 @@
 namespace trigram {
 namespace {
 
-constexpr long kMostSteps = 5000;
+constexpr long kMostSteps = 10'240;
 /// The least number of steps after the warm-up of a run whose workers leave lock step. In a shorter
 /// run the workers may still be in lock step, and its step times would not show the later change.
 constexpr long kLeastOutOfStep = 160;
-/// A run is made longer only if the longer run is expected to send at most this many messages,
-/// which take about ten seconds to simulate.
-constexpr double kMostMessages = 1e7;
 /// Number of cycles of a run that may leave out steps. Two cycles show that it is steady; the
 /// others are then not simulated.
 constexpr long kCycles = 4;
@@ -78,17 +76,6 @@ bool changes_later(const Json& changes) {
 
 }  // namespace
 
-bool leaves_lock_step(const Experiment& e) {
-  const Cluster& c = e.cluster;
-  const Trigram trigram = e.algorithm_entry().traits(e.algorithm).trigram;
-  const bool all_wait =
-      e.synchronous() && trigram.centralisation == Trigram::Centralisation::centralised;
-  const bool equal = c.bandwidth_jitter == 0 && c.slow_workers.empty() && c.worker_variation == 0 &&
-                     c.transport.variation == 0 && c.skew.largest_s == 0 &&
-                     drawn_at_random(c).empty();
-  return !all_wait && !equal;
-}
-
 long long_run_steps(const Experiment& e) {
   const Cycle cycle = rated_cycle(e);
   const bool may_leave_out_steps = make_steady_steps(e, {}) != nullptr;
@@ -100,7 +87,7 @@ long long_run_steps(const Experiment& e) {
   return cycle.first_step + (after_warm_up + cycle.steps - 1) / cycle.steps * cycle.steps;
 }
 
-std::optional<long> longer_run_steps(long steps, const Json& summary) {
+std::optional<long> longer_run_steps(long steps, const Json& summary, double most_messages) {
   const long longer = std::min(2 * steps, kMostSteps);
   // If a worker had made all of its steps (`worker_done`), a run that ended at its target was too
   // short as well: that worker had stopped learning.
@@ -109,7 +96,7 @@ std::optional<long> longer_run_steps(long steps, const Json& summary) {
   const double messages =
       summary.at("messages_intra").get<double>() + summary.at("messages_inter").get<double>();
   const double expected = messages * static_cast<double>(longer) / static_cast<double>(steps);
-  if (!ran_out_of_steps || longer <= steps || expected > kMostMessages) return std::nullopt;
+  if (!ran_out_of_steps || longer <= steps || expected > most_messages) return std::nullopt;
   return longer;
 }
 
@@ -149,6 +136,15 @@ std::vector<std::string> kept_change_warnings(const Cluster& cluster, KeptChange
                     "run ends, which may be before or after that; --set /steps=N makes runs longer",
                     format_quantity(cluster.inter.profile.back().at_s, Dimension::duration)));
   return notes;
+}
+
+std::string lock_step_note(const std::vector<std::string>& names) {
+  return fmt::format(
+      "workers or NICs differ, so workers that wait only for their peers may leave lock step after "
+      "thousands of steps, and a step may then take up to twice as long: only where such a "
+      "candidate would be first are its runs made longer, up to {} steps or a million messages; "
+      "elsewhere it may be slower than its row says ({})",
+      kStepsOutOfLockStep, fmt::join(names, ", "));
 }
 
 std::vector<std::string> randomness_warnings(const Experiment& e, bool to_accuracy) {

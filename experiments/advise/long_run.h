@@ -8,22 +8,24 @@
 
 namespace trigram {
 
-/// True if the workers of an experiment may lose their lock step in the course of a run: something
-/// differs between workers or NICs, and not all workers wait for each other in every exchange. Step
-/// times then change for hundreds of steps.
-bool leaves_lock_step(const Experiment& experiment);
-
 /// The number of steps with which a timing run of this experiment shows its algorithm's long-run
 /// cost: the warm-up, and then whole cycles with at least as many steps as the experiment has, and
 /// as the means per step and workers that leave lock step need. If these are too many steps to
 /// simulate, returns the experiment's own number of steps.
 long long_run_steps(const Experiment& experiment);
 
+/// A run is made longer only if the longer run is expected to send at most this many messages.
+/// Simulating that many takes some ten seconds.
+constexpr double kMostMessages = 1e7;
+/// The same where nothing but the lead of the run says that it may be too short.
+constexpr double kMostMessagesToConfirm = 1e6;
+
 /// The number of steps of the next run after a finished run of `steps` steps was too short, given
-/// the summary of that run: twice as many, up to a limit. Empty if that would take too long to
-/// simulate, or if the run ended early because it reached its target while every worker still
-/// had steps to make; a longer run would do the same.
-std::optional<long> longer_run_steps(long steps, const Json& summary);
+/// the summary of that run: twice as many, up to a limit. Empty if that would take more than
+/// `most_messages`, or if the run ended early because it reached its target while every worker
+/// still had steps to make; a longer run would do the same.
+std::optional<long> longer_run_steps(long steps, const Json& summary,
+                                     double most_messages = kMostMessages);
 
 /// The number of steps that a run of an experiment needs, as far as known, given the summary of a
 /// run that was too short.
@@ -49,6 +51,10 @@ std::vector<std::string> use_long_run_network(Json& cluster, KeptChanges kept);
 
 /// Warnings about the changes over time that are kept, given the cluster.
 std::vector<std::string> kept_change_warnings(const Cluster& cluster, KeptChanges kept);
+
+/// Says which rows may be too fast: of the candidates `names`, whose workers may leave lock step,
+/// only those that would be first are run for as long as that may take.
+std::string lock_step_note(const std::vector<std::string>& names);
 
 /// Warnings about the random parts of results on this experiment's cluster. If computation times,
 /// delays or traffic are drawn at random, each row of the answer is one draw over a limited number

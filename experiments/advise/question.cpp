@@ -149,4 +149,12 @@ KeptChanges Question::kept() const {
   return kept;
 }
 
+void check_relaxations(const std::vector<std::string>& words) {
+  const std::vector<std::string> known = {"sync", "async",       "full",
+                                          "low",  "centralised", "decentralised"};
+  for (const std::string& word : words)
+    if (std::ranges::find(known, word) == known.end())
+      unknown_name("--only", "relaxation", word, known);
+}
+
 }  // namespace trigram

@@ -48,4 +48,7 @@ struct Question {
   KeptChanges kept() const;
 };
 
+/// Checks the words of Question::relaxations. Throws ConfigError, which names the nearest word.
+void check_relaxations(const std::vector<std::string>& words);
+
 }  // namespace trigram

@@ -75,11 +75,17 @@ Json unequal_json(const UnequalNics& u, const Contest& contest) {
 }  // namespace
 
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor) {
-  Json j = {{"target", contest.target().text()},    {"ignored", contest.ignored()},
-            {"cluster", contest.cluster()},         {"warnings", contest.warnings()},
-            {"assumed", contest.assumed()},         {"tie", advice.leaders().size() > 1},
-            {"candidates", Json::array()},          {"left_out", contest.left_out()},
-            {"where_nics_differ", Json::array()},   {"flips", Json::array()},
+  Json j = {{"target", contest.target().text()},
+            {"ignored", contest.ignored()},
+            {"cluster", contest.cluster()},
+            {"warnings", contest.warnings()},
+            {"assumed", contest.assumed()},
+            {"tie", advice.leaders().size() > 1},
+            {"candidates", Json::array()},
+            {"left_out", contest.left_out()},
+            {"where_nics_differ", Json::array()},
+            {"flips", Json::array()},
+            {"answer_warnings", warnings_of_answer(advice, contest)},
             {"results", advisor.results().string()}};
   for (const Standing& s : advice.standings)
     j["candidates"].push_back(standing_json(s, advice, contest));

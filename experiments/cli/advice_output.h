@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "experiments/advise/advisor.h"
 
@@ -8,6 +9,10 @@ namespace trigram {
 
 /// Advice as JSON, for programs (docs/advise-json.md).
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor);
+
+/// The warnings that concern the answer, as sentences: uneven paces, and what changes where NICs
+/// differ. The runs' own warnings are not among them.
+std::vector<std::string> warnings_of_answer(const Advice& advice, const Contest& contest);
 
 /// Advice as text, for people: the candidates in order, and what would change that order.
 std::string advice_table(const Advice& advice, const Contest& contest, const Advisor& advisor);

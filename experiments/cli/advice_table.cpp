@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "experiments/text/text_table.h"
 
@@ -268,6 +269,16 @@ std::string notes(const Advice& advice, const Contest& contest) {
 }
 
 }  // namespace
+
+std::vector<std::string> warnings_of_answer(const Advice& advice, const Contest& contest) {
+  std::vector<std::string> warnings;
+  const std::string prefix = "warning: ";
+  std::istringstream lines(uneven_pace_warnings(advice, contest) +
+                           unequal_nics_text(advice, contest));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(prefix)) warnings.push_back(line.substr(prefix.size()));
+  return warnings;
+}
 
 std::string advice_table(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   constexpr std::size_t kTexts = 4;

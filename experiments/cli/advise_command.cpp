@@ -8,6 +8,7 @@
 #include "experiments/cli/commands.h"
 #include "experiments/cli/common_options.h"
 #include "experiments/exit_codes.h"
+#include "experiments/results/durable.h"
 
 namespace trigram {
 namespace {
@@ -29,7 +30,10 @@ int advise(Options& options, bool quiet) {
   Advisor advisor(contest, options.advisor);
   try {
     const Advice advice = advisor.advise();
-    if (options.as_json) fmt::print("{}\n", advice_json(advice, contest, advisor).dump(2));
+    const std::string json = advice_json(advice, contest, advisor).dump(2) + "\n";
+    // `table` and `report` of the folder repeat the warnings: its runs alone do not show them.
+    write_durably(advisor.results() / "advice.json", json);
+    if (options.as_json) fmt::print("{}", json);
     else fmt::print("{}", advice_table(advice, contest, advisor));
   } catch (const Advisor::Stopped& stopped) {
     return stopped.code;

@@ -20,9 +20,7 @@ Collector::PendingStep& Collector::pending_step(long step) {
     const auto ranks = static_cast<std::size_t>(options_.ranks);
     entry->second = {std::vector<RankStep>(ranks),
                      std::vector<std::vector<float>>(is_evaluated(step) ? ranks : 0),
-                     options_.ranks,
-                     options_.trainers > 0 ? options_.trainers : options_.ranks,
-                     {}};
+                     options_.ranks, options_.trainers > 0 ? options_.trainers : options_.ranks};
   }
   return entry->second;
 }
@@ -41,8 +39,11 @@ double Collector::finish(int rank, long step, const RankStep& done, std::span<co
   }
   if (is_evaluated(step) && done.trains)
     pending.weights[index].assign(weights.begin(), weights.end());
-  if (done.trains && --pending.training == 0)
-    pending.arrived.assign(options_.arrived.begin(), options_.arrived.end());
+  if (done.trains) pending.ended_s = std::max(pending.ended_s, entered_s);
+  if (done.trains && --pending.training == 0 && options_.arrived) {
+    const std::span<const Counters> arrived = options_.arrived->until(pending.ended_s);
+    pending.arrived.assign(arrived.begin(), arrived.end());
+  }
   if (--pending.missing == 0) complete(step, pending, workload, stream);
   return wait_for(step, entered_s, lock, stream);
 }

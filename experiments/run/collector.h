@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/metering/arrived_traffic.h"
 #include "experiments/run/step_record.h"
 
 namespace trigram {
@@ -34,8 +35,8 @@ class Collector {
  public:
   struct Options {
     int ranks = 1;
-    int trainers = 0;                        // number of ranks that train; 0: all
-    std::span<const Counters> arrived = {};  // MeterOptions::arrived of a simulated run
+    int trainers = 0;                   // number of ranks that train; 0: all
+    ArrivedTraffic* arrived = nullptr;  // of a simulated run; else null
     long steps = 1;
     long eval_every = 0;  // 0: only after the last step
     bool evaluates = true;
@@ -83,8 +84,10 @@ class Collector {
     std::vector<std::vector<float>> weights;  // by rank, if the step is evaluated; otherwise empty
     int missing = 0;                          // number of ranks that have not ended the step
     int training = 0;  // number of ranks that train and have not ended the step
-    /// The traffic that had arrived when the last rank that trains ended the step.
-    std::vector<Counters> arrived;
+    /// The latest time at which a rank that trains ended the step, and the traffic that had arrived
+    /// by then.
+    double ended_s = 0;
+    std::vector<Counters> arrived = {};
   };
   PendingStep& pending_step(long step);
   void complete(long step, PendingStep& pending, Workload& workload, const Stream& stream);

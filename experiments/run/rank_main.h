@@ -38,7 +38,7 @@ struct SharedState {
   Timeline& timeline;
   const StoppingRule* stopping;     // null: all steps are made
   std::vector<RankResult> results;  // one per rank; each rank writes its own
-  std::span<Counters> arrived;      // MeterOptions::arrived; empty in real time
+  ArrivedTraffic* arrived;          // MeterOptions::arrived; null in real time
 };
 
 /// The main function of each rank. Creates the rank's workload, optimizer and algorithm on an

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "experiments/config/real_time_match.h"
 #include "experiments/run/drawn_steps.h"
 #include "experiments/run/job_links.h"
+#include "experiments/run/lock_step.h"
 #include "experiments/run/network_changes.h"
 #include "experiments/run/rank_main.h"
 #include "experiments/run/shortfall.h"
@@ -114,7 +116,7 @@ class RunObserver {
     json["warnings"] = changes_.warnings();
     for (const std::string& sentence :
          {few_averages_warning(e_, json), drawn_.warning(json["step_s"]),
-          stopped_learning_warning(json)})
+          lock_step_warning(e_, json), stopped_learning_warning(json)})
       if (!sentence.empty()) json["warnings"].push_back(sentence);
     if (simulated) {
       const double bound_s =
@@ -148,10 +150,11 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
     return link_credits ? link_credits(*runtime) : std::vector<double>();
   });
   const Workers workers = e.algorithm_entry().workers(e.algorithm, layout);
-  std::vector<Counters> arrived(simulated ? static_cast<std::size_t>(layout.ranks()) : 0);
+  std::optional<ArrivedTraffic> arrived;
+  if (simulated) arrived.emplace(static_cast<std::size_t>(layout.ranks()));
   Collector collector({.ranks = layout.ranks(),
                        .trainers = workers.count(),
-                       .arrived = arrived,
+                       .arrived = arrived ? &*arrived : nullptr,
                        .steps = static_cast<long>(e.steps),
                        .eval_every = static_cast<long>(e.eval_every),
                        .evaluates = workload.learns(),
@@ -175,7 +178,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                      timeline,
                      observer.stopping(),
                      std::move(results),
-                     arrived};
+                     arrived ? &*arrived : nullptr};
 
   const Json links = measure_links(e, *runtime);
   const auto started = Clock::now();

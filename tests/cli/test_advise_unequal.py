@@ -62,6 +62,28 @@ class Unequal(AdviseTest):
         self.assertRegex(cut["not_compared"], "took .* ms a step in the first half of its steps and .* in the second")
         self.assertEqual(cut["needs_steps"], 80)
 
+    def test_a_candidate_that_leaves_lock_step_late_is_not_first(self) -> None:
+        """Pairs of workers that differ by 3 % exchange models over NICs that they use in turn for a thousand steps, and
+        then share. The first 160 steps show nothing of that."""
+        network = {"bandwidth": "6Gbps", "latency": "300us"}
+        self.write({"nodes": 8, "workers_per_node": 1, "inter": network, "worker_variation": 0.03}, "eight.json")
+        question = ["advise", "--cluster", "eight.json", "--profile", "vgg16", "--algorithms", "swarm_sgd,topk"]
+        question += ["--range", "1.1"]
+        first, second = self.answer(question)["candidates"]
+        self.assertEqual([first["algorithm"], second["algorithm"]], ["topk", "swarm_sgd"])
+        text = self.trigram(*question).stdout
+        self.assertRegex(text, r"warning: workers or NICs differ, .* slower than its row says \(swarm_sgd\)")
+        short = self.answer([*question, "--set", "/steps=160"])["candidates"]
+        self.assertEqual(short[0]["algorithm"], "swarm_sgd")
+        self.assertGreater(second["step_s"], 1.5 * short[0]["step_s"])
+
+    def test_the_table_of_the_runs_repeats_the_warnings_of_the_answer(self) -> None:
+        _, advice = self.advise(LOCK_STEP, LEADERS)
+        table = self.trigram("table", advice["results"]).stdout
+        for sentence in advice["answer_warnings"]:
+            self.assertIn(f"trigram advise warned: {sentence}\n", table)
+        self.assertIn("trigram advise warned: where NICs differ by 1 %, gossipgrad", table)
+
     def test_the_slowest_pace_counts_for_all_candidates(self) -> None:
         """A slow worker that nobody waits for. Candidates differ in how far apart the paces of their workers are."""
         slow = {"nodes": 8, "workers_per_node": 1, "slow_workers": [{"rank": 3, "factor": 3}]}

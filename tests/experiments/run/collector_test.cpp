@@ -52,17 +52,19 @@ TEST(Collector, ReducesAStepWhenItsLastRankEndsIt) {
 
 TEST(Collector, CountsTrafficThatArrivedBeforeTheLastTrainerEndedAStep) {
   Recorded recorded;
-  std::vector<Counters> arrived(3);
-  Collector collector({.ranks = 3, .trainers = 2, .arrived = arrived, .steps = 2}, recorded.sink());
+  ArrivedTraffic arrived(3);
+  Collector collector({.ranks = 3, .trainers = 2, .arrived = &arrived, .steps = 2},
+                      recorded.sink());
   FakeWorkload workload({1});
   test::RecordingStream stream;
   RankStep serves = ended_at(9);
   serves.trains = false;
   for (long step = 0; step < 2; ++step) {
     collector.finish(0, step, ended_at(2), workload, stream);
-    arrived[0].bytes_inter += 100;
+    arrived.add({.from = 0, .to = 1, .intra = false, .messages = 1, .bytes = 100});
     collector.finish(1, step, ended_at(4), workload, stream);
-    arrived[2].bytes_inter += 1000;  // in flight when the workers end the step
+    // in flight when the workers end the step
+    arrived.add({.from = 2, .to = 1, .intra = false, .messages = 1, .bytes = 1000});
     collector.finish(2, step, serves, workload, stream);
   }
   ASSERT_EQ(recorded.records.size(), 2u);

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/metering/meter.h"
+
+namespace trigram {
+
+/// The messages of a simulated run that have arrived, indexed by the sender's rank. The meters of
+/// all ranks add to it, so all ranks must share one thread.
+class ArrivedTraffic {
+ public:
+  /// Messages from one rank to another.
+  struct Part {
+    int from, to;
+    bool intra;  // inside a node
+    std::uint64_t messages, bytes;
+  };
+
+  explicit ArrivedTraffic(std::size_t ranks) : arrived_(ranks) {}
+
+  /// Counts messages that arrive now.
+  void add(const Part& part) {
+    arrived_[static_cast<std::size_t>(part.from)].add(part.intra, part.messages, part.bytes);
+  }
+  /// Reports that `rank` ends a collective that is simulated as a whole at `end_s`, and what it
+  /// sends in it. What it sends arrives when the receiver ends the collective. Both times may be
+  /// known long before the ranks come to them. `id` is the same for all `members` ranks of the
+  /// collective, and for no other collective.
+  void add(std::uint64_t id, std::size_t members, int rank, double end_s,
+           std::span<const Part> sent);
+  /// All traffic that has arrived by `now_s`, which must not decrease from call to call.
+  std::span<const Counters> until(double now_s);
+
+ private:
+  struct Collective {
+    std::vector<std::pair<int, double>> ends_s;  // by rank
+    std::vector<Part> sent;
+  };
+  struct InFlight {
+    Part part;
+    double arrival_s;
+  };
+  std::vector<Counters> arrived_;
+  std::unordered_map<std::uint64_t, Collective> incomplete_;  // some ranks have not reported yet
+  std::vector<InFlight> in_flight_;
+};
+
+}  // namespace trigram
