@@ -12,7 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from profiles import bert, ddppo, diloco, gpt, lstm_alexnet, resnet, transformer, vgg  # noqa: E402
+from profiles import bert, chinchilla, ddppo, diloco, gpt, llama, lstm_alexnet, resnet, transformer, vgg  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "configs" / "profiles"
 
@@ -25,6 +25,11 @@ MODELS = (
     transformer.transformer_base,
     lstm_alexnet.lstm_alexnet,
     gpt.gpt2,
+    llama.llama_1b,
+    llama.llama_8b,
+    chinchilla.diloco_1b,
+    chinchilla.diloco_10b,
+    chinchilla.diloco_100b,
     ddppo.ddppo,
     diloco.diloco_measured,
     diloco.diloco_measured_ddp,

@@ -81,8 +81,9 @@ Profile load_profile(const std::filesystem::path& file, const std::string& point
 
 const std::vector<std::string>& built_in_profiles() {
   static const std::vector<std::string> names = {
-      "vgg16",        "resnet50", "bert_large", "bert_base", "transformer_base",
-      "lstm_alexnet", "gpt2",     "ddppo"};
+      "vgg16",        "resnet50",    "bert_large", "bert_base", "transformer_base",
+      "lstm_alexnet", "gpt2",        "llama_1b",   "llama_8b",  "diloco_1b",
+      "diloco_10b",   "diloco_100b", "ddppo"};
   return names;
 }
 

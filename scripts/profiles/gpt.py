@@ -1,5 +1,5 @@
 """The smallest GPT-2."""
-from .profile import A100, Profile, Row, linear, norm, time_by_flops
+from .profile import A100, Profile, Row, linear, norm, tie_head, time_by_flops
 
 
 def gpt2():
@@ -25,9 +25,7 @@ def gpt2():
         rows += linear(block + "mlp.c_proj", 4 * width, width, none, positions=tokens)
     rows += norm("ln_f", width)
     time_by_flops(rows)
-    softmax = 2 * tokens * width * vocabulary
-    rows[0].forward_flops, rows[0].backward_flops = softmax, 2 * softmax
-    rows[-1].forward, rows[-1].backward = softmax, 2 * softmax
+    tie_head(rows, 2 * tokens * width * vocabulary)
     return Profile(
         "gpt2",
         "A100",

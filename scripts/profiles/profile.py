@@ -25,6 +25,7 @@ V100 = Rates("15.7TFLOP/s", "900GB/s", "NVIDIA V100 data sheet, NVLink, single p
 P100 = Rates("9.3TFLOP/s", "732GB/s", "NVIDIA P100 PCIe data sheet, 16 GB, single precision")
 P100_SXM2 = Rates("10.6TFLOP/s", "732GB/s", "NVIDIA P100 data sheet, NVLink, single precision")
 A100 = Rates("312TFLOP/s", "1555GB/s", "NVIDIA A100 data sheet, 40 GB, bfloat16 without sparsity")
+H100 = Rates("989TFLOP/s", "3350GB/s", "NVIDIA H100 data sheet, SXM, bfloat16 without sparsity")
 
 
 @dataclass
@@ -100,3 +101,11 @@ def time_by_flops(rows):
     for row in rows:
         row.forward, row.backward = float(row.forward_flops), float(row.backward_flops)
     return rows
+
+
+def tie_head(rows, flops):
+    """Adds a head whose weights are those of the embedding, rows[0], and whose product takes `flops` in the forward
+    pass. Its time goes to the end of forward and the start of backward, before the gradient of the last row is
+    complete. Its FLOPs stand with the embedding."""
+    rows[0].forward_flops, rows[0].backward_flops = flops, 2 * flops
+    rows[-1].forward, rows[-1].backward = flops, 2 * flops

@@ -1,5 +1,5 @@
 """Transformer-base, as defined in TensorFlow's official models."""
-from .profile import P100, Profile, Row, linear, matrix, norm, time_by_flops
+from .profile import P100, Profile, Row, linear, matrix, norm, tie_head, time_by_flops
 
 WIDTH, INNER, LAYERS, VOCABULARY = 512, 2048, 6, 33708
 TOKENS, LENGTH = 4390, 30  # tokens of a batch, on each side; tokens of a sentence
@@ -45,9 +45,7 @@ def transformer_base():
         ],
     )
     time_by_flops(rows)
-    softmax = 2 * TOKENS * WIDTH * VOCABULARY
-    rows[0].forward_flops, rows[0].backward_flops = softmax, 2 * softmax
-    rows[-1].forward, rows[-1].backward = softmax, 2 * softmax
+    tie_head(rows, 2 * TOKENS * WIDTH * VOCABULARY)
     return Profile(
         "transformer_base",
         "P100",

@@ -80,7 +80,7 @@ CONTEXTS: dict[str, Json] = {
         "/cluster/intra": {"kind": "pcie", "bandwidth": "100Gbps", "latency": "5us"},
     },
     "/compute_capability of (?!async|eager|wagma)": {"/algorithm/bucket": "0B"},
-    "of (local_sgd|slowmo|bmuf|diloco|post_local_sgd)": {"/algorithm/sync_every": 2},
+    "of (local_sgd|slowmo|bmuf|diloco(?!_)|post_local_sgd)": {"/algorithm/sync_every": 2},
     "of post_local_sgd": {"/algorithm/switch_step": 4},
     "of (onebit_adam|qadam)": {"/algorithm/warmup_steps": 2},
     "of zeroone_adam": {"/algorithm/freeze_step": 2},
@@ -184,6 +184,7 @@ CONTEXTS: dict[str, Json] = {
     },
     "/workload/.* of fashion_mnist": {"/workload/batch": 4},
     "/until_steady": {"/workload": "ddppo", "/steps": 40},
+    "/workload/.* of (llama|diloco)_": {"/steps": 2},
     "of profile": {"/workload/path": "mine.csv"},
     "/priced_with": {"/workload/priced_as": "resnet50"},
     "/priced_with/accelerator": {

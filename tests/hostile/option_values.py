@@ -16,6 +16,11 @@ MODELS = {
     "transformer_base": 185,
     "lstm_alexnet": 27,
     "gpt2": 148,
+    "llama_1b": 146,
+    "llama_8b": 291,
+    "diloco_1b": 26,
+    "diloco_10b": 50,
+    "diloco_100b": 110,
     "ddppo": 80,
 }
 

@@ -25,7 +25,7 @@ SILENT: dict[str, str] = {
         "the peers of these graphs change from step to step: refused"
     ),
     "/algorithm/graph/.* of adpsgd of (butterfly|base_k)": ("only one of these graphs is bipartite for 8 workers"),
-    "/workload/accelerator/.* of ddppo": (
+    "/workload/accelerator/.* of (ddppo|diloco_.*)": (
         "the profile has no rates of its accelerator: a warning says that it cannot be scaled"
     ),
     "/workload/values of replay": "a replay learns nothing; the option affects only memory",

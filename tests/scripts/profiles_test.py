@@ -17,8 +17,23 @@ PUBLISHED = {
     "transformer_base": (61_362_176, 185),  # WAGMA-SGD
     "lstm_alexnet": (61_100_840 + 66_034_000, 16 + 11),
     "gpt2": (124_439_808, 148),
+    "llama_1b": (1_235_814_400, 16 * 9 + 2),  # safetensors of meta-llama/Llama-3.2-1B
+    "llama_8b": (8_030_261_248, 32 * 9 + 3),  # safetensors of meta-llama/Llama-3.1-8B
     "ddppo": (8_476_421, 80),  # WAGMA-SGD
     "diloco_measured": (30_846_720, 57),  # Adnan082/diloco-measured
+}
+
+# The models of Scaling Laws for DiLoCo (arXiv 2503.09799): layers, width, size of the feed-forward layers; their sizes.
+DILOCO_SHAPES = {
+    (6, 512, 2048): 35e6,
+    (9, 768, 3072): 90e6,
+    (12, 1024, 4096): 180e6,
+    (15, 1280, 5120): 330e6,
+    (18, 1536, 6144): 550e6,
+    (24, 2048, 8192): 1.3e9,
+    (30, 2560, 10240): 2.4e9,
+    (36, 3072, 12288): 4e9,
+    (48, 4096, 16384): 10e9,
 }
 
 # Lengths of ResNet-50's gradients in the order of WAGMA-SGD's code, block by block.
@@ -125,6 +140,58 @@ class Profiles(unittest.TestCase):
         expected = 12 * 1024 * (6 * weights + 6 * 12 * 768 * 1024)
         self.assertAlmostEqual(flops / expected, 1, delta=0.002)
         self.assertAlmostEqual(file.total("forward_s") + file.total("backward_s"), 0.135, 9)
+
+    def test_llamas_have_the_parameters_of_their_configurations(self) -> None:
+        """With config.json's hidden_size, intermediate_size, num_hidden_layers, num_attention_heads,
+        num_key_value_heads and tie_word_embeddings; the vocabulary has 128,256 subwords."""
+        for name, width, inner, layers, heads, shared_heads, tied in (
+            ("llama_1b", 2048, 8192, 16, 32, 8, True),
+            ("llama_8b", 4096, 14336, 32, 32, 8, False),
+        ):
+            with self.subTest(name):
+                attention = 2 * width**2 + 2 * width * (width // heads) * shared_heads
+                layer = attention + 3 * width * inner + 2 * width
+                total = (1 if tied else 2) * 128_256 * width + layers * layer + width
+                file = profile(name)
+                self.assertEqual(sum(file.lengths()), total)
+                # A token takes 6 FLOPs per weight of a product and 6 layers * width * context for attention to earlier
+                # tokens; a tied embedding is the head's weight, an untied one is in no product.
+                weights = layers * (attention + 3 * width * inner) + 128_256 * width
+                flops = 16_384 * (6 * weights + 6 * layers * width * 8_192)
+                self.assertEqual(file.total("forward_flops") + file.total("backward_flops"), flops)
+
+    def test_time_of_llamas_is_that_of_the_measured_tokens(self) -> None:
+        """torchtitan reports 39 % of 989 TFLOP/s with full attention and without the embedding, at 6,667 tokens/s."""
+        file = profile("llama_8b")
+        tokens_per_s = 16_384 / (file.total("forward_s") + file.total("backward_s"))
+        self.assertAlmostEqual(tokens_per_s, 6_667, delta=0.01)
+        counted = 6 * (8_030_261_248 - 128_256 * 4_096) + 12 * 32 * 4_096 * 8_192
+        self.assertAlmostEqual(tokens_per_s * counted / 989e12, 0.39, delta=0.005)
+        rates = []
+        for name in ("llama_1b", "llama_8b"):
+            file = profile(name)
+            flops = file.total("forward_flops") + file.total("backward_flops")
+            rates.append(flops / (file.total("forward_s") + file.total("backward_s")))
+        self.assertAlmostEqual(rates[0] / rates[1], 1, places=6)
+
+    def test_models_of_diloco_have_the_published_shapes_and_times(self) -> None:
+        def parameters(layers: int, width: int, inner: int, vocabulary: int) -> int:
+            return layers * (4 * width**2 + 2 * width * inner + 2 * width) + width + vocabulary * width
+
+        for (layers, width, inner), size in DILOCO_SHAPES.items():
+            self.assertAlmostEqual(parameters(layers, width, inner, 32_768) / size, 1, delta=0.05)
+        for name, shape, step_s in (
+            ("diloco_1b", (24, 2048, 8192, 32_000), 0.1),
+            ("diloco_10b", (48, 4096, 16384, 32_768), 0.8),
+            ("diloco_100b", (108, 9216, 36864, 32_000), 4.9),
+        ):
+            with self.subTest(name):
+                file = profile(name)
+                self.assertEqual(sum(file.lengths()), parameters(*shape))
+                self.assertEqual(len(file.rows), shape[0] + 2)
+                self.assertAlmostEqual(file.total("forward_s") + file.total("backward_s"), step_s, 9)
+        # 25 billion tokens of two workers take 0.67 h at 0.1 s a step.
+        self.assertAlmostEqual(25e9 / (2 * int(profile("diloco_1b").head["batch"])) * 0.1 / 3600, 0.67, delta=0.01)
 
     def test_flops_of_alexnet(self) -> None:
         """0.71e9 multiply-adds per image."""
