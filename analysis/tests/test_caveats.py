@@ -31,6 +31,18 @@ def test_a_warning_of_some_runs_names_their_swept_values(tmp_path):
     assert caveats([run for run in runs if not run.simulated]) == [f"warning: {NOT_EMULATED}"]
 
 
+def test_warnings_of_advice_are_repeated(tmp_path):
+    sample.write_run(tmp_path, "one")
+    runs = results.load(tmp_path).runs
+    advice = tmp_path / "advice.json"
+    assert caveats(runs) == []
+    for damaged in ("", "[]", '{"answer_warnings": 3}', "nan{"):
+        advice.write_text(damaged)
+        assert caveats(runs) == []
+    advice.write_text('{"answer_warnings": ["another one is first"]}')
+    assert caveats(runs) == ["trigram advise warned: another one is first"]
+
+
 def test_systems_are_named_by_their_files(tmp_path):
     for system in ("byteps", "horovod"):
         sample.write_run(tmp_path, system, sweep={"/algorithm": f"../systems/{system}.json"},

@@ -228,6 +228,14 @@ def test_assumptions_are_in_the_page(sweep):
     assert "<b>assumed:</b> all 24 blocks take the same time" in page
 
 
+def test_assumptions_of_a_profile_that_is_given_by_its_path_are_in_the_page(sweep):
+    (sweep.parent / "mine.json").write_text(json.dumps({"name": "mine", "assumed": ["half of it"], "tensors": []}))
+    workload = {"name": "profile", "path": str(sweep.parent / "mine.json")}
+    edit(sweep / "bytegrad-1-1", lambda m: m["experiment"].update(workload=workload))
+    assert main(["report", str(sweep)]) == 0
+    assert "<b>assumed:</b> half of it" in (sweep / "report.html").read_text()
+
+
 def test_the_page_names_the_values_that_replace_the_profiles_values(sweep):
     for workload in ({"name": "bert_large", "step_time": "25ms", "batch": 64},
                      {"name": "fashion_mnist", "priced_as": "bert_large", "priced_with": {"step_time": "25ms", "batch": 64}}):

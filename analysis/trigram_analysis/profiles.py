@@ -54,7 +54,11 @@ def read(name: str) -> Profile | None:
 def _named(workload: Any) -> Iterator[str]:
     if isinstance(workload, str):
         yield workload
-    for key in ("priced_as", "profile", "name") if isinstance(workload, dict) else ():
+    if not isinstance(workload, dict):
+        return
+    if workload.get("name") == "profile" and isinstance(workload.get("path"), str):
+        yield workload["path"]
+    for key in ("priced_as", "profile", "name"):
         yield from _named(workload.get(key))
 
 
