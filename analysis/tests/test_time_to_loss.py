@@ -4,7 +4,7 @@ import json
 
 import pytest
 import sample
-from evaluations import NEVER, falling, set_target, times_to_target, winners, write, write_losses
+from evaluations import NEVER, falling, times_to_target, winners, write, write_losses
 from sample import compare, plotted
 from trigram_analysis import overview, plots, report_data, table, verdict
 from trigram_analysis.measures import measures
