@@ -19,17 +19,34 @@ NEVER = 1000  # more steps than a run makes
 def write(folder: Path, algorithm: str, step_s: float, accuracies: dict[int, float], seed: int = 1,
           gbps: float = 1.0) -> None:
     """Writes a run with these accuracies by the number of steps before the evaluation. A step takes `step_s`."""
-    steps = max(accuracies)
+    _write(folder, algorithm, step_s, {step: {"accuracy": value} for step, value in accuracies.items()}, seed, gbps)
+
+
+def write_losses(folder: Path, algorithm: str, step_s: float, losses: dict[int, float | None], seed: int = 1,
+                 gbps: float = 1.0) -> None:
+    """The same with held-out losses, in a run without accuracies. None is a loss that is not finite."""
+    values = {step: {"accuracy": None, "eval_loss": value} for step, value in losses.items()}
+    _write(folder, algorithm, step_s, values, seed, gbps)
+
+
+def _write(folder: Path, algorithm: str, step_s: float, evaluations: dict[int, dict[str, Any]], seed: int,
+           gbps: float) -> None:
+    steps = max(evaluations)
     path = sample.write_run(folder, f"{algorithm}-{gbps:g}-{seed}", algorithm, gbps, seed, steps)
-    records = [{"step": step, "time_s": (step + 1) * step_s, "step_s": step_s}
-               | ({"accuracy": accuracies[step + 1]} if step + 1 in accuracies else {}) for step in range(steps)]
+    records = [{"step": step, "time_s": (step + 1) * step_s, "step_s": step_s} | evaluations.get(step + 1, {})
+               for step in range(steps)]
     (path / "metrics.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
-    sample.edit(path, lambda m: m["summary"].update(step_s=step_s, time_s=steps * step_s, accuracy=accuracies[steps]))
+    sample.edit(path, lambda m: m["summary"].update(step_s=step_s, time_s=steps * step_s, **evaluations[steps]))
 
 
 def evaluated(every: int, reached_at: int, steps: int = 300) -> dict[int, float]:
     """Accuracies by step: 0.82 from the step `reached_at` on, 0.5 before."""
     return {step: 0.82 if step >= reached_at else 0.5 for step in range(every, steps + 1, every)}
+
+
+def falling(every: int, reached_at: int, steps: int = 300) -> dict[int, float]:
+    """Held-out losses by step: 0.35 from the step `reached_at` on, 0.9 before."""
+    return {step: 0.35 if step >= reached_at else 0.9 for step in range(every, steps + 1, every)}
 
 
 def over_seeds(folder: Path, algorithm: str, step_s: float, reached_at: tuple[int, ...], gbps: float = 1.0) -> None:
@@ -39,7 +56,7 @@ def over_seeds(folder: Path, algorithm: str, step_s: float, reached_at: tuple[in
 
 
 def times_to_target(folder: Path) -> dict[str, str]:
-    """The cell of each algorithm in the table's column for the target accuracy."""
+    """The cell of each algorithm in the table's column for the target."""
     built = table.build(compare(folder), brief=True)
     (column,) = [i for i, title in enumerate(built.titles) if title.startswith("to ")]
     return {row[built.keys - 1].text: row[column].text + (" *" if row[column].best else "") for row in built.rows}

@@ -142,7 +142,8 @@ def test_an_option_that_follows_from_the_algorithm_is_no_axis():
 
 @pytest.mark.parametrize("pointer, a, b", [
     (NODES, 2, 4), ("/workload", "vgg16", "resnet50"), ("/runtime", "sim", "threads"),
-    ("/cluster/stragglers/count", 0, 2), ("/target_accuracy", 0.8, 0.9)])
+    ("/cluster/stragglers/count", 0, 2), ("/target_accuracy", 0.8, 0.9),
+    ("/target_loss", 0.8, 0.9)])
 def test_an_option_of_the_task_is_an_axis_even_if_it_follows_from_the_algorithm(pointer, a, b):
     assert pointers(Comparison("", runs_of_two_algorithms(pointer, a, b))) == {pointer}
 

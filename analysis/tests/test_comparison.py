@@ -4,7 +4,8 @@ import pytest
 import sample
 from sample import compare, edit
 from trigram_analysis import results, table
-from trigram_analysis.accuracy import best_accuracy, reached
+from trigram_analysis.target import ACCURACY, Target
+from trigram_analysis.time_to_target import best_quality, reached
 from trigram_analysis.verdict import verdicts
 
 
@@ -105,14 +106,14 @@ def test_variants_of_an_algorithm_are_named_by_the_options_that_differ(sweep):
 
 
 def test_target_is_the_highest_whole_per_cent_that_all_reach(sweep):
-    assert compare(sweep).target == pytest.approx(0.84)
+    assert compare(sweep).target == Target(ACCURACY, 0.84)
 
 
 def test_target_ignores_an_algorithm_that_falls_far_behind(sweep, monkeypatch):
     monkeypatch.setitem(sample.FINAL, "broken", 0.1)
     sample.write_run(sweep, "broken", "broken", 1.0)
     c = compare(sweep)
-    assert c.target == pytest.approx(0.77)  # 0.9 x 0.86, rounded down to a whole per cent
+    assert c.target == Target(ACCURACY, 0.77)  # 0.9 x 0.86, rounded down to a whole per cent
     broken = next(p for p in c.points if p.algorithm == "broken")
     assert broken.time_to(c.target) is None
 
@@ -130,11 +131,11 @@ def declare(sweep, accuracy, reached_by=lambda manifest: True):
 def test_the_declared_target_is_the_target(sweep):
     declare(sweep, 0.435)
     c = compare(sweep)
-    assert c.target == c.declared_target == 0.435
+    assert c.target == c.declared_target == Target(ACCURACY, 0.435)
     assert "/target_accuracy" not in {axis.pointer for axis in c.axes}
     (run,) = results.load(sweep / "gradient_allreduce-1-1").runs
     point = next(p for p in c.points if run.path in {r.path for r in p.runs})
-    assert point.time_to(c.target) == reached(run, 0.435).time_s == pytest.approx(10 * 8.5)
+    assert point.time_to(c.target) == reached(run, c.target).time_s == pytest.approx(10 * 8.5)
     assert point.epochs_to_target == 2.5
 
 
@@ -143,7 +144,7 @@ def test_targets_that_differ_are_an_axis(sweep):
     edit(sweep / "bytegrad-1-1", lambda m: m["experiment"].update(target_accuracy=0.9))
     c = compare(sweep)
     assert c.declared_target is None
-    assert c.target == pytest.approx(0.84), "as without"
+    assert c.target == Target(ACCURACY, 0.84), "as without"
     assert "/target_accuracy" in {axis.pointer for axis in c.axes}
 
 
@@ -162,12 +163,12 @@ def test_the_table_shows_which_algorithm_misses_the_target(sweep):
 def test_time_to_accuracy_is_the_first_evaluation_that_reaches_it(sweep):
     (run,) = results.load(sweep / "gradient_allreduce-1-1").runs
     # A step takes 8.5 s, and every 5th one is evaluated; the accuracy is 0.86 sqrt(t / 20).
-    first, second = reached(run, 0.43), reached(run, 0.44)
+    first, second = reached(run, Target(ACCURACY, 0.43)), reached(run, Target(ACCURACY, 0.44))
     assert (first.after_s, first.time_s) == (0, pytest.approx(5 * 8.5))
     assert (second.after_s, second.time_s) == (pytest.approx(5 * 8.5), pytest.approx(10 * 8.5))
     assert (second.after_step, second.step) == (5, 10)
-    assert reached(run, 0.87) is None
-    assert best_accuracy(run) == pytest.approx(0.86)
+    assert reached(run, Target(ACCURACY, 0.87)) is None
+    assert best_quality(run, ACCURACY) == pytest.approx(0.86)
 
 
 def test_a_first_evaluation_is_bounded_by_the_first_model(sweep):
@@ -175,8 +176,9 @@ def test_a_first_evaluation_is_bounded_by_the_first_model(sweep):
     path = sweep / "gradient_allreduce-1-1"
     edit(path, lambda m: m["summary"].update(target={"accuracy": 0.43, "after_s": 8.5, "time_s": 5 * 8.5}))
     (run,) = results.load(path).runs
-    assert (reached(run, 0.43).after_s, reached(run, 0.43).after_step) == (8.5, pytest.approx(1))
-    assert reached(run, 0.42).after_s == 0, "of other accuracies it says nothing"
+    found = reached(run, Target(ACCURACY, 0.43))
+    assert (found.after_s, found.after_step) == (8.5, pytest.approx(1))
+    assert reached(run, Target(ACCURACY, 0.42)).after_s == 0, "of other accuracies it says nothing"
 
 
 def test_runs_without_accuracies_have_no_target(sweep):

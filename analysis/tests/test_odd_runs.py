@@ -22,6 +22,8 @@ def nested(depth: int) -> list:
 
 @pytest.mark.parametrize("pointer, value, reason", [
     ("/experiment/target_accuracy", "x", "/experiment/target_accuracy is not a number"),
+    ("/experiment/target_loss", "x", "/experiment/target_loss is not a number"),
+    ("/summary/eval_loss", "x", "/summary/eval_loss is not a number"),
     ("/experiment/target_accuracy", [1], "/experiment/target_accuracy is not a number"),
     ("/version", {"a": 1}, "/version is not a text"),
     ("/summary/loss", 10**400, "/summary/loss is no number to compute with"),

@@ -52,7 +52,7 @@ def test_a_single_worker_need_not_communicate(sweep):
 
 def test_a_run_that_is_too_short_does_not_affect_the_target(sweep):
     sample.write_diloco(sweep, **SILENT)
-    assert compare(sweep).target == 0.84
+    assert compare(sweep).target.level == 0.84
 
 
 def test_figures_mark_runs_that_are_too_short(sweep):

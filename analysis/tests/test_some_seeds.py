@@ -6,9 +6,12 @@ from evaluations import NEVER, declare_target, over_seeds, some_seeds_early, tim
 from sample import compare, plotted
 from trigram_analysis import overview, plots, report_data, table, verdict
 from trigram_analysis.__main__ import main
-from trigram_analysis.accuracy import PARTLY_LEGEND
 from trigram_analysis.measures import measures
+from trigram_analysis.target import ACCURACY
+from trigram_analysis.time_to_target import partly_legend
 from trigram_analysis.winner_map import winner
+
+PARTLY_LEGEND = partly_legend(ACCURACY)
 
 
 @pytest.fixture

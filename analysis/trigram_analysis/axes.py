@@ -35,7 +35,7 @@ _TITLES = {  # by pointer, the titles of options that people usually vary
     "/workload/priced_as": "workload priced as",
 }
 # Algorithms are compared only where these are equal, except the transport of a cluster, which is software.
-_COMMON = ("/runtime", "/workload", "/cluster", "/target_accuracy")
+_COMMON = ("/runtime", "/workload", "/cluster", "/target_accuracy", "/target_loss")
 _TRANSPORT = "/cluster/transport"
 _OPTIMIZER = "/optimizer"
 

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Callable
 
 from . import units
-from .accuracy import PartlyReached, Reached, best_accuracy, mean_reached
 from .axes import Axes, Setting, is_function, key_of
 from .naming import algorithm_name, algorithm_order
 from .results import Run
 from .shortfall import shortfall
+from .target import ACCURACY, QUALITIES, Quality, Target, declared, reached_by_all
+from .time_to_target import PartlyReached, Reached, best_quality, mean_reached
 
 
 @dataclass
@@ -48,11 +49,11 @@ class Point:
             groups.setdefault(run.seeds, []).append(run)
         return list(groups.values())
 
-    def reached(self, target: float) -> Reached | None:
-        """The interval in which the runs reach the accuracy `target`, as a mean; None unless every run reaches it."""
+    def reached(self, target: Target) -> Reached | None:
+        """The interval in which the runs reach `target`, as a mean; None unless every run reaches it."""
         return mean_reached(self.runs, target)
 
-    def time_to(self, target: float) -> float | None:
+    def time_to(self, target: Target) -> float | None:
         found = self.reached(target)
         return found and found.time_s
 
@@ -73,7 +74,7 @@ class Point:
 
     @property
     def stopped(self) -> bool:
-        """True if a run stopped when it reached its target accuracy. A longer run might have become more accurate."""
+        """True if a run stopped when it reached its target. A longer run might have become better."""
         return any(run.target.get("time_s") is not None for run in self.runs)
 
     @property
@@ -135,23 +136,29 @@ class Comparison:
         return full[len(full) // 2]
 
     @cached_property
-    def declared_target(self) -> float | None:
-        """The target accuracy that all runs declare; None if some runs declare another target, or none."""
-        declared = {run.experiment.get("target_accuracy") for run in self.runs}
-        return declared.pop() if len(declared) == 1 else None
+    def declared_target(self) -> Target | None:
+        """The target that all runs declare; None if some runs declare another target, or none."""
+        targets = {declared(run.experiment) for run in self.runs}
+        return targets.pop() if len(targets) == 1 else None
 
     @cached_property
-    def target(self) -> float | None:
-        """The accuracy for time-to-accuracy: the declared target if there is one. Otherwise, it is the highest whole
-        per cent that every run reaches, or 90 % of the best accuracy if some run does not reach that."""
+    def target(self) -> Target | None:
+        """The target for times to a target: the declared one if there is one. Otherwise, it is the hardest level that
+        every run reaches, of the accuracy or, if no run has an accuracy, of the held-out loss."""
         if self.declared_target is not None:
             return self.declared_target
         compared = [p for p in self.points if not p.exclusion(rates=False)] or self.points
-        reached = [a for p in compared for a in map(best_accuracy, p.runs) if a is not None]
-        if not reached:
-            return None
-        worst, best = min(reached), max(reached)
-        return _whole_per_cent(worst if worst >= 0.9 * best else 0.9 * best)
+        for quality in QUALITIES:
+            best = {run.path: best_quality(run, quality) for run in self.runs}
+            if any(value is not None for value in best.values()):
+                reached = [value for p in compared for run in p.runs if (value := best[run.path]) is not None]
+                return reached_by_all(quality, reached) if reached else None
+        return None
+
+    @property
+    def quality(self) -> Quality:
+        """The quality by which models are judged: that of the target."""
+        return self.target.quality if self.target else ACCURACY
 
     @property
     def coupled(self) -> list[str]:
@@ -258,10 +265,3 @@ class Comparison:
         if follows:
             self._chosen_by_setting[leaf] = None
         return follows
-
-
-def _whole_per_cent(share: float) -> float:
-    """The largest whole number of per cent that is at most `share`. Shares are compared, because 100 * share may be
-    rounded to less than the whole number."""
-    nearest = round(100 * share)
-    return (nearest if nearest / 100 <= share else nearest - 1) / 100

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from . import marks, overview, style
-from .accuracy import PARTLY_LEGEND
 from .comparison import Comparison
+from .time_to_target import partly_legend
 from .winner_map import Winner, map_axes, unranked, winner
 
 _CELL_TEXT = {"ha": "center", "va": "center", "fontsize": 7.2}
@@ -52,7 +52,7 @@ def figure(comparison: Comparison, styles: style.Styles) -> Figure | None:
     for side in ax.spines.values():
         side.set_visible(False)
     if any(unranked(comparison.at(setting), measure) for setting in comparison.settings):
-        marks.write_below(fig, [PARTLY_LEGEND])
+        marks.write_below(fig, [partly_legend(comparison.quality)])
     return fig
 
 

@@ -8,11 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from . import shortfall, style
-from .accuracy import COARSE_LEGEND, PARTLY_LEGEND, PartlyReached, interval, partly_text
 from .caveats import remarks
 from .column_unit import seconds_unit
 from .comparison import Comparison, Point
 from .measures import time_to
+from .target import Target
+from .time_to_target import PartlyReached, coarse_legend, interval, partly_legend, partly_text
 
 
 def draw_hollow(ax: Axes, styles: style.Styles, algorithm: str, places: list[tuple[float, float]]) -> None:
@@ -46,14 +47,14 @@ def write_below(fig: Figure, lines: list[str]) -> None:
         fig.text(0.01, y, "\n".join(wrapped), fontsize=size, va="top", linespacing=spacing)
 
 
-def interval_of(point: Point, target: float) -> str:
-    """The interval in which a point reached an accuracy, in the format of tables. The point must have reached it."""
+def interval_of(point: Point, target: Target) -> str:
+    """The interval in which a point reached a target, in the format of tables. The point must have reached it."""
     found = point.reached(target)
     unit = seconds_unit(found.time_s)
     return interval(found.after_s, found.time_s, unit.show, unit.name)
 
 
-def coarse(point: Point, target: float) -> str:
+def coarse(point: Point, target: Target) -> str:
     """The mark of a time that is known from few evaluations only; else empty."""
     found = point.reached(target)
     return "~" if found and found.coarse else ""
@@ -73,8 +74,8 @@ def draw_some_seeds(ax: Axes, partly: PartlyReached, place: float, colour: str, 
                     textcoords="offset points", color=style.INK)
 
 
-def footnotes_of_target(fig: Figure, comparison: Comparison, target: float) -> None:
-    """Writes below the figure the meaning of the marks on times to an accuracy."""
+def footnotes_of_target(fig: Figure, comparison: Comparison, target: Target) -> None:
+    """Writes below the figure the meaning of the marks on times to a target."""
     partly = time_to(target).partly
-    marks = (COARSE_LEGEND, lambda p: coarse(p, target)), (PARTLY_LEGEND, partly)
+    marks = (coarse_legend(target.quality), lambda p: coarse(p, target)), (partly_legend(target.quality), partly)
     write_below(fig, [legend for legend, is_marked in marks if any(map(is_marked, comparison.points))])

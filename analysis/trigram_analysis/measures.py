@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Iterator, Literal
 
-from . import units
-from .accuracy import PartlyReached, reached
 from .comparison import Comparison, Point
 from .results import Run
+from .target import LOSS, Target
+from .time_to_target import PartlyReached, reached
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,20 @@ def _candidates(comparison: Comparison) -> Iterator[Measure]:
     for key, where in (("bytes_inter", "between"), ("bytes_intra", "inside")):
         yield _mean_measure(key, f"bytes per step {where} nodes", "B", lambda run, key=key: run.per_step(key), "low",
                             rate=True)
-    # Runs that stop at a target accuracy train for different times, so their final losses and accuracies rank nothing.
+    # Runs that stop at a target train for different times, so their final losses and accuracies rank nothing.
     stopped = any(p.stopped for p in comparison.points)
     low, high = (None, None) if stopped else ("low", "high")
     yield _mean_measure("staleness_mean", "staleness (steps)", "", "staleness_mean")
     yield _mean_measure("loss", "training loss at the end", "", "loss", low)
     yield _mean_measure("accuracy", "accuracy at the end", "share", "accuracy", high)
+    if comparison.quality is LOSS:
+        yield _mean_measure(LOSS.column, "held-out loss at the end", "", LOSS.column, low)
     yield _mean_measure("worker_accuracy_min", "accuracy of the worst worker", "share", "worker_accuracy_min", high)
     yield _mean_measure("consensus_distance", "consensus distance at the end", "", "consensus_distance", low)
     yield _mean_measure("time_s", "time of the whole run", "s", "time_s")
 
 
-def time_to(target: float) -> Measure:
+def time_to(target: Target) -> Measure:
     def least(point: Point) -> float | None:
         found = point.reached(target)
         return found and found.after_s
@@ -66,11 +68,11 @@ def time_to(target: float) -> Measure:
         found = reached(run, target)
         return found and (found.after_s, found.time_s)
 
-    return Measure(f"to_{target:.2f}", f"time to {units.percent(target)} accuracy", "s", lambda p: p.time_to(target),
+    return Measure(target.key, f"time to {target.title}", "s", lambda p: p.time_to(target),
                    lambda p: None, "low", least, lambda p: p.partly(interval))
 
 
-def epochs_to(target: float) -> Measure:
+def epochs_to(target: Target) -> Measure:
     def least(point: Point) -> float | None:
         found, epochs = point.reached(target), point.epochs_to_target
         return epochs * found.after_step / found.step if found and epochs is not None else None
@@ -79,7 +81,7 @@ def epochs_to(target: float) -> Measure:
         found, epochs = reached(run, target), run.target.get("epochs")
         return (epochs * found.after_step / found.step, epochs) if found and epochs is not None else None
 
-    return Measure("epochs_to", f"epochs to {units.percent(target)} accuracy", "", lambda p: p.epochs_to_target,
+    return Measure("epochs_to", f"epochs to {target.title}", "", lambda p: p.epochs_to_target,
                    lambda p: None, "low", least, lambda p: p.partly(interval))
 
 

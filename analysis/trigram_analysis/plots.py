@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from . import map_figure, marks, measures, panels, style, units
-from .accuracy import PartlyReached
 from .comparison import Comparison, Point, Setting
+from .target import ACCURACY, LOSS, Quality
+from .time_to_target import PartlyReached
 
 Value = Callable[[Point], float | None]
 Text = Callable[[Point], str]
@@ -38,11 +39,17 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         ("loss", "Training loss against time. Thick lines are means over the seeds and over intervals of steps; faint "
          "lines are the values of single runs.", _loss),
         ("accuracy", "Accuracy of the mean model on the test set against time, one mark per evaluation: the mean over "
-         "the seeds. The dashed line is the target accuracy.", _accuracy),
-        ("time_to_accuracy", "Time of the first evaluation at or above the target accuracy. The error bar reaches back "
-         "to the previous evaluation. A dotted line shows that only some seeds reach the target; algorithms that "
-         "never reach it have no mark.", _time_to_accuracy),
+         "the seeds. The dashed line is the target accuracy.", _quality_curves(ACCURACY)),
     ]
+    if comparison.quality is LOSS:
+        drawings.append((
+            "held_out_loss", "Loss of the mean model on held-out data against time, one mark per evaluation: the mean "
+            "over the seeds. The dashed line is the target loss.", _quality_curves(LOSS)))
+    name, side = comparison.quality.name, "above" if comparison.quality.better == "high" else "below"
+    drawings.append((
+        f"time_to_{name}", f"Time of the first evaluation at or {side} the target {name}. The error bar reaches back "
+        "to the previous evaluation. A dotted line shows that only some seeds reach the target; algorithms that "
+        "never reach it have no mark.", _time_to_target))
     for stem, caption, draw in drawings:
         fig = draw(comparison, styles)
         if fig is not None:
@@ -65,7 +72,7 @@ def _deviation_over_seeds(measure: str) -> Spread:
     return spread
 
 
-def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
+def _time_to_target(comparison: Comparison, styles: style.Styles) -> Figure | None:
     target = comparison.target
     if target is None:
         return None
@@ -76,7 +83,7 @@ def _time_to_accuracy(comparison: Comparison, styles: style.Styles) -> Figure | 
 
     measure = measures.time_to(target)
     fig = _against_swept(comparison, styles, measure.value, since_previous_evaluation,
-                        f"{_time(comparison)} to {units.percent(target)} accuracy",
+                        f"{_time(comparison)} to {target.title}",
                         text=lambda p: marks.interval_of(p, target), mark=lambda p: marks.coarse(p, target),
                         partly=measure.partly)
     if fig is not None:
@@ -221,23 +228,28 @@ def _smoothed(table: pd.DataFrame) -> pd.DataFrame:
     return table.groupby(np.floor(8 * np.log2(steps)).astype(int)).mean()
 
 
-def _accuracy(comparison: Comparison, styles: style.Styles) -> Figure | None:
-    def draw(ax: Axes, point: Point) -> None:
-        curves = [run.evaluations for run in point.runs if run.evaluations]
-        if curves:
-            times = pd.DataFrame([[time_s for _, time_s, _ in curve] for curve in curves]).mean()
-            means = pd.DataFrame([[accuracy for _, _, accuracy in curve] for curve in curves]).mean()
-            label = marks.algorithm_with_mark(comparison, point.algorithm)
-            ax.plot(times, means, label=label, **styles.line(point.algorithm))
+def _quality_curves(quality: Quality) -> Callable[[Comparison, style.Styles], Figure | None]:
+    """Draws the evaluations of a quality against time, and the target if it is of this quality."""
+    def drawing(comparison: Comparison, styles: style.Styles) -> Figure | None:
+        def draw(ax: Axes, point: Point) -> None:
+            curves = [rows for run in point.runs
+                      if (rows := [row for row in run.evaluations(quality.column) if row[2] is not None])]
+            if curves:
+                times = pd.DataFrame([[time_s for _, time_s, _ in curve] for curve in curves]).mean()
+                means = pd.DataFrame([[value for _, _, value in curve] for curve in curves]).mean()
+                label = marks.algorithm_with_mark(comparison, point.algorithm)
+                ax.plot(times, means, label=label, **styles.line(point.algorithm))
 
-    fig = _against_time(comparison, draw, "accuracy", column="accuracy")
-    if fig is not None:
-        for ax in fig.axes:
-            ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-            if comparison.target is not None:
-                ax.axhline(comparison.target, color=style.INK, linestyle=(0, (4, 3)), linewidth=1,
-                           alpha=0.6)
-    return fig
+        fig = _against_time(comparison, draw, quality.title, column=quality.column)
+        target = comparison.target
+        for ax in fig.axes if fig is not None else []:
+            if quality is ACCURACY:
+                ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+            if target is not None and target.quality is quality:
+                ax.axhline(target.level, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
+        return fig
+
+    return drawing
 
 
 def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], label: str,

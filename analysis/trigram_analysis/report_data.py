@@ -10,6 +10,7 @@ from .comparison import Comparison, Point, Setting
 from .curves import Row, curve, rounded, thinned, varies
 from .appearance import Appearances
 from .measures import measures
+from .target import LOSS
 from .winner_map import map_axes
 
 # Limits that keep a page of thousands of runs small:
@@ -20,6 +21,7 @@ _MAX_BOXES = 60_000  # of all timelines together, about
 _CURVES = {  # column of metrics.jsonl: (title, kind)
     "loss": ("training loss", ""),
     "accuracy": ("accuracy of the mean model", "share"),
+    LOSS.column: ("held-out loss of the mean model", ""),
     "worker_accuracy_min": ("accuracy of the worst worker", "share"),
     "consensus_distance": ("consensus distance", ""),
     "staleness_mean": ("staleness (steps)", ""),
@@ -27,7 +29,7 @@ _CURVES = {  # column of metrics.jsonl: (title, kind)
     "exposed_s": ("exposed communication", "s"),
     "bytes_inter": ("bytes between nodes", "B"),
 }
-_MAY_BE_FLAT = ("loss", "accuracy")  # other curves are drawn only if they vary
+_MAY_BE_FLAT = ("loss", "accuracy", LOSS.column)  # other curves are drawn only if they vary
 
 
 def data(comparison: Comparison) -> dict[str, Any]:
@@ -48,6 +50,7 @@ def data(comparison: Comparison) -> dict[str, Any]:
         "axes": [_axis(axis.title, values[i]) for i, axis in enumerate(comparison.axes)],
         "mapAxes": [x, y],
         "middle": place(comparison.middle_setting),
+        "quality": comparison.quality.name,
         "measures": [{"key": m.key, "title": m.title, "kind": m.kind, "better": m.better}
                      for m in drawn],
         "points": [{
@@ -87,6 +90,8 @@ def _axis(title: str, values: list[Any]) -> dict[str, Any]:
 def _curves(comparison: Comparison, place: Any) -> dict[str, Any]:
     found: dict[str, list[list[Row]]] = {}
     for key in _CURVES:
+        if key == LOSS.column and comparison.quality is not LOSS:
+            continue  # the accuracy shows what was learned
         curves = [curve(p, key) for p in comparison.points]
         if any(curves) and (key in _MAY_BE_FLAT or varies(curves)):
             found[key] = curves

@@ -47,7 +47,7 @@ class Run:
 
     @property
     def target(self) -> dict[str, Any]:
-        """When the run reached its target accuracy; empty if it has no target."""
+        """When the run reached its target; empty if it has no target."""
         return _object(self.summary, "target")
 
     @property
@@ -141,11 +141,15 @@ class Run:
         return times[:end] + steady["left_out"] // steady["cycle"] * cycle + times[end:]
 
     @cached_property
-    def evaluations(self) -> list[tuple[float, float, float]]:
-        """(steps made, seconds of training, accuracy) of each evaluation."""
-        records = _json_lines(self.path / "metrics.jsonl", containing="accuracy")
-        rows = [(record.get("step"), record.get("time_s"), record.get("accuracy")) for record in records]
-        return [(step + 1, time_s, accuracy) for step, time_s, accuracy in rows if None not in (step, time_s, accuracy)]
+    def _evaluated(self) -> list[dict[str, Any]]:
+        records = _json_lines(self.path / "metrics.jsonl", containing=("accuracy", "eval_loss"))
+        return [record for record in records if None not in (record.get("step"), record.get("time_s"))]
+
+    def evaluations(self, column: str) -> list[tuple[float, float, float | None]]:
+        """(steps made, seconds of training, value) of each evaluation that has the column, such as "accuracy". The
+        value is None if it is no usable number."""
+        return [(record["step"] + 1, record["time_s"], record[column])
+                for record in self._evaluated if column in record]
 
     def number(self, key: str) -> float | None:
         """A number of the summary; None if it is absent or does not apply."""
@@ -264,15 +268,15 @@ def _object(parent: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _json_lines(path: Path, containing: str = "") -> Iterator[dict[str, Any]]:
-    """The objects in those lines that contain the text `containing`. Other lines are not parsed, because a run may have
-    millions of steps and few evaluations."""
+def _json_lines(path: Path, containing: tuple[str, ...] = ("",)) -> Iterator[dict[str, Any]]:
+    """The objects in those lines that contain one of the texts `containing`. Other lines are not parsed, because a run
+    may have millions of steps and few evaluations."""
     try:
         lines = readable.read_text(path, errors="replace").splitlines()
     except OSError:
         return
     for line in lines:
-        if containing not in line:
+        if not any(text in line for text in containing):
             continue
         try:
             record = json.loads(line)

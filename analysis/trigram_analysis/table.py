@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Callable, Literal
 
 from . import measures, shortfall, units
-from .accuracy import COARSE_LEGEND, PARTLY_LEGEND, best_accuracy, interval, partly_text
 from .caveats import caveats
 from .column_unit import Unit, bytes_unit, exponent_unit, percent_unit, plain_unit, seconds_unit
 from .comparison import Comparison, Point
 from .measures import Measure
 from .naming import own_name
 from .printable import printable
+from .target import LOSS
+from .time_to_target import best_quality, coarse_legend, interval, partly_legend, partly_text
 from .winner_map import contenders, leaders, order_unknown, rivals, unranked
 
 BASELINE = "gradient_allreduce"
@@ -39,7 +40,7 @@ class Column:
     brief: bool = True  # shown in terminals, too, and not only in reports
     intervals: Measure | None = None  # the measure whose values are known as intervals, which the cells show
     rate: bool = False  # true for a mean per step or second, as in Measure
-    whole_runs_only: bool = False  # true if a column is not ranked when runs stop at a target accuracy
+    whole_runs_only: bool = False  # true if a column is not ranked when runs stop at a target
     suffix: Callable[[Point], str] = lambda point: ""  # a text after the value
 
 
@@ -105,6 +106,8 @@ def _columns(comparison: Comparison) -> list[Column]:
         _measured("loss", "loss", plain_unit(3), "of the training batches, at the end"),
         _measured("accuracy", "accuracy", percent_unit, "of the mean model on the test set, at the end",
                   "high", whole_runs_only=True),
+        *([_measured("held-out loss", LOSS.column, plain_unit(3), "of the mean model on held-out data, at the end",
+                     "low", whole_runs_only=True)] if comparison.quality is LOSS else []),
         _measured("worst worker", "worker_accuracy_min", percent_unit,
                   "lowest accuracy of a worker's own model, at the end"),
         _measured("consensus", "consensus_distance", exponent_unit,
@@ -112,8 +115,8 @@ def _columns(comparison: Comparison) -> list[Column]:
     ]
     target = comparison.target
     if target is not None:
-        columns.append(_interval_column(f"to {units.percent(target)}", measures.time_to(target), seconds_unit,
-                               f"time of the first evaluation at {units.percent(target)} or more, "
+        columns.append(_interval_column(f"to {target.short}", measures.time_to(target), seconds_unit,
+                               f"time of the first evaluation at {target.bound}, "
                                "from that of the one before"))
     if comparison.declared_target is not None:
         columns.append(_interval_column("epochs", measures.epochs_to(comparison.declared_target), plain_unit(2),
@@ -229,15 +232,15 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
     partly = [p for p in comparison.points if measure.partly(p)]
     times = [p.reached(target) for p in comparison.points if p not in partly]
     reached = [time for time in times if time]
-    notes = [PARTLY_LEGEND] if partly else []
+    notes = [partly_legend(target.quality)] if partly else []
     if None in times:
-        notes.append(f"– an accuracy of {units.percent(target)} is not reached at any evaluation")
+        notes.append(f"– {target.any} is not reached at any evaluation")
     if reached:
         when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in reached)
                 else "between two evaluations, as shown, unless it was lost again between earlier ones")
-        notes.append(f"{units.percent(target)} is reached {when}")
+        notes.append(f"{target.short} is reached {when}")
     if any(r.coarse for r in reached):
-        notes.append(COARSE_LEGEND)
+        notes.append(coarse_legend(target.quality))
     return notes
 
 
@@ -278,7 +281,7 @@ def _setting(table: Table, row: int) -> list[str]:
 def as_records(comparison: Comparison) -> list[dict[str, Any]]:
     """One record for each algorithm and setting, with plain numbers in base units, for CSV."""
     records = []
-    columns = _columns(comparison)
+    columns, quality = _columns(comparison), comparison.quality
     for setting in comparison.settings:
         for point in comparison.at(setting):
             record: dict[str, Any] = {
@@ -290,6 +293,6 @@ def as_records(comparison: Comparison) -> list[dict[str, Any]]:
             record |= {f"{title}, from": measure.least(point) for title, measure in intervals.items()}
             record |= {f"{title}, not ranked": str(measure.partly(point) or "") for title, measure in intervals.items()}
             record["shortfall"] = point.shortfall
-            record["best accuracy"] = point.mean(best_accuracy)
+            record[f"best {quality.title}"] = point.mean(lambda run: best_quality(run, quality))
             records.append(record)
     return records

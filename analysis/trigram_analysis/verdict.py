@@ -29,7 +29,7 @@ def _verdict(comparison: Comparison, setting: Setting) -> str:
     points = comparison.at(setting)
     compared = [p for p in points if not p.exclusion(rates=False)]
     sentences = [_fastest_step([p for p in points if not p.shortfall]), _first_to_target(comparison, compared),
-                 _most_accurate(comparison, compared),
+                 _final_quality(comparison, compared),
                  *(f"Not compared{'' if p.exclusion(rates=False) else ' per step'}: {p.algorithm} {p.shortfall}."
                    for p in points if p.shortfall)]
     if absent := comparison.without_run(setting):
@@ -68,7 +68,7 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
     target = comparison.target
     if target is None or len(points) < 2:
         return ""
-    goal = f"{units.percent(target)} accuracy"
+    goal = target.goal
     ranked, not_ranked = (find(points, time_to(target)) for find in (contenders, unranked))
     reaching = {entry.algorithm for entry in [*ranked, *not_ranked]}
     missed = [p.algorithm for p in points if p.algorithm not in reaching]
@@ -123,14 +123,16 @@ def _between(least: float, value: float) -> str:
     return f"between {units.seconds(least)} and {units.seconds(value)}"
 
 
-def _most_accurate(comparison: Comparison, contenders: list[Point]) -> str:
-    ranked = sorted(((a, p.algorithm) for p in contenders if (a := p.mean("accuracy")) is not None),
-                    reverse=True)
+def _final_quality(comparison: Comparison, contenders: list[Point]) -> str:
+    quality, target = comparison.quality, comparison.target
+    ranked = sorted(((value, p.algorithm) for p in contenders if (value := p.mean(quality.column)) is not None),
+                    reverse=quality.better == "high")
     if len(ranked) < 2:
         return ""
     best, worst = ranked[0], ranked[-1]
-    if comparison.target is not None and any(p.stopped for p in contenders):
-        return (f"Runs stop at {units.percent(comparison.target)}, so their final accuracies, {worst[0]:.1%} to "
-                f"{best[0]:.1%}, rank nothing.")
-    return (f"Final accuracy: {best[0]:.1%} ({best[1]}) down to {worst[0]:.1%} "
+    if target is not None and any(p.stopped for p in contenders):
+        return (f"Runs stop at {target.short}, so their final {quality.plural}, {quality.show(worst[0])} to "
+                f"{quality.show(best[0])}, rank nothing.")
+    down = "down" if quality.better == "high" else "up"
+    return (f"Final {quality.title}: {quality.show(best[0])} ({best[1]}) {down} to {quality.show(worst[0])} "
             f"({worst[1]}).")

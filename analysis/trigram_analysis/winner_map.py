@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .accuracy import PartlyReached, is_coarse
 from .comparison import Comparison, Point, Setting
 from .measures import Measure
+from .time_to_target import PartlyReached, is_coarse
 
 TIE = 0.01  # the largest relative difference of values that count as equal
 

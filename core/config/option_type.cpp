@@ -130,12 +130,13 @@ OptionType<double> number(double minimum, double maximum, Open open) {
   if (std::isfinite(maximum)) schema[above ? "exclusiveMaximum" : "maximum"] = maximum;
   return {[=](const Json& j, const std::string& pointer) {
             const std::string expected =
-                fmt::format("a number {} {} {} {}", below ? "above" : "from", minimum,
-                            above ? "and below" : "to", maximum);
+                fmt::format("a number {} {}", below ? "above" : "from", minimum) +
+                (std::isfinite(maximum) ? fmt::format(" {} {}", above ? "and below" : "to", maximum)
+                                        : "");
             if (!j.is_number()) wrong_type(pointer, expected, j);
             const double value = j.get<double>();
-            if (!(value >= minimum && value <= maximum) || (below && value == minimum) ||
-                (above && value == maximum))
+            if (!std::isfinite(value) || value < minimum || value > maximum ||
+                (below && value == minimum) || (above && value == maximum))
               wrong_type(pointer, expected, j);
             return value;
           },

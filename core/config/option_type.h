@@ -29,7 +29,8 @@ OptionType<std::string> text();
 OptionType<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum = INT64_MAX);
 /// Which end of a range is excluded.
 enum class Open { none, below, above };
-/// A number in [minimum, maximum], except the end that `open` excludes.
+/// A finite number in [minimum, maximum], except the end that `open` excludes. `maximum` may be
+/// infinite.
 OptionType<double> number(double minimum, double maximum, Open open = Open::none);
 /// A quantity with a unit, held in base units; not negative, and not zero if `positive`.
 OptionType<double> quantity(Dimension dimension, bool positive = false);

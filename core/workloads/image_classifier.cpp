@@ -158,6 +158,7 @@ class ClassifierFactory final : public ModelFactory {
                                              place);
   }
   std::size_t samples() const override { return data_->train.size(); }
+  bool has_accuracy() const override { return true; }
   std::vector<std::filesystem::path> input_files() const override { return files_; }
 
  private:

@@ -56,6 +56,8 @@ class ModelFactory {
   virtual std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const = 0;
   /// See WorkloadFactory::samples.
   virtual std::size_t samples() const { return 0; }
+  /// See WorkloadFactory::has_accuracy.
+  virtual bool has_accuracy() const { return false; }
   virtual std::vector<std::filesystem::path> input_files() const = 0;
 };
 

@@ -21,6 +21,7 @@ class ModelWorkloadFactory : public WorkloadFactory {
   }
   bool has_values() const override { return values_; }
   std::size_t samples() const override { return models_->samples(); }
+  bool has_accuracy() const override { return models_->has_accuracy(); }
   std::vector<std::filesystem::path> input_files() const override { return models_->input_files(); }
 
  protected:

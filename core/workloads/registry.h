@@ -27,9 +27,11 @@ class WorkloadFactory {
   virtual bool has_values() const = 0;
   /// See Workload::learns.
   virtual bool learns() const { return has_values(); }
-  /// Labelled samples that all ranks together train on in an epoch; 0 if there is no data set, and
-  /// hence no epochs and no accuracy.
+  /// Samples that all ranks together train on in an epoch; 0 if there is no data set, and hence no
+  /// epochs.
   virtual std::size_t samples() const { return 0; }
+  /// True if samples have classes, so that evaluations have an accuracy beside the loss.
+  virtual bool has_accuracy() const { return false; }
   /// Samples per worker and step of the model whose times are used; empty if this is the trained
   /// model itself.
   virtual std::optional<std::size_t> priced_batch() const { return {}; }

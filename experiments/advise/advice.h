@@ -13,7 +13,7 @@ namespace trigram {
 /// A candidate's result on a network.
 struct Standing {
   std::size_t candidate = 0;
-  /// The candidate's cost. It is infinite if the run failed, never reached the accuracy, or is not
+  /// The candidate's cost. It is infinite if the run failed, never reached the target, or is not
   /// compared.
   TimeToTarget cost;
   std::string id;                // id of the run
@@ -21,11 +21,11 @@ struct Standing {
   long steps = 0;                // number of steps that the run was planned with
   std::string why_not_compared;  // why the run does not show the algorithm's cost; empty if it does
   long needs_steps = 0;          // number of steps that would show the cost; 0 if unknown
-  std::string why_rates_not_compared;  // why only its time to the accuracy is compared, or empty
+  std::string why_rates_not_compared;  // why only its time to the target is compared, or empty
 
   bool reaches_target() const { return std::isfinite(cost.time_s); }
   /// True if the candidate's cost is known. A known cost is infinite if the run never reached the
-  /// accuracy.
+  /// target.
   bool is_known() const { return why_unknown().empty(); }
   /// The reason why the cost is not known, as a phrase that follows the candidate's name; empty if
   /// the cost is known.

@@ -208,18 +208,18 @@ bool Advisor::may_grow(std::size_t candidate, const Scenario& scenario) const {
   return c.grows || (scenario != unchanged() && c.steps_with_unequal_nics > 0);
 }
 
-/// True if a run ended before it reached the accuracy, and before `first_s`, the earliest time at
-/// which another candidate reached it.
+/// True if a run ended before it reached the target's level, and before `first_s`, the earliest
+/// time at which another candidate reached it.
 bool Advisor::ended_before(const Standing& s, double first_s) const {
-  return contest_.target().accuracy && s.is_known() && !s.reaches_target() &&
-         std::isfinite(first_s) && s.summary.at("time_s").get<double>() < first_s;
+  return contest_.target().level && s.is_known() && !s.reaches_target() && std::isfinite(first_s) &&
+         s.summary.at("time_s").get<double>() < first_s;
 }
 
 void Advisor::exclude_unfinished(Standing& s) const {
   s.why_not_compared = fmt::format(
-      "had not reached the accuracy when its run of {} steps ended after {:.3g} s; the "
-      "first candidate reached it later, so this one may be first",
-      s.steps, s.summary.at("time_s").get<double>());
+      "had not reached the {} when its run of {} steps ended after {:.3g} s; the first candidate "
+      "reached it later, so this one may be first",
+      contest_.target().level->name(), s.steps, s.summary.at("time_s").get<double>());
   s.needs_steps = 2 * s.steps;
 }
 
@@ -258,7 +258,7 @@ Standing Advisor::standing(std::size_t candidate, const PlannedRun& run, const S
   standing.summary = stored.manifest.at("summary");
   standing.why_not_compared = why_not_compared(contest_.target(), run.experiment, stored.manifest);
   if (!standing.why_not_compared.empty()) {
-    if (!contest_.target().accuracy)
+    if (!contest_.target().level)
       standing.needs_steps = needed_steps(run.experiment, standing.summary);
     return standing;
   }

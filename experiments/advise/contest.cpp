@@ -112,16 +112,15 @@ Contest::Contest(const Question& question)
         "has one worker, which has no peer to communicate with; expected at least two workers");
   if (!first.experiment.world().simulated)
     throw ConfigError("/runtime", "advice is based on simulations; expected \"sim\"");
-  if (target().accuracy) trained_ = first.resolved.at("workload").at("name");
+  if (target().level) trained_ = first.resolved.at("workload").at("name");
   times_ = first.workload->layer_times().value_or(LayerTimes{});
   warnings_ = name_flags(first.warnings);
   is_time_known_ = warnings_.empty();
   for (std::string& sentence : kept_change_warnings(first.experiment.cluster, question.kept()))
     warnings_.push_back(std::move(sentence));
-  const bool to_accuracy = target().accuracy.has_value();
   for (std::string& sentence : question.ignored_option_warnings())
     warnings_.push_back(std::move(sentence));
-  for (std::string& sentence : randomness_warnings(first.experiment, to_accuracy))
+  for (std::string& sentence : randomness_warnings(first.experiment))
     warnings_.push_back(std::move(sentence));
   for (std::string& sentence : name_flags(first.assumed)) assumed_.push_back(std::move(sentence));
   for (const PlannedRun& run : plan.runs) add_candidate(run);
@@ -193,7 +192,7 @@ void Contest::add_candidate(const PlannedRun& run) {
   const Json manifest = {{"sweep", run.coordinates}, {"experiment", run.resolved}};
   Candidate candidate{run.coordinates, algorithm_label(manifest), settings_label(run.coordinates),
                       trigram, run.experiment.steps};
-  if (target().accuracy) {
+  if (target().level) {
     candidate.eval_every = advised_eval_every(run.experiment, question_.sets("/eval_every"));
     candidate.grows = !question_.sets("/steps") && !run.experiment.synchronous();
   } else if (!question_.sets("/steps")) {
@@ -224,8 +223,7 @@ void Contest::report_unlisted(const std::vector<UnfitRun>& unfit) {
 }
 
 std::string Contest::step_time_pointer() const {
-  return adaptation_pointer(target().accuracy ? Json{{"priced_as", ""}} : Json::object()) +
-         kStepTime;
+  return adaptation_pointer(target().level ? Json{{"priced_as", ""}} : Json::object()) + kStepTime;
 }
 
 /// If every node has one worker there is no hierarchy, so candidates that differ only in options of
@@ -277,7 +275,7 @@ void Contest::plan_group(const Json& scenario, long steps, long eval_every,
 }
 
 std::string Contest::ignored() const {
-  if (!target().accuracy) return "how much is learned in a step is ignored";
+  if (!target().level) return "how much is learned in a step is ignored";
   return fmt::format("{} may learn differently from your model", trained_);
 }
 

@@ -18,9 +18,9 @@ struct Candidate {
   std::string settings;
   std::string trigram;  // for example "sync, low, centralised"
   long steps = 0;       // initial number of steps of its runs
-  long eval_every = 0;  // steps between evaluations if the target is an accuracy; else 0
+  long eval_every = 0;  // steps between evaluations if the target is a level; else 0
   /// The least number of steps of its runs if NICs or ports differ; 0 if the number of steps is
-  /// given, or the target is an accuracy.
+  /// given, or the target is a level.
   long steps_with_unequal_nics = 0;
   bool grows = false;  // its runs may need more steps before they show its cost
   /// True if its workers may leave lock step after thousands of steps
@@ -46,7 +46,7 @@ class Contest {
   const std::string& profile() const { return question_.profile; }
   /// The name of the experiment to which the runs belong.
   std::string name() const { return question_.name(); }
-  /// The name of the workload that is trained if the target is an accuracy; otherwise empty.
+  /// The name of the workload that is trained if the target is a level; otherwise empty.
   const std::string& trained() const { return trained_; }
   /// A sentence that says which effects the answer ignores.
   std::string ignored() const;

@@ -147,18 +147,18 @@ std::string lock_step_note(const std::vector<std::string>& names) {
       kStepsOutOfLockStep, fmt::join(names, ", "));
 }
 
-std::vector<std::string> randomness_warnings(const Experiment& e, bool to_accuracy) {
+std::vector<std::string> randomness_warnings(const Experiment& e) {
   std::vector<std::string> notes;
   if (const std::vector<std::string> by_chance = drawn_at_random(e.cluster); !by_chance.empty())
     notes.push_back(fmt::format(
         "{} {} drawn at random: each row is the mean of one random run; longer runs may give other "
         "means and rank the rows differently; --set /steps=1000 makes runs longer",
         fmt::join(by_chance, ", "), by_chance.size() == 1 ? "is" : "are"));
-  if (to_accuracy)
+  if (const auto target = e.target())
     notes.push_back(fmt::format(
-        "times to an accuracy are those of seed {} only: with other mini-batches the times may "
-        "differ by more than the ranges shown in the rows; --set /seed=N draws other mini-batches",
-        e.seed));
+        "times to {} are those of seed {} only: with other mini-batches the times may differ by "
+        "more than the ranges shown in the rows; --set /seed=N draws other mini-batches",
+        target->any(), e.seed));
   return notes;
 }
 

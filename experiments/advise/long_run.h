@@ -31,8 +31,8 @@ std::optional<long> longer_run_steps(long steps, const Json& summary,
 /// run that was too short.
 long needed_steps(const Experiment& experiment, const Json& summary);
 
-/// The number of steps between evaluations in a run of this experiment that measures the time to an
-/// accuracy. It is small enough for 200 evaluations in a run of as many steps, unless the
+/// The number of steps between evaluations in a run of this experiment that measures the time to a
+/// target. It is small enough for 200 evaluations in a run of as many steps, unless the
 /// experiment's own interval was `set_by_user`. Workers that average every H steps have a common
 /// model only after an average, so the result is a multiple of H if the run has at least H steps.
 long advised_eval_every(const Experiment& experiment, bool set_by_user);
@@ -58,7 +58,7 @@ std::string lock_step_note(const std::vector<std::string>& names);
 
 /// Warnings about the random parts of results on this experiment's cluster. If computation times,
 /// delays or traffic are drawn at random, each row of the answer is one draw over a limited number
-/// of steps. `to_accuracy` is true if rows are times to an accuracy, which depend on a single seed.
-std::vector<std::string> randomness_warnings(const Experiment& experiment, bool to_accuracy);
+/// of steps. If the experiment has a target, rows are times to it, which depend on a single seed.
+std::vector<std::string> randomness_warnings(const Experiment& experiment);
 
 }  // namespace trigram

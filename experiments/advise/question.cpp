@@ -50,7 +50,8 @@ bool learns(const fs::path& experiment) {
   return entry.schema.at("properties").contains("priced_as");
 }
 
-/// Adds the settings of a run that trains to the question's accuracy with the timing of `profile`.
+/// Adds the settings of a run that trains to the question's level with the timing of `profile`. The
+/// candidates' experiment may have a target of its own, which does not count.
 void add_training_settings(const Question& question, const std::string& profile,
                            std::vector<std::string>& settings) {
   if (question.replaces_workload()) {
@@ -61,7 +62,13 @@ void add_training_settings(const Question& question, const std::string& profile,
   }
   settings.push_back("/workload/priced_as=" + Json(profile).dump());
   settings.push_back("/workload/priced_with=" + adaptation(question).dump());
-  settings.push_back(fmt::format("/target_accuracy={}", *question.target.accuracy));
+  const TargetLevel& level = *question.target.level;
+  const Json config = read_config_file(question.candidates_file());
+  for (const std::string& name : TargetLevel::names())
+    if (const std::string option = "target_" + name;
+        option != level.option() && config.contains(option))
+      settings.push_back(fmt::format("/{}=null", option));
+  settings.push_back(fmt::format("/{}={}", level.option(), level.level));
 }
 
 }  // namespace
@@ -74,7 +81,7 @@ std::string Question::name() const {
   const std::string path = path_in_reference(profile);
   std::string name = fmt::format("advise-{}-{}", fs::path(cluster).stem().string(),
                                  path.empty() ? profile : fs::path(path).stem().string());
-  if (target.accuracy) name += fmt::format("-accuracy{}", *target.accuracy);
+  if (target.level) name += fmt::format("-{}{}", target.level->name(), target.level->level);
   if (step_s) name += "-" + format_quantity(*step_s, Dimension::duration);
   if (batch) name += fmt::format("-batch{}", *batch);
   name += hash_suffix();
@@ -101,7 +108,7 @@ std::vector<std::string> Question::all_settings() const {
   file.cluster();  // throws errors that name places in that file
   const std::string reference = absolute_profile(profile);
   std::vector<std::string> all = {"/name=" + name(), "/cluster=" + file.description.dump()};
-  if (target.accuracy) {
+  if (target.level) {
     add_training_settings(*this, reference, all);
   } else {
     Json workload = adaptation(*this);
@@ -120,7 +127,7 @@ bool Question::sets(const std::string& pointer) const {
 bool Question::replaces_workload() const { return !learns(candidates_file()); }
 
 std::vector<std::string> Question::ignored_option_warnings() const {
-  if (!target.accuracy) return {};
+  if (!target.level) return {};
   const Json config = read_config_file(candidates_file());
   const std::string trained = replaces_workload() ? kTrained : "the candidates' model";
   std::vector<std::string> warnings;

@@ -25,10 +25,11 @@ struct Question {
   std::vector<std::string> relaxations;  // words of a trigram that candidates must have
 
   std::filesystem::path candidates_file() const;
-  /// True if the candidates' experiment trains no model that could reach an accuracy, so that runs
-  /// to an accuracy train another model, for 200 steps.
+  /// True if the candidates' experiment trains no model that could reach an accuracy or a loss, so
+  /// that runs to one of these train another model, for 200 steps.
   bool replaces_workload() const;
-  /// Warnings of options that do not change what runs to an accuracy learn, as users may expect.
+  /// Warnings of options that do not change what runs to an accuracy or a loss learn, as users may
+  /// expect.
   std::vector<std::string> ignored_option_warnings() const;
   /// The name of the results folder, such as
   /// "advise-ethernet_10g-bert_large-accuracy0.8-51ms-batch64". Different questions have different
@@ -37,7 +38,7 @@ struct Question {
   /// differ only in the choice of candidates share their runs and their name.
   std::string name() const;
   /// The settings that turn the candidates' experiment into the experiment of this question; the
-  /// user's settings come last. If the target is an accuracy and the experiment has no model that
+  /// user's settings come last. If the target is a level and the experiment has no model that
   /// learns, it trains a classifier with the timing of the profile. Throws ConfigError.
   std::vector<std::string> all_settings() const;
   /// The end of the name that distinguishes questions with different files or settings of the user.

@@ -14,17 +14,21 @@ Target Target::parse(const std::string& text) {
   if (text == "throughput") return {};
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
-  if (name != "accuracy") unknown_name("--target", "target", name, {"throughput", "accuracy"});
   const Json value = equals == std::string::npos ? Json() : parse_value(text.substr(equals + 1));
-  if (!value.is_number() || value <= 0 || value > 1)
-    throw ConfigError("--target", fmt::format("expected an accuracy above 0 and up to 1, as in "
-                                              "accuracy=0.8, not \"{}\"",
-                                              text));
-  return {value.get<double>()};
+  const auto level = TargetLevel::named(name, value.is_number() ? value.get<double>() : 0);
+  if (!level) {
+    std::vector<std::string> names = TargetLevel::names();
+    names.insert(names.begin(), "throughput");
+    unknown_name("--target", "target", name, names);
+  }
+  if (!level->is_allowed())
+    throw ConfigError("--target", fmt::format("expected {}, as in {}=0.8, not \"{}\"",
+                                              level->allowed(), level->name(), text));
+  return {level};
 }
 
 std::string Target::text() const {
-  return accuracy ? fmt::format("accuracy={}", *accuracy) : "throughput";
+  return level ? fmt::format("{}={}", level->name(), level->level) : "throughput";
 }
 
 Pace pace(const Json& summary) {
@@ -36,14 +40,14 @@ Pace pace(const Json& summary) {
 }
 
 std::string why_not_compared(const Target& target, const Experiment& e, const Json& manifest) {
-  if (!target.accuracy) return why_not_compared(manifest, Compared::rates);
+  if (!target.level) return why_not_compared(manifest, Compared::rates);
   const Json& summary = manifest.at("summary");
   if (summary.value("worker_done", Json()) == true && !summary.at("target").at("time_s").is_null())
     return fmt::format(
-        "had a worker that made all of its {} steps before the accuracy was reached and then "
-        "stopped learning",
-        e.steps);
-  return why_not_compared(manifest, Compared::accuracy);
+        "had a worker that made all of its {} steps before the {} was reached and then stopped "
+        "learning",
+        e.steps, target.level->name());
+  return why_not_compared(manifest, Compared::time_to_target);
 }
 
 TimeToTarget never_reached() {
@@ -52,7 +56,7 @@ TimeToTarget never_reached() {
 }
 
 TimeToTarget cost(const Target& target, const Json& summary) {
-  if (target.accuracy) {
+  if (target.level) {
     const Json& reached = summary.at("target");
     if (!reached.at("time_s").is_number()) return never_reached();
     return {reached.at("after_s").get<double>(), reached.at("time_s").get<double>()};

@@ -11,10 +11,11 @@ namespace trigram {
 
 /// The criterion that ranks algorithms.
 struct Target {
-  /// The accuracy to be reached as early as possible; empty if the target is throughput.
-  std::optional<double> accuracy;
+  /// The accuracy or the loss to be reached as early as possible; empty if the target is
+  /// throughput.
+  std::optional<TargetLevel> level;
 
-  /// Parses "throughput" or, for example, "accuracy=0.8". Throws ConfigError.
+  /// Parses "throughput" or, for example, "accuracy=0.8" or "loss=0.5". Throws ConfigError.
   static Target parse(const std::string& text);
   std::string text() const;
 };
@@ -32,15 +33,15 @@ TimeToTarget never_reached();
 
 /// Returns the reason why a finished run, given its manifest, must not be compared by its target,
 /// as a phrase that follows its algorithm's name; empty if it may be compared. A throughput is
-/// refused if the run was too short to have meaningful means per step; a time to an accuracy is
-/// not. That time is refused if the accuracy was reached in the warm-up, which uses a different
-/// algorithm, or after a worker had made all of its steps and stopped learning.
+/// refused if the run was too short to have meaningful means per step; a time to a level is not.
+/// That time is refused if the level was reached in the warm-up, which uses a different algorithm,
+/// or after a worker had made all of its steps and stopped learning.
 std::string why_not_compared(const Target& target, const Experiment& experiment,
                              const Json& manifest);
 
 /// The cost of a finished run in seconds, given its summary; less is better. For throughput, the
-/// cost is 1 / samples_per_s of all workers together, as `pace` computes it. For an accuracy (the
-/// run's target_accuracy), it is the time until the accuracy was reached, as an interval between
+/// cost is 1 / samples_per_s of all workers together, as `pace` computes it. For a level (the
+/// target of the run itself), it is the time until the level was reached, as an interval between
 /// evaluations.
 TimeToTarget cost(const Target& target, const Json& summary);
 

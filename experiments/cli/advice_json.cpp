@@ -21,8 +21,8 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
             {"needs_steps", s.needs_steps > 0 ? Json(s.needs_steps) : Json()},
             {"rates_not_compared",
              s.why_rates_not_compared.empty() ? Json() : Json(s.why_rates_not_compared)}};
-  if (contest.target().accuracy) {
-    j["time_to_accuracy_s"] = reached ? Json(s.cost.time_s) : Json();
+  if (const auto& level = contest.target().level) {
+    j["time_to_" + level->name() + "_s"] = reached ? Json(s.cost.time_s) : Json();
     j["after_s"] = reached ? Json(s.cost.after_s) : Json();
     j["coarse"] = reached && s.cost.is_coarse();
   }

@@ -54,7 +54,7 @@ double at_the_slowest_pace(const Standing& s) {
   return s.summary.value("samples_per_s_at_slowest", sum) / sum / s.cost.time_s;
 }
 
-/// The time by which a run had not reached the accuracy, such as "> 32.3".
+/// The time by which a run had not reached the target, such as "> 32.3".
 std::string not_reached(const Standing& s) {
   return fmt::format("> {:.3g}", s.summary.at("time_s").get<double>());
 }
@@ -67,9 +67,9 @@ std::string behind_text(const Standing& s, const Advice& advice) {
 }
 
 Lines standing_lines(const Advice& advice, const Contest& contest) {
-  const auto& accuracy = contest.target().accuracy;
+  const auto& level = contest.target().level;
   Lines lines = {{"", "algorithm", "settings", "trigram"}};
-  if (accuracy) lines[0].push_back(fmt::format("s to {:g} %", 100 * *accuracy));
+  if (level) lines[0].push_back("s to " + level->text());
   lines[0].insert(lines[0].end(), {"step [ms]", "samples/s", "behind"});
   for (std::size_t i = 0; i < advice.standings.size(); ++i) {
     const Standing& s = advice.standings[i];
@@ -77,7 +77,7 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     auto& line = lines.emplace_back(
         std::vector<std::string>{s.why_not_compared.empty() ? fmt::format("{}", i + 1) : "!",
                                  c.name, c.settings, c.trigram});
-    if (accuracy) {
+    if (level) {
       const std::string none = s.is_known() ? not_reached(s) : "-";
       line.push_back(s.reaches_target() ? s.cost.text() : none);
     }
@@ -117,7 +117,7 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   const auto name = [&](const Standing& s) { return candidate_name(contest, s.candidate); };
   const Standing& first = advice.standings.front();
   if (!first.reaches_target())
-    return contest.target().accuracy
+    return contest.target().level
                ? fmt::format("no candidate reaches {}\n", contest.target().text())
                : "no run of a candidate shows what its algorithm costs\n";
   const std::vector<const Standing*> leaders = advice.leaders();
@@ -131,8 +131,8 @@ std::string verdict(const Advice& advice, const Contest& contest) {
           fmt::format("runner-up: {}, {} behind\n", name(*second), percent(advice.behind(*second)));
     return text;
   }
-  std::string text = contest.target().accuracy ? "tie, as far as evaluations tell: "
-                                               : fmt::format("tie, within {:g} %: ", 100 * kTie);
+  std::string text = contest.target().level ? "tie, as far as evaluations tell: "
+                                            : fmt::format("tie, within {:g} %: ", 100 * kTie);
   for (const Standing* s : leaders)
     text += fmt::format("{}{}{}", s == leaders.front() ? "" : "; ", name(*s),
                         s->cost.is_coarse() ? " ~" : "");
@@ -142,7 +142,7 @@ std::string verdict(const Advice& advice, const Contest& contest) {
 /// Warns if a leader may be first only because its fast workers do not wait for the slowest worker,
 /// and then also says which candidate is first if all workers have the pace of the slowest.
 std::string uneven_pace_warnings(const Advice& advice, const Contest& contest) {
-  if (contest.target().accuracy || !advice.standings.front().reaches_target()) return "";
+  if (contest.target().level || !advice.standings.front().reaches_target()) return "";
   const auto name = [&](const Standing& s) { return candidate_name(contest, s.candidate); };
   const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s); };
   std::string text;
@@ -225,13 +225,15 @@ Lines sensitivity_lines(const Advice& advice, const Contest& contest, const Advi
 }
 
 std::string heading(const Contest& contest) {
-  const auto& accuracy = contest.target().accuracy;
-  if (!accuracy)
+  const auto& level = contest.target().level;
+  if (!level)
     return fmt::format("by throughput alone: {}; --target accuracy=A asks for it\n",
                        contest.ignored());
-  return fmt::format("by the time until {} is {:g} % accurate, timed as {}: {}\n",
-                     contest.trained(), 100 * *accuracy, contest.times().profile,
-                     contest.ignored());
+  const std::string reached = level->of == TargetLevel::Of::accuracy
+                                  ? fmt::format("is {} accurate", level->text())
+                                  : fmt::format("has a held-out loss of {:g}", level->level);
+  return fmt::format("by the time until {} {}, timed as {}: {}\n", contest.trained(), reached,
+                     contest.times().profile, contest.ignored());
 }
 
 std::string caveats_of_contest(const Contest& contest) {
@@ -242,9 +244,9 @@ std::string caveats_of_contest(const Contest& contest) {
 }
 
 /// Tells the user how to make the next run long enough.
-std::string remedy(const Standing& s) {
+std::string remedy(const Standing& s, const Contest& contest) {
   if (s.summary.at("target").is_object() && s.summary.at("target").at("steps").is_number())
-    return "; a higher accuracy takes more steps";
+    return fmt::format("; {} takes more steps", contest.target().level->harder());
   if (s.needs_steps == 0) return "";
   return fmt::format("; --set /steps={} makes runs long enough, or other options of the algorithm",
                      s.needs_steps);
@@ -254,11 +256,11 @@ std::string remedy(const Standing& s) {
 std::string notes(const Advice& advice, const Contest& contest) {
   std::string text;
   if (std::ranges::any_of(advice.standings, [](const Standing& s) { return s.cost.is_coarse(); }))
-    text += kCoarseLegend;
+    text += coarse_legend(*contest.target().level);
   for (const Standing& s : advice.standings)
     if (!s.why_not_compared.empty())
       text += fmt::format("not compared: {}: {}{}\n", candidate_name(contest, s.candidate),
-                          s.why_not_compared, remedy(s));
+                          s.why_not_compared, remedy(s, contest));
   for (const Standing& s : advice.standings)
     if (!s.why_rates_not_compared.empty())
       text +=

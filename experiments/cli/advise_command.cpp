@@ -54,7 +54,8 @@ void add_question_options(CLI::App* command, const std::shared_ptr<Options>& opt
       ->required();
   command
       ->add_option("--target", options->target,
-                   "What to compare: throughput, or time to an accuracy, as in accuracy=0.8")
+                   "What to compare: throughput, or time to an accuracy or a held-out loss, as in "
+                   "accuracy=0.8 or loss=0.5")
       ->capture_default_str();
   command->add_option("--step-time", options->step_time,
                       "Measured time of a forward and a backward pass on the cluster's "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/config/option_type.h"
 #include "core/optimizers/registry.h"
@@ -65,6 +66,9 @@ FieldTable<TimelineOptions> timeline_fields() {
       .field("ranks", &TimelineOptions::ranks, integer(0, 1024), "How many ranks to draw.");
 }
 
+constexpr const char* kNeedsEvaluations =
+    "is checked when the model is evaluated; expected eval_every above 0 beside it";
+
 /// The schema of a required field, which may be missing if the sweep sets it.
 Json given_or_swept(const std::string& field) {
   const std::string pointer = child("", field);
@@ -82,6 +86,12 @@ Json given_or_swept(const std::string& field) {
 
 const World& Experiment::world() const {
   return find_component(worlds(), "world", runtime, "/runtime");
+}
+
+std::optional<TargetLevel> Experiment::target() const {
+  if (target_accuracy) return TargetLevel{TargetLevel::Of::accuracy, *target_accuracy};
+  if (target_loss) return TargetLevel{TargetLevel::Of::loss, *target_loss};
+  return std::nullopt;
 }
 
 ExchangeSchedule Experiment::schedule() const {
@@ -123,8 +133,12 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
       .field("target_accuracy", &E::target_accuracy, optional(number(0, 1, Open::below)),
              "End at the first evaluation at which the mean model reaches this accuracy; if none "
              "does, after `steps`.")
-      .only_where([](const E& e) { return e.eval_every > 0; },
-                  "is checked when the model is evaluated; expected eval_every above 0 beside it")
+      .only_where([](const E& e) { return e.eval_every > 0; }, kNeedsEvaluations)
+      .field("target_loss", &E::target_loss,
+             optional(number(0, std::numeric_limits<double>::infinity(), Open::below)),
+             "End at the first evaluation at which the mean model's loss on held-out data is at or "
+             "below this; if none is, after `steps`. In the unit of the workload's loss.")
+      .only_where([](const E& e) { return e.eval_every > 0; }, kNeedsEvaluations)
       .field("timeline", &E::timeline, nested(timeline_fields()),
              "The step that trace.json shows.");
 }

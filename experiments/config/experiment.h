@@ -7,6 +7,7 @@
 
 #include "algorithms/registry.h"
 #include "core/config/fields.h"
+#include "experiments/config/target_level.h"
 #include "experiments/worlds.h"
 #include "netmodels/cluster.h"
 
@@ -31,8 +32,8 @@ struct Experiment {
   Json optimizer;
   std::int64_t steps = 0;
   std::int64_t seed = 1;
-  std::int64_t eval_every = 0;            // steps between evaluations; 0: only after the last step
-  std::optional<double> target_accuracy;  // the run ends at the first evaluation that reaches it
+  std::int64_t eval_every = 0;  // steps between evaluations; 0: only after the last step
+  std::optional<double> target_accuracy, target_loss;  // at most one: see `target`
   TimelineOptions timeline;
   /// If true, the run ends once the times of its steps repeat. The steps that are left out count
   /// like the corresponding steps of the last simulated cycle.
@@ -40,6 +41,8 @@ struct Experiment {
 
   const World& world() const;
   const AlgorithmEntry& algorithm_entry() const;
+  /// The run ends at the first evaluation that reaches this target; empty if it has none.
+  std::optional<TargetLevel> target() const;
   /// The steps at which ranks exchange, with the algorithm's options and on this cluster.
   ExchangeSchedule schedule() const;
   /// True if the algorithm is synchronous, that is, if all ranks do each step together.

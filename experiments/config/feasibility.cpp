@@ -105,24 +105,46 @@ void check_steady(const Experiment& e, const WorkloadFactory& workload) {
         "workload");
 }
 
-/// Only a classifier has an accuracy. On GPUs all ranks must issue operations in the same order,
-/// but the ranks of asynchronous algorithms reach an evaluation in any order. If ranks are
-/// processes, all of them synchronize at an evaluated step, so that an algorithm in which a rank
-/// may wait for a later step of another rank would hang.
-void check_target(const Experiment& e, const WorkloadFactory& workload) {
-  if (!e.target_accuracy) return;
-  if (workload.samples() == 0 || !workload.learns())
+/// Every workload that learns has a loss, but only a classifier has an accuracy. A run can end at
+/// only one of them.
+void check_target_of_workload(const Experiment& e, const WorkloadFactory& workload) {
+  if (e.target_accuracy && e.target_loss)
+    throw ConfigError("/target_loss",
+                      "a run ends at one target only; expected target_accuracy or target_loss");
+  if (e.target_loss && !workload.learns())
+    throw ConfigError(
+        "/target_loss",
+        "only a workload that learns has a loss on held-out data; remove it, or use a "
+        "workload that learns, such as fashion_mnist or quadratic");
+  if (!e.target_accuracy || (workload.learns() && workload.has_accuracy())) return;
+  if (!workload.learns())
     throw ConfigError("/target_accuracy",
                       "only a classifier has an accuracy; remove it, or use a workload that learns "
                       "from samples, such as fashion_mnist");
+  throw ConfigError(
+      "/target_accuracy",
+      fmt::format("only a classifier has an accuracy; expected target_loss in its place, because "
+                  "{} has a loss on held-out data, or a classifier, such as fashion_mnist",
+                  e.workload.at("name").get<std::string>()));
+}
+
+/// On GPUs all ranks must issue operations in the same order, but the ranks of asynchronous
+/// algorithms reach an evaluation in any order. If ranks are processes, all of them synchronize at
+/// an evaluated step, so that an algorithm in which a rank may wait for a later step of another
+/// rank would hang.
+void check_target(const Experiment& e, const WorkloadFactory& workload) {
+  const std::optional<TargetLevel> target = e.target();
+  if (!target) return;
+  check_target_of_workload(e, workload);
+  const std::string pointer = child("", target->option());
   if (e.world().one_order && !e.synchronous())
-    throw ConfigError("/target_accuracy",
+    throw ConfigError(pointer,
                       fmt::format("in the world \"{}\" only synchronous algorithms support it; "
                                   "remove it, or use another world or algorithm",
                                   e.world().name));
   if (e.world().processes && e.algorithm_entry().waits_across_steps)
     throw ConfigError(
-        "/target_accuracy",
+        pointer,
         fmt::format(
             "in the world \"{}\" all workers synchronise at evaluations, but workers of {} may "
             "wait for each other's later steps; remove it, or use another world or algorithm",

@@ -76,9 +76,10 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
 }
 
 std::string why_not_compared(const Json& manifest, Compared compared) {
-  // A shortfall of the rates alone leaves times to an accuracy comparable.
+  // A shortfall of the rates alone leaves times to an accuracy or a loss comparable.
   const Json shortfall = manifest.at("summary").value("shortfall", Json());
-  if (shortfall.is_null() || (compared == Compared::accuracy && shortfall.at("of") == "rates"))
+  if (shortfall.is_null() ||
+      (compared == Compared::time_to_target && shortfall.at("of") == "rates"))
     return "";
   return shortfall.at("why");
 }

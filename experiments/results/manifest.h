@@ -34,8 +34,8 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
 std::string utc_now();
 
 /// The quantity by which runs are compared: their means per step, or the time in which they reach
-/// an accuracy.
-enum class Compared { rates, accuracy };
+/// an accuracy or a loss.
+enum class Compared { rates, time_to_target };
 
 /// The reason why a finished run, given its manifest, does not show its algorithm's cost and must
 /// not be compared, as a phrase that follows "it"; empty if the run may be compared. The text

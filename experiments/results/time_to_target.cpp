@@ -34,4 +34,11 @@ std::string TimeToTarget::text() const {
   return span + (is_coarse() ? " ~" : "");
 }
 
+std::string coarse_legend(const TargetLevel& target) {
+  return fmt::format(
+      "~ coarse: fewer than five evaluations until then, too few to rank what may be as early; a "
+      "smaller eval_every or {} tells more\n",
+      target.harder());
+}
+
 }  // namespace trigram

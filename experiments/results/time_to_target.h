@@ -2,17 +2,20 @@
 
 #include <string>
 
+#include "experiments/config/target_level.h"
+
 namespace trigram {
 
 /// Times that differ by less than this fraction are ties.
 constexpr double kTie = 0.01;
 
-/// The time in seconds in which a run reached an accuracy, as an interval, because the accuracy is
-/// known only at evaluations: it was reached after `after_s`, and not later than `time_s`.
-/// `after_s` is the time of the last evaluation below the accuracy. If there was none, it is the
-/// end of the first step, before which no model can have reached the accuracy (0 if unknown). Both
-/// are equal if the time is known exactly, and infinite if the accuracy was never reached.
-/// accuracy.py and winner_map.py apply the same rules to tables and reports.
+/// The time in seconds in which a run reached an accuracy or a loss, its target, as an interval,
+/// because the model's quality is known only at evaluations: the target was reached after
+/// `after_s`, and not later than `time_s`. `after_s` is the time of the last evaluation at which it
+/// was not reached. If there was none, it is the end of the first step, before which no model can
+/// have reached the target (0 if unknown). Both are equal if the time is known exactly, and
+/// infinite if the target was never reached. time_to_target.py and winner_map.py apply the same
+/// rules to tables and reports.
 struct TimeToTarget {
   double after_s = 0, time_s = 0;
 
@@ -27,9 +30,7 @@ struct TimeToTarget {
   std::string text() const;
 };
 
-/// The legend of "~" below a table.
-constexpr const char* kCoarseLegend =
-    "~ coarse: fewer than five evaluations until then, too few to rank what may be as early; "
-    "a smaller eval_every or a higher accuracy tells more\n";
+/// The legend of "~" below a table of times to a target.
+std::string coarse_legend(const TargetLevel& target);
 
 }  // namespace trigram

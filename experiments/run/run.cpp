@@ -17,7 +17,7 @@
 #include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
 #include "experiments/run/summary.h"
-#include "experiments/run/target_accuracy.h"
+#include "experiments/run/target_quality.h"
 #include "netmodels/machines.h"
 #include "runtime/mpi/mpi_runtime.h"
 
@@ -31,10 +31,12 @@ EvaluationPause pause_of(const Experiment& e) {
   return e.synchronous() ? EvaluationPause::rendezvous : EvaluationPause::gate;
 }
 
-/// The number of passes over the data set, given the number of mini-batches that each rank took. A
-/// pass leaves out the last samples if they are too few for a mini-batch of every rank.
-double epochs(const WorkloadFactory& workload, std::span<const RankResult> ranks,
-              std::span<const double> batches) {
+/// The number of passes over the data set, given the number of mini-batches that each rank took;
+/// empty if there is no data set. A pass leaves out the last samples if they are too few for a
+/// mini-batch of every rank.
+std::optional<double> epochs(const WorkloadFactory& workload, std::span<const RankResult> ranks,
+                             std::span<const double> batches) {
+  if (workload.samples() == 0) return std::nullopt;
   std::size_t global_batch = 0;  // samples in one mini-batch of every rank together
   double samples = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -59,7 +61,7 @@ Json measure_links(const Experiment& e, Runtime& runtime) {
 
 /// True if a worker had completed all of its steps long before the end of the run, and so had
 /// stopped learning. Null if workers wait for each other.
-Json worker_done(const Experiment& e, const Json& summary, const TargetAccuracy* target) {
+Json worker_done(const Experiment& e, const Json& summary, const TargetQuality* target) {
   if (e.synchronous()) return nullptr;
   const bool ended_early = summary.at("steps") < e.steps;
   return ended_early ? target->worker_done() : !summary.at("paces").is_null();
@@ -67,8 +69,11 @@ Json worker_done(const Experiment& e, const Json& summary, const TargetAccuracy*
 
 std::string stopped_learning_warning(const Json& summary) {
   if (summary.at("worker_done") != true) return "";
-  return "a worker made all of its steps before the other workers and stopped learning: in a run "
-         "with more steps, later accuracies would be reached earlier";
+  const bool by_loss = summary.at("accuracy").is_null() || summary.at("target").contains("loss");
+  return fmt::format(
+      "a worker made all of its steps before the other workers and stopped learning: in a run with "
+      "more steps, {} would be reached earlier",
+      by_loss ? "lower losses" : "later accuracies");
 }
 
 /// Observes the steps of a run, decides when it ends, and makes its summary.
@@ -81,7 +86,7 @@ class RunObserver {
         workload_(workload),
         schedule_(e.schedule()),
         steady_(make_steady_steps(e, credits)),
-        target_(make_target_accuracy(e)),
+        target_(make_target_quality(e)),
         summary_(rated_cycle(e), e.synchronous() || schedule_.bounds_lead),
         drawn_(e),
         changes_(e, credits) {}
@@ -132,7 +137,7 @@ class RunObserver {
   const WorkloadFactory& workload_;
   const ExchangeSchedule schedule_;
   const std::unique_ptr<SteadySteps> steady_;
-  const std::unique_ptr<TargetAccuracy> target_;
+  const std::unique_ptr<TargetQuality> target_;
   Summary summary_;
   DrawnSteps drawn_;
   NetworkChanges changes_;

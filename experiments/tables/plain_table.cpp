@@ -19,6 +19,19 @@ struct Column {
   double scale = 1;
 };
 
+bool has_number(const Json& manifest, const char* key) {
+  return manifest["summary"].value(key, Json()).is_number();
+}
+
+/// True if the quality of the runs' models is their loss on held-out data, because no run has an
+/// accuracy, or a run has a loss as its target.
+bool are_judged_by_loss(const std::vector<Json>& manifests) {
+  return std::ranges::any_of(
+             manifests,
+             [](const Json& m) { return m["summary"].value("target", Json()).contains("loss"); }) ||
+         std::ranges::none_of(manifests, [](const Json& m) { return has_number(m, "accuracy"); });
+}
+
 /// The columns with a value in some run. Titles and units are the same as in the comparison
 /// (analysis/trigram_analysis/table.py).
 std::vector<Column> columns_of(const std::vector<Json>& manifests) {
@@ -29,16 +42,16 @@ std::vector<Column> columns_of(const std::vector<Json>& manifests) {
   const auto [unit, scale] = longest_s >= 1      ? std::pair{"s", 1.0}
                              : longest_s >= 1e-3 ? std::pair{"ms", 1e3}
                                                  : std::pair{"µs", 1e6};
-  const std::vector<Column> all = {{fmt::format("step ({})", unit), "step_s", scale},
-                                   {fmt::format("exposed ({})", unit), "exposed_s", scale},
-                                   {"samples/s", "samples_per_s"},
-                                   {"stale", "staleness_mean"},
-                                   {"loss", "loss"},
-                                   {"accuracy (%)", "accuracy", 100}};
+  std::vector<Column> all = {{fmt::format("step ({})", unit), "step_s", scale},
+                             {fmt::format("exposed ({})", unit), "exposed_s", scale},
+                             {"samples/s", "samples_per_s"},
+                             {"stale", "staleness_mean"},
+                             {"loss", "loss"},
+                             {"accuracy (%)", "accuracy", 100}};
+  if (are_judged_by_loss(manifests)) all.push_back({"held-out loss", "eval_loss"});
   std::vector<Column> shown;
   std::ranges::copy_if(all, std::back_inserter(shown), [&manifests](const Column& c) {
-    return std::ranges::any_of(
-        manifests, [&c](const Json& m) { return m["summary"].value(c.key, Json()).is_number(); });
+    return std::ranges::any_of(manifests, [&c](const Json& m) { return has_number(m, c.key); });
   });
   return shown;
 }

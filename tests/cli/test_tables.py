@@ -62,7 +62,8 @@ class Tables(CommandTest):
                 ran = self.with_python(python)
                 self.assertEqual(ran.returncode, 0, ran.stderr)
                 header, first, second, *rest = ran.stdout.splitlines()
-                self.assertRegex(header, r"^run +algorithm +times +step \(\w+\) +exposed \(\w+\) +samples/s +loss$")
+                columns = r"^run +algorithm +times +step \(\w+\) +exposed \(\w+\) +samples/s +loss +held-out loss$"
+                self.assertRegex(header, columns)
                 self.assertRegex(first, r"^algorithm=gradient_allreduce +gradient_allreduce +wall clock.* [\d.]+$")
                 self.assertRegex(second, r"^algorithm=bytegrad ")
                 self.assertRegex(ran.stdout, "\nwarning: network not emulated: ")

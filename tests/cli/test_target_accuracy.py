@@ -227,7 +227,7 @@ class InTheSimulator(TargetTest):
         for setting, message in (
             ("/eval_every=0", "/target_accuracy: is checked when the model is evaluated"),
             ("/workload=bert_large", "/target_accuracy: only a classifier has an accuracy"),
-            ("/workload=quadratic", "/target_accuracy: only a classifier has an accuracy"),
+            ("/workload=quadratic", "/target_accuracy: only a classifier has an accuracy; expected target_loss in its"),
             ("/workload/values=false", "/target_accuracy: only a classifier"),
             ("/target_accuracy=0", "/target_accuracy: expected a number above 0 to 1"),
             ("/target_accuracy=85", "/target_accuracy: expected a number above 0 to 1"),

@@ -177,7 +177,7 @@ CONTEXTS: dict[str, Json] = {
     "/restart_after_idle": {"/cluster/stragglers": {"count": 1, "delay": "5s"}},
     "/decay_": {"/optimizer/decay": "step"},
     "/decay_factor": {"/optimizer/decay_every": 2},
-    "/target_accuracy|/workload/.* of fashion_mnist": {
+    "/target_(accuracy|loss)|/workload/.* of fashion_mnist": {
         "/workload": {"name": "fashion_mnist"},
         "/eval_every": 1,
         "/steps": 3,

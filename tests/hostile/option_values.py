@@ -51,6 +51,7 @@ VALUES: dict[str, list[Any]] = {
     "/loss$": [0.1],
     "/steps$": [5],
     "/target_accuracy": [0.01],
+    "/target_loss": [100.0],
     "/sweep$": [{"/seed": [2]}],
     "/zip$": [{"/seed": [2]}],
     "accelerator/name": ["another"],

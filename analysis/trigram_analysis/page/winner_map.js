@@ -3,7 +3,7 @@ import {breakable, el, select} from "./dom.js";
 import {show, significant} from "./format.js";
 import {badge} from "./appearance.js";
 
-const TIE = 0.01, COARSE = 1 / 5;  // as in winner_map.py and accuracy.py
+const TIE = 0.01, COARSE = 1 / 5;  // as in winner_map.py and time_to_target.py
 
 const factor = (a, b) => a === b ? 1 : Math.min(Math.abs(a), Math.abs(b)) === 0 ? Infinity
   : Math.max(Math.abs(a), Math.abs(b)) / Math.min(Math.abs(a), Math.abs(b));
@@ -37,8 +37,9 @@ export function startMap(host, view) {
   let [x, y] = data.mapAxes, chosen = 0;
   const fixed = [...data.middle];
   const table = el("div", {class: "wide"}), controls = el("div", {class: "controls"});
+  const article = data.quality === "accuracy" ? "an" : "a";
   host.replaceChildren(controls, table, el("p", {class: "soft"},
-    "Values within 1 % tie, and so do times to an accuracy that evaluations cannot tell apart (~: fewer than five until then). What reaches the accuracy with some seeds, and never with the others, is not ranked. Deeper colour: larger margin. Choose a cell to see its setting in the figures below."), shortfallNote(data));
+    `Values within 1 % tie, and so do times to ${article} ${data.quality} that evaluations cannot tell apart (~: fewer than five until then). What reaches the ${data.quality} with some seeds, and never with the others, is not ranked. Deeper colour: larger margin. Choose a cell to see its setting in the figures below.`), shortfallNote(data));
 
   const visible = points => points.filter(p => !view.hidden.has(p.algorithm));
   const draw = () => {

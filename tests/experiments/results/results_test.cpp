@@ -136,9 +136,9 @@ TEST(Manifest, IncludesWarningsOfTheRunAndOfLinks) {
 TEST(WhyNotCompared, DependsOnTheComparedQuantity) {
   Json cut = {{"summary", {{"shortfall", {{"why", "made 7 of 8 steps"}, {"of", "rates"}}}}}};
   EXPECT_EQ(why_not_compared(cut), "made 7 of 8 steps");
-  EXPECT_EQ(why_not_compared(cut, Compared::accuracy), "") << "the time to an accuracy is valid";
+  EXPECT_EQ(why_not_compared(cut, Compared::time_to_target), "") << "the time to a target is valid";
   cut["summary"]["shortfall"]["of"] = "run";
-  EXPECT_EQ(why_not_compared(cut, Compared::accuracy), "made 7 of 8 steps");
+  EXPECT_EQ(why_not_compared(cut, Compared::time_to_target), "made 7 of 8 steps");
   cut["summary"]["shortfall"] = nullptr;
   EXPECT_EQ(why_not_compared(cut), "");
 }

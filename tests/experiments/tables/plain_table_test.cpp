@@ -43,6 +43,17 @@ TEST(PlainTable, ShowsAccuracyIfSomeRunHasOne) {
   EXPECT_THAT(text, HasSubstr("1.00             -\n"));
 }
 
+TEST(PlainTable, ShowsTheHeldOutLossOfRunsThatAreJudgedByIt) {
+  Json run = with_workload("a", 2);
+  run["summary"]["eval_loss"] = 0.351;
+  EXPECT_THAT(plain_table({run}), HasSubstr("step (s)  held-out loss\n"));
+  EXPECT_THAT(plain_table({run}), HasSubstr("2.00          0.351\n"));
+  run["summary"]["accuracy"] = 0.8412;
+  EXPECT_THAT(plain_table({run}), HasSubstr("step (s)  accuracy (%)\n"));
+  run["summary"]["target"] = {{"loss", 0.4}, {"time_s", 3}};
+  EXPECT_THAT(plain_table({run}), HasSubstr("step (s)  accuracy (%)  held-out loss\n"));
+}
+
 TEST(PlainTable, ListsCautions) {
   Json oversubscribed = with_workload("a", 1), cut = with_workload("b", 1);
   oversubscribed["time_kind"] = "wall";

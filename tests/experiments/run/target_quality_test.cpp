@@ -1,37 +1,43 @@
-#include "experiments/run/target_accuracy.h"
+#include "experiments/run/target_quality.h"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
 
 #include "experiments/run/collector.h"
 #include "experiments/run/summary.h"
 #include "tests/experiments/fakes.h"
 
-namespace trigram::target_accuracy_test {
+namespace trigram::target_quality_test {
 namespace {
+
+TargetLevel accuracy(double level) { return {TargetLevel::Of::accuracy, level}; }
+TargetLevel loss(double level) { return {TargetLevel::Of::loss, level}; }
 
 /// A run of two ranks with an evaluation after every second step. Rank 0 may be ahead of rank 1.
 class Course {
  public:
-  explicit Course(double accuracy, long steps = 20, long first_model = 1)
-      : target(accuracy, steps, first_model),
+  explicit Course(TargetLevel level, long steps = 20, long first_model = 1)
+      : target(level, steps, first_model),
         collector_({.ranks = 2, .steps = steps, .eval_every = 2, .stopping = &target},
                    [this](const StepRecord& record) { records.push_back(record); }) {}
 
-  /// Makes rank `rank` end its next step with a model of this accuracy.
-  void step(int rank, float accuracy) {
-    FakeWorkload workload({accuracy});
+  /// Makes rank `rank` end its next step with a model of this accuracy and loss.
+  void step(int rank, float quality) {
+    FakeWorkload workload({quality});
     long& step = next_[static_cast<std::size_t>(rank)];
     const RankStep done{.end_s = 3.0 * static_cast<double>(step + 1),
                         .spent = {.bytes_inter = 100 + static_cast<std::uint64_t>(rank)},
                         .staleness = {}};
     collector_.finish(rank, step++, done, workload, test::RecordingStream());
   }
-  void both(float accuracy) {
-    step(0, accuracy);
-    step(1, accuracy);
+  void both(float quality) {
+    step(0, quality);
+    step(1, quality);
   }
 
-  TargetAccuracy target;
+  TargetQuality target;
   std::vector<StepRecord> records;
 
  private:
@@ -39,8 +45,8 @@ class Course {
   std::vector<long> next_ = {0, 0};
 };
 
-TEST(TargetAccuracy, IsReachedAtAnEvaluation) {
-  Course course(0.5);
+TEST(TargetQuality, IsReachedAtAnEvaluation) {
+  Course course(accuracy(0.5));
   course.both(0.9f);  // step 0 is not evaluated
   course.both(0.4f);
   course.both(0.6f);
@@ -52,15 +58,15 @@ TEST(TargetAccuracy, IsReachedAtAnEvaluation) {
       (Json{{"accuracy", 0.5}, {"steps", 4}, {"epochs", 0.5}, {"time_s", 12.0}, {"after_s", 6.0}}));
 }
 
-TEST(TargetAccuracy, IsReachedAfterTheFirstStepIfTheFirstEvaluationReachesIt) {
-  Course course(0.5);
+TEST(TargetQuality, IsReachedAfterTheFirstStepIfTheFirstEvaluationReachesIt) {
+  Course course(accuracy(0.5));
   course.both(0.1f);
   course.both(0.6f);
   EXPECT_EQ(course.target.to_json(0.5)["after_s"], 3.0);
 }
 
-TEST(TargetAccuracy, IsNotReachedBeforeTheFirstCommonModel) {
-  Course course(0.5, 20, 2);
+TEST(TargetQuality, IsNotReachedBeforeTheFirstCommonModel) {
+  Course course(accuracy(0.5), 20, 2);
   course.both(0.1f);
   course.both(0.6f);
   EXPECT_EQ(course.target.to_json(0.5)["time_s"], 6.0);
@@ -68,9 +74,9 @@ TEST(TargetAccuracy, IsNotReachedBeforeTheFirstCommonModel) {
 }
 
 /// The first rank ended its first step before the last rank ended it.
-TEST(TargetAccuracy, MayBeReachedAfterTheFirstStepOfTheFastestRank) {
+TEST(TargetQuality, MayBeReachedAfterTheFirstStepOfTheFastestRank) {
   for (const bool waits : {false, true}) {
-    TargetAccuracy target(0.5, 20, 1, waits);
+    TargetQuality target(accuracy(0.5), 20, 1, waits);
     std::vector<RankStep> ranks(2);
     ranks[0].end_s = 1;
     ranks[1].end_s = 7;
@@ -83,8 +89,45 @@ TEST(TargetAccuracy, MayBeReachedAfterTheFirstStepOfTheFastestRank) {
   }
 }
 
-TEST(TargetAccuracy, EndsWithAStepThatNoRankHasBegun) {
-  Course course(0.5);
+TEST(TargetQuality, ALossIsReachedFromAbove) {
+  Course course(loss(0.5));
+  course.both(0.1f);  // step 0 is not evaluated
+  course.both(0.6f);
+  course.both(0.1f);
+  EXPECT_EQ(course.target.end(), 20);
+  course.both(0.5f);  // step 3 has exactly the target's loss
+  EXPECT_EQ(course.target.counted(), 4);
+  EXPECT_EQ(
+      course.target.to_json(0.5),
+      (Json{{"loss", 0.5}, {"steps", 4}, {"epochs", 0.5}, {"time_s", 12.0}, {"after_s", 6.0}}));
+}
+
+/// An evaluation after divergence still bounds the time from below.
+TEST(TargetQuality, ALossThatIsNotFiniteReachesNoTarget) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Course course(loss(0.5));
+  for (const float bad : {std::nanf(""), kInfinity, -kInfinity}) {
+    course.both(bad);
+    course.both(bad);
+    EXPECT_EQ(course.target.end(), 20) << bad;
+  }
+  course.both(0.25f);
+  course.both(0.25f);
+  EXPECT_EQ(course.target.to_json({})["after_s"], 18.0);
+  EXPECT_EQ(course.target.to_json({})["time_s"], 24.0);
+}
+
+TEST(TargetQuality, HasNoEpochsWithoutADataSet) {
+  Course course(loss(0.5), 2);
+  course.both(0.5f);
+  course.both(0.5f);
+  EXPECT_EQ(
+      course.target.to_json(std::nullopt),
+      (Json{{"loss", 0.5}, {"steps", 2}, {"epochs", nullptr}, {"time_s", 6.0}, {"after_s", 3.0}}));
+}
+
+TEST(TargetQuality, EndsWithAStepThatNoRankHasBegun) {
+  Course course(accuracy(0.5));
   for (int step = 0; step < 7; ++step) course.step(0, 0.5f);  // rank 0 is in step 7
   EXPECT_EQ(course.target.end(), 20);
   course.step(1, 0.5f);
@@ -92,8 +135,8 @@ TEST(TargetAccuracy, EndsWithAStepThatNoRankHasBegun) {
   EXPECT_EQ(course.target.end(), 9) << "the last step is number 8";
 }
 
-TEST(TargetAccuracy, LaterStepsDoNotCount) {
-  Course course(0.5);
+TEST(TargetQuality, LaterStepsDoNotCount) {
+  Course course(accuracy(0.5));
   for (int step = 0; step < 5; ++step) course.step(0, 0.75f);
   for (int step = 0; step < 2; ++step) course.step(1, 0.25f);
   for (int step = 2; step < 5; ++step) course.step(1, 1);
@@ -108,8 +151,8 @@ TEST(TargetAccuracy, LaterStepsDoNotCount) {
   EXPECT_EQ(counted[1].weights_hash, weights_hash(second));
 }
 
-TEST(TargetAccuracy, ReachedInTheLastStepChangesNoResults) {
-  Course course(0.5, 2);
+TEST(TargetQuality, ReachedInTheLastStepChangesNoResults) {
+  Course course(accuracy(0.5), 2);
   course.both(0.9f);
   course.both(0.9f);
   EXPECT_EQ(course.target.end(), 2);
@@ -119,8 +162,8 @@ TEST(TargetAccuracy, ReachedInTheLastStepChangesNoResults) {
   EXPECT_EQ(course.target.to_json(1.5)["epochs"], 1.5);
 }
 
-TEST(TargetAccuracy, IsNullIfItWasNotReached) {
-  Course course(0.5, 4);
+TEST(TargetQuality, IsNullIfItWasNotReached) {
+  Course course(accuracy(0.5), 4);
   for (int step = 0; step < 4; ++step) course.both(0.25f);
   EXPECT_EQ(course.records.size(), 4u);
   EXPECT_EQ(course.target.to_json(0.5), (Json{{"accuracy", 0.5},
@@ -131,4 +174,4 @@ TEST(TargetAccuracy, IsNullIfItWasNotReached) {
 }
 
 }  // namespace
-}  // namespace trigram::target_accuracy_test
+}  // namespace trigram::target_quality_test

@@ -1,4 +1,4 @@
-"""The accuracies of a run, from its evaluations, and the time when it reaches a given accuracy."""
+"""The quality of a run's model at its evaluations, and the time when it reaches a target."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import astuple, dataclass
 from typing import Callable
 
 from .results import Run
+from .target import Quality, Target
 
 _COARSE = 1 / 5  # the share of the last of five equal intervals between evaluations in the whole time
 
 
 @dataclass(frozen=True)
 class Reached:
-    """The interval in which a run reaches an accuracy, in seconds and in steps. It ends with the first evaluation that
-    is as accurate, and begins with the evaluation before. If there is none before, it begins with the first model that
-    could have been as accurate, or at 0 if the run does not record when that was."""
+    """The interval in which a run reaches a target, in seconds and in steps. It ends with the first evaluation that
+    reaches it, and begins with the evaluation before. If there is none before, it begins with the first model that
+    could have reached it, or at 0 if the run does not record when that was."""
 
     after_s: float
     time_s: float
@@ -29,7 +30,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class PartlyReached:
-    """An accuracy that only `reached` of `runs` runs reach. The earliest of their intervals begins at `least`, and the
+    """A target that only `reached` of `runs` runs reach. The earliest of their intervals begins at `least`, and the
     latest ends at `most`. A mean over all runs does not exist, so the algorithm is not ranked."""
 
     reached: int
@@ -43,17 +44,19 @@ class PartlyReached:
 
 
 def is_coarse(least: float, value: float) -> bool:
-    """True if evaluations are too far apart to tell when an accuracy was reached: the interval is longer than if there
+    """True if evaluations are too far apart to tell when a target was reached: the interval is longer than if there
     had been five evenly spaced evaluations until then."""
     return value - least > _COARSE * value * (1 + 1e-9)
 
 
-COARSE_LEGEND = ("~ coarse: fewer than five evaluations until then, too few to rank what may be as early; "
-                 "a smaller eval_every or a higher accuracy tells more")
+def coarse_legend(quality: Quality) -> str:
+    return ("~ coarse: fewer than five evaluations until then, too few to rank what may be as early; "
+            f"a smaller eval_every or {quality.harder} tells more")
 
 
-PARTLY_LEGEND = ("what reaches the accuracy with some seeds, and never with the others, is not ranked; where it may be "
-                 "the earliest, nothing is marked as best")
+def partly_legend(quality: Quality) -> str:
+    return (f"what reaches the {quality.name} with some seeds, and never with the others, is not ranked; where it may "
+            "be the earliest, nothing is marked as best")
 
 
 def interval(least: float, value: float, show: Callable[[float], str], unit: str = "") -> str:
@@ -73,16 +76,17 @@ def _span(least: float, value: float, show: Callable[[float], str], unit: str) -
     return text + f" {unit}" * bool(unit)
 
 
-def best_accuracy(run: Run) -> float | None:
-    return max((accuracy for _, _, accuracy in run.evaluations), default=run.number("accuracy"))
+def best_quality(run: Run, quality: Quality) -> float | None:
+    values = [value for _, _, value in run.evaluations(quality.column) if value is not None]
+    return quality.best(values) if values else run.number(quality.column)
 
 
-def reached(run: Run, target: float) -> Reached | None:
-    """The interval in which the run reaches `target`; None if no evaluation is as accurate."""
+def reached(run: Run, target: Target) -> Reached | None:
+    """The interval in which the run reaches `target`; None if no evaluation does."""
     after = (0.0, 0.0)
-    for step, time_s, accuracy in run.evaluations:
-        if accuracy >= target:
-            if after == (0.0, 0.0) and run.target.get("accuracy") == target:
+    for step, time_s, value in run.evaluations(target.quality.column):
+        if target.reached_by(value):
+            if after == (0.0, 0.0) and run.target.get(target.quality.name) == target.level:
                 after_s = run.target.get("after_s") or 0.0
                 after = (step * after_s / time_s if time_s else 0.0), after_s
             return Reached(after[1], time_s, after[0], step)
@@ -90,7 +94,7 @@ def reached(run: Run, target: float) -> Reached | None:
     return None
 
 
-def mean_reached(runs: list[Run], target: float) -> Reached | None:
+def mean_reached(runs: list[Run], target: Target) -> Reached | None:
     """The means over the runs of the ends of their intervals; None unless every run reaches `target`."""
     found = [reached(run, target) for run in runs]
     if None in found:

@@ -9,15 +9,15 @@
 
 namespace trigram {
 
-/// Ends a run at the first evaluation in which the mean model reaches the target accuracy. The run
-/// counts up to that step, as if it had been the last one; later steps of faster workers do not
-/// count.
-class TargetAccuracy final : public StoppingRule {
+/// Ends a run at the first evaluation in which the mean model reaches the target, an accuracy or a
+/// loss. The run counts up to that step, as if it had been the last one; later steps of faster
+/// workers do not count.
+class TargetQuality final : public StoppingRule {
  public:
   /// `first_model` is the number of steps after which workers first have a common model that has
   /// learned something. `waits` is true if workers wait for each other.
-  TargetAccuracy(double accuracy, long steps, long first_model = 1, bool waits = true)
-      : accuracy_(accuracy),
+  TargetQuality(TargetLevel target, long steps, long first_model = 1, bool waits = true)
+      : target_(target),
         steps_(steps),
         first_model_(first_model),
         waits_(waits),
@@ -30,17 +30,18 @@ class TargetAccuracy final : public StoppingRule {
   long counted() const override { return counted_; }
   std::vector<RankResult> completed(std::span<const RankResult> results) const override;
 
-  /// The value of "target" in a summary: the steps, epochs and seconds after which the target was
-  /// reached, and the time until which it was not reached (`after_s`), which is the time of the
-  /// evaluation before or, if there was none, of the first common model. These values are null if
-  /// the target was not reached. `epochs` is the number of epochs in the steps that count.
-  Json to_json(double epochs) const;
+  /// The value of "target" in a summary: the level under its name, the steps, epochs and seconds
+  /// after which it was reached, and the time until which it was not reached (`after_s`), which is
+  /// the time of the evaluation before or, if there was none, of the first common model. These
+  /// values are null if the target was not reached. `epochs` is the number of epochs in the steps
+  /// that count; empty if the workload has no data set and hence no epochs.
+  Json to_json(std::optional<double> epochs) const;
   /// True if the target was reached before the last step, but a worker had already completed all of
   /// its steps or was in its last step, in which many algorithms wait for all workers.
   bool worker_done() const { return worker_done_; }
 
  private:
-  const double accuracy_;
+  const TargetLevel target_;
   const long steps_, first_model_;
   const bool waits_;
   std::atomic<long> end_;
@@ -54,6 +55,6 @@ class TargetAccuracy final : public StoppingRule {
 };
 
 /// Returns null if a run has no target.
-std::unique_ptr<TargetAccuracy> make_target_accuracy(const Experiment& experiment);
+std::unique_ptr<TargetQuality> make_target_quality(const Experiment& experiment);
 
 }  // namespace trigram

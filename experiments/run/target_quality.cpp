@@ -1,4 +1,4 @@
-#include "experiments/run/target_accuracy.h"
+#include "experiments/run/target_quality.h"
 
 #include <algorithm>
 #include <limits>
@@ -27,13 +27,13 @@ double first_end_s(std::span<const RankStep> ranks) {
 
 }  // namespace
 
-void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> ranks,
-                         std::span<const std::vector<float>> weights, long furthest) {
+void TargetQuality::add(const StepRecord& record, std::span<const RankStep> ranks,
+                        std::span<const std::vector<float>> weights, long furthest) {
   if (!evaluated_ && (record.step == 0 || record.step + 1 == first_model_))
     after_s_ = waits_ ? record.time_s : first_end_s(ranks);
   if (!record.evaluation) return;
   evaluated_ = true;
-  if (record.evaluation->accuracy.value_or(0) < accuracy_) {
+  if (!target_.reached_by({record.evaluation->loss, record.evaluation->accuracy})) {
     after_s_ = record.time_s;
     return;
   }
@@ -45,7 +45,7 @@ void TargetAccuracy::add(const StepRecord& record, std::span<const RankStep> ran
   for (const std::vector<float>& model : weights) hashes_.push_back(weights_hash(model));
 }
 
-std::vector<RankResult> TargetAccuracy::completed(std::span<const RankResult> results) const {
+std::vector<RankResult> TargetQuality::completed(std::span<const RankResult> results) const {
   std::vector<RankResult> all(results.begin(), results.end());
   if (counted_ == steps_) return all;
   auto hash = hashes_.begin();
@@ -54,24 +54,25 @@ std::vector<RankResult> TargetAccuracy::completed(std::span<const RankResult> re
   return all;
 }
 
-Json TargetAccuracy::to_json(double epochs) const {
-  Json j = {{"accuracy", accuracy_},
+Json TargetQuality::to_json(std::optional<double> epochs) const {
+  Json j = {{target_.name(), target_.level},
             {"steps", nullptr},
             {"epochs", nullptr},
             {"time_s", nullptr},
             {"after_s", nullptr}};
   if (!reached_s_) return j;
   j["steps"] = counted_;
-  j["epochs"] = epochs;
+  if (epochs) j["epochs"] = *epochs;
   j["time_s"] = *reached_s_;
   j["after_s"] = after_s_;
   return j;
 }
 
-std::unique_ptr<TargetAccuracy> make_target_accuracy(const Experiment& e) {
-  if (!e.target_accuracy) return nullptr;
-  return std::make_unique<TargetAccuracy>(*e.target_accuracy, static_cast<long>(e.steps),
-                                          first_common_model(e), e.synchronous());
+std::unique_ptr<TargetQuality> make_target_quality(const Experiment& e) {
+  const std::optional<TargetLevel> target = e.target();
+  if (!target) return nullptr;
+  return std::make_unique<TargetQuality>(*target, static_cast<long>(e.steps), first_common_model(e),
+                                         e.synchronous());
 }
 
 }  // namespace trigram
