@@ -15,27 +15,28 @@ __device__ __forceinline__ Rule rule_for(const Rule& rule, const NormedPiece& pi
 /// The squares of weights and of a rule's elements, summed by one thread.
 template <class Rule>
 struct Squares {
-  static constexpr std::size_t kCount = Rule::kStates.size();
+  static constexpr int kCount = static_cast<int>(Rule::kStates.size());
 
-  __device__ __forceinline__ void add(int j, float w, float g, float* s) {
-    const auto u = static_cast<double>(measure_element(rule, w, g, s));
-    weights[j] += __dmul_rn(static_cast<double>(w), static_cast<double>(w));
+  __device__ __forceinline__ void add(int j, float wi, float gi, float* s) {
+    const auto u = static_cast<double>(measure_element(rule, wi, gi, s));
+    weights[j] += __dmul_rn(static_cast<double>(wi), static_cast<double>(wi));
     updates[j] += __dmul_rn(u, u);
   }
   __device__ __forceinline__ void one(std::size_t i, int j) {
     float s[kMostStates] = {};
 #pragma unroll
-    for (std::size_t k = 0; k < kCount; ++k) s[k] = states[k].load(i);
+    for (int k = 0; k < kCount; ++k) s[k] = states[k].load(i);
     add(j, w.load(i), g.load(i), s);
-    if (!Rule::kMeasureChangesStates) return;
+    if constexpr (Rule::kMeasureChangesStates) {
 #pragma unroll
-    for (std::size_t k = 0; k < kCount; ++k) states[k].store(i, s[k]);
+      for (int k = 0; k < kCount; ++k) states[k].store(i, s[k]);
+    }
   }
   __device__ __forceinline__ void four(std::size_t i) {
     const Four ws = w.load_four(i), gs = g.load_four(i);
     Four all[kMostStates] = {};
 #pragma unroll
-    for (std::size_t k = 0; k < kCount; ++k) all[k] = states[k].load_four(i);
+    for (int k = 0; k < kCount; ++k) all[k] = states[k].load_four(i);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       float s[kMostStates] = {all[0].v[j], all[1].v[j]};
@@ -43,9 +44,10 @@ struct Squares {
 #pragma unroll
       for (std::size_t k = 0; k < kMostStates; ++k) all[k].v[j] = s[k];
     }
-    if (!Rule::kMeasureChangesStates) return;
+    if constexpr (Rule::kMeasureChangesStates) {
 #pragma unroll
-    for (std::size_t k = 0; k < kCount; ++k) states[k].store_four(i, all[k]);
+      for (int k = 0; k < kCount; ++k) states[k].store_four(i, all[k]);
+    }
   }
 
   Rule rule;

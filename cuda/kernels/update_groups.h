@@ -32,7 +32,7 @@ __device__ __forceinline__ Floats floats_at(float* values) {
 /// Calls an element-wise rule for every element. Without kStoresStates, the states are only read.
 template <class Rule, bool kStoresStates = true>
 struct Update {
-  static constexpr std::size_t kCount = Rule::kStates.size();
+  static constexpr int kCount = static_cast<int>(Rule::kStates.size());
 
   Update(const Parameters& p, std::size_t head, const Rule& r)
       : w(p.w, head),
@@ -48,18 +48,19 @@ struct Update {
   __device__ __forceinline__ void one(std::size_t i) const {
     float weight = w.load(i), s[kMostStates] = {};
 #pragma unroll
-    for (std::size_t k = 0; k < kCount; ++k) s[k] = states[k].load(i);
+    for (int k = 0; k < kCount; ++k) s[k] = states[k].load(i);
     update_element(rule, weight, g.load(i), s);
     w.store(i, weight);
-    if (!kStoresStates) return;
+    if constexpr (kStoresStates) {
 #pragma unroll
-    for (std::size_t k = 0; k < kCount; ++k) states[k].store(i, s[k]);
+      for (int k = 0; k < kCount; ++k) states[k].store(i, s[k]);
+    }
   }
   __device__ __forceinline__ void four(std::size_t i) const {
     Four ws = w.load_four(i), all[kMostStates] = {};
     const Four gs = g.load_four(i);
 #pragma unroll
-    for (std::size_t k = 0; k < kCount; ++k) all[k] = states[k].load_four(i);
+    for (int k = 0; k < kCount; ++k) all[k] = states[k].load_four(i);
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       float s[kMostStates] = {all[0].v[j], all[1].v[j]};
@@ -68,9 +69,10 @@ struct Update {
       for (std::size_t k = 0; k < kMostStates; ++k) all[k].v[j] = s[k];
     }
     w.store_four(i, ws);
-    if (!kStoresStates) return;
+    if constexpr (kStoresStates) {
 #pragma unroll
-    for (std::size_t k = 0; k < kCount; ++k) states[k].store_four(i, all[k]);
+      for (int k = 0; k < kCount; ++k) states[k].store_four(i, all[k]);
+    }
   }
 
   Floats w, g, states[kMostStates];
@@ -84,7 +86,7 @@ __device__ __forceinline__ Parameters chunk_at(Parameters p, std::size_t begin) 
   p.w += begin;
   p.g += begin;
 #pragma unroll
-  for (std::size_t k = 0; k < Rule::kStates.size(); ++k) p.states[k] += begin;
+  for (int k = 0; k < static_cast<int>(Rule::kStates.size()); ++k) p.states[k] += begin;
   return p;
 }
 

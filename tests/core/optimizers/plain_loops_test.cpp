@@ -90,12 +90,12 @@ void lion(PlainTensor& t, int) {
 }
 
 void lamb(PlainTensor& t, int step) {
-  const float c1 = correction(0.9, step), c2 = correction(0.999, step);
+  const float scale1 = 1 / correction(0.9, step), scale2 = 1 / correction(0.999, step);
   Values u(t.w.size());
   for (std::size_t i = 0; i < t.w.size(); ++i) {
     t.a[i] = 0.9f * t.a[i] + (1 - 0.9f) * t.g[i];
     t.b[i] = 0.999f * t.b[i] + (1 - 0.999f) * (t.g[i] * t.g[i]);
-    u[i] = (t.a[i] / c1) / (std::sqrt(t.b[i] / c2) + 1e-6f) + 0.01f * t.w[i];
+    u[i] = (t.a[i] * scale1) / (std::sqrt(t.b[i] * scale2) + 1e-6f) + 0.01f * t.w[i];
   }
   const auto trust = static_cast<float>(norm(t.w) / norm(u));
   for (std::size_t i = 0; i < t.w.size(); ++i) t.w[i] -= 0.1f * trust * u[i];
