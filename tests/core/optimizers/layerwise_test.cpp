@@ -209,6 +209,29 @@ TEST(Layerwise, TensorsMustCoverTheBucket) {
                InvariantError);
 }
 
+TEST(Layerwise, PhantomsAreChargedLikeValues) {
+  HostDevice host;
+  NullDevice null;
+  for (const char* name : {"lamb", "lars", "muon"}) {
+    std::vector<std::vector<Cost>> charged;
+    for (Device* inner : {static_cast<Device*>(&host), static_cast<Device*>(&null)}) {
+      LoneRank timed(*inner);
+      TimedDevice device(*inner, timed.stream);
+      timed.ctx.device = &device;
+      MixedTensors model(*inner);
+      model.bucketize(4000);
+      const auto optimizer = make_optimizer(name, timed.ctx, model);
+      for (Bucket& bucket : model.buckets()) optimizer->step(timed.ctx, bucket);
+      charged.push_back(timed.stream.charged);
+    }
+    ASSERT_EQ(charged[0].size(), charged[1].size()) << name;
+    for (std::size_t i = 0; i < charged[0].size(); ++i) {
+      EXPECT_EQ(charged[0][i].bytes, charged[1][i].bytes) << name;
+      EXPECT_EQ(charged[0][i].flops, charged[1][i].flops) << name;
+    }
+  }
+}
+
 /// A bucket costs three launches, whatever the number of its tensors.
 TEST(Layerwise, TheStepIsChargedByItsPassesOverMemory) {
   HostDevice host;

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/optimizers/registry.h"
 
@@ -28,11 +30,25 @@ TEST_F(FashionMnist, MlpLearns) {
   EXPECT_LT(workload->loss(), untrained.loss);
 }
 
+TEST_F(FashionMnist, KnowsTheShapesOfItsTensors) {
+  HostDevice host;
+  LoneRank rank(host);
+  const auto workload = make({{"model", "cnn"}, {"hidden", {30}}})->make(rank.ctx, 1);
+  workload->bucketize(1 << 20);
+  ASSERT_EQ(workload->buckets().size(), 1u);
+  std::vector<std::pair<std::size_t, std::size_t>> shapes;
+  for (const TensorPlace& t : workload->buckets()[0].tensors)
+    shapes.push_back({t.rows, t.numel / t.rows});
+  const std::vector<std::pair<std::size_t, std::size_t>> expected = {
+      {1, 10}, {10, 30}, {1, 30}, {30, 7 * 7 * 16}, {1, 16}, {16, 8 * 9}, {1, 8}, {8, 9}};
+  EXPECT_EQ(shapes, expected);
+}
+
 /// Every optimizer, in buckets that hold several tensors, at a learning rate that suits it.
 TEST_F(FashionMnist, LearnsWithEveryOptimizer) {
   const std::map<std::string, double> rates = {
       {"sgd", 0.05},  {"adam", 0.002}, {"adamw", 0.002}, {"rmsprop", 0.001}, {"adagrad", 0.01},
-      {"lion", 2e-4}, {"lamb", 0.01},  {"lars", 5},     {"muon", 0.005}};
+      {"lion", 2e-4}, {"lamb", 0.01},  {"lars", 5},      {"muon", 0.005}};
   ASSERT_EQ(rates.size(), optimizers().size());
   for (const OptimizerEntry& entry : optimizers()) {
     HostDevice host;
