@@ -28,11 +28,8 @@ struct Element {
   }
 };
 
-// Elements are independent of each other even if two operands are the same tensor, which the
-// compiler cannot know.
 template <class Rule>
 void UpdateAll(std::size_t n, const Rule rule, float* w, const float* g, const States states) {
-#pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
     float weight = w[i], s[kMostStates] = {};
     Element<Rule>::Load(states, i, s);
@@ -44,8 +41,7 @@ void UpdateAll(std::size_t n, const Rule rule, float* w, const float* g, const S
 
 template <class Rule>
 void MeasureAll(std::size_t n, const Rule rule, const float* w, const float* g, const States states,
-                double* squares_w, double* squares_u) {
-#pragma GCC ivdep
+                double* HWY_RESTRICT squares_w, double* HWY_RESTRICT squares_u) {
   for (std::size_t i = 0; i < n; ++i) {
     float s[kMostStates] = {};
     Element<Rule>::Load(states, i, s);
@@ -59,7 +55,6 @@ void MeasureAll(std::size_t n, const Rule rule, const float* w, const float* g, 
 template <class Rule>
 void ApplyAll(std::size_t n, const Rule rule, float trust, float* w, const float* g,
               const States states) {
-#pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
     float weight = w[i], s[kMostStates] = {};
     Element<Rule>::Load(states, i, s);
