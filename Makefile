@@ -66,10 +66,11 @@ convergence: build-release ## train with every algorithm, write docs/convergence
 	scripts/convergence.py --trigram build/release/experiments/trigram --jobs $(JOBS) \
 	  $(if $(SEEDS),--seeds $(SEEDS),-o docs/convergence.md)
 
-bench: TARGETS = bench_codec bench_sim bench_mpi
+bench: TARGETS = bench_codec bench_optimizers bench_sim bench_mpi
 bench: build-release ## print times, and the machine on which they were measured
 	@lscpu | grep -E '^(Model name|CPU\(s\)|L[23] cache)'
 	build/release/tests/bench_codec
+	build/release/tests/bench_optimizers
 	build/release/tests/bench_sim
 	set -a; . scripts/one_machine.env; mpirun -n 2 build/release/tests/bench_mpi
 

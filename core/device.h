@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -10,32 +11,11 @@
 #include "core/cost.h"
 #include "core/nn_ops.h"
 #include "core/tensor.h"
+#include "core/update_rules.h"
 
 namespace trigram {
 
 class Philox;
-
-/// One step of SGD: m = momentum * m + (g + weight_decay * w);  w -= lr * m. Without momentum, m is
-/// not touched and may be Tensor{}.
-struct SgdStep {
-  float lr = 0;
-  float momentum = 0;
-  float weight_decay = 0;
-};
-
-/// One step of Adam (arXiv 1412.6980, Algorithm 1): m and v are moving averages of g and g^2,
-/// w -= lr * (m / correction1) / (sqrt(v / correction2) + eps). `weight_decay` is added to the
-/// gradient; `decoupled_weight_decay` (AdamW, arXiv 1711.05101) shrinks w by lr times itself.
-struct AdamStep {
-  float lr = 0;
-  float beta1 = 0.9f;
-  float beta2 = 0.999f;
-  float eps = 1e-8f;
-  float correction1 = 1;  // 1 - beta1^t
-  float correction2 = 1;  // 1 - beta2^t
-  float weight_decay = 0;
-  float decoupled_weight_decay = 0;
-};
 
 /// Vector operations, ordered on the stream of the Context that holds the device.
 ///
@@ -61,9 +41,15 @@ class Device {
   virtual void maximum(const Tensor& x, const Tensor& y) = 0;
   /// x = 0 where |x| < magnitude. NaNs stay.
   virtual void cut_below(float magnitude, const Tensor& x) = 0;
-  virtual void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) = 0;
-  virtual void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
-                    const Tensor& v) = 0;
+  /// One step of an element-wise optimizer: updates the weights w and the states, whose number and
+  /// meaning the rule tells, with the gradient g. All are f32. One launch.
+  virtual void update(const UpdateRule& rule, const Tensor& w, const Tensor& g,
+                      std::span<const Tensor> states) = 0;
+  /// One step of an optimizer that needs the norms of single tensors. `tensors` cover w without
+  /// gaps, in order. Three launches, whatever the number of tensors.
+  virtual void update_each(const TensorRule& rule, const Tensor& w, const Tensor& g,
+                           std::span<const Tensor> states,
+                           std::span<const TensorPlace> tensors) = 0;
   /// The Euclidean norm; blocks the host. NaN for a phantom.
   virtual double norm2(const Tensor& x) = 0;
 
@@ -79,6 +65,10 @@ class Device {
   virtual NnOps& nn() = 0;
 
   std::unique_ptr<Codec> codec(const CodecSpec& spec) { return codec(spec, {}); }
+  void update(const UpdateRule& rule, const Tensor& w, const Tensor& g,
+              std::initializer_list<Tensor> states = {}) {
+    update(rule, w, g, std::span(states.begin(), states.size()));
+  }
   /// Uploads typed values; does nothing for a phantom.
   template <class T>
   void upload(const Tensor& dst, const std::vector<T>& values) {

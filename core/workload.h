@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/context.h"
 
@@ -18,6 +19,8 @@ struct Bucket {
   Tensor grad;
   /// The name of its first tensor, stored by the workload; empty if tensors have no names.
   std::string_view name = {};
+  /// The model's tensors in the bucket, which cover it in order. Empty if buckets cut tensors.
+  std::vector<TensorPlace> tensors = {};
 };
 
 /// The least number of priced bytes in each bucket; 0 means one tensor per bucket. The first bucket

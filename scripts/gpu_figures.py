@@ -39,8 +39,17 @@ def kernel_figures() -> list[Figure]:
         Figure("owner's pass of 8 ranks: decode, reduce, encode", 0.7),
         Figure("a single bucket of 8 chunks: encode"),
         Figure("a single bucket of 16 chunks: encode"),
-        Figure("SGD with momentum, 161 tensors of ResNet-50", 0.8),
-        Figure("Adam, 161 tensors of ResNet-50", 0.8),
+        *optimizer_figures("SGD with momentum"),
+        *optimizer_figures("Adam"),
+        Figure("LAMB, 161 tensors of ResNet-50"),
+    ]
+
+
+def optimizer_figures(name: str) -> list[Figure]:
+    return [
+        Figure(f"{name}, 161 tensors of ResNet-50", 0.8),
+        Figure(f"{name}, the same in one bucket"),
+        Figure(f"{name}, vs a launch per tensor"),
     ]
 
 

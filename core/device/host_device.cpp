@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/codecs/registry.h"
+#include "core/device/update_kernels.h"
 #include "core/device/vector_ops.h"
 #include "core/operands.h"
 #include "core/random/philox.h"
@@ -57,22 +58,26 @@ void HostDevice::cut_below(float magnitude, const Tensor& x) {
   vector_ops::cut_below(x.numel(), magnitude, floats(x));
 }
 
-void HostDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
+void HostDevice::update(const UpdateRule& rule, const Tensor& w, const Tensor& g,
+                        std::span<const Tensor> states) {
   require_equal_length(w, g);
-  float* momentum = nullptr;
-  if (step.momentum != 0) {
-    require_equal_length(w, m);
-    momentum = floats(m);
-  }
-  vector_ops::sgd(w.numel(), step, floats(w), floats(g), momentum);
+  update_kernels::update(w.numel(), rule, floats(w), floats(g), state_operands(rule, w, states));
 }
 
-void HostDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
-                      const Tensor& v) {
+void HostDevice::update_each(const TensorRule& rule, const Tensor& w, const Tensor& g,
+                             std::span<const Tensor> states, std::span<const TensorPlace> tensors) {
   require_equal_length(w, g);
-  require_equal_length(w, m);
-  require_equal_length(w, v);
-  vector_ops::adam(w.numel(), step, floats(w), floats(g), floats(m), floats(v));
+  require_cover(w, tensors);
+  const auto all = state_operands(rule, w, states);
+  const TensorRule for_vectors =
+      std::visit([](const auto& r) -> TensorRule { return r.for_vectors(); }, rule);
+  for (const TensorPlace& t : tensors) {
+    auto own = all;
+    for (float*& state : own)
+      if (state) state += t.begin;
+    update_kernels::update_tensor(t.numel, t.is_vector() ? for_vectors : rule, floats(w) + t.begin,
+                                  floats(g) + t.begin, own);
+  }
 }
 
 double HostDevice::norm2(const Tensor& x) { return vector_ops::norm2(x.numel(), floats(x)); }

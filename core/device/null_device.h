@@ -38,8 +38,10 @@ class NullDevice final : public Device {
   void axpby(float, const Tensor&, float, const Tensor&) override {}
   void maximum(const Tensor&, const Tensor&) override {}
   void cut_below(float, const Tensor&) override {}
-  void sgd(const SgdStep&, const Tensor&, const Tensor&, const Tensor&) override {}
-  void adam(const AdamStep&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) override {}
+  using Device::update;
+  void update(const UpdateRule&, const Tensor&, const Tensor&, std::span<const Tensor>) override {}
+  void update_each(const TensorRule&, const Tensor&, const Tensor&, std::span<const Tensor>,
+                   std::span<const TensorPlace>) override {}
   double norm2(const Tensor&) override;
   using Device::download;
   using Device::upload;

@@ -48,15 +48,25 @@ class TimedDevice final : public Device {
     inner_.cut_below(magnitude, x);
     charge(x, 2, 1);
   }
-  void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) override {
-    inner_.sgd(step, w, g, m);
-    if (step.momentum == 0) return charge(w, 3, 4);  // reads w, g; writes w
-    charge(w, 5, 6);                                 // reads w, g, m; writes w, m
+  using Device::update;
+  void update(const UpdateRule& rule, const Tensor& w, const Tensor& g,
+              std::span<const Tensor> states) override {
+    inner_.update(rule, w, g, states);
+    // Reads w, g and the states; writes w and the states.
+    std::visit(
+        [&]<class Rule>(const Rule&) {
+          charge(w, 3 + 2 * static_cast<double>(Rule::kStates.size()), Rule::kFlops);
+        },
+        rule);
   }
-  void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
-            const Tensor& v) override {
-    inner_.adam(step, w, g, m, v);
-    charge(w, 7, 18);  // reads w, g, m, v; writes w, m, v
+  void update_each(const TensorRule& rule, const Tensor& w, const Tensor& g,
+                   std::span<const Tensor> states, std::span<const TensorPlace> tensors) override {
+    inner_.update_each(rule, w, g, states, tensors);
+    std::visit(
+        [&]<class Rule>(const Rule&) {
+          charge(w, Rule::kPasses, Rule::kFlops, Cost::Kind::other, /*launches=*/3);
+        },
+        rule);
   }
   double norm2(const Tensor& x) override {
     const double norm = inner_.norm2(x);
@@ -78,9 +88,10 @@ class TimedDevice final : public Device {
 
  private:
   /// Charges `passes` reads or writes of x, and `flops` operations per element.
-  void charge(const Tensor& x, double passes, double flops, Cost::Kind kind = Cost::Kind::other) {
+  void charge(const Tensor& x, double passes, double flops, Cost::Kind kind = Cost::Kind::other,
+              int launches = 1) {
     const Cost cost{passes * static_cast<double>(x.priced_nbytes()),
-                    flops * static_cast<double>(x.priced_numel()), kind};
+                    flops * static_cast<double>(x.priced_numel()), kind, launches};
     if (!cost.is_noop()) costs_.charge(cost);
   }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "core/device/element_types.h"
-#include "core/device/norm_order.h"
+#include "core/device/ordered_norms.h"
 
 namespace trigram::vector_ops {
 
@@ -29,73 +29,13 @@ void cut_below(std::size_t n, float magnitude, float* x) {
   for (std::size_t i = 0; i < n; ++i) x[i] = std::fabs(x[i]) < magnitude ? 0 : x[i];
 }
 
-void sgd(std::size_t n, const SgdStep& step, float* w, const float* g, float* m) {
-  const auto [lr, momentum, decay] = step;
-  if (momentum == 0) {
-    for (std::size_t i = 0; i < n; ++i) w[i] -= lr * (g[i] + decay * w[i]);
-    return;
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    m[i] = momentum * m[i] + (g[i] + decay * w[i]);
-    w[i] -= lr * m[i];
-  }
-}
-
-void adam(std::size_t n, const AdamStep& step, float* w, const float* g, float* m, float* v) {
-  const AdamStep s = step;
-  const float rest1 = 1 - s.beta1, rest2 = 1 - s.beta2, shrink = s.lr * s.decoupled_weight_decay;
-  for (std::size_t i = 0; i < n; ++i) {
-    const float gradient = g[i] + s.weight_decay * w[i];
-    m[i] = s.beta1 * m[i] + rest1 * gradient;
-    v[i] = s.beta2 * v[i] + rest2 * (gradient * gradient);
-    const float update = (m[i] / s.correction1) / (std::sqrt(v[i] / s.correction2) + s.eps);
-    w[i] = (w[i] - shrink * w[i]) - s.lr * update;
-  }
-}
-
-namespace {
-
-using norm_order::kSums;
-using norm_order::kThreads;
-
-/// Combines one value per thread in the order of a GPU block (norm_order.h).
-double block_sum(double (&values)[kThreads]) {
-  constexpr std::size_t kWarp = 32;
-  for (std::size_t width = kWarp / 2; width > 0; width /= 2) {
-    for (std::size_t warp = 0; warp < kThreads; warp += kWarp) {
-      for (std::size_t i = warp; i < warp + width; ++i) values[i] += values[i + width];
-    }
-  }
-  double sum = values[0];
-  for (std::size_t warp = kWarp; warp < kThreads; warp += kWarp) sum += values[warp];
-  return sum;
-}
-
-double squares(std::size_t n, const float* x) {
-  double sums[kSums] = {};
-  for (std::size_t begin = 0; begin < n; begin += kSums) {
-    const std::size_t count = std::min(kSums, n - begin);
-    for (std::size_t i = 0; i < count; ++i) {
-      sums[i] += static_cast<double>(x[begin + i]) * x[begin + i];
-    }
-  }
-  double values[kThreads];
-  for (std::size_t t = 0; t < kThreads; ++t) {
-    const double* const thread_sums = sums + 4 * t;
-    values[t] = (thread_sums[0] + thread_sums[2]) + (thread_sums[1] + thread_sums[3]);
-  }
-  return block_sum(values);
-}
-
-}  // namespace
-
 double norm2(std::size_t n, const float* x) {
-  const std::size_t range = norm_order::range_of(n);
-  double values[kThreads] = {};
-  for (std::size_t begin = 0; begin < n; begin += range) {
-    values[begin / range % kThreads] += squares(std::min(range, n - begin), x + begin);
-  }
-  return std::sqrt(block_sum(values));
+  const auto add = [x](std::size_t begin, std::size_t count, auto& sums) {
+    for (std::size_t i = 0; i < count; ++i) {
+      sums[0][i] += static_cast<double>(x[begin + i]) * x[begin + i];
+    }
+  };
+  return norm_order::norms<1>(n, add)[0];
 }
 
 namespace {

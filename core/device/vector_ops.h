@@ -15,8 +15,6 @@ void axpby(std::size_t n, float a, const float* x, float b, float* y);
 void axpby(std::size_t n, DType type, float a, const std::byte* x, float b, std::byte* y);
 void maximum(std::size_t n, const float* x, float* y);
 void cut_below(std::size_t n, float magnitude, float* x);
-void sgd(std::size_t n, const SgdStep& step, float* w, const float* g, float* m);
-void adam(std::size_t n, const AdamStep& step, float* w, const float* g, float* m, float* v);
 double norm2(std::size_t n, const float* x);
 /// dst[i] = src[i] between any two element types.
 void convert(std::size_t n, DType to, std::byte* dst, DType from, const std::byte* src);

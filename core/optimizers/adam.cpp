@@ -48,8 +48,8 @@ class Adam final : public Optimizer {
   }
   void step(Context ctx, Bucket& bucket) override {
     State& state = states_[bucket];
-    ctx.device->adam(next_step(state, learning_rate(bucket), /*updates_variance=*/true),
-                     bucket.weight, bucket.grad, state.mean, state.variance);
+    ctx.device->update(next_step(state, learning_rate(bucket), /*updates_variance=*/true),
+                       bucket.weight, bucket.grad, {state.mean, state.variance});
   }
   float learning_rate(const Bucket& bucket) const override { return lr_.at(states_[bucket].steps); }
   Tensor moment(const Bucket& bucket) const override { return states_[bucket].mean; }
@@ -67,7 +67,7 @@ class Adam final : public Optimizer {
     AdamStep step = next_step(state, lr, /*updates_variance=*/false);
     step.beta1 = step.beta2 = 1;  // the moments stay as they are
     step.weight_decay = 0;        // already included in the moment
-    ctx.device->adam(step, bucket.weight, bucket.grad, state.mean, state.variance);
+    ctx.device->update(step, bucket.weight, bucket.grad, {state.mean, state.variance});
   }
   void freeze_corrections() override { variance_correction_frozen_ = true; }
 

@@ -15,6 +15,9 @@ struct OptimizerEntry : Component<Optimizer, const Context&, Workload&, long> {
   std::function<bool(const Json& resolved)> has_moment;
   /// True if it divides by a moving average of squared gradients, which is 0 before the first step.
   bool has_variance = false;
+  /// What it has to know of the tensors in a bucket: nothing if it is element-wise; where they
+  /// begin if it takes their norms; or their shapes as matrices.
+  enum class Needs { elements, tensors, shapes } needs = Needs::elements;
 };
 /// All optimizers, in the order in which they are listed to users.
 const std::vector<OptimizerEntry>& optimizers();
@@ -22,5 +25,11 @@ const std::vector<OptimizerEntry>& optimizers();
 OptimizerEntry sgd_entry();
 OptimizerEntry adam_entry();
 OptimizerEntry adamw_entry();
+OptimizerEntry rmsprop_entry();
+OptimizerEntry adagrad_entry();
+OptimizerEntry lion_entry();
+OptimizerEntry lamb_entry();
+OptimizerEntry lars_entry();
+OptimizerEntry muon_entry();
 
 }  // namespace trigram

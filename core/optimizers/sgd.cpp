@@ -21,8 +21,8 @@ FieldTable<SgdOptions> sgd_fields() {
       .include(&SgdOptions::schedule, schedule_fields());
 }
 
-/// Stochastic gradient descent with heavy-ball momentum (Polyak, 1964) and weight decay, in the
-/// form of SgdStep. The constructor allocates and zeroes the momentum of every bucket.
+/// Stochastic gradient descent with weight decay (SgdStep), and momentum if the option is not 0
+/// (MomentumStep). The constructor allocates and zeroes the momentum of every bucket.
 class Sgd final : public Optimizer {
  public:
   Sgd(const SgdOptions& options, const Context& ctx, Workload& workload, long steps)
@@ -38,10 +38,11 @@ class Sgd final : public Optimizer {
   }
   void step(Context ctx, Bucket& bucket) override {
     State& state = states_[bucket];
-    const SgdStep step{.lr = lr_.at(state.steps++),
-                       .momentum = static_cast<float>(options_.momentum),
-                       .weight_decay = static_cast<float>(options_.weight_decay)};
-    ctx.device->sgd(step, bucket.weight, bucket.grad, state.momentum);
+    const float lr = lr_.at(state.steps++), momentum = static_cast<float>(options_.momentum),
+                decay = static_cast<float>(options_.weight_decay);
+    if (momentum == 0) return ctx.device->update(SgdStep{lr, decay}, bucket.weight, bucket.grad);
+    ctx.device->update(MomentumStep{lr, momentum, decay}, bucket.weight, bucket.grad,
+                       {state.momentum});
   }
   float learning_rate(const Bucket& bucket) const override { return lr_.at(states_[bucket].steps); }
   Tensor moment(const Bucket& bucket) const override { return states_[bucket].momentum; }

@@ -57,10 +57,12 @@ std::vector<BucketRange> cut_into_groups(std::span<const std::size_t> priced_len
 }
 
 FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel,
-                           std::vector<std::string_view> names)
-    : lengths_(std::move(lengths)), names_(std::move(names)) {
+                           std::vector<std::string_view> names, std::vector<std::size_t> rows)
+    : lengths_(std::move(lengths)), rows_(std::move(rows)), names_(std::move(names)) {
   TRIGRAM_CHECK(names_.empty() || names_.size() == lengths_.size(), "{} names of {} tensors",
                 names_.size(), lengths_.size());
+  TRIGRAM_CHECK(rows_.empty() || rows_.size() == lengths_.size(), "{} shapes of {} tensors",
+                rows_.size(), lengths_.size());
   const std::size_t priced = std::accumulate(lengths_.begin(), lengths_.end(), std::size_t{0});
   weights_ = device.empty(real_numel, DType::f32, priced);
   gradients_ = device.empty(real_numel, DType::f32, priced);
@@ -75,7 +77,19 @@ void FlatWorkload::bucketize(const BucketSizes& sizes) {
     buckets_.push_back({static_cast<int>(buckets_.size()),
                         weights_.slice(r.begin, r.count, r.priced_count),
                         gradients_.slice(r.begin, r.count, r.priced_count),
-                        names_.empty() ? std::string_view() : names_[r.first]});
+                        names_.empty() ? std::string_view() : names_[r.first], places(r)});
+}
+
+/// Buckets of a model with the prices of another one begin anywhere in the model's tensors.
+std::vector<TensorPlace> FlatWorkload::places(const BucketRange& range) const {
+  std::vector<TensorPlace> tensors;
+  if (weights_.numel() != weights_.priced_numel()) return tensors;
+  std::size_t begin = 0;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    tensors.push_back({begin, lengths_[i], rows_.empty() ? 0 : rows_[i]});
+    begin += lengths_[i];
+  }
+  return tensors;
 }
 
 }  // namespace trigram

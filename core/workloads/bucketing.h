@@ -46,9 +46,10 @@ class FlatWorkload : public Workload {
  protected:
   /// `lengths` are the priced lengths of the tensors in elements, in the order in which backward
   /// completes them. `names` are the tensors' names, or empty; the caller owns the characters,
-  /// which must outlive the workload.
+  /// which must outlive the workload. `rows` are the tensors' rows (TensorPlace), or empty if
+  /// shapes are unknown.
   FlatWorkload(Device& device, std::vector<std::size_t> lengths, std::size_t real_numel,
-               std::vector<std::string_view> names = {});
+               std::vector<std::string_view> names = {}, std::vector<std::size_t> rows = {});
 
   /// Makes `bucketize` ignore the sizes and put the next tensors[i] tensors into bucket i. Has no
   /// effect if `tensors` is empty.
@@ -57,7 +58,9 @@ class FlatWorkload : public Workload {
   const BucketRange& range(std::size_t bucket) const { return ranges_[bucket]; }
 
  private:
-  std::vector<std::size_t> lengths_, groups_;
+  std::vector<TensorPlace> places(const BucketRange& range) const;
+
+  std::vector<std::size_t> lengths_, groups_, rows_;
   std::vector<std::string_view> names_;
   Tensor weights_, gradients_;
   std::vector<BucketRange> ranges_;

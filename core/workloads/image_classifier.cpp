@@ -51,6 +51,7 @@ class ImageClassifier final : public Model {
         sampler_(make_sampler(data_->train, batch, sharding, place)) {}
 
   std::vector<std::size_t> tensor_lengths() const override { return network_.tensor_lengths(); }
+  std::vector<std::size_t> tensor_rows() const override { return network_.tensor_rows(); }
   void initialise(std::span<float> weights) const override { network_.initialise(weights, seed_); }
   void forward(Device& device, const Tensor& weights) override {
     data_->gather(device, data_->train, sampler_.next(), network_.images(), network_.labels());
@@ -157,6 +158,7 @@ class ClassifierFactory final : public ModelFactory {
     return std::make_unique<ImageClassifier>(device, data_, architecture_, batch_, sharding_,
                                              place);
   }
+  bool has_shapes() const override { return true; }
   std::size_t samples() const override { return data_->train.size(); }
   bool has_accuracy() const override { return true; }
   std::vector<std::filesystem::path> input_files() const override { return files_; }

@@ -11,7 +11,8 @@ namespace {
 class ModelWorkload final : public FlatWorkload {
  public:
   ModelWorkload(const Context& ctx, std::unique_ptr<Model> model, bool values)
-      : FlatWorkload(*ctx.device, model->tensor_lengths(), model->numel()),
+      : FlatWorkload(*ctx.device, model->tensor_lengths(), model->numel(), {},
+                     model->tensor_rows()),
         model_(std::move(model)),
         values_(values) {
     TRIGRAM_CHECK(weights().is_phantom() != values, "values are {} but the device is {}",

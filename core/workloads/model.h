@@ -21,6 +21,8 @@ class Model {
   virtual ~Model() = default;
   /// Lengths of the tensors, in the order in which backward completes them.
   virtual std::vector<std::size_t> tensor_lengths() const = 0;
+  /// The tensors' rows (TensorPlace), in the same order; empty if they have no shapes.
+  virtual std::vector<std::size_t> tensor_rows() const { return {}; }
   /// The number of weights.
   std::size_t numel() const;
   /// Writes the initial weights, which are the same on all ranks.
@@ -54,6 +56,8 @@ class ModelFactory {
   virtual void check_ranks(int ranks) const = 0;
   /// Creates a model whose activations are on `device`.
   virtual std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const = 0;
+  /// True if the models have tensor_rows.
+  virtual bool has_shapes() const { return false; }
   /// See WorkloadFactory::samples.
   virtual std::size_t samples() const { return 0; }
   /// See WorkloadFactory::has_accuracy.

@@ -63,6 +63,16 @@ std::vector<std::size_t> NeuralNetwork::tensor_lengths() const {
   return lengths;
 }
 
+std::vector<std::size_t> NeuralNetwork::tensor_rows() const {
+  std::vector<std::size_t> rows;
+  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+    const LayerShape shape = (*layer)->shape();
+    rows.push_back(1);  // the bias
+    rows.push_back(shape.weight / shape.fan_in);
+  }
+  return rows;
+}
+
 void NeuralNetwork::initialise(std::span<float> weights, std::uint64_t seed) const {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerShape shape = layers_[i]->shape();

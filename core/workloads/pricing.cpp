@@ -20,6 +20,9 @@ class ModelWorkloadFactory : public WorkloadFactory {
     return model_workload(ctx, make_model(*ctx.device, ctx, seed), values_);
   }
   bool has_values() const override { return values_; }
+  TensorDetail tensor_detail() const override {
+    return models_->has_shapes() ? TensorDetail::shapes : TensorDetail::lengths;
+  }
   std::size_t samples() const override { return models_->samples(); }
   bool has_accuracy() const override { return models_->has_accuracy(); }
   std::vector<std::filesystem::path> input_files() const override { return models_->input_files(); }
@@ -68,6 +71,7 @@ class PricedFactory final : public ModelWorkloadFactory {
     if (!has_values()) real.model.reset();
     return priced_workload(ctx, adapted_.profile, numel, batch, std::move(real));
   }
+  TensorDetail tensor_detail() const override { return TensorDetail::none; }
   std::optional<std::size_t> priced_batch() const override { return adapted_.profile->batch; }
   std::vector<std::filesystem::path> input_files() const override {
     auto files = ModelWorkloadFactory::input_files();
@@ -93,6 +97,7 @@ class ProfileFactory final : public WorkloadFactory {
     return profile_workload(ctx, adapted_.profile, groups_);
   }
   bool has_values() const override { return false; }
+  TensorDetail tensor_detail() const override { return TensorDetail::lengths; }
   std::vector<std::filesystem::path> input_files() const override { return {adapted_.file}; }
   std::vector<std::string> assumed() const override { return adapted_.assumed; }
   std::optional<LayerTimes> layer_times() const override { return adapted_.times; }

@@ -13,6 +13,10 @@
 
 namespace trigram {
 
+/// What a workload says of the tensors in its buckets (Bucket::tensors): nothing, because buckets
+/// cut tensors; where they begin; or their shapes, too.
+enum class TensorDetail { none, lengths, shapes };
+
 /// The part of a workload that all ranks of a run share: data, profile, shapes. A process creates
 /// it once, before any worker starts. Creating it reads every input file and throws ConfigError for
 /// a bad file.
@@ -27,6 +31,7 @@ class WorkloadFactory {
   virtual bool has_values() const = 0;
   /// See Workload::learns.
   virtual bool learns() const { return has_values(); }
+  virtual TensorDetail tensor_detail() const { return TensorDetail::none; }
   /// Samples that all ranks together train on in an epoch; 0 if there is no data set, and hence no
   /// epochs.
   virtual std::size_t samples() const { return 0; }

@@ -77,6 +77,7 @@ class ReplayFactory final : public WorkloadFactory {
   }
   bool has_values() const override { return options_.values; }
   bool learns() const override { return false; }
+  TensorDetail tensor_detail() const override { return TensorDetail::lengths; }
   std::vector<std::filesystem::path> input_files() const override { return {file_}; }
 
  private:

@@ -1,8 +1,10 @@
 #include "cuda/device/cuda_device.h"
 
 #include <stdexcept>
+#include <vector>
 
 #include "core/device/element_types.h"
+#include "core/device/norm_order.h"
 #include "core/operands.h"
 #include "core/random/philox.h"
 #include "cuda/codecs/registry.h"
@@ -93,22 +95,40 @@ void CudaDevice::cut_below(float magnitude, const Tensor& x) {
   cuda::cut_below(stream_, x.numel(), magnitude, floats(x));
 }
 
-void CudaDevice::sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) {
+void CudaDevice::update(const UpdateRule& rule, const Tensor& w, const Tensor& g,
+                        std::span<const Tensor> states) {
   require_equal_length(w, g);
-  cuda::Parameters parameters{.w = floats(w), .g = floats(g), .n = w.numel()};
-  if (step.momentum != 0) {
-    require_equal_length(w, m);
-    parameters.m = floats(m);
-  }
-  cuda::sgd(stream_, step, parameters);
+  const auto own = state_operands(rule, w, states);
+  cuda::update(stream_, rule, {floats(w), floats(g), {own[0], own[1]}, w.numel()});
 }
 
-void CudaDevice::adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
-                      const Tensor& v) {
+void CudaDevice::update_each(const TensorRule& rule, const Tensor& w, const Tensor& g,
+                             std::span<const Tensor> states, std::span<const TensorPlace> tensors) {
   require_equal_length(w, g);
-  require_equal_length(w, m);
-  require_equal_length(w, v);
-  cuda::adam(stream_, step, {floats(w), floats(g), floats(m), floats(v), w.numel()});
+  require_cover(w, tensors);
+  const auto all = state_operands(rule, w, states);
+  std::vector<cuda::NormedPiece> pieces;
+  cuda::NormedPieces launched;
+  for (const TensorPlace& t : tensors) {
+    if (t.numel == 0) continue;
+    cuda::Parameters p{floats(w) + t.begin, floats(g) + t.begin, {all[0], all[1]}, t.numel};
+    for (float*& state : p.states)
+      if (state) state += t.begin;
+    pieces.push_back({{p, launched.chunks}, launched.ranges, t.is_vector()});
+    launched.chunks += cuda::chunks_of(t.numel);
+    const std::size_t range = norm_order::range_of(t.numel);
+    launched.ranges += (t.numel + range - 1) / range;
+  }
+  const auto bytes = std::as_bytes(std::span(pieces));
+  const Tensor table = empty(bytes.size(), DType::u8);
+  const Tensor sums = empty(2 * launched.ranges * sizeof(double), DType::u8);
+  const Tensor trusts = empty(pieces.size());
+  upload(table, bytes);
+  launched.pieces = reinterpret_cast<const cuda::NormedPiece*>(table.data());
+  launched.count = static_cast<unsigned>(pieces.size());
+  launched.sums = reinterpret_cast<double*>(sums.data());
+  launched.trusts = floats(trusts);
+  cuda::update_each(stream_, rule, launched);
 }
 
 double CudaDevice::norm2(const Tensor& x) {

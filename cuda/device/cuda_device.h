@@ -38,9 +38,11 @@ class CudaDevice final : public Device {
   void axpby(float a, const Tensor& x, float b, const Tensor& y) override;
   void maximum(const Tensor& x, const Tensor& y) override;
   void cut_below(float magnitude, const Tensor& x) override;
-  void sgd(const SgdStep& step, const Tensor& w, const Tensor& g, const Tensor& m) override;
-  void adam(const AdamStep& step, const Tensor& w, const Tensor& g, const Tensor& m,
-            const Tensor& v) override;
+  using Device::update;
+  void update(const UpdateRule& rule, const Tensor& w, const Tensor& g,
+              std::span<const Tensor> states) override;
+  void update_each(const TensorRule& rule, const Tensor& w, const Tensor& g,
+                   std::span<const Tensor> states, std::span<const TensorPlace> tensors) override;
   double norm2(const Tensor& x) override;
   void upload(const Tensor& dst, std::span<const std::byte> values) override;
   void download(std::span<std::byte> values, const Tensor& src) override;

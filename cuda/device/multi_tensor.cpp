@@ -5,27 +5,20 @@
 #include "core/operands.h"
 
 namespace trigram {
-namespace {
-
-// Returns the address of the moment tensor for `w`; clears `all_present` if there is none.
-float* moment(const Tensor& w, const Tensor& moment, bool& all_present) {
-  if (moment.is_phantom()) {
-    all_present = false;
-    return nullptr;
-  }
-  require_equal_length(w, moment);
-  return floats(moment);
-}
-
-}  // namespace
 
 MultiTensor::MultiTensor(CudaDevice& device, std::span<const Operands> tensors)
     : device_(device), tensors_(tensors.begin(), tensors.end()) {
   std::vector<cuda::Piece> pieces;
   for (const Operands& t : tensors_) {
     require_equal_length(t.w, t.g);
-    const cuda::Parameters parameters{floats(t.w), floats(t.g), moment(t.w, t.m, all_have_m_),
-                                      moment(t.w, t.v, all_have_v_), t.w.numel()};
+    cuda::Parameters parameters{.w = floats(t.w), .g = floats(t.g), .n = t.w.numel()};
+    states_ = t.states.size();
+    TRIGRAM_CHECK(states_ == tensors_[0].states.size() && states_ <= kMostStates,
+                  "{} states of a tensor, {} of another", states_, tensors_[0].states.size());
+    for (std::size_t k = 0; k < states_; ++k) {
+      require_equal_length(t.w, t.states[k]);
+      parameters.states[k] = floats(t.states[k]);
+    }
     if (parameters.n == 0) continue;
     pieces.push_back({parameters, pieces_.chunks});
     pieces_.chunks += cuda::chunks_of(parameters.n);
@@ -37,14 +30,11 @@ MultiTensor::MultiTensor(CudaDevice& device, std::span<const Operands> tensors)
   pieces_.count = static_cast<unsigned>(pieces.size());
 }
 
-void MultiTensor::sgd(const SgdStep& step) const {
-  TRIGRAM_CHECK(step.momentum == 0 || all_have_m_, "momentum without a tensor for it");
-  cuda::sgd(device_.stream(), step, pieces_);
-}
-
-void MultiTensor::adam(const AdamStep& step) const {
-  TRIGRAM_CHECK(all_have_m_ && all_have_v_, "Adam without tensors for its moments");
-  cuda::adam(device_.stream(), step, pieces_);
+void MultiTensor::update(const UpdateRule& rule) const {
+  const std::size_t needed = std::visit([](const auto& r) { return r.kStates.size(); }, rule);
+  TRIGRAM_CHECK(tensors_.empty() || states_ >= needed, "{} tensors for the {} states of a rule",
+                states_, needed);
+  cuda::update(device_.stream(), rule, pieces_);
 }
 
 }  // namespace trigram

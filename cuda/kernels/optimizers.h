@@ -4,23 +4,21 @@
 
 #include <cstddef>
 
-#include "core/device.h"
+#include "core/update_rules.h"
 
-/// Optimizer steps. Each takes one launch and gives the same bits as HostDevice.
+/// Optimizer steps (core/update_rules.h). They give the same bits as HostDevice.
 namespace trigram::cuda {
 
-/// Weights w, gradients g and moments m and v, with n elements each. SGD does not use v, and uses m
-/// only with momentum.
+/// Weights w, gradients g and the states of a rule, with n elements each.
 struct Parameters {
   float* w = nullptr;
   float* g = nullptr;
-  float* m = nullptr;
-  float* v = nullptr;
+  float* states[kMostStates] = {};
   std::size_t n = 0;
 };
 
-void sgd(cudaStream_t stream, const SgdStep& step, const Parameters& parameters);
-void adam(cudaStream_t stream, const AdamStep& step, const Parameters& parameters);
+/// One launch.
+void update(cudaStream_t stream, const UpdateRule& rule, const Parameters& parameters);
 
 /// One of several tensors that are updated in one launch; it is cut into chunks of kChunk elements.
 struct Piece {
@@ -37,7 +35,25 @@ struct Pieces {
   unsigned count = 0;
   std::size_t chunks = 0;
 };
-void sgd(cudaStream_t stream, const SgdStep& step, const Pieces& pieces);
-void adam(cudaStream_t stream, const AdamStep& step, const Pieces& pieces);
+/// One launch.
+void update(cudaStream_t stream, const UpdateRule& rule, const Pieces& pieces);
+
+/// One of several tensors whose norms are taken. Its squares are summed in ranges of
+/// norm_order::range_of(n) elements.
+struct NormedPiece {
+  Piece piece;
+  std::size_t first_range = 0;  // number of ranges of all pieces before it
+  bool is_vector = false;       // see TensorPlace
+};
+/// As Pieces. `sums` has 2 * ranges and `trusts` `count` values of scratch memory.
+struct NormedPieces {
+  const NormedPiece* pieces = nullptr;
+  unsigned count = 0;
+  std::size_t chunks = 0, ranges = 0;
+  double* sums = nullptr;
+  float* trusts = nullptr;
+};
+/// Three launches: sums of squares, factors, weights.
+void update_each(cudaStream_t stream, const TensorRule& rule, const NormedPieces& pieces);
 
 }  // namespace trigram::cuda

@@ -27,7 +27,7 @@ struct Operation {
 
 constexpr Operation kOperations[] = {
     {"sgd", false, 1, 2,
-     [](Device& d, Codec&, const Operands& o) { d.sgd({.lr = 1}, o.y, o.x, {}); }},
+     [](Device& d, Codec&, const Operands& o) { d.update(SgdStep{.lr = 1}, o.y, o.x); }},
     {"axpby", false, 1, 2, [](Device& d, Codec&, const Operands& o) { d.axpby(1, o.x, 1, o.y); }},
     {"copy", false, 1, 1, [](Device& d, Codec&, const Operands& o) { d.copy(o.y, o.x); }},
     {"encode", true, 1, 1, [](Device&, Codec& c, const Operands& o) { c.encode(o.y, o.x); }},

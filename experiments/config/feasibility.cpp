@@ -15,15 +15,39 @@ void check_moment(const Experiment& e, const AlgorithmEntry& algorithm) {
   const OptimizerEntry& optimizer =
       find_component(optimizers(), "optimizer", e.optimizer, "/optimizer");
   if (!optimizer.has_moment(e.optimizer))
-    throw ConfigError("/optimizer",
-                      fmt::format("{} exchanges the optimizer's moment, and {} without momentum "
-                                  "has none; expected adam, adamw or sgd with momentum",
-                                  algorithm.name, optimizer.name));
+    throw ConfigError(
+        "/optimizer",
+        fmt::format("{} exchanges the optimizer's moment, which {} does not have with "
+                    "these options; expected adam, adamw or sgd with momentum",
+                    algorithm.name, optimizer.name));
   if (optimizer.has_variance && algorithm.traits(e.algorithm).warmup_steps == 0)
     throw ConfigError("/algorithm/warmup_steps",
                       fmt::format("{} freezes the variance of {} after the warm-up, and the "
                                   "variance starts at 0; expected at least 1",
                                   algorithm.name, optimizer.name));
+}
+
+/// Optimizers that take norms of tensors, or multiply them as matrices, need to know where the
+/// tensors of a bucket begin, and their shapes.
+void check_tensors(const Experiment& e, const WorkloadFactory& workload) {
+  using Needs = OptimizerEntry::Needs;
+  const OptimizerEntry& optimizer =
+      find_component(optimizers(), "optimizer", e.optimizer, "/optimizer");
+  const TensorDetail known = workload.tensor_detail();
+  if (optimizer.needs == Needs::elements || known == TensorDetail::shapes) return;
+  if (known == TensorDetail::none)
+    throw ConfigError("/optimizer",
+                      fmt::format("{} updates each tensor as a whole, and the buckets of a model "
+                                  "with the prices of another one cut its tensors; expected a "
+                                  "workload without priced_as, or an element-wise optimizer, such "
+                                  "as adamw",
+                                  optimizer.name));
+  if (optimizer.needs == Needs::shapes)
+    throw ConfigError("/optimizer",
+                      fmt::format("{} multiplies tensors as matrices, and this workload knows only "
+                                  "the lengths of its tensors; expected a workload with shapes, "
+                                  "such as fashion_mnist, or another optimizer, such as lamb",
+                                  optimizer.name));
 }
 
 std::optional<AllreduceAlgorithm> allreduce_of(const Experiment& e) {
@@ -183,6 +207,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool i
   mistakes.passes([&] { check_world(e.world(), in_this_process); });
   mistakes.passes([&] { check_workers(e, workload); });
   mistakes.passes([&] { check_moment(e, e.algorithm_entry()); });
+  mistakes.passes([&] { check_tensors(e, workload); });
   mistakes.passes([&] { check_native(e); });
   mistakes.passes([&] { check_tree(e); });
   mistakes.passes([&] { check_emulated(e); });

@@ -145,6 +145,24 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"eager_majority", kMajority, 0.1, 1}),
     name_of);
 
+/// Optimizers whose steps do not vanish with the gradients need a learning rate that does.
+class ExactWithDecay : public ::testing::TestWithParam<Case> {};
+TEST_P(ExactWithDecay, FindsTheOptimum) {
+  Case c = GetParam();
+  c.optimizer["decay"] = "cosine";
+  c.optimizer["weight_decay"] = 0;
+  EXPECT_LT(distance(c), 1e-2);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Optimizers, ExactWithDecay,
+    ::testing::Values(
+        Case{"rmsprop", {{"name", "gradient_allreduce"}}, 0.05, 1, 0, {{"name", "rmsprop"}}},
+        Case{"adagrad", {{"name", "gradient_allreduce"}}, 0.3, 1, 0, {{"name", "adagrad"}}},
+        Case{"lion", {{"name", "gradient_allreduce"}}, 0.05, 1, 0, {{"name", "lion"}}},
+        Case{"lamb", {{"name", "gradient_allreduce"}}, 0.05, 1, 0, {{"name", "lamb"}}},
+        Case{"lars", {{"name", "gradient_allreduce"}}, 5, 1, 0, {{"name", "lars"}}}),
+    name_of);
+
 /// If gradients do not vanish, error feedback returns the amounts that codes have held back: the
 /// models are off by the learning rate times these amounts.
 class FedBack : public ::testing::TestWithParam<Case> {};

@@ -57,6 +57,14 @@ CASES = {
     ),
     "unknown world": (experiment(runtime="thread"), "/runtime", 'did you mean "threads"?'),
     "unknown optimizer": (experiment(optimizer="adamm"), "/optimizer", 'did you mean "adam"?'),
+    "norms of tensors that buckets cut": (
+        experiment(optimizer="lamb", workload={"name": "quadratic", "priced_as": "vgg16"}),
+        "/optimizer", "the buckets of a model with the prices of another one cut its tensors",
+    ),
+    "matrices of a profile": (
+        experiment(optimizer="muon", workload="vgg16"),
+        "/optimizer", "knows only the lengths of its tensors",
+    ),
     "missing key": ({k: v for k, v in experiment().items() if k != "workload"}, "/workload", "missing"),
     "wrong type": (experiment(steps="many"), "/steps", "expected an integer"),
     "no steps": (experiment(steps=0), "/steps", "an integer from 1"),

@@ -111,7 +111,8 @@ TEST_P(DeviceTest, SgdStep) {
     };
     for (std::size_t n : kLengths) {
       Guarded w(ctx, n, a), g(ctx, n, b), m(ctx, n, positive);
-      ctx.device->sgd({.lr = kLr, .momentum = kMomentum, .weight_decay = kDecay}, *w, *g, *m);
+      ctx.device->update(MomentumStep{.lr = kLr, .momentum = kMomentum, .weight_decay = kDecay}, *w,
+                         *g, {*m});
       m.expect(momentum);
       w.expect([&](std::size_t i) { return a(i) - kLr * momentum(i); });
       g.expect(b);
@@ -129,7 +130,7 @@ TEST_P(DeviceTest, AdamStep) {
     for (std::size_t n : kLengths) {
       Guarded w(ctx, n, a), g(ctx, n, b), v(ctx, n, positive);
       Guarded m(ctx, n, [](std::size_t i) { return b(i + 5); });
-      ctx.device->adam(step, *w, *g, *m, *v);
+      ctx.device->update(step, *w, *g, {*m, *v});
       m.expect(m1);
       v.expect(v1);
       w.expect([&](std::size_t i) {

@@ -177,8 +177,8 @@ TEST_F(GpuTest, RejectsTheSameOperandsAsTheHost) {
   EXPECT_THROW(gpu.maximum(x, y), InvariantError);
   EXPECT_THROW(gpu.fill(phantom, 0), InvariantError);
   EXPECT_THROW(gpu.fill_normal(half, Philox(1, 0, 0, Purpose::weights)), InvariantError);
-  EXPECT_THROW(gpu.sgd({.momentum = 0.9f}, x, x, y), InvariantError);
-  EXPECT_THROW(gpu.adam({}, x, x, x, y), InvariantError);
+  EXPECT_THROW(gpu.update(MomentumStep{}, x, x, {y}), InvariantError);
+  EXPECT_THROW(gpu.update(AdamStep{}, x, x, {x, y}), InvariantError);
   EXPECT_THROW(gpu.norm2(half), InvariantError);
   EXPECT_THROW(gpu.upload(x, std::vector<float>(9)), InvariantError);
 }

@@ -175,6 +175,7 @@ CONTEXTS: dict[str, Json] = {
     "/transport/variation": {"/cluster/transport/connection_cap": "100Mbps"},
     "/transport/tcp": {"/cluster/transport/tcp": {}, "/cluster/inter/latency": "5ms", "/cluster/workers_per_node": 1},
     "/restart_after_idle": {"/cluster/stragglers": {"count": 1, "delay": "5s"}},
+    "/optimizer/.* of muon": {"/workload": {"name": "fashion_mnist", "batch": 4}, "/eval_every": 1, "/steps": 3},
     "/decay_": {"/optimizer/decay": "step"},
     "/decay_factor": {"/optimizer/decay_every": 2},
     "/target_(accuracy|loss)|/workload/.* of fashion_mnist": {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/optimizers/registry.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "tests/support/idx_files.h"
 #include "tests/support/training.h"
@@ -15,10 +16,23 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
+/// Trains in two worlds: in a process of an MPI job, in threads and in MPI's world; otherwise in
+/// the simulation and in threads. Training must change the weights.
+void expect_same_weights_in_two_worlds(Training training) {
+  training.steps = 8;
+  training.world = launched() ? "threads" : "sim";
+  const Trained first = train(training);
+  training.world = launched() ? "mpi" : "threads";
+  const Trained second = train(training);
+  ASSERT_FALSE(first.weights.empty());
+  training.steps = 1;
+  EXPECT_FALSE(same_bits(first.weights[0], train(training).weights[0])) << "nothing learned";
+  for (std::size_t rank = 0; rank < first.weights.size(); ++rank)
+    EXPECT_TRUE(same_bits(first.weights[rank], second.weights[rank])) << "rank " << rank;
+}
+
 class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
  protected:
-  /// Trains in two worlds: in a process of an MPI job, in threads and in MPI's world; otherwise in
-  /// the simulation and in threads. Training must change the weights of `workload`.
   void expect_same_weights(const Json& workload, int nodes, int workers) {
     if (launched() && mpi_process().size != nodes * workers) return;
     const Cluster cluster = small_cluster(nodes, workers);
@@ -28,16 +42,7 @@ class InvariantB : public ::testing::TestWithParam<NamedAlgorithm> {
     training.algorithm = GetParam().spec;
     training.workload = workload;
     training.cluster = cluster;
-    training.steps = 8;
-    training.world = launched() ? "threads" : "sim";
-    const Trained first = train(training);
-    training.world = launched() ? "mpi" : "threads";
-    const Trained second = train(training);
-    ASSERT_FALSE(first.weights.empty());
-    training.steps = 1;
-    EXPECT_FALSE(same_bits(first.weights[0], train(training).weights[0])) << "nothing learned";
-    for (std::size_t rank = 0; rank < first.weights.size(); ++rank)
-      EXPECT_TRUE(same_bits(first.weights[rank], second.weights[rank])) << "rank " << rank;
+    expect_same_weights_in_two_worlds(training);
   }
   void TearDown() override {
     if (!trained_ && !IsSkipped() && !HasFailure())
@@ -73,6 +78,22 @@ TEST_P(InvariantB, PricedAsAProfile) {
                        {"noise", 0.5},
                        {"priced_as", "profile:" TRIGRAM_TEST_DATA "/tiny_profile.csv"}},
                       2, 2);
+}
+
+/// Every optimizer, on buckets that hold several tensors.
+TEST(Optimizers, GiveTheSameWeightsInAllWorlds) {
+  if (launched() && mpi_process().size != 4) GTEST_SKIP() << "takes four ranks";
+  const IdxFolder data;
+  for (const OptimizerEntry& optimizer : optimizers()) {
+    SCOPED_TRACE(optimizer.name);
+    Training training;
+    training.algorithm = {{"name", "gradient_allreduce"}, {"bucket", "8kB"}};
+    training.workload = {
+        {"name", "fashion_mnist"}, {"model", "cnn"}, {"batch", 5}, {"data", data.path().string()}};
+    training.optimizer = {{"name", optimizer.name}, {"lr", 0.01}};
+    training.cluster = small_cluster(2, 2);
+    expect_same_weights_in_two_worlds(training);
+  }
 }
 
 TEST(UnevenShards, AreTheSameInAllWorldsAndChangeTheWeights) {

@@ -18,8 +18,8 @@
 #include "cuda/device/multi_tensor.h"
 #include "tests/bench/cuda/figure_table.h"
 #include "tests/bench/cuda/gpu_timer.h"
-#include "tests/bench/cuda/resnet50.h"
 #include "tests/bench/cuda/unfused.h"
+#include "tests/bench/resnet50.h"
 
 namespace trigram::test {
 namespace {
@@ -182,24 +182,48 @@ class Benchmark {
     const std::size_t numel = std::accumulate(lengths.begin(), lengths.end(), std::size_t{0});
     TRIGRAM_CHECK(lengths.size() == 161 && numel == 25557032, "{} tensors, {} parameters",
                   lengths.size(), numel);
-    std::vector<MultiTensor::Operands> tensors;
-    double count = 0;
+    std::vector<TensorPlace> places;
+    std::size_t total = 0;
     for (const std::size_t full : lengths) {
       const std::size_t n = (full + sizes_.optimizer_divisor - 1) / sizes_.optimizer_divisor;
-      count += static_cast<double>(n);
-      tensors.push_back({device_.empty(n), device_.empty(n), device_.empty(n), device_.empty(n)});
-      for (const Tensor& x :
-           {tensors.back().w, tensors.back().g, tensors.back().m, tensors.back().v})
-        device_.fill(x, 0.5f);
+      places.push_back({total, n, 0});
+      total += n;
+    }
+    const auto count = static_cast<double>(total);
+    // The tensors lie in one bucket, as in training.
+    const Tensor w = device_.empty(total), g = device_.empty(total);
+    const std::vector<Tensor> states = {device_.empty(total), device_.empty(total)};
+    for (const Tensor& x : {w, g, states[0], states[1]}) device_.fill(x, 0.5f);
+    std::vector<MultiTensor::Operands> tensors;
+    for (const TensorPlace& t : places) {
+      const auto part = [&](const Tensor& x) { return x.slice(t.begin, t.numel); };
+      tensors.push_back({part(w), part(g), {part(states[0]), part(states[1])}});
     }
     const MultiTensor all(device_, tensors);
-    const SgdStep sgd{.lr = 1e-3f, .momentum = 0.9f, .weight_decay = 1e-4f};
-    const double sgd_s = timer_.median_s(sizes_.repetitions, [&](int) { all.sgd(sgd); });
-    print_figure("SGD with momentum, 161 tensors of ResNet-50", sgd_s,
-                 ratio_to_bound(20 * count, sgd_s), 0.8);
-    const double adam_s =
-        timer_.median_s(sizes_.repetitions, [&](int) { all.adam({.lr = 1e-3f}); });
-    print_figure("Adam, 161 tensors of ResNet-50", adam_s, ratio_to_bound(28 * count, adam_s), 0.8);
+    const auto measured = [&](const std::string& name, const UpdateRule& rule,
+                              std::size_t moments) {
+      const double bound = 4 * static_cast<double>(3 + 2 * moments) * count;
+      const auto first = [&](const std::vector<Tensor>& list) {
+        return std::span(list).first(moments);
+      };
+      const double fused = timer_.median_s(sizes_.repetitions, [&](int) { all.update(rule); });
+      print_figure(name + ", 161 tensors of ResNet-50", fused, ratio_to_bound(bound, fused), 0.8);
+      const double bucket = timer_.median_s(
+          sizes_.repetitions, [&](int) { device_.update(rule, w, g, first(states)); });
+      print_figure(name + ", the same in one bucket", bucket, ratio_to_bound(bound, bucket), 0);
+      const double each = timer_.median_s(sizes_.repetitions, [&](int) {
+        for (const auto& t : tensors) device_.update(rule, t.w, t.g, first(t.states));
+      });
+      print_figure(name + ", vs a launch per tensor", each, each / bucket, 0);
+    };
+    measured("SGD with momentum",
+             MomentumStep{.lr = 1e-3f, .momentum = 0.9f, .weight_decay = 1e-4f}, 1);
+    measured("Adam", AdamStep{.lr = 1e-3f}, 2);
+    const double lamb_s = timer_.median_s(sizes_.repetitions, [&](int) {
+      device_.update_each(LambStep{.lr = 1e-3f}, w, g, states, places);
+    });
+    print_figure("LAMB, 161 tensors of ResNet-50", lamb_s,
+                 ratio_to_bound(4 * LambStep::kPasses * count, lamb_s), 0);
   }
 
   cudaStream_t stream() {

@@ -149,10 +149,10 @@ TEST_F(HostDeviceTest, CopyConvertsThereAndBack) {
 }
 
 TEST_F(HostDeviceTest, SgdFollowsItsDefinition) {
-  const SgdStep step{.lr = 0.1f, .momentum = 0.9f, .weight_decay = 0.01f};
+  const MomentumStep step{.lr = 0.1f, .momentum = 0.9f, .weight_decay = 0.01f};
   const Tensor w = normals(1000, 1), g = normals(1000, 2), m = normals(1000, 3);
   const auto w0 = values(w), g0 = values(g), m0 = values(m);
-  device.sgd(step, w, g, m);
+  device.update(step, w, g, {m});
   for (std::size_t i = 0; i < 1000; ++i) {
     const double momentum = 0.9 * m0[i] + (g0[i] + 0.01 * w0[i]);
     ASSERT_NEAR(m.floats()[i], momentum, 2e-6);
@@ -164,7 +164,7 @@ TEST_F(HostDeviceTest, SgdFollowsItsDefinition) {
 TEST_F(HostDeviceTest, SgdWithoutMomentumNeedsNoState) {
   const Tensor w = normals(100, 1), g = normals(100, 2);
   const auto w0 = values(w);
-  device.sgd({.lr = 0.5f}, w, g, Tensor());
+  device.update(SgdStep{.lr = 0.5f}, w, g);
   for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(w.floats()[i], w0[i] - 0.5f * g.floats()[i]);
 }
 
@@ -178,7 +178,7 @@ TEST_F(HostDeviceTest, AdamFollowsItsDefinition) {
   const Tensor v = normals(1000, 4);
   for (float& x : v.floats()) x *= x;
   const auto w0 = values(w), m0 = values(m), v0 = values(v);
-  device.adam(step, w, g, m, v);
+  device.update(step, w, g, {m, v});
   for (std::size_t i = 0; i < 1000; ++i) {
     const double gradient = g.floats()[i] + 0.02 * w0[i];
     const double mean = 0.9 * m0[i] + 0.1 * gradient;
@@ -197,7 +197,8 @@ TEST_F(HostDeviceTest, RefusesPhantomsUnequalLengthsAndForeignTypes) {
   EXPECT_THROW(device.copy(phantom, x), InvariantError);
   EXPECT_THROW(device.axpby(1, x, 1, phantom), InvariantError);
   EXPECT_THROW(device.norm2(phantom), InvariantError);
-  EXPECT_THROW(device.sgd({.momentum = 0.9f}, x, x, phantom), InvariantError);
+  EXPECT_THROW(device.update(MomentumStep{}, x, x, {phantom}), InvariantError);
+  EXPECT_THROW(device.update(MomentumStep{}, x, x), InvariantError);
   EXPECT_THROW(device.maximum(x, device.empty(5)), InvariantError);
   EXPECT_THROW(device.axpby(1, x, 1, device.empty(4, DType::f16)), InvariantError);
 }

@@ -49,9 +49,9 @@ TEST_P(TimedDeviceTest, OperationsAreChargedByTheirPricedTraffic) {
   device.axpby(1, x, 1, y);
   device.maximum(x, y);
   device.cut_below(1, x);
-  device.sgd({.lr = 0.1f}, x, y, Tensor());
-  device.sgd({.lr = 0.1f, .momentum = 0.9f}, x, y, m);
-  device.adam({.lr = 0.1f}, x, y, m, v);
+  device.update(SgdStep{.lr = 0.1f}, x, y);
+  device.update(MomentumStep{.lr = 0.1f, .momentum = 0.9f}, x, y, {m});
+  device.update(AdamStep{.lr = 0.1f}, x, y, {m, v});
   device.norm2(x);
   constexpr double kBytes = 4 * kPriced;
   EXPECT_THAT(charged(),
@@ -116,8 +116,8 @@ TEST_P(TimedDeviceTest, OperationsWithoutPricedElementsCostNothing) {
   device.axpby(1, x, 1, x);
   device.maximum(x, x);
   device.cut_below(1, x);
-  device.sgd({.momentum = 0.9f}, x, x, x);
-  device.adam({}, x, x, x, x);
+  device.update(MomentumStep{.momentum = 0.9f}, x, x, {x});
+  device.update(AdamStep{}, x, x, {x, x});
   device.norm2(x);
   codec->encode(wire, x);
   codec->decode(x, wire);

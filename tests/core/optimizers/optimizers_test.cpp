@@ -121,6 +121,35 @@ TEST_F(OptimizerTest, AdamW) {
   });
 }
 
+TEST_F(OptimizerTest, RmsProp) {
+  expect_follows<Momentum>(
+      {{"name", "rmsprop"}, {"lr", 0.01}, {"alpha", 0.8}, {"weight_decay", 0.3}, {"eps", 1e-6}},
+      [](double& w, double g, long, Momentum& s) {
+        g += 0.3 * w;
+        s.m = 0.8 * s.m + 0.2 * g * g;
+        w -= 0.01 * g / (std::sqrt(s.m) + 1e-6);
+      });
+}
+
+TEST_F(OptimizerTest, Adagrad) {
+  expect_follows<Momentum>({{"name", "adagrad"}, {"lr", 0.02}, {"weight_decay", 0.3}},
+                           [](double& w, double g, long, Momentum& s) {
+                             g += 0.3 * w;
+                             s.m += g * g;
+                             w -= 0.02 * g / (std::sqrt(s.m) + 1e-10);
+                           });
+}
+
+TEST_F(OptimizerTest, Lion) {
+  expect_follows<Momentum>(
+      {{"name", "lion"}, {"lr", 0.01}, {"beta1", 0.8}, {"beta2", 0.95}, {"weight_decay", 0.3}},
+      [](double& w, double g, long, Momentum& s) {
+        const double c = 0.8 * s.m + 0.2 * g;
+        w -= 0.01 * ((c > 0) - (c < 0) + 0.3 * w);
+        s.m = 0.95 * s.m + 0.05 * g;
+      });
+}
+
 TEST_F(OptimizerTest, EveryBucketCountsItsOwnSteps) {
   auto optimizer = make({{"name", "sgd"}, {"lr", 1}, {"decay", "linear"}}, 4);
   for (Bucket& bucket : workload.buckets()) {  // the rates are 1, 3/4 and 2/4, one after the other
@@ -132,7 +161,7 @@ TEST_F(OptimizerTest, EveryBucketCountsItsOwnSteps) {
 
 TEST_F(OptimizerTest, PhantomsAreSteppedAndChargedLikeValues) {
   NullDevice null;
-  for (const char* name : {"sgd", "adam", "adamw"}) {
+  for (const char* name : {"sgd", "adam", "adamw", "rmsprop", "adagrad", "lion"}) {
     std::vector<std::vector<Cost>> charged;
     for (Device* inner : {static_cast<Device*>(&host), static_cast<Device*>(&null)}) {
       LoneRank timed(*inner);

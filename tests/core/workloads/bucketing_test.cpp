@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/device/host_device.h"
 #include "core/random/philox.h"
 
 namespace trigram::bucketing_test {
@@ -92,6 +93,37 @@ TEST(Buckets, LongVectorsDoNotOverflow) {
   const auto ranges = cut_into_buckets(lengths, std::size_t{1} << 41, 0);
   EXPECT_EQ(ranges[0].count, std::size_t{1} << 40);
   EXPECT_EQ(ranges[1].count, std::size_t{1} << 40);
+}
+
+/// Three tensors of a model without data; `real` of their elements are stored.
+class ThreeTensors final : public FlatWorkload {
+ public:
+  ThreeTensors(Device& device, std::size_t real)
+      : FlatWorkload(device, {4, 6, 10}, real, {}, {1, 2, 5}) {
+    bucketize(20);  // bytes; the first two tensors share a bucket
+  }
+  void forward(Context) override {}
+  void backward(Context, const std::function<void(Bucket&)>&) override {}
+  bool has_values() const override { return true; }
+  std::size_t batch() const override { return 1; }
+};
+
+TEST(Buckets, KnowTheirTensorsUnlessTheyHaveThePricesOfOthers) {
+  HostDevice host;
+  ThreeTensors own(host, 20), priced(host, 7);
+  ASSERT_EQ(own.buckets().size(), 2u);
+  const auto& first = own.buckets()[0].tensors;
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(first[0].begin, 0u);
+  EXPECT_EQ(first[1].begin, 4u);
+  EXPECT_EQ(first[1].numel, 6u);
+  EXPECT_EQ(first[1].rows, 2u);
+  EXPECT_TRUE(first[0].is_vector());
+  const auto& second = own.buckets()[1].tensors;
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].begin, 0u);
+  EXPECT_EQ(second[0].rows, 5u);
+  for (const Bucket& bucket : priced.buckets()) EXPECT_TRUE(bucket.tensors.empty());
 }
 
 }  // namespace

@@ -1,6 +1,13 @@
 #include "tests/core/workloads/fashion_mnist.h"
 
 #include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/optimizers/registry.h"
 
 namespace trigram::fashion_mnist_test {
 namespace {
@@ -21,6 +28,46 @@ TEST_F(FashionMnist, MlpLearns) {
   EXPECT_GT(trained.accuracy.value(), 0.80);
   EXPECT_LT(trained.loss, 0.6);
   EXPECT_LT(workload->loss(), untrained.loss);
+}
+
+TEST_F(FashionMnist, KnowsTheShapesOfItsTensors) {
+  HostDevice host;
+  LoneRank rank(host);
+  const auto workload = make({{"model", "cnn"}, {"hidden", {30}}})->make(rank.ctx, 1);
+  workload->bucketize(1 << 20);
+  ASSERT_EQ(workload->buckets().size(), 1u);
+  std::vector<std::pair<std::size_t, std::size_t>> shapes;
+  for (const TensorPlace& t : workload->buckets()[0].tensors)
+    shapes.push_back({t.rows, t.numel / t.rows});
+  const std::vector<std::pair<std::size_t, std::size_t>> expected = {
+      {1, 10}, {10, 30}, {1, 30}, {30, 7 * 7 * 16}, {1, 16}, {16, 8 * 9}, {1, 8}, {8, 9}};
+  EXPECT_EQ(shapes, expected);
+}
+
+/// Every optimizer, in buckets that hold several tensors, at a learning rate that suits it.
+TEST_F(FashionMnist, LearnsWithEveryOptimizer) {
+  const std::map<std::string, double> rates = {
+      {"sgd", 0.05},  {"adam", 0.002}, {"adamw", 0.002}, {"rmsprop", 0.001}, {"adagrad", 0.01},
+      {"lion", 2e-4}, {"lamb", 0.01},  {"lars", 5},      {"muon", 0.005}};
+  ASSERT_EQ(rates.size(), optimizers().size());
+  for (const OptimizerEntry& entry : optimizers()) {
+    HostDevice host;
+    LoneRank rank(host);
+    const auto workload = make(Json::object())->make(rank.ctx, 1);
+    workload->bucketize(1 << 20);
+    const Json options = entry.resolve({{"lr", rates.at(entry.name)}, {"decay", "linear"}}, "");
+    constexpr int kSteps = 400;
+    const auto optimizer = entry.make(options, rank.ctx, *workload, kSteps);
+    for (int step = 0; step < kSteps; ++step) {
+      workload->forward(rank.ctx);
+      workload->backward(rank.ctx, [&](Bucket& bucket) { optimizer->step(rank.ctx, bucket); });
+    }
+    const Quality quality = workload->evaluate(workload->weights().floats(), kAllSamples);
+    std::printf("%-8s loss %.3f, accuracy %.3f\n", entry.name.c_str(), quality.loss,
+                quality.accuracy.value());
+    EXPECT_GT(quality.accuracy.value(), 0.80) << entry.name;
+    EXPECT_LT(quality.loss, 0.58) << entry.name;
+  }
 }
 
 TEST_F(FashionMnist, IsEvaluatedOnTheRequestedNumberOfImages) {

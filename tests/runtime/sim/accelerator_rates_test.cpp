@@ -104,7 +104,7 @@ TEST(AcceleratorRates, DoNotAffectOtherOperations) {
   const auto optimizer = [](const Context& ctx) {
     const Tensor w = ctx.device->empty(kNumel);
     ctx.device->fill(w, 0);
-    ctx.device->sgd({.lr = 1, .momentum = 0.5f}, w, w, w);
+    ctx.device->update(MomentumStep{.lr = 1, .momentum = 0.5f}, w, w, {w});
   };
   EXPECT_EQ(seconds(all, optimizer), seconds(plain(), optimizer));
 }
