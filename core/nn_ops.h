@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 
@@ -28,6 +29,8 @@ struct Attention {
   std::span<const std::size_t> lengths;
   std::size_t heads = 1, head_width = 0;
   std::size_t width() const { return heads * head_width; }
+  /// The factor of products of queries and keys.
+  float scale() const { return 1 / std::sqrt(static_cast<float>(head_width)); }
   std::size_t rows() const {
     std::size_t sum = 0;
     for (const std::size_t length : lengths) sum += length;

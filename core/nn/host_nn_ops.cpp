@@ -31,14 +31,6 @@ double softmax_row(std::size_t classes, const float* logits, std::size_t label, 
   return log_portable(sum) - at_label;
 }
 
-/// The values of a u8 operand, at least `numel` of them.
-const std::uint8_t* byte_operand(const Tensor& x, std::size_t numel) {
-  TRIGRAM_CHECK(x.dtype() == DType::u8 && !x.is_phantom() && x.numel() >= numel,
-                "an operation on {} bytes met a{} tensor of {}", numel,
-                x.is_phantom() ? " phantom" : "", x.numel());
-  return x.values<std::uint8_t>().data();
-}
-
 struct Sizes {
   explicit Sizes(const Window& w)
       : image(w.height * w.width),

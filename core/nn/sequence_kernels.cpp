@@ -48,10 +48,6 @@ void causal_softmax_grad_row(std::size_t length, std::size_t row, float scale, c
   std::fill(d + row + 1, d + length, 0.f);
 }
 
-float score_scale(const Attention& shape) {
-  return 1 / std::sqrt(static_cast<float>(shape.head_width));
-}
-
 /// Calls visit(head, length, first row, offset of its pairs) for every head of every sequence.
 template <class Visit>
 void for_each_head(const Attention& shape, const Visit& visit) {
@@ -124,7 +120,7 @@ void gelu_grad(std::size_t n, const float* x, float* dx) {
 
 void attention(const Attention& shape, const float* qkv, float* probabilities, float* y) {
   const std::size_t width = shape.width(), d = shape.head_width, ld = 3 * width;
-  const float scale = score_scale(shape);
+  const float scale = shape.scale();
   for_each_head(shape, [&](std::size_t h, std::size_t length, std::size_t row, std::size_t pair) {
     const float* const q = qkv + row * ld + h * d;
     float* const p = probabilities + pair;
@@ -143,7 +139,7 @@ void attention(const Attention& shape, const float* qkv, float* probabilities, f
 void attention_grad(const Attention& shape, const float* qkv, const float* probabilities,
                     const float* dy, float* dprobabilities, float* dqkv) {
   const std::size_t width = shape.width(), d = shape.head_width, ld = 3 * width;
-  const float scale = score_scale(shape);
+  const float scale = shape.scale();
   for_each_head(shape, [&](std::size_t h, std::size_t length, std::size_t row, std::size_t pair) {
     const float* const q = qkv + row * ld + h * d;
     const float* const k = q + width;

@@ -131,7 +131,7 @@ FieldTable<TextOptions> text_fields() {
              "transformer: decoder-only, with causal attention; gru: gated recurrent units")
       .field(
           "width", &TextOptions::width, optional(count(1, 1 << 14)),
-          "length of the vector that represents a byte; default: 96 for transformer, 192 for gru")
+          "length of the vector that represents a byte; default: 96 for transformer, 224 for gru")
       .field("layers", &TextOptions::layers, optional(count(1, 1 << 10)),
              "blocks of attention and MLP, or recurrent layers; default: 3 for transformer, 1 for "
              "gru")
@@ -152,7 +152,7 @@ FieldTable<TextOptions> text_fields() {
       .include(&TextOptions::pricing, pricing_fields())
       .finish_with([](TextOptions& options, const std::string& pointer) {
         const bool gru = options.model == Kind::gru;
-        if (!options.width) options.width = gru ? 192 : 96;
+        if (!options.width) options.width = gru ? 224 : 96;
         if (!options.layers) options.layers = gru ? 1 : 3;
         if (!gru && *options.width % options.heads != 0)
           throw ConfigError(child(pointer, "heads"),

@@ -23,21 +23,23 @@ class Blocks {
       }
     }
     layers.push_back(layer_norm_layer(device_, rows_, a_.width));
-    if (!a_.tied) layers.push_back(dense(a_.width, TextNetwork::kBytes));
+    // Small logits make all bytes about equally likely at first.
+    if (!a_.tied) layers.push_back(dense(a_.width, TextNetwork::kBytes, Activation::none, 16));
     return layers;
   }
 
  private:
-  /// `parts`: how many layers of its kind add to the same sum, whose variance they share.
+  /// At first, the variance of its sums is that of its inputs, divided by `shrink`.
   std::unique_ptr<Layer> dense(std::size_t inputs, std::size_t outputs,
                                Activation activation = Activation::none,
-                               std::size_t parts = 1) const {
+                               std::size_t shrink = 1) const {
     return dense_layer(device_, rows_,
                        {.inputs = inputs,
                         .outputs = outputs,
                         .activation = activation,
-                        .bound = variance_bound(inputs * parts)});
+                        .bound = variance_bound(inputs * shrink)});
   }
+  // The two sums of each block share the variance that they add.
   std::unique_ptr<Layer> attention() const {
     Layers layers;
     layers.push_back(layer_norm_layer(device_, rows_, a_.width));
@@ -86,8 +88,8 @@ std::vector<std::size_t> TextNetwork::tensor_lengths() const {
 
 void TextNetwork::initialise(std::span<float> weights, std::uint64_t seed) const {
   body_.initialise(weights, seed);
-  // Small, because a tied table also produces logits, which should be near 0 at first.
-  const float bound = variance_bound(width_);
+  // A tied table also produces the logits, which should be small at first.
+  const float bound = variance_bound(tied_ ? width_ : 1);
   Philox random(seed, 1, 0, Purpose::weights);
   for (float& w : weights.last(kBytes * width_)) w = bound * (2 * random.uniform() - 1);
 }

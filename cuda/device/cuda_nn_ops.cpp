@@ -1,7 +1,6 @@
 #include "cuda/device/cuda_nn_ops.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -30,16 +29,6 @@ struct Lengths {
 int blas_size(std::size_t n) {
   TRIGRAM_CHECK(n <= std::numeric_limits<int>::max(), "a matrix of {} rows or columns", n);
   return static_cast<int>(n);
-}
-
-const std::uint8_t* bytes_operand(const Tensor& x, std::size_t numel) {
-  TRIGRAM_CHECK(x.dtype() == DType::u8 && !x.is_phantom() && x.numel() >= numel,
-                "an operation on {} bytes met a tensor of {}", numel, x.numel());
-  return reinterpret_cast<const std::uint8_t*>(x.data());
-}
-
-float score_scale(const Attention& shape) {
-  return 1 / std::sqrt(static_cast<float>(shape.head_width));
 }
 
 }  // namespace
@@ -131,7 +120,7 @@ void CudaNnOps::max_pool_grad(const Window& window, const Tensor& dy, const Tens
 void CudaNnOps::softmax_xent(std::size_t rows, std::size_t classes, const Tensor& logits,
                              const Tensor& labels, const Tensor& dlogits, const Tensor& loss) {
   const std::size_t n = rows * classes;
-  cuda::softmax_xent(stream_, rows, classes, operand(logits, n), bytes_operand(labels, rows),
+  cuda::softmax_xent(stream_, rows, classes, operand(logits, n), byte_operand(labels, rows),
                      operand(dlogits, n), operand(loss, 1));
 }
 
@@ -141,13 +130,13 @@ void CudaNnOps::add(const Tensor& x, const Tensor& y) {
 
 void CudaNnOps::embedding(std::size_t rows, std::size_t cols, const Tensor& table,
                           const Tensor& indices, const Tensor& y) {
-  cuda::embedding(stream_, rows, cols, operand(table, 256 * cols), bytes_operand(indices, rows),
+  cuda::embedding(stream_, rows, cols, operand(table, 256 * cols), byte_operand(indices, rows),
                   operand(y, rows * cols));
 }
 
 void CudaNnOps::embedding_grad(std::size_t rows, std::size_t cols, const Tensor& dy,
                                const Tensor& indices, float beta, const Tensor& dtable) {
-  cuda::embedding_grad(stream_, rows, cols, operand(dy, rows * cols), bytes_operand(indices, rows),
+  cuda::embedding_grad(stream_, rows, cols, operand(dy, rows * cols), byte_operand(indices, rows),
                        beta, operand(dtable, 256 * cols));
 }
 
@@ -199,7 +188,7 @@ void CudaNnOps::attention(const Attention& shape, const Tensor& qkv, const Tenso
     const std::size_t square = length * length, ld = 3 * width;
     multiply_heads({.m = length, .n = length, .k = d, .transpose_b = true}, shape.heads, {q, ld, d},
                    {q + width, ld, d}, p, length, square);
-    cuda::causal_softmax(stream_, shape.heads, length, score_scale(shape), p);
+    cuda::causal_softmax(stream_, shape.heads, length, shape.scale(), p);
     multiply_heads({.m = length, .n = d, .k = length}, shape.heads, {p, length, square},
                    {q + 2 * width, ld, d}, out, width, d);
     q += length * ld;
@@ -226,7 +215,7 @@ void CudaNnOps::attention_grad(const Attention& shape, const Tensor& qkv,
                    ld, d);
     multiply_heads({.m = length, .n = length, .k = d, .transpose_b = true}, shape.heads,
                    {dout, width, d}, {q + 2 * width, ld, d}, dp, length, square);
-    cuda::causal_softmax_grad(stream_, shape.heads, length, score_scale(shape), p, dp);
+    cuda::causal_softmax_grad(stream_, shape.heads, length, shape.scale(), p, dp);
     multiply_heads(by_rows, shape.heads, {dp, length, square}, {q + width, ld, d}, dq, ld, d);
     multiply_heads(by_columns, shape.heads, {dp, length, square}, {q, ld, d}, dq + width, ld, d);
     q += length * ld;

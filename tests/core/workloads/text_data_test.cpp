@@ -58,11 +58,11 @@ TEST(TextSplit, DoesNotDependOnTheOrderOfLinesAndLosesNone) {
 }
 
 TEST(TextSplit, ReadsAnyBytesAndSkipsEmptyLines) {
-  const TextFile file("b\n\n\xff\xfe\r\na");  // the last line has no end
+  const TextFile file("b\n\n\xff\xfe\r\na\nc\nd\ne");  // the last line has no end
   TextData data = load_text(file.path(), 2, "");
   data.train.insert(data.train.end(), data.held_out.begin(), data.held_out.end());
   std::ranges::sort(data.train);
-  EXPECT_EQ(data.train, (std::vector<std::string>{"a", "b", "\xff\xfe\r"}));
+  EXPECT_EQ(data.train, (std::vector<std::string>{"a", "b", "c", "d", "e", "\xff\xfe\r"}));
 }
 
 std::string error_of(const std::filesystem::path& file) {

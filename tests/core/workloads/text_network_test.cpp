@@ -120,7 +120,8 @@ TEST_P(TextNetworks, TensorsCompleteInOrderAndMayBeUpdatedAtOnce) {
 
 TEST_P(TextNetworks, InitialWeightsPredictAlmostNothing) {
   network_->initialise(weights_.floats(), 5);
-  EXPECT_NEAR(loss_of(*network_), std::log(256), 1);
+  // The logits of a tied table have the variance 1.
+  EXPECT_NEAR(loss_of(*network_), std::log(256), GetParam().architecture.tied ? 1.5 : 0.4);
   const std::vector<float> first(weights_.floats().begin(), weights_.floats().end());
   network_->initialise(weights_.floats(), 5);
   EXPECT_TRUE(std::ranges::equal(weights_.floats(), first));
