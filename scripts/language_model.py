@@ -56,7 +56,7 @@ def unigram_bits(train, held_out):
 
 
 def train(trigram, settings):
-    """Makes the run; returns its resolved configuration, its last record and its seconds."""
+    """Makes the run; returns its resolved experiment, its last record and its seconds."""
     with tempfile.TemporaryDirectory() as folder:
         command = [trigram, "run", str(CONFIG), "-o", folder, "--no-table"]
         for setting in settings:
@@ -67,7 +67,7 @@ def train(trigram, settings):
         (done,) = Path(folder).glob("**/DONE")
         manifest = json.loads((done.parent / "manifest.json").read_text())
         *_, last = (done.parent / "metrics.jsonl").read_text().splitlines()
-    return manifest["config"], json.loads(last), seconds
+    return manifest["experiment"], json.loads(last), seconds
 
 
 def main():
