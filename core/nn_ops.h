@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <span>
 
 #include "core/tensor.h"
 
@@ -19,6 +21,27 @@ struct Window {
 struct Gemm {
   std::size_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
+};
+
+/// Causal self-attention of several heads over sequences that lie one after another: sequence s has
+/// lengths[s] rows. There is no padding.
+struct Attention {
+  std::span<const std::size_t> lengths;
+  std::size_t heads = 1, head_width = 0;
+  std::size_t width() const { return heads * head_width; }
+  /// The factor of products of queries and keys.
+  float scale() const { return 1 / std::sqrt(static_cast<float>(head_width)); }
+  std::size_t rows() const {
+    std::size_t sum = 0;
+    for (const std::size_t length : lengths) sum += length;
+    return sum;
+  }
+  /// Number of pairs of rows of the same sequence, times the number of heads.
+  std::size_t pairs() const {
+    std::size_t sum = 0;
+    for (const std::size_t length : lengths) sum += length * length;
+    return heads * sum;
+  }
 };
 
 /// Operations on matrices and of small neural networks, ordered on the device's stream. Dimensions
@@ -58,6 +81,57 @@ class NnOps {
   /// loss[0]; dlogits = its gradient. dlogits may be logits.
   virtual void softmax_xent(std::size_t rows, std::size_t classes, const Tensor& logits,
                             const Tensor& labels, const Tensor& dlogits, const Tensor& loss) = 0;
+
+  /// y += x, element by element.
+  virtual void add(const Tensor& x, const Tensor& y) = 0;
+  /// y[r, :] = table[indices[r], :], for indices[rows] (u8) and table[256, cols].
+  virtual void embedding(std::size_t rows, std::size_t cols, const Tensor& table,
+                         const Tensor& indices, const Tensor& y) = 0;
+  /// dtable[i, :] = beta * dtable[i, :] + the sum of dy[r, :] over the rows r whose index is i. If
+  /// beta = 0, dtable is not read.
+  virtual void embedding_grad(std::size_t rows, std::size_t cols, const Tensor& dy,
+                              const Tensor& indices, float beta, const Tensor& dtable) = 0;
+  /// Layer normalisation (arXiv 1607.06450): normalised[r, :] = x[r, :] with mean 0 and variance 1
+  /// (plus 1e-5 under the root), scale[r] = the factor that did this, and
+  /// y = gain * normalised + bias.
+  virtual void layer_norm(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& gain,
+                          const Tensor& bias, const Tensor& normalised, const Tensor& scale,
+                          const Tensor& y) = 0;
+  /// dx = the gradient of layer_norm's input. Then normalised *= dy, whose column sums are the
+  /// gradient of `gain`.
+  virtual void layer_norm_grad(std::size_t rows, std::size_t cols, const Tensor& gain,
+                               const Tensor& scale, const Tensor& dy, const Tensor& normalised,
+                               const Tensor& dx) = 0;
+  /// y = x * sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3): the Gaussian error linear unit with
+  /// the tanh approximation (arXiv 1606.08415, section 2), as in GPT-2.
+  virtual void gelu(const Tensor& x, const Tensor& y) = 0;
+  /// dx *= the derivative of gelu at x.
+  virtual void gelu_grad(const Tensor& x, const Tensor& dx) = 0;
+  /// qkv[rows, 3 width] has the queries, keys and values of all heads of a row. For every head h:
+  /// y[rows, width] = P V, where P = the softmax over the keys j <= i of
+  /// (Q K^T)[i, j] / sqrt(head_width) - (i - j) * slope(h). The linear bias replaces embeddings of
+  /// positions (ALiBi, arXiv 2108.12409; attention_slope in core/math/elementary.h).
+  /// probabilities[pairs] = P of every head of the first sequence, then of the next, with zeros for
+  /// j > i.
+  virtual void attention(const Attention& shape, const Tensor& qkv, const Tensor& probabilities,
+                         const Tensor& y) = 0;
+  /// dqkv = the gradient of attention's input; dprobabilities[pairs] is scratch space.
+  virtual void attention_grad(const Attention& shape, const Tensor& qkv,
+                              const Tensor& probabilities, const Tensor& dy,
+                              const Tensor& dprobabilities, const Tensor& dqkv) = 0;
+  /// The element-wise part of a gated recurrent unit, reset gate after the product (version 1 of
+  /// arXiv 1406.1078, as in cuDNN). x[rows, 3 cols] and h[rows, 3 cols] hold what the input and the
+  /// previous state contribute to (reset, update, candidate). It computes
+  ///   r = sigmoid(x_r + h_r), z = sigmoid(x_z + h_z), n = tanh(x_n + r * h_n),
+  ///   state = (1 - z) * n + z * previous,
+  /// and writes (r, z, n) to gates[rows, 3 cols].
+  virtual void gru(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& h,
+                   const Tensor& previous, const Tensor& gates, const Tensor& state) = 0;
+  /// Given the gradient `dstate`: dx and dh = the gradients of x and h, and
+  /// dprevious += z * dstate. `h` is as in gru; dh may be h.
+  virtual void gru_grad(std::size_t rows, std::size_t cols, const Tensor& gates, const Tensor& h,
+                        const Tensor& previous, const Tensor& dstate, const Tensor& dx,
+                        const Tensor& dh, const Tensor& dprevious) = 0;
 };
 
 }  // namespace trigram

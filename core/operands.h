@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <variant>
 
@@ -65,6 +66,14 @@ inline float* operand(const Tensor& x, std::size_t numel) {
                 "an operation on {} f32 values met a{} tensor of {}", numel,
                 x.is_phantom() ? " phantom" : "", x.numel());
   return reinterpret_cast<float*>(x.data());
+}
+
+/// The values of a u8 operand, under the same condition.
+inline const std::uint8_t* byte_operand(const Tensor& x, std::size_t numel) {
+  TRIGRAM_CHECK(!x.is_phantom() && x.dtype() == DType::u8 && x.numel() >= numel,
+                "an operation on {} u8 values met a{} tensor of {}", numel,
+                x.is_phantom() ? " phantom" : "", x.numel());
+  return reinterpret_cast<const std::uint8_t*>(x.data());
 }
 
 }  // namespace trigram

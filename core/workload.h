@@ -38,7 +38,7 @@ class BucketSizes {
 
 /// The quality of a set of weights on the held-out data.
 struct Quality {
-  double loss = 0;
+  double loss = 0;                 // in the unit of Workload::loss
   std::optional<double> accuracy;  // fraction correct; absent if there are no classes
 };
 
@@ -76,7 +76,8 @@ class Workload {
   /// gradient is complete.
   virtual void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) = 0;
 
-  /// Mean loss of the last mini-batch; NaN if tensors are phantoms. Valid after backward.
+  /// Mean loss of the last mini-batch, in nats, or in bits per byte for language models; NaN if
+  /// tensors are phantoms. Valid after backward.
   virtual double loss() { return std::numeric_limits<double>::quiet_NaN(); }
   /// False if the tensors are phantoms.
   virtual bool has_values() const = 0;

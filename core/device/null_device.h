@@ -21,6 +21,23 @@ class NullNnOps final : public NnOps {
   void max_pool_grad(const Window&, const Tensor&, const Tensor&, const Tensor&) override {}
   void softmax_xent(std::size_t, std::size_t, const Tensor&, const Tensor&, const Tensor&,
                     const Tensor&) override {}
+  void add(const Tensor&, const Tensor&) override {}
+  void embedding(std::size_t, std::size_t, const Tensor&, const Tensor&, const Tensor&) override {}
+  void embedding_grad(std::size_t, std::size_t, const Tensor&, const Tensor&, float,
+                      const Tensor&) override {}
+  void layer_norm(std::size_t, std::size_t, const Tensor&, const Tensor&, const Tensor&,
+                  const Tensor&, const Tensor&, const Tensor&) override {}
+  void layer_norm_grad(std::size_t, std::size_t, const Tensor&, const Tensor&, const Tensor&,
+                       const Tensor&, const Tensor&) override {}
+  void gelu(const Tensor&, const Tensor&) override {}
+  void gelu_grad(const Tensor&, const Tensor&) override {}
+  void attention(const Attention&, const Tensor&, const Tensor&, const Tensor&) override {}
+  void attention_grad(const Attention&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                      const Tensor&) override {}
+  void gru(std::size_t, std::size_t, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+           const Tensor&) override {}
+  void gru_grad(std::size_t, std::size_t, const Tensor&, const Tensor&, const Tensor&,
+                const Tensor&, const Tensor&, const Tensor&, const Tensor&) override {}
 };
 
 /// Creates phantoms and computes nothing: the device for runs that only measure time.

@@ -38,6 +38,33 @@ constexpr float exp_portable(float x) {
   return p * power(half) * power(n - half);
 }
 
+/// 1 / (1 + e^-x), within 4 ulp where it is above 1e-30. NaN stays NaN.
+constexpr float sigmoid_portable(float x) { return 1 / (1 + exp_portable(-x)); }
+
+/// The hyperbolic tangent, within 2e-7.
+constexpr float tanh_portable(float x) { return 2 * sigmoid_portable(2 * x) - 1; }
+
+/// The Gaussian error linear unit in the tanh approximation (NnOps::gelu), and its derivative.
+constexpr float gelu_sigmoid(float x) {
+  constexpr float kTwice = 1.5957691216057308f;  // 2 sqrt(2 / pi)
+  return sigmoid_portable(kTwice * (x + 0.044715f * (x * x * x)));
+}
+constexpr float gelu_portable(float x) { return x * gelu_sigmoid(x); }
+constexpr float gelu_slope(float x) {
+  constexpr float kTwice = 1.5957691216057308f;
+  const float s = gelu_sigmoid(x);
+  // Beyond 1e19, the square overflows and the result is NaN, which shows that training has
+  // diverged.
+  return s + x * (s * (1 - s)) * (kTwice * (1 + 3 * 0.044715f * (x * x)));
+}
+
+/// The slope of the linear bias of attention head `head` of `heads`: 2^(-8 (head + 1) / heads)
+/// (arXiv 2108.12409, section 3).
+constexpr float attention_slope(unsigned head, unsigned heads) {
+  return exp_portable(-5.545177444479562f * static_cast<float>(head + 1) /
+                      static_cast<float>(heads));
+}
+
 /// The natural logarithm, within 4e-16 relative or absolute. -infinity at 0, NaN below.
 constexpr double log_portable(double x) {
   if (!(x > 0)) {

@@ -6,6 +6,7 @@
 #include "core/check.h"
 #include "core/math/elementary.h"
 #include "core/math/low_rank.h"
+#include "core/nn/sequence_kernels.h"
 #include "core/operands.h"
 
 namespace trigram {
@@ -134,9 +135,7 @@ class HostNnOps final : public NnOps {
     const float* x = operand(logits, rows * classes);
     float* gradient = operand(dlogits, rows * classes);
     float* mean = operand(loss, 1);
-    TRIGRAM_CHECK(labels.dtype() == DType::u8 && !labels.is_phantom() && labels.numel() >= rows,
-                  "softmax_xent of {} rows with {} labels", rows, labels.numel());
-    const auto label = labels.values<std::uint8_t>();
+    const std::uint8_t* const label = byte_operand(labels, rows);
     double total = 0;
     for (std::size_t r = 0; r < rows; ++r) {
       TRIGRAM_CHECK(label[r] < classes, "label {} of {} classes", label[r], classes);
@@ -207,6 +206,80 @@ class HostNnOps final : public NnOps {
     for (std::size_t i = 0; i < sizes.pooled; ++i) {
       in[i / sizes.out * sizes.image + static_cast<std::size_t>(chosen[i])] += out[i];
     }
+  }
+
+  void add(const Tensor& x, const Tensor& y) override {
+    const std::size_t n = y.numel();
+    const float* from = operand(x, n);
+    float* to = operand(y, n);
+    for (std::size_t i = 0; i < n; ++i) to[i] += from[i];
+  }
+
+  void embedding(std::size_t rows, std::size_t cols, const Tensor& table, const Tensor& indices,
+                 const Tensor& y) override {
+    sequence_kernels::embedding(rows, cols, operand(table, 256 * cols), byte_operand(indices, rows),
+                                operand(y, rows * cols));
+  }
+
+  void embedding_grad(std::size_t rows, std::size_t cols, const Tensor& dy, const Tensor& indices,
+                      float beta, const Tensor& dtable) override {
+    sequence_kernels::embedding_grad(rows, cols, operand(dy, rows * cols),
+                                     byte_operand(indices, rows), beta,
+                                     operand(dtable, 256 * cols));
+  }
+
+  void layer_norm(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& gain,
+                  const Tensor& bias, const Tensor& normalised, const Tensor& scale,
+                  const Tensor& y) override {
+    sequence_kernels::layer_norm(rows, cols, operand(x, rows * cols), operand(gain, cols),
+                                 operand(bias, cols), operand(normalised, rows * cols),
+                                 operand(scale, rows), operand(y, rows * cols));
+  }
+
+  void layer_norm_grad(std::size_t rows, std::size_t cols, const Tensor& gain, const Tensor& scale,
+                       const Tensor& dy, const Tensor& normalised, const Tensor& dx) override {
+    sequence_kernels::layer_norm_grad(rows, cols, operand(gain, cols), operand(scale, rows),
+                                      operand(dy, rows * cols), operand(normalised, rows * cols),
+                                      operand(dx, rows * cols));
+  }
+
+  void gelu(const Tensor& x, const Tensor& y) override {
+    sequence_kernels::gelu(y.numel(), operand(x, y.numel()), operand(y, y.numel()));
+  }
+
+  void gelu_grad(const Tensor& x, const Tensor& dx) override {
+    sequence_kernels::gelu_grad(dx.numel(), operand(x, dx.numel()), operand(dx, dx.numel()));
+  }
+
+  void attention(const Attention& shape, const Tensor& qkv, const Tensor& probabilities,
+                 const Tensor& y) override {
+    const std::size_t n = shape.rows() * shape.width();
+    sequence_kernels::attention(shape, operand(qkv, 3 * n), operand(probabilities, shape.pairs()),
+                                operand(y, n));
+  }
+
+  void attention_grad(const Attention& shape, const Tensor& qkv, const Tensor& probabilities,
+                      const Tensor& dy, const Tensor& dprobabilities, const Tensor& dqkv) override {
+    const std::size_t n = shape.rows() * shape.width(), pairs = shape.pairs();
+    sequence_kernels::attention_grad(shape, operand(qkv, 3 * n), operand(probabilities, pairs),
+                                     operand(dy, n), operand(dprobabilities, pairs),
+                                     operand(dqkv, 3 * n));
+  }
+
+  void gru(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& h,
+           const Tensor& previous, const Tensor& gates, const Tensor& state) override {
+    const std::size_t n = rows * cols;
+    sequence_kernels::gru(rows, cols, operand(x, 3 * n), operand(h, 3 * n), operand(previous, n),
+                          operand(gates, 3 * n), operand(state, n));
+  }
+
+  void gru_grad(std::size_t rows, std::size_t cols, const Tensor& gates, const Tensor& h,
+                const Tensor& previous, const Tensor& dstate, const Tensor& dx, const Tensor& dh,
+                const Tensor& dprevious) override {
+    const std::size_t n = rows * cols;
+    sequence_kernels::gru_grad(rows, cols, operand(gates, 3 * n), operand(h, 3 * n),
+                               operand(previous, n), operand(dstate, n), operand(dx, 3 * n),
+                               operand(dh, 3 * n), operand(dprevious, n));
   }
 };
 

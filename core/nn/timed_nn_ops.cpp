@@ -93,11 +93,88 @@ class TimedNnOps final : public NnOps {
            20 * product(rows, classes));
   }
 
+  void add(const Tensor& x, const Tensor& y) override {
+    inner_.add(x, y);
+    charge(y, 3 * static_cast<double>(y.priced_numel()), static_cast<double>(y.priced_numel()));
+  }
+
+  void embedding(std::size_t rows, std::size_t cols, const Tensor& table, const Tensor& indices,
+                 const Tensor& y) override {
+    inner_.embedding(rows, cols, table, indices, y);
+    charge(y, 2 * product(rows, cols), 0);
+  }
+
+  void embedding_grad(std::size_t rows, std::size_t cols, const Tensor& dy, const Tensor& indices,
+                      float beta, const Tensor& dtable) override {
+    inner_.embedding_grad(rows, cols, dy, indices, beta, dtable);
+    charge(dtable, product(rows, cols) + (beta == 0 ? 1 : 2) * product(256, cols),
+           product(rows, cols));
+  }
+
+  void layer_norm(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& gain,
+                  const Tensor& bias, const Tensor& normalised, const Tensor& scale,
+                  const Tensor& y) override {
+    inner_.layer_norm(rows, cols, x, gain, bias, normalised, scale, y);
+    charge(y, 3 * product(rows, cols) + product(rows + 2 * cols, 1), 8 * product(rows, cols));
+  }
+
+  void layer_norm_grad(std::size_t rows, std::size_t cols, const Tensor& gain, const Tensor& scale,
+                       const Tensor& dy, const Tensor& normalised, const Tensor& dx) override {
+    inner_.layer_norm_grad(rows, cols, gain, scale, dy, normalised, dx);
+    charge(dx, 4 * product(rows, cols) + product(rows + cols, 1), 10 * product(rows, cols));
+  }
+
+  void gelu(const Tensor& x, const Tensor& y) override {
+    inner_.gelu(x, y);
+    const auto n = static_cast<double>(y.priced_numel());
+    charge(y, 2 * n, 30 * n);  // the exponential takes about 20
+  }
+
+  void gelu_grad(const Tensor& x, const Tensor& dx) override {
+    inner_.gelu_grad(x, dx);
+    const auto n = static_cast<double>(dx.priced_numel());
+    charge(dx, 3 * n, 40 * n);
+  }
+
+  void attention(const Attention& shape, const Tensor& qkv, const Tensor& probabilities,
+                 const Tensor& y) override {
+    inner_.attention(shape, qkv, probabilities, y);
+    // Two products and the softmax between them, for each sequence. The half of the products above
+    // the diagonal is computed, too.
+    const auto pairs = static_cast<double>(shape.pairs());
+    charge(y, 4 * product(shape.rows(), shape.width()) + 4 * pairs,
+           (4 * static_cast<double>(shape.head_width) + 25) * pairs,
+           3 * static_cast<int>(shape.lengths.size()));
+  }
+
+  void attention_grad(const Attention& shape, const Tensor& qkv, const Tensor& probabilities,
+                      const Tensor& dy, const Tensor& dprobabilities, const Tensor& dqkv) override {
+    inner_.attention_grad(shape, qkv, probabilities, dy, dprobabilities, dqkv);
+    // Four products and the gradient of the softmax, for each sequence.
+    const auto pairs = static_cast<double>(shape.pairs());
+    charge(dqkv, 8 * product(shape.rows(), shape.width()) + 7 * pairs,
+           (8 * static_cast<double>(shape.head_width) + 5) * pairs,
+           5 * static_cast<int>(shape.lengths.size()));
+  }
+
+  void gru(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& h,
+           const Tensor& previous, const Tensor& gates, const Tensor& state) override {
+    inner_.gru(rows, cols, x, h, previous, gates, state);
+    charge(state, 11 * product(rows, cols), 80 * product(rows, cols));
+  }
+
+  void gru_grad(std::size_t rows, std::size_t cols, const Tensor& gates, const Tensor& h,
+                const Tensor& previous, const Tensor& dstate, const Tensor& dx, const Tensor& dh,
+                const Tensor& dprevious) override {
+    inner_.gru_grad(rows, cols, gates, h, previous, dstate, dx, dh, dprevious);
+    charge(dx, 14 * product(rows, cols), 20 * product(rows, cols));
+  }
+
  private:
   /// Charges an operation that moves `elements` f32 values in total and produces `result`.
-  void charge(const Tensor& result, double elements, double flops) {
+  void charge(const Tensor& result, double elements, double flops, int launches = 1) {
     if (result.priced_numel() == 0 || elements == 0) return;
-    costs_.charge({elements * sizeof(float), flops});
+    costs_.charge({elements * sizeof(float), flops, Cost::Kind::other, launches});
   }
 
   NnOps& inner_;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/workloads/layer.h"
+#include "core/workloads/layer_stack.h"
 
 namespace trigram {
 
@@ -26,11 +26,13 @@ class NeuralNetwork {
   NeuralNetwork(Device& device, const Architecture& architecture, std::size_t batch);
 
   /// Lengths of the parameter tensors, in their flat order.
-  std::vector<std::size_t> tensor_lengths() const;
+  std::vector<std::size_t> tensor_lengths() const { return layers_.tensor_lengths(); }
   /// Their rows (TensorPlace): the outputs of a dense layer, the filters of a convolution.
-  std::vector<std::size_t> tensor_rows() const;
+  std::vector<std::size_t> tensor_rows() const { return layers_.tensor_rows(); }
   /// He's initialisation (arXiv 1502.01852), uniform: weights within +-sqrt(6 / fan_in), biases 0.
-  void initialise(std::span<float> weights, std::uint64_t seed) const;
+  void initialise(std::span<float> weights, std::uint64_t seed) const {
+    layers_.initialise(weights, seed);
+  }
 
   /// The caller fills these before forward: batch x pixels (f32) and batch classes (u8).
   const Tensor& images() const { return images_; }
@@ -39,18 +41,14 @@ class NeuralNetwork {
   void backward(NnOps& nn, const Tensor& weights, const Tensor& gradients,
                 const std::function<void()>& on_tensor);
   /// Results of the last forward: batch x classes logits, and one mean loss.
-  const Tensor& logits() const { return *inputs_.back(); }
+  const Tensor& logits() const { return *logits_; }
   const Tensor& loss() const { return loss_; }
 
  private:
-  /// The parts of a flat vector that belong to `layer`.
-  LayerTensors tensors(std::size_t layer, const Tensor& flat) const;
-
   std::size_t batch_, classes_;
-  std::vector<std::unique_ptr<Layer>> layers_;
-  std::vector<std::size_t> offsets_;  // offset of each layer in the flat vectors
+  LayerStack layers_;
   Tensor images_, labels_, dlogits_, loss_;
-  std::vector<const Tensor*> inputs_;  // input of each layer in the last forward; then the logits
+  const Tensor* logits_ = nullptr;  // of the last forward
 };
 
 }  // namespace trigram

@@ -37,6 +37,7 @@ void make_paths_absolute(Json& j, const std::filesystem::path& base) {
 const std::vector<WorkloadEntry>& workloads() {
   static const std::vector<WorkloadEntry> entries = {
       fashion_mnist_entry(),
+      text_entry(),
       quadratic_entry(),
       built_in_profile_entry("vgg16", "layer times of VGG16, batch 32 on V100"),
       built_in_profile_entry("resnet50", "layer times of ResNet-50, batch 128 on P100"),

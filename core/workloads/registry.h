@@ -66,5 +66,6 @@ WorkloadEntry profile_entry();
 WorkloadEntry replay_entry();
 WorkloadEntry fashion_mnist_entry();
 WorkloadEntry quadratic_entry();
+WorkloadEntry text_entry();
 
 }  // namespace trigram

@@ -28,6 +28,31 @@ void max_pool_grad(cudaStream_t stream, const Window& window, const float* dy, c
 void softmax_xent(cudaStream_t stream, std::size_t rows, std::size_t classes, const float* logits,
                   const std::uint8_t* labels, float* dlogits, float* loss);
 
+// Layers of language models. All but the softmax of attention, which follows a matrix product, give
+// the same bits as the host.
+void add(cudaStream_t stream, std::size_t n, const float* x, float* y);
+void embedding(cudaStream_t stream, std::size_t rows, std::size_t cols, const float* table,
+               const std::uint8_t* indices, float* y);
+void embedding_grad(cudaStream_t stream, std::size_t rows, std::size_t cols, const float* dy,
+                    const std::uint8_t* indices, float beta, float* dtable);
+void layer_norm(cudaStream_t stream, std::size_t rows, std::size_t cols, const float* x,
+                const float* gain, const float* bias, float* normalised, float* scale, float* y);
+void layer_norm_grad(cudaStream_t stream, std::size_t rows, std::size_t cols, const float* gain,
+                     const float* scale, const float* dy, float* normalised, float* dx);
+void gelu(cudaStream_t stream, std::size_t n, const float* x, float* y);
+void gelu_grad(cudaStream_t stream, std::size_t n, const float* x, float* dx);
+/// Turns the products q . k [heads, length, length] of a sequence into probabilities.
+void causal_softmax(cudaStream_t stream, std::size_t heads, std::size_t length, float scale,
+                    float* p);
+/// Turns the gradients of probabilities into the gradients of the products.
+void causal_softmax_grad(cudaStream_t stream, std::size_t heads, std::size_t length, float scale,
+                         const float* p, float* d);
+void gru(cudaStream_t stream, std::size_t rows, std::size_t cols, const float* x, const float* h,
+         const float* previous, float* gates, float* state);
+void gru_grad(cudaStream_t stream, std::size_t rows, std::size_t cols, const float* gates,
+              const float* h, const float* previous, const float* dstate, float* dx, float* dh,
+              float* dprevious);
+
 void orthonormalise(cudaStream_t stream, std::size_t count, std::size_t length, float* x);
 
 }  // namespace trigram::cuda

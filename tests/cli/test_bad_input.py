@@ -108,6 +108,22 @@ class BadInput(CommandTest):
                 (folder / f"{kind}-{stem}-ubyte.gz").write_bytes(gzip.compress(data))
         self.assert_refused("/workload", "images-idx3", self.write(config))
 
+    def test_texts(self) -> None:
+        lines = self.folder / "lines.txt"
+
+        def refused(pointer: str, expected: str, text: str, **options: Any) -> None:
+            lines.write_text(text)
+            workload = {"name": "text", "data": "lines.txt", "held_out": 2, **options}
+            with self.subTest(expected):
+                self.assert_refused(pointer, expected, self.write(experiment(workload=workload)))
+
+        many = "".join(f"line {i}\n" for i in range(100))
+        refused("/workload/data", "none.txt: expected a readable file", many, data="none.txt")
+        refused("/workload/data", "of its 1 non-empty line is one", "a single line\n")
+        refused("/workload/context", "expected at least 8, the bytes of the longest line", many, context=7)
+        refused("/workload/batch", "expected at most ", many, batch=1000)
+        refused("/workload/heads", "expected a divisor of the width 10", many, width=10)
+
     def test_every_run_is_checked_before_the_first_starts(self) -> None:
         config = experiment(sweep={"/algorithm": ["gradient_allreduce", "nonsense"]})
         self.assert_refused("/algorithm", "nonsense", self.write(config))

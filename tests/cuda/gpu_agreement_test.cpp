@@ -7,6 +7,7 @@
 #include "runtime/mpi/mpi_runtime.h"
 #include "tests/support/idx_files.h"
 #include "tests/support/issue_order.h"
+#include "tests/support/text_files.h"
 #include "tests/support/training.h"
 
 // Invariant B on GPUs: every deterministic algorithm ends with the same weights as in the other
@@ -195,6 +196,22 @@ TEST_P(GpuAgreementOnImages, WithProductsOfTheHost) {
   for (const ByHost by_host : tested())
     if (by_host != ByHost::nothing)
       for (const std::string& model : models) expect_agreement_on_images(model, by_host);
+}
+
+TEST_P(GpuAgreement, LanguageModels) {
+  if (GetParam().name != "gradient_allreduce") GTEST_SKIP() << "other algorithms train images";
+  const TextFile data;
+  for (const char* model : {"transformer", "gru"})
+    for (const ByHost by_host : tested())
+      expect_agreement(by_host,
+                       {{"name", "text"},
+                        {"model", model},
+                        {"width", 8},
+                        {"layers", 1},
+                        {"batch", 1},
+                        {"held_out", 4},
+                        {"data", data.path().string()}},
+                       3, 2, 1);
 }
 
 class LaunchOrder : public GpuAgreement {

@@ -63,11 +63,11 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
     const auto size = [](int x) { return static_cast<std::size_t>(x); };
     const trigram::Gemm transposed = {
         .m = size(n), .n = size(m), .k = size(k), .transpose_a = tb, .transpose_b = ta};
-    if (*alpha != 1 || lda != (ta ? k : m) || ldb != (tb ? n : k) || ldc != m) {
-      return CUBLAS_STATUS_INVALID_VALUE;
-    }
+    if (*alpha != 1) return CUBLAS_STATUS_INVALID_VALUE;
+    const bool whole = lda == (ta ? k : m) && ldb == (tb ? n : k) && ldc == m;
     cuda_emulation::enqueue(handle->stream, [=, beta = *beta] {
-      trigram::gemm(transposed, b, a, beta, c);
+      if (whole) trigram::gemm(transposed, b, a, beta, c);
+      else trigram::gemm(transposed, b, size(ldb), a, size(lda), beta, c, size(ldc));
       return true;
     });
     return CUBLAS_STATUS_SUCCESS;
@@ -91,5 +91,21 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
     }
     return true;
   });
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t op_a,
+                                         cublasOperation_t op_b, int m, int n, int k,
+                                         const float* alpha, const float* a, int lda,
+                                         long long stride_a, const float* b, int ldb,
+                                         long long stride_b, const float* beta, float* c, int ldc,
+                                         long long stride_c, int batches) {
+  if (batches < 0) return CUBLAS_STATUS_INVALID_VALUE;
+  for (int i = 0; i < batches; ++i) {
+    const cublasStatus_t status =
+        cublasSgemm(handle, op_a, op_b, m, n, k, alpha, a + i * stride_a, lda, b + i * stride_b,
+                    ldb, beta, c + i * stride_c, ldc);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+  }
   return CUBLAS_STATUS_SUCCESS;
 }

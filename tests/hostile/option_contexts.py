@@ -38,6 +38,8 @@ second,20003,0.002,0.004,2000000,4000000
 tensor,numel,forward_s,backward_s
 only,700,0.001,0.002
 """,
+    "lines.txt": "".join(f"line {i} {'abcde'[i % 5] * (i * 7 % 11)}\n" for i in range(200)),
+    "other_lines.txt": "".join(f"another {i} {'xyz'[i % 3] * (i * 5 % 13)}\n" for i in range(200)),
     "other.csv": """# accelerator: none
 tensor,numel,forward_s,backward_s,forward_flops,backward_flops
 only,700,0.001,0.002,50000,90000
@@ -184,6 +186,11 @@ CONTEXTS: dict[str, Json] = {
         "/steps": 3,
     },
     "/workload/.* of fashion_mnist": {"/workload/batch": 4},
+    "/workload/.* of text": {
+        "/workload": {"name": "text", "data": "lines.txt", "width": 8, "layers": 1, "held_out": 4},
+        "/eval_every": 1,
+        "/steps": 3,
+    },
     "/until_steady": {"/workload": "ddppo", "/steps": 40},
     "/workload/.* of (llama|diloco)_": {"/steps": 2},
     "of profile": {"/workload/path": "mine.csv"},

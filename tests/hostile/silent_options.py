@@ -11,6 +11,7 @@ SILENT: dict[str, str] = {
     r"/\$schema": "editors read it",
     "/(name|description)": "they are texts for people",
     "/workload/data of fashion_mnist": "another folder has the same images",
+    "/workload/context of text": "it only limits the length of lines",
     "/cluster/run_times/kind": "each kind needs its own options, without which it is refused",
     "/cluster/topology/(k of fat_tree|(groups|routers_per_group|nodes_per_router) of dragonfly)": (
         "topologies have exactly the cluster's nodes: another size alone is refused"

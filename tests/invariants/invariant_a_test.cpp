@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/idx_files.h"
+#include "tests/support/text_files.h"
 #include "tests/support/training.h"
 
 // Invariant A: phantom and valued runs of one experiment have bitwise the same simulated times and
@@ -73,6 +74,19 @@ TEST_P(InvariantA, ImageClassifiers) {
     expect_same_timing(training(
         {{"name", "fashion_mnist"}, {"model", model}, {"batch", 5}, {"data", data.path().string()}},
         2, 2));
+}
+
+TEST_P(InvariantA, LanguageModels) {
+  const TextFile data;
+  for (const char* model : {"transformer", "gru"})
+    expect_same_timing(training({{"name", "text"},
+                                 {"model", model},
+                                 {"width", 8},
+                                 {"layers", 1},
+                                 {"batch", 2},
+                                 {"held_out", 4},
+                                 {"data", data.path().string()}},
+                                2, 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantA, ::testing::ValuesIn(every_algorithm()),

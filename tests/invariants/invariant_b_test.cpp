@@ -5,6 +5,7 @@
 #include "core/optimizers/registry.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "tests/support/idx_files.h"
+#include "tests/support/text_files.h"
 #include "tests/support/training.h"
 
 // Invariant B: every deterministic algorithm ends with bitwise the same weights in every world.
@@ -70,6 +71,20 @@ TEST_P(InvariantB, ImageClassifiers) {
     expect_same_weights(
         {{"name", "fashion_mnist"}, {"model", model}, {"batch", 5}, {"data", data.path().string()}},
         2, 2);
+}
+
+TEST_P(InvariantB, LanguageModels) {
+  if (launched() && mpi_process().size != 4) GTEST_SKIP() << "takes four ranks";
+  const TextFile data;
+  for (const char* model : {"transformer", "gru"})
+    expect_same_weights({{"name", "text"},
+                         {"model", model},
+                         {"width", 8},
+                         {"layers", 1},
+                         {"batch", 2},
+                         {"held_out", 4},
+                         {"data", data.path().string()}},
+                        2, 2);
 }
 
 TEST_P(InvariantB, PricedAsAProfile) {

@@ -1,0 +1,108 @@
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "core/workloads/registry.h"
+#include "tests/support/config_errors.h"
+#include "tests/support/lone_rank.h"
+#include "tests/support/text_files.h"
+
+namespace trigram::test::text_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class TextWorkload : public ::testing::Test {
+ protected:
+  std::unique_ptr<WorkloadFactory> make(Json options) const {
+    const Json small = {{"name", "text"}, {"width", 12},   {"layers", 1},
+                        {"batch", 4},     {"held_out", 4}, {"data", file.path().string()}};
+    Json all = small;
+    all.update(options);
+    return make_workload_factory(resolve_workload(all, "", "/"), "/w");
+  }
+  std::string error_of(const Json& options) const {
+    return config_error_text([&] { make(options)->check_ranks(2); });
+  }
+  /// Plain gradient descent on one rank; returns the mean loss of the last ten steps.
+  static double train(Workload& workload, LoneRank& rank, int steps, float lr) {
+    workload.bucketize(0);
+    double sum = 0;
+    for (int step = 0; step < steps; ++step) {
+      workload.forward(rank.ctx);
+      workload.backward(rank.ctx, [&](Bucket& bucket) {
+        rank.ctx.device->axpby(-lr, bucket.grad, 1, bucket.weight);
+      });
+      if (step >= steps - 10) sum += workload.loss() / 10;
+    }
+    return sum;
+  }
+  TextFile file;
+};
+
+TEST_F(TextWorkload, BothModelsLearnAndLossesAreInBitsPerByte) {
+  for (const char* model : {"transformer", "gru"})
+    for (const bool tied : {false, true}) {
+      HostDevice host;
+      LoneRank rank(host);
+      const auto workload = make({{"model", model}, {"tied", tied}})->make(rank.ctx, 1);
+      const auto quality = [&] {
+        return workload->evaluate(workload->weights().floats(), kAllSamples);
+      };
+      EXPECT_NEAR(quality().loss, 8, tied ? 2 : 0.5);  // log2 of 256 bytes
+      EXPECT_LT(quality().accuracy.value(), 0.3);
+      const double loss = train(*workload, rank, 250, 0.3f);
+      EXPECT_LT(loss, 2.2) << model;
+      EXPECT_LT(quality().loss, 2.6) << model;
+      EXPECT_GT(quality().accuracy.value(), 0.5);
+    }
+}
+
+TEST_F(TextWorkload, IsEvaluatedOnTheRequestedNumberOfLines) {
+  HostDevice host;
+  LoneRank rank(host);
+  const auto workload = make(Json::object())->make(rank.ctx, 1);
+  const std::span<const float> weights = workload->weights().floats();
+  EXPECT_EQ(workload->evaluate(weights, kAllSamples).loss, workload->evaluate(weights, 48).loss);
+  EXPECT_NE(workload->evaluate(weights, 2).loss, workload->evaluate(weights, 1).loss);
+}
+
+TEST_F(TextWorkload, LearnsTheSameWhenPricedAsAnotherModel) {
+  HostDevice host;
+  LoneRank plain(host), priced(host);
+  const auto own = make(Json::object())->make(plain.ctx, 1);
+  const auto large = make({{"priced_as", "bert_large"}})->make(priced.ctx, 1);
+  EXPECT_EQ(train(*own, plain, 20, 0.1f), train(*large, priced, 20, 0.1f));
+  EXPECT_NEAR(priced.stream.computed_s, 20 * 0.53, 1e-6);
+}
+
+TEST_F(TextWorkload, MistakesHavePointersAndExpectations) {
+  EXPECT_THAT(error_of({{"heads", 5}}), StartsWith("/heads: expected a divisor of the width 12"));
+  EXPECT_THAT(error_of({{"model", "gru"}, {"heads", 2}}), HasSubstr("only a transformer"));
+  EXPECT_THAT(error_of({{"context", 18}}), StartsWith("/w/context: expected at least 19"));
+  EXPECT_NO_THROW(make({{"context", 19}}));
+  EXPECT_THAT(error_of({{"batch", 30}}), StartsWith("/w/batch: expected at most "));
+  EXPECT_THAT(error_of({{"held_out", 1}}), HasSubstr("/held_out"));
+  EXPECT_THAT(error_of({{"data", "/no/such/file"}}), StartsWith("/w/data: /no/such/file: "));
+}
+
+TEST(TextDefaults, HaveTheDocumentedNumbersOfParameters) {
+  if (!std::filesystem::exists("/usr/lib/bible.data")) GTEST_SKIP() << "needs bible-kjv-text";
+  const std::size_t w = 96, g = 224, rows = 256;
+  const std::size_t transformer = 3 * (12 * w * w + 13 * w) + 2 * w + rows * w + rows + rows * w;
+  const std::size_t gru = 6 * g * g + 6 * g + 2 * g + rows * g + rows + rows * g;
+  EXPECT_EQ(transformer, 385'120u);
+  EXPECT_EQ(gru, 417'792u);
+  for (const auto& [model, numel] : {std::pair{"transformer", transformer}, {"gru", gru}}) {
+    NullDevice null;
+    LoneRank rank(null);
+    const Json j = {{"name", "text"}, {"model", model}, {"values", false}};
+    const auto factory = make_workload_factory(resolve_workload(j, "", "/"), "");
+    EXPECT_EQ(factory->make(rank.ctx, 1)->weights().numel(), numel) << model;
+    EXPECT_EQ(factory->input_files().size(), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace trigram::test::text_test
