@@ -186,6 +186,7 @@ class LanguageModelFactory final : public ModelFactory {
   }
 
   bool has_shapes() const override { return true; }
+  bool has_accuracy() const override { return true; }
   void check_ranks(int ranks) const override {
     const std::size_t largest = data_->train.size() / static_cast<std::size_t>(ranks);
     if (batch_ > largest)
