@@ -35,7 +35,7 @@ class Chance(AdviseTest):
             ({}, BACKGROUND, "/cluster/inter/background is drawn at random"),
         ):
             with self.subTest(names):
-                self.assertIn(f"warning: {names}: each row is the mean over", self.advise(cluster, inter))
+                self.assertIn(f"warning: {names}: each row is the mean of one random run", self.advise(cluster, inter))
 
     def test_there_is_no_remark_without_random_draws(self) -> None:
         all_late = {"stragglers": {"count": 2, "delay": "20ms"}}
