@@ -183,10 +183,10 @@ std::vector<Standing> Advisor::run(const Scenario& scenario,
       const bool unclear = may_grow(c, scenario) && !s.why_not_compared.empty();
       const bool unproven = contest_.candidates()[c].leaves_lock_step && scenario.draw == 0 &&
                             s.is_known() && s.cost.time_s <= (1 + kTie) * least_s;
-      const auto longer = unclear || unproven
-                              ? longer_run_steps(s.steps, s.summary,
-                                                 unclear ? kMostMessages : kMostMessagesToConfirm)
-                              : std::nullopt;
+      const auto longer =
+          unclear || unproven
+              ? longer_run_steps(s.steps, s.summary, unproven ? kLongestToConfirm : kLongestRun)
+              : std::nullopt;
       if (longer) {
         steps[c] = *longer;
         open.push_back(c);

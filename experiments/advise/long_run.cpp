@@ -15,7 +15,6 @@
 namespace trigram {
 namespace {
 
-constexpr long kMostSteps = 10'240;
 /// The least number of steps after the warm-up of a run whose workers leave lock step. In a shorter
 /// run the workers may still be in lock step, and its step times would not show the later change.
 constexpr long kLeastOutOfStep = 160;
@@ -81,14 +80,14 @@ long long_run_steps(const Experiment& e) {
   const bool may_leave_out_steps = make_steady_steps(e, {}) != nullptr;
   const long cycles = may_leave_out_steps ? kCycles : 1;
   const long least = std::max(cycles * cycle.steps, least_rated_steps(e));
-  if (cycle.first_step + least > kMostSteps) return e.steps;
+  if (cycle.first_step + least > kLongestRun.steps) return e.steps;
   const long after_warm_up =
       std::max({static_cast<long>(e.steps), least, leaves_lock_step(e) ? kLeastOutOfStep : 0});
   return cycle.first_step + (after_warm_up + cycle.steps - 1) / cycle.steps * cycle.steps;
 }
 
-std::optional<long> longer_run_steps(long steps, const Json& summary, double most_messages) {
-  const long longer = std::min(2 * steps, kMostSteps);
+std::optional<long> longer_run_steps(long steps, const Json& summary, const RunLimits& limits) {
+  const long longer = std::min(2 * steps, limits.steps);
   // If a worker had made all of its steps (`worker_done`), a run that ended at its target was too
   // short as well: that worker had stopped learning.
   const bool ran_out_of_steps =
@@ -96,7 +95,7 @@ std::optional<long> longer_run_steps(long steps, const Json& summary, double mos
   const double messages =
       summary.at("messages_intra").get<double>() + summary.at("messages_inter").get<double>();
   const double expected = messages * static_cast<double>(longer) / static_cast<double>(steps);
-  if (!ran_out_of_steps || longer <= steps || expected > most_messages) return std::nullopt;
+  if (!ran_out_of_steps || longer <= steps || expected > limits.messages) return std::nullopt;
   return longer;
 }
 

@@ -14,18 +14,21 @@ namespace trigram {
 /// simulate, returns the experiment's own number of steps.
 long long_run_steps(const Experiment& experiment);
 
-/// A run is made longer only if the longer run is expected to send at most this many messages.
-/// Simulating that many takes some ten seconds.
-constexpr double kMostMessages = 1e7;
+/// A run is not made longer than this, in steps and in messages that it is expected to send.
+struct RunLimits {
+  long steps;
+  double messages;
+};
+/// Simulating so many messages takes some ten seconds.
+constexpr RunLimits kLongestRun{5000, 1e7};
 /// The same where nothing but the lead of the run says that it may be too short.
-constexpr double kMostMessagesToConfirm = 1e6;
+constexpr RunLimits kLongestToConfirm{10'240, 1e6};
 
 /// The number of steps of the next run after a finished run of `steps` steps was too short, given
-/// the summary of that run: twice as many, up to a limit. Empty if that would take more than
-/// `most_messages`, or if the run ended early because it reached its target while every worker
-/// still had steps to make; a longer run would do the same.
-std::optional<long> longer_run_steps(long steps, const Json& summary,
-                                     double most_messages = kMostMessages);
+/// the summary of that run: twice as many, or as many as `limits` has. Empty if that would send too
+/// many messages, or if the run ended early because it reached its target while every worker still
+/// had steps to make; a longer run would do the same.
+std::optional<long> longer_run_steps(long steps, const Json& summary, const RunLimits& limits);
 
 /// The number of steps that a run of an experiment needs, as far as known, given the summary of a
 /// run that was too short.
