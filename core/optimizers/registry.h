@@ -15,8 +15,8 @@ struct OptimizerEntry : Component<Optimizer, const Context&, Workload&, long> {
   std::function<bool(const Json& resolved)> has_moment;
   /// True if it divides by a moving average of squared gradients, which is 0 before the first step.
   bool has_variance = false;
-  /// What it has to know of the tensors in a bucket: nothing if it is element-wise; where they
-  /// begin if it takes their norms; or their shapes as matrices.
+  /// The information about tensors that the optimizer needs: none if it is element-wise; their
+  /// lengths if it takes their norms; or their shapes as matrices.
   enum class Needs { elements, tensors, shapes } needs = Needs::elements;
 };
 /// All optimizers, in the order in which they are listed to users.

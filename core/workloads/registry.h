@@ -13,8 +13,8 @@
 
 namespace trigram {
 
-/// What a workload says of the tensors in its buckets (Bucket::tensors): nothing, because buckets
-/// cut tensors; where they begin; or their shapes, too.
+/// The description of tensors in a workload's buckets (Bucket::tensors): none, because buckets cut
+/// tensors; the tensors' lengths; or their shapes, too.
 enum class TensorDetail { none, lengths, shapes };
 
 /// The part of a workload that all ranks of a run share: data, profile, shapes. A process creates

@@ -79,14 +79,7 @@ TEST_P(InvariantA, ImageClassifiers) {
 TEST_P(InvariantA, LanguageModels) {
   const TextFile data;
   for (const char* model : {"transformer", "gru"})
-    expect_same_timing(training({{"name", "text"},
-                                 {"model", model},
-                                 {"width", 8},
-                                 {"layers", 1},
-                                 {"batch", 2},
-                                 {"held_out", 4},
-                                 {"data", data.path().string()}},
-                                2, 2));
+    expect_same_timing(training(data.small_workload(model), 2, 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantA, ::testing::ValuesIn(every_algorithm()),

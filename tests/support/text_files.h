@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "core/json.h"
+
 namespace trigram::test {
 
 /// A small text file, which the destructor deletes: 48 lines of uneven lengths.
@@ -23,6 +25,11 @@ class TextFile {
   TextFile& operator=(const TextFile&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  /// The workload of a small language model that is trained on the file.
+  Json small_workload(const std::string& model) const {
+    return {{"name", "text"}, {"model", model},        {"width", 8}, {"layers", 1}, {"batch", 2},
+            {"held_out", 4},  {"data", path_.string()}};
+  }
   static std::string lines(int count) {
     std::string text;
     for (int i = 0; i < count; ++i) {
