@@ -71,6 +71,7 @@ std::uint64_t MeteredCommunicator::collective_id(std::span<const int> members) {
 std::function<void(double, double)> MeteredCommunicator::priced_reporter(
     const CollectivePattern& pattern) {
   std::vector<ArrivedTraffic::Part> sent;
+  sent.reserve(pattern.sent.size());
   std::uint64_t bytes = 0;
   for (const CollectivePattern::Sent& part : pattern.sent) {
     sent.push_back({rank(), part.to, rank_.same_node(part.to), part.messages, part.bytes});
@@ -78,15 +79,16 @@ std::function<void(double, double)> MeteredCommunicator::priced_reporter(
   }
   const std::size_t members =
       pattern.members.empty() ? static_cast<std::size_t>(size()) : pattern.members.size();
-  const auto count = [&rank = rank_, &tally = tally_, sent = std::move(sent), members,
-                      id = collective_id(pattern.members)](double begin_s, double end_s) {
+  auto count = [&rank = rank_, &tally = tally_, sent = std::move(sent), members,
+                id = collective_id(pattern.members)](double begin_s, double end_s) {
     tally.transfer_s.add(end_s - begin_s);
     rank.record_sent(tally, id, members, end_s, sent);
   };
   if (!rank_.sink()) return count;
   Event event = next_event();
   event.bytes = bytes;
-  return [count, &rank = rank_, event](double begin_s, double end_s) mutable {
+  return [count = std::move(count), &rank = rank_, event = std::move(event)](double begin_s,
+                                                                             double end_s) mutable {
     count(begin_s, end_s);
     event.begin_s = begin_s;
     event.end_s = end_s;

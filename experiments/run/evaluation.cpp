@@ -67,13 +67,13 @@ Evaluation evaluate(Workload& workload, std::span<const Weights> weights) {
   result.accuracy = of_mean.accuracy;
   for (const DistinctModel& model : models) {
     result.consensus_distance += model.workers * squared_distance(*model.weights, mean) / workers;
-    if (!of_mean.accuracy) continue;
-    const double accuracy =
-        models.size() == 1 ? *of_mean.accuracy
-                           : *workload.evaluate(*model.weights, kSamplesPerWorkerModel).accuracy;
+    const Quality own =
+        models.size() == 1 ? of_mean : workload.evaluate(*model.weights, kSamplesPerWorkerModel);
+    result.worker_loss_mean += model.workers * own.loss / workers;
+    if (!own.accuracy) continue;
     result.worker_accuracy_mean =
-        result.worker_accuracy_mean.value_or(0) + model.workers * accuracy / workers;
-    result.worker_accuracy_min = std::min(result.worker_accuracy_min.value_or(1), accuracy);
+        result.worker_accuracy_mean.value_or(0) + model.workers * *own.accuracy / workers;
+    result.worker_accuracy_min = std::min(result.worker_accuracy_min.value_or(1), *own.accuracy);
   }
   return result;
 }

@@ -62,6 +62,7 @@ Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 void add_evaluation(Json& j, const Evaluation& e) {
   j["accuracy"] = optional_number(e.accuracy);
   j["eval_loss"] = finite(e.loss);
+  j["worker_loss_mean"] = finite(e.worker_loss_mean);
   j["worker_accuracy_mean"] = optional_number(e.worker_accuracy_mean);
   j["worker_accuracy_min"] = optional_number(e.worker_accuracy_min);
   j["consensus_distance"] = finite(e.consensus_distance);

@@ -234,8 +234,8 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
             {"weights_hash", common_hash(ranks)},
             {"lower_bound_s", nullptr},
             {"messages_simulated_per_wall_s", messages_per_s ? finite(*messages_per_s) : Json()}};
-  for (const char* key : {"accuracy", "eval_loss", "worker_accuracy_mean", "worker_accuracy_min",
-                          "consensus_distance"})
+  for (const char* key : {"accuracy", "eval_loss", "worker_loss_mean", "worker_accuracy_mean",
+                          "worker_accuracy_min", "consensus_distance"})
     j[key] = nullptr;
   if (last_.evaluation) add_evaluation(j, *last_.evaluation);
   return j;

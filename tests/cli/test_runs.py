@@ -22,6 +22,7 @@ SUMMARY = {
     "messages_inter",
     "loss",
     "accuracy",
+    "worker_loss_mean",
     "worker_accuracy_mean",
     "worker_accuracy_min",
     "consensus_distance",

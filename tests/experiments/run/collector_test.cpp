@@ -202,8 +202,17 @@ TEST(Evaluation, EqualWorkersAreEvaluatedOnce) {
   EXPECT_EQ(e.consensus_distance, 0);
 }
 
+/// Its loss is the square of the first weight, so a mean of losses is not the loss of the mean.
+struct SquaredLoss : FakeWorkload {
+  using FakeWorkload::FakeWorkload;
+  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override {
+    const Quality quality = FakeWorkload::evaluate(weights, max_samples);
+    return {quality.loss * quality.loss, quality.accuracy};
+  }
+};
+
 TEST(Evaluation, UnequalWorkersAreEvaluatedSeparately) {
-  FakeWorkload workload({0});
+  SquaredLoss workload({0});
   const std::vector<std::vector<float>> weights = {{0.5f, 3}, {0.5f, 3}, {0.25f, 0}, {0.75f, 6}};
   const Evaluation e = evaluate(workload, weights);
   EXPECT_EQ(workload.evaluations(), 4) << "the mean and three distinct models";
@@ -211,6 +220,8 @@ TEST(Evaluation, UnequalWorkersAreEvaluatedSeparately) {
   EXPECT_EQ(e.accuracy, 0.5);
   EXPECT_EQ(e.worker_accuracy_min, 0.25);
   EXPECT_EQ(e.worker_accuracy_mean, 0.5);
+  EXPECT_EQ(e.loss, 0.25);
+  EXPECT_EQ(e.worker_loss_mean, (2 * 0.25 + 0.0625 + 0.5625) / 4);
   EXPECT_EQ(e.consensus_distance, 2 * (0.0625 + 9) / 4);
 }
 
