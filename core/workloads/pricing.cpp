@@ -31,6 +31,9 @@ class ModelWorkloadFactory : public WorkloadFactory {
   std::unique_ptr<Model> make_model(Device& device, const Context& ctx, std::uint64_t seed) const {
     return models_->make(device, {ctx.world_rank, ctx.world_size, seed});
   }
+  std::function<double()> make_loads(const Context& ctx, std::uint64_t seed) const {
+    return models_->make_loads({ctx.world_rank, ctx.world_size, seed});
+  }
 
  private:
   std::unique_ptr<ModelFactory> models_;
@@ -67,6 +70,7 @@ class PricedFactory final : public ModelWorkloadFactory {
     UntimedModel real;
     if (has_values() && !ctx.stream->mark()) real.device = std::make_unique<HostDevice>();
     real.model = make_model(real.device ? *real.device : *ctx.device, ctx, seed);
+    real.loads = make_loads(ctx, seed);
     const std::size_t numel = real.model->numel(), batch = real.model->batch();
     if (!has_values()) real.model.reset();
     return priced_workload(ctx, adapted_.profile, numel, batch, std::move(real));
