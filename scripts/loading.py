@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""Measures what load-balanced loading saves when 8 workers train on verses, beside its prediction.
+"""Measures what load-balanced loading saves 8 workers whose mini-batches take uneven times, beside its prediction.
 
     scripts/loading.py --trigram PROGRAM            print the table
     scripts/loading.py --trigram PROGRAM --check    exit with 3 if a saving is not within 15 % of its prediction
     scripts/loading.py ... --worlds sim             only simulated time
 
-Each row is one epoch of configs/loading.json. The prediction takes only the lengths of the lines: c is the sum of the
-lengths of a worker's mini-batch of lines drawn at random, and workers wait for the largest of R sums, so they are idle
-for the share 1 - E[c] / E[max of R sums] of the time. Balanced loading saves that share.
+Each row is an epoch of configs/loading.json, with verses or with times drawn from a published distribution. The
+prediction takes only the distribution: c is the time of a worker's mini-batch, for verses the sum of their lengths.
+Workers wait for the largest of R, so they are idle for the share 1 - E[c] / E[max of R draws] of the time if mini-batches
+are drawn at random. Balanced loading saves that share.
 """
 
 import argparse
 import json
+import math
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,7 +27,46 @@ WORKERS, LINES = 8, 4
 TOLERANCE = 0.15
 # A core of a CPU, on which a small model takes a time that depends on its mini-batch more than on overheads.
 CORE = {"name": "core", "flops": "20GFLOP/s", "memory_bandwidth": "10GB/s", "launch_overhead": "100ns"}
-OWN_TIME = {"/workload": {"name": "text", "values": False, "loader": {}}, "/cluster/accelerator": CORE}
+# A model so wide that attention, whose time follows the squares of the lengths, takes a small part of the time.
+WIDE = {"name": "text", "width": 512, "values": False, "loader": {}}
+
+
+def bounded(smallest, largest, mean, deviation):
+    """The quantile function of `smallest` plus a lognormal time, cut off at `largest`."""
+    mean -= smallest
+    variance = math.log1p((deviation / mean) ** 2)
+    normal = statistics.NormalDist(-variance / 2, math.sqrt(variance))
+    return lambda share: min(largest, smallest + mean * math.exp(normal.inv_cdf(share)))
+
+
+def quartiles(*points):
+    """The quantile function that is linear between five points."""
+
+    def quantile(share):
+        quarter = min(3, int(4 * share))
+        return points[quarter] + (4 * share - quarter) * (points[quarter + 1] - points[quarter])
+
+    return quantile
+
+
+# Seconds, of the sources that docs/machines.md names.
+PUBLISHED = {
+    "wmt17_transformer": quartiles(0.05, 0.19, 0.26, 0.365, 0.72),
+    "wmt16_transformer": bounded(0.179, 3.482, 0.475, 0.144),
+    "ucf101_lstm": bounded(0.201, 3.410, 1.235, 0.706),
+    "resnet50_cloud": bounded(0.399, 1.892, 0.454, 0.116),
+}
+
+
+def idle_share_of_quantiles(quantile, workers, pieces=100_000):
+    """1 - E[c] / E[max of `workers` draws], by the midpoint rule: the largest of n draws is below the quantile of u with
+    probability u^n."""
+
+    def mean_of_largest(draws):
+        shares = [((i / pieces) ** draws, ((i + 1) / pieces) ** draws) for i in range(pieces)]
+        return sum(quantile((i + 0.5) / pieces) * (b - a) for i, (a, b) in enumerate(shares))
+
+    return 1 - mean_of_largest(1) / mean_of_largest(workers)
 
 
 def distribution(lengths, count):
@@ -69,11 +111,26 @@ def run(trigram, settings):
     return [sum(record[key] for record in records) / len(records) for key in ("step_s", "compute_s")]
 
 
+def of_verses(settings):
+    """By order: the settings of a run on verses."""
+    return {order: settings | {"/workload/loader/order": order} for order in ("random", "balanced")}
+
+
+def of_published(name, steps):
+    """By order: the settings of a run whose times are drawn from a published distribution."""
+    times = {"kind": "published", "name": name}
+    workload = {"/workload": {"name": "transformer_base", "step_time": "40ms"}}
+    return {
+        "random": workload | {"/cluster/run_times": times},
+        "balanced": workload | {"/cluster/run_times": times | {"order": "balanced", "epoch_steps": steps}},
+    }
+
+
 def measure(trigram, settings, steps):
     """By order: the seconds of an epoch and the idle share."""
     measured = {}
-    for order in ("random", "balanced"):
-        step_s, compute_s = run(trigram, settings | {"/workload/loader/order": order, "/sweep": {}, "/steps": steps})
+    for order, of_order in settings.items():
+        step_s, compute_s = run(trigram, of_order | {"/sweep": {}, "/steps": steps})
         measured[order] = step_s * steps, 1 - compute_s / step_s
     return measured
 
@@ -88,21 +145,25 @@ def main():
     lengths = [len(line) + 1 for line in train]
     steps = len(lengths) // (WORKERS * LINES)
     predicted = predicted_idle_share(lengths, LINES, WORKERS)
-    cases = [(world, "priced", {"/runtime": world}) for world in arguments.worlds]
+    cases = [("verses", world, of_verses({"/runtime": world}), predicted) for world in arguments.worlds]
     if "sim" in arguments.worlds:
-        cases.append(("sim", "the model's own", OWN_TIME))
-    print("| world | computation | random: epoch (s) | idle | balanced: epoch (s) | idle | saved | predicted |")
+        own_time = of_verses({"/workload": WIDE, "/cluster/accelerator": CORE})
+        cases.append(("verses, the model's own time", "sim", own_time, predicted))
+        for name, quantile in PUBLISHED.items():
+            settings = of_published(name, steps)
+            cases.append((f"`{name}`", "sim", settings, idle_share_of_quantiles(quantile, WORKERS)))
+    print("| mini-batches | world | random: epoch (s) | idle | balanced: epoch (s) | idle | saved | predicted |")
     print("|---|---|---:|---:|---:|---:|---:|---:|")
     within = True
-    for world, computation, settings in cases:
+    for batches, world, settings, predicted in cases:
         measured = measure(arguments.trigram, settings, steps)
         saved = 1 - measured["balanced"][0] / measured["random"][0]
         within &= abs(saved / predicted - 1) <= TOLERANCE
         cells = [f"{seconds:.2f} | {100 * idle:.1f} %" for seconds, idle in measured.values()]
-        print(f"| `{world}` | {computation} | {cells[0]} | {cells[1]} | {100 * saved:.1f} % | {100 * predicted:.1f} % |",
+        print(f"| {batches} | `{world}` | {cells[0]} | {cells[1]} | {100 * saved:.1f} % | {100 * predicted:.1f} % |",
               flush=True)
     print(f"\n{len(lengths):,} lines of {sum(lengths) / len(lengths):.0f} bytes on average, {LINES} per worker and step, "
-          f"{steps} steps")
+          f"{steps} steps, {WORKERS} workers")
     if arguments.check and not within:
         sys.exit(3)
 

@@ -40,7 +40,8 @@ FieldTable<LoaderOptions> loader_fields();
 /// Without `drop_last`, the last group is filled with the samples before it, which in the order
 /// balanced are its neighbours in size. (Bagua's sampler fills it with the smallest samples.)
 ///
-/// Depends on the arguments alone. Throws InvariantError if there are fewer samples than ranks.
+/// Sizes must be below 2^32. Depends on the arguments alone. Throws InvariantError if there are
+/// fewer samples than ranks.
 std::vector<std::uint32_t> epoch_order(std::span<const std::size_t> sizes, int ranks,
                                        const LoaderOptions& options, std::uint64_t seed,
                                        long epoch);

@@ -35,7 +35,7 @@ CASES = {
     "noise beyond the range of run times": (
         experiment(cluster=changed_cluster(
             run_times={"kind": "lognormal", "variation": 0.1, "order": "balanced", "random_level": 2})),
-        "/cluster/run_times/random_level", "expected a number between 0 and 1, not 2",
+        "/cluster/run_times/random_level", "expected a number from 0 to 1, not 2",
     ),
     "a factor without decay": (
         experiment(optimizer={"name": "sgd", "decay_factor": 0.5}),

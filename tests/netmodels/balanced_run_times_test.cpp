@@ -83,7 +83,7 @@ TEST(BalancedRunTimes, AreAnOptionOfClusters) {
   EXPECT_THAT(test::error_of(cluster + R"("random_level": 0.5}})"),
               HasSubstr("/cluster/run_times/random_level: only the order balanced sorts draws"));
   EXPECT_THAT(test::error_of(cluster + R"("order": "balanced", "random_level": 1.5}})"),
-              HasSubstr("/cluster/run_times/random_level: expected a number between 0 and 1"));
+              HasSubstr("/cluster/run_times/random_level: expected a number from 0 to 1"));
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ TEST_F(TextWorkload, MistakesHavePointersAndExpectations) {
   EXPECT_THAT(error_of(budget), StartsWith("/w/loader/tokens: expected at least 1"));
   EXPECT_THAT(error_of(loader({{"random_level", 0.5}})), HasSubstr("only the order balanced"));
   EXPECT_THAT(error_of(loader({{"order", "balanced"}, {"random_level", 1.5}})),
-              StartsWith("/loader/random_level: expected a number between 0 and 1"));
+              StartsWith("/loader/random_level: expected a number from 0 to 1"));
   EXPECT_THAT(error_of({{"data", "/no/such/file"}}), StartsWith("/w/data: /no/such/file: "));
 }
 
