@@ -63,6 +63,8 @@ class ModelFactory {
   virtual bool has_shapes() const { return false; }
   /// See WorkloadFactory::samples.
   virtual std::size_t samples() const { return 0; }
+  /// True if the models' mini-batches differ in computation.
+  virtual bool steps_differ() const { return false; }
   /// See WorkloadFactory::has_accuracy.
   virtual bool has_accuracy() const { return false; }
   virtual std::vector<std::filesystem::path> input_files() const = 0;

@@ -234,6 +234,7 @@ class LanguageModelFactory final : public ModelFactory {
     };
   }
   std::size_t samples() const override { return data_->train.size(); }
+  bool steps_differ() const override { return true; }
   std::vector<std::filesystem::path> input_files() const override { return {file_}; }
 
  private:

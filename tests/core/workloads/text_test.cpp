@@ -77,6 +77,8 @@ TEST_F(TextWorkload, LearnsTheSameWhenPricedAsAnotherModel) {
   const auto large = make({{"priced_as", "bert_large"}})->make(priced.ctx, 1);
   EXPECT_EQ(train(*own, plain, 20, 0.1f), train(*large, priced, 20, 0.1f));
   EXPECT_NEAR(priced.stream.computed_s, 20 * 0.53, 1e-6);
+  EXPECT_TRUE(make(Json::object())->steps_differ());
+  EXPECT_FALSE(make({{"priced_as", "bert_large"}})->steps_differ());
 }
 
 /// Without loss of lines, an epoch of one rank takes as many mean mini-batches as it has lines.
@@ -96,6 +98,7 @@ TEST_F(TextWorkload, TheTimeOfAPricedModelFollowsTheBytesOfItsMiniBatches) {
     LoneRank first(host);
     train(*make(options)->make(first.ctx, 1), first, 1, 0.1f);
     options["values"] = false;
+    EXPECT_TRUE(make(options)->steps_differ());
     train(*make(options)->make(phantom.ctx, 1), phantom, 1, 0.1f);
     EXPECT_GT(std::abs(first.stream.computed_s / 0.53 - 1), 1e-3);
     EXPECT_EQ(first.stream.computed_s, phantom.stream.computed_s);
