@@ -7,8 +7,8 @@
 
 Each row is an epoch of configs/loading.json, with verses or with times drawn from a published distribution. The
 prediction takes only the distribution: c is the time of a worker's mini-batch, for verses the sum of their lengths.
-Workers wait for the largest of R, so they are idle for the share 1 - E[c] / E[max of R draws] of the time if mini-batches
-are drawn at random. Balanced loading saves that share.
+Workers wait for the largest of R, so they are idle for the share 1 - E[c] / E[max of R draws] of the time if
+mini-batches are drawn at random. Balanced loading saves that share.
 """
 
 import argparse
@@ -59,8 +59,8 @@ PUBLISHED = {
 
 
 def idle_share_of_quantiles(quantile, workers, pieces=100_000):
-    """1 - E[c] / E[max of `workers` draws], by the midpoint rule: the largest of n draws is below the quantile of u with
-    probability u^n."""
+    """1 - E[c] / E[max of `workers` draws], by the midpoint rule: the largest of n draws is below the quantile of u
+    with probability u^n."""
 
     def mean_of_largest(draws):
         shares = [((i / pieces) ** draws, ((i + 1) / pieces) ** draws) for i in range(pieces)]
@@ -160,10 +160,10 @@ def main():
         saved = 1 - measured["balanced"][0] / measured["random"][0]
         within &= abs(saved / predicted - 1) <= TOLERANCE
         cells = [f"{seconds:.2f} | {100 * idle:.1f} %" for seconds, idle in measured.values()]
-        print(f"| {batches} | `{world}` | {cells[0]} | {cells[1]} | {100 * saved:.1f} % | {100 * predicted:.1f} % |",
-              flush=True)
-    print(f"\n{len(lengths):,} lines of {sum(lengths) / len(lengths):.0f} bytes on average, {LINES} per worker and step, "
-          f"{steps} steps, {WORKERS} workers")
+        print(f"| {batches} | `{world}` | {cells[0]} | {cells[1]} | {100 * saved:.1f} % | "
+              f"{100 * predicted:.1f} % |", flush=True)
+    print(f"\n{len(lengths):,} lines of {sum(lengths) / len(lengths):.0f} bytes on average, {LINES} per worker and "
+          f"step, {steps} steps, {WORKERS} workers")
     if arguments.check and not within:
         sys.exit(3)
 

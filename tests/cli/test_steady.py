@@ -159,7 +159,8 @@ class UntilSteady(CommandTest):
         lines = ["a" * 10 + "%03d" % i for i in range(400)] + ["a" * 90 + "%03d" % i for i in range(100)]
         (self.folder / "lines.txt").write_text("\n".join(lines))
         for priced in ({}, {"priced_as": "transformer_base"}):
-            workload = {"name": "text", "data": "lines.txt", "batch": 1, "values": False, "loader": {"order": "balanced"}}
+            workload = {"name": "text", "data": "lines.txt", "batch": 1, "values": False}
+            workload["loader"] = {"order": "balanced"}
             for whole, short in self.run_both(algorithm="gradient_allreduce", sweep={"/workload": [workload | priced]}):
                 self.check_same(whole, short)
                 self.assertEqual(self.simulated_steps(short), STEPS)
