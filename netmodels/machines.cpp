@@ -1,9 +1,11 @@
 #include "netmodels/machines.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "core/random/philox.h"
+#include "netmodels/balanced_run_times.h"
 #include "netmodels/variation.h"
 
 namespace trigram {
@@ -39,13 +41,16 @@ class Machines final : public MachineModel {
         stragglers_(cluster.stragglers),
         skew_(cluster.skew),
         run_times_(cluster.run_times) {
+    if (cluster.run_times.order == LoaderOptions::Order::balanced)
+      balanced_.emplace(cluster.run_times, cluster.ranks());
     for (int rank = 0; rank < cluster.ranks(); ++rank)
       factors_[static_cast<std::size_t>(rank)] = worker_time_factor(cluster.worker_variation, rank);
     for (const SlowWorker& slow : cluster.slow_workers)
       factors_.at(static_cast<std::size_t>(slow.rank)) *= slow.factor;
   }
   double compute_factor(int rank, long step) const override {
-    return factors_.at(static_cast<std::size_t>(rank)) * run_times_.factor(rank, step);
+    const double drawn = balanced_ ? balanced_->factor(rank, step) : run_times_.factor(rank, step);
+    return factors_.at(static_cast<std::size_t>(rank)) * drawn;
   }
   double delay(int rank, long step) const override {
     return straggler_delay(rank, step) + skew_delay(rank, step);
@@ -69,6 +74,7 @@ class Machines final : public MachineModel {
   Stragglers stragglers_;
   Skew skew_;
   RunTimeDraws run_times_;
+  std::optional<BalancedRunTimes> balanced_;
 };
 
 }  // namespace

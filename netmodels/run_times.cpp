@@ -116,6 +116,25 @@ FieldTable<RunTimes> run_times_fields() {
                 "share of the mean time that does not depend on the lengths");
   add(Shape::published, "published", "name", &RunTimes::name, one_of<std::string>(std::move(names)),
       "name of a measured distribution");
+  using Order = LoaderOptions::Order;
+  table
+      .field("order", &RunTimes::order,
+             dumped_if(one_of<Order>({{"random", Order::random}, {"balanced", Order::balanced}}),
+                       [](Order order) { return order != Order::random; }),
+             "random: workers draw independently; balanced: the draws of an epoch are sorted, so "
+             "that in every step all workers have neighbours in the sorted list")
+      .only_where([](const RunTimes& times) { return times.kind != Shape::constant; },
+                  "has no effect here, because constant times are not drawn; remove it");
+  const auto balanced = [](const RunTimes& times) { return times.order == Order::balanced; };
+  const std::string sorts = "only the order balanced sorts draws";
+  table
+      .field("random_level", &RunTimes::random_level, number(0, 1),
+             "range of the random numbers that are added to times before they are sorted, relative "
+             "to the range of times")
+      .only_where(balanced, sorts)
+      .field("epoch_steps", &RunTimes::epoch_steps, count(1, 1 << 16),
+             "steps whose draws are sorted; later epochs repeat them")
+      .only_where(balanced, sorts);
   return table;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/config/fields.h"
 #include "core/random/philox.h"
+#include "core/workloads/loader.h"
 
 namespace trigram {
 
@@ -37,6 +38,11 @@ struct RunTimes {
   std::int64_t batch = 1;
   /// For the shape published: a name in `published_run_times`.
   std::string name;
+  /// balanced: see BalancedRunTimes, which has an epoch of `epoch_steps` steps and the noise
+  /// `random_level`.
+  LoaderOptions::Order order = LoaderOptions::Order::random;
+  double random_level = 0;
+  std::size_t epoch_steps = 1024;
 };
 
 /// Measured distributions, by name, with their sources.

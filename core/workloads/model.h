@@ -56,10 +56,15 @@ class ModelFactory {
   virtual void check_ranks(int ranks) const = 0;
   /// Creates a model whose activations are on `device`.
   virtual std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const = 0;
+  /// Returns a function whose n-th call returns the computation of the rank's n-th mini-batch, as a
+  /// multiple of the time of a profile that the model is priced as. Null if it is always 1.
+  virtual std::function<double()> make_loads(const ModelPlace& /*place*/) const { return {}; }
   /// True if the models have tensor_rows.
   virtual bool has_shapes() const { return false; }
   /// See WorkloadFactory::samples.
   virtual std::size_t samples() const { return 0; }
+  /// True if the models' mini-batches differ in computation.
+  virtual bool steps_differ() const { return false; }
   /// See WorkloadFactory::has_accuracy.
   virtual bool has_accuracy() const { return false; }
   virtual std::vector<std::filesystem::path> input_files() const = 0;

@@ -24,12 +24,16 @@ class ModelWorkloadFactory : public WorkloadFactory {
     return models_->has_shapes() ? TensorDetail::shapes : TensorDetail::lengths;
   }
   std::size_t samples() const override { return models_->samples(); }
+  bool steps_differ() const override { return models_->steps_differ(); }
   bool has_accuracy() const override { return models_->has_accuracy(); }
   std::vector<std::filesystem::path> input_files() const override { return models_->input_files(); }
 
  protected:
   std::unique_ptr<Model> make_model(Device& device, const Context& ctx, std::uint64_t seed) const {
     return models_->make(device, {ctx.world_rank, ctx.world_size, seed});
+  }
+  std::function<double()> make_loads(const ModelPlace& place) const {
+    return models_->make_loads(place);
   }
 
  private:
@@ -67,11 +71,13 @@ class PricedFactory final : public ModelWorkloadFactory {
     UntimedModel real;
     if (has_values() && !ctx.stream->mark()) real.device = std::make_unique<HostDevice>();
     real.model = make_model(real.device ? *real.device : *ctx.device, ctx, seed);
+    real.loads = make_loads({ctx.world_rank, ctx.world_size, seed});
     const std::size_t numel = real.model->numel(), batch = real.model->batch();
     if (!has_values()) real.model.reset();
     return priced_workload(ctx, adapted_.profile, numel, batch, std::move(real));
   }
   TensorDetail tensor_detail() const override { return TensorDetail::none; }
+  bool steps_differ() const override { return make_loads({}) != nullptr; }
   std::optional<std::size_t> priced_batch() const override { return adapted_.profile->batch; }
   std::vector<std::filesystem::path> input_files() const override {
     auto files = ModelWorkloadFactory::input_files();

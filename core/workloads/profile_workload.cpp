@@ -31,13 +31,13 @@ class ProfileWorkload final : public FlatWorkload {
 
   Tensor buffers() override { return buffers_; }
   void forward(Context ctx) override {
-    ahead_s_ = 0;
+    begin_mini_batch();
     run_model(ctx, [&](Device& device) { real_.model->forward(device, weights()); });
     compute(ctx, forward_s_);
   }
   /// A real model reads all weights at the end of the pass.
   void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override {
-    ahead_s_ = 0;
+    begin_mini_batch();
     for (std::size_t i = buckets().size(); i-- > 0;) {
       before(buckets()[i]);
       compute(ctx, seconds(range(i), &ProfileTensor::forward_s));
@@ -63,6 +63,10 @@ class ProfileWorkload final : public FlatWorkload {
   std::size_t batch() const override { return batch_; }
 
  private:
+  void begin_mini_batch() {
+    ahead_s_ = 0;
+    if (real_.loads) load_ = real_.loads();
+  }
   /// Seconds of one pass through a bucket's tensors.
   double seconds(const BucketRange& range, double ProfileTensor::*pass) const {
     double sum = 0;
@@ -82,17 +86,19 @@ class ProfileWorkload final : public FlatWorkload {
     pass(device);
     ahead_s_ += ctx.stream->now() - begin_s;
   }
-  /// Computes for a layer's time, minus the time that the real model has already taken for it.
+  /// Computes for a layer's time, multiplied by the mini-batch's load, minus the time that the real
+  /// model has already taken for it.
   void compute(const Context& ctx, double seconds) {
-    const double taken_s = std::min(ahead_s_, seconds);
+    const double loaded_s = load_ * seconds, taken_s = std::min(ahead_s_, loaded_s);
     ahead_s_ -= taken_s;
-    ctx.stream->compute(seconds - taken_s);
+    ctx.stream->compute(loaded_s - taken_s);
   }
 
   std::shared_ptr<const Profile> profile_;
   std::size_t batch_;
   double forward_s_;
   UntimedModel real_;
+  double load_ = 1;     // of this mini-batch
   double ahead_s_ = 0;  // seconds that the model's computation took in this mini-batch and that no
                         // layer's time has covered yet
   Tensor buffers_;      // priced as the profile's; of real length 0 if there is a real model

@@ -35,6 +35,8 @@ class WorkloadFactory {
   /// Samples that all ranks together train on in an epoch; 0 if there is no data set, and hence no
   /// epochs.
   virtual std::size_t samples() const { return 0; }
+  /// True if the steps of a worker differ in computation, because its mini-batches differ in size.
+  virtual bool steps_differ() const { return false; }
   /// True if samples have classes, so that evaluations have an accuracy beside the loss.
   virtual bool has_accuracy() const { return false; }
   /// Samples per worker and step of the model whose times are used; empty if this is the trained

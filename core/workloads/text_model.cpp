@@ -9,10 +9,10 @@
 #include "core/config/option_type.h"
 #include "core/device/host_device.h"
 #include "core/device/null_device.h"
+#include "core/workloads/loader.h"
 #include "core/workloads/model.h"
 #include "core/workloads/pricing.h"
 #include "core/workloads/registry.h"
-#include "core/workloads/sampler.h"
 #include "core/workloads/text_data.h"
 #include "core/workloads/text_network.h"
 
@@ -37,21 +37,20 @@ class LanguageModel final : public Model {
  public:
   /// `data` is shared by the ranks, read-only.
   LanguageModel(Device& device, std::shared_ptr<const TextData> data,
-                const TextArchitecture& architecture, std::size_t batch, const ModelPlace& place)
+                const TextArchitecture& architecture, Loader loader, std::uint64_t seed)
       : device_(device),
         data_(std::move(data)),
         architecture_(architecture),
-        batch_(batch),
-        seed_(place.seed),
+        seed_(seed),
         shapes_(null_, architecture, {1}),
-        sampler_(data_->train.size(), batch, place.rank, place.ranks, place.seed) {}
+        loader_(std::move(loader)) {}
 
   std::vector<std::size_t> tensor_lengths() const override { return shapes_.tensor_lengths(); }
   std::vector<std::size_t> tensor_rows() const override { return shapes_.tensor_rows(); }
   void initialise(std::span<float> weights) const override { shapes_.initialise(weights, seed_); }
   void forward(Device& device, const Tensor& weights) override {
     network_.reset();  // first, so that the next network gets its memory
-    network_ = network_of(device, data_->train, sampler_.next());
+    network_ = network_of(device, data_->train, loader_.next());
     network_->forward(device.nn(), weights);
   }
   void backward(Device& device, const Tensor& weights, const Tensor& gradients,
@@ -87,7 +86,7 @@ class LanguageModel final : public Model {
     const auto n = static_cast<double>(rows);
     return {bits(loss / n), static_cast<double>(correct) / n};
   }
-  std::size_t batch() const override { return batch_; }
+  std::size_t batch() const override { return loader_.batch(); }
 
  private:
   /// A network on `device` that holds the chosen lines.
@@ -103,11 +102,10 @@ class LanguageModel final : public Model {
   Device& device_;
   std::shared_ptr<const TextData> data_;
   TextArchitecture architecture_;
-  std::size_t batch_;
   std::uint64_t seed_;
   NullDevice null_;
   TextNetwork shapes_;  // without values; knows the tensors
-  Sampler sampler_;
+  Loader loader_;
   std::unique_ptr<TextNetwork> network_;  // of the last mini-batch
 };
 
@@ -120,6 +118,7 @@ struct TextOptions {
   bool tied = false;
   std::size_t context = 1024;
   std::size_t batch = 4;
+  std::optional<LoaderOptions> loader;
   std::string data = kBible;
   std::size_t held_out = 64;
   Pricing pricing;
@@ -145,6 +144,12 @@ FieldTable<TextOptions> text_fields() {
       .field("context", &TextOptions::context, count(1, 1 << 20),
              "the most bytes of a line, with its end; a longer line in the data is an error")
       .field("batch", &TextOptions::batch, count(1, 1 << 20), "lines per worker and step")
+      .only_where([](const TextOptions& o) { return !o.loader || !o.loader->tokens; },
+                  "the option tokens of the loader determines the lines of a mini-batch")
+      .field("loader", &TextOptions::loader, optional(nested(loader_fields())),
+             "how workers share lines of uneven lengths; with it, compute times of priced_as are "
+             "those of a mini-batch of mean length, or of `tokens` bytes, and follow the bytes of "
+             "each mini-batch")
       .field("data", &TextOptions::data, text(),
              "text file, one sample per line; default: the King James Bible of Debian's package "
              "bible-kjv-text")
@@ -167,6 +172,7 @@ class LanguageModelFactory final : public ModelFactory {
   LanguageModelFactory(const TextOptions& options, const std::string& pointer)
       : pointer_(pointer),
         batch_(options.batch),
+        loader_(options.loader),
         file_(options.data),
         data_(std::make_shared<TextData>(
             load_text(options.data, options.held_out, child(pointer, "data")))),
@@ -183,27 +189,63 @@ class LanguageModelFactory final : public ModelFactory {
                         fmt::format("expected at least {}, the bytes of the longest line of {} "
                                     "with its end, not {}",
                                     longest, options.data, options.context));
+    auto sizes = std::make_shared<std::vector<std::size_t>>();
+    for (const std::string& line : data_->train) sizes->push_back(line.size() + 1);
+    sizes_ = std::move(sizes);
+    const std::size_t largest = *std::ranges::max_element(*sizes_);
+    if (loader_ && loader_->tokens && *loader_->tokens < largest)
+      throw ConfigError(
+          child(child(pointer, "loader"), "tokens"),
+          fmt::format("expected at least {}, the bytes of the longest line of {} to train on with "
+                      "its end, not {}",
+                      largest, options.data, *loader_->tokens));
   }
 
   bool has_shapes() const override { return true; }
   bool has_accuracy() const override { return true; }
   void check_ranks(int ranks) const override {
     const std::size_t largest = data_->train.size() / static_cast<std::size_t>(ranks);
-    if (batch_ > largest)
+    if (loader_ && loader_->tokens && largest == 0)
+      throw ConfigError(child(pointer_, "data"), fmt::format("expected a line for each of {} ranks "
+                                                             "to train on, not {} lines",
+                                                             ranks, data_->train.size()));
+    if (batch_ > largest && !(loader_ && loader_->tokens))
       throw ConfigError(child(pointer_, "batch"),
                         fmt::format("expected at most {}, as {} ranks share {} lines, not {}",
                                     largest, ranks, data_->train.size(), batch_));
   }
   std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const override {
     check_ranks(place.ranks);
-    return std::make_unique<LanguageModel>(device, data_, architecture_, batch_, place);
+    return std::make_unique<LanguageModel>(device, data_, architecture_, make_loader(place),
+                                           place.seed);
+  }
+  /// The time of a profile is that of a full budget of bytes, or of lines of mean length.
+  std::function<double()> make_loads(const ModelPlace& place) const override {
+    if (!loader_) return {};
+    const auto bytes =
+        static_cast<double>(std::accumulate(sizes_->begin(), sizes_->end(), std::size_t{0}));
+    const double nominal =
+        loader_->tokens ? static_cast<double>(*loader_->tokens)
+                        : static_cast<double>(batch_) * bytes / static_cast<double>(samples());
+    return [loader = make_loader(place), sizes = sizes_, nominal]() mutable {
+      std::size_t sum = 0;
+      for (const std::uint32_t line : loader.next()) sum += (*sizes)[line];
+      return static_cast<double>(sum) / nominal;
+    };
   }
   std::size_t samples() const override { return data_->train.size(); }
+  bool steps_differ() const override { return true; }
   std::vector<std::filesystem::path> input_files() const override { return {file_}; }
 
  private:
+  Loader make_loader(const ModelPlace& place) const {
+    return {sizes_, loader_.value_or(LoaderOptions{}), batch_, place.rank, place.ranks, place.seed};
+  }
+
   std::string pointer_;
   std::size_t batch_;
+  std::optional<LoaderOptions> loader_;
+  Loader::Sizes sizes_;  // bytes of the lines to train on, with their ends
   std::filesystem::path file_;
   std::shared_ptr<const TextData> data_;
   TextArchitecture architecture_;

@@ -85,7 +85,7 @@ class RunObserver {
       : e_(e),
         workload_(workload),
         schedule_(e.schedule()),
-        steady_(make_steady_steps(e, credits)),
+        steady_(workload.steps_differ() ? nullptr : make_steady_steps(e, credits)),
         target_(make_target_quality(e)),
         summary_(rated_cycle(e), e.synchronous() || schedule_.bounds_lead),
         drawn_(e),

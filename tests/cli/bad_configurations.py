@@ -32,6 +32,11 @@ CASES = {
         experiment(cluster=changed_cluster(run_times={"kind": "lognormal"})),
         "/cluster/run_times/variation", "missing",
     ),
+    "noise beyond the range of run times": (
+        experiment(cluster=changed_cluster(
+            run_times={"kind": "lognormal", "variation": 0.1, "order": "balanced", "random_level": 2})),
+        "/cluster/run_times/random_level", "expected a number from 0 to 1, not 2",
+    ),
     "a factor without decay": (
         experiment(optimizer={"name": "sgd", "decay_factor": 0.5}),
         "/optimizer/decay_factor", 'expected "decay": "step"',

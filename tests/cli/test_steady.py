@@ -154,6 +154,17 @@ class UntilSteady(CommandTest):
             self.check_same(whole, short)
             self.assertEqual(self.simulated_steps(short), STEPS)
 
+    def test_uneven_mini_batches_make_all_steps(self) -> None:
+        """Two steps in which all lines have the same length do not mean that all later steps do."""
+        lines = ["a" * 10 + "%03d" % i for i in range(400)] + ["a" * 90 + "%03d" % i for i in range(100)]
+        (self.folder / "lines.txt").write_text("\n".join(lines))
+        for priced in ({}, {"priced_as": "transformer_base"}):
+            workload = {"name": "text", "data": "lines.txt", "batch": 1, "values": False}
+            workload["loader"] = {"order": "balanced"}
+            for whole, short in self.run_both(algorithm="gradient_allreduce", sweep={"/workload": [workload | priced]}):
+                self.check_same(whole, short)
+                self.assertEqual(self.simulated_steps(short), STEPS)
+
     def test_a_run_does_not_end_before_saved_credit_is_used_up(self) -> None:
         """A step sends about 9 MB out of each node. The saved credit lasts for many steps of equal length, and then
         runs out."""

@@ -137,6 +137,7 @@ CONTEXTS: dict[str, Json] = {
             "quantiles": [{"share": 0, "time": "1ms"}, {"share": 1, "time": "2ms"}],
         }
     },
+    "/run_times/(random_level|epoch_steps)": {"/cluster/run_times/order": "balanced"},
     "/skew/": {"/cluster/skew/largest": "5ms"},
     "/slow_workers/": {"/cluster/slow_workers": [{"rank": 1, "factor": 2}]},
     "/stragglers/": {"/cluster/stragglers": {"count": 1, "delay": "5ms"}},
@@ -191,6 +192,7 @@ CONTEXTS: dict[str, Json] = {
         "/eval_every": 1,
         "/steps": 3,
     },
+    "/workload/loader/(random_level|drop_last)": {"/workload/loader": {"order": "balanced"}},
     "/until_steady": {"/workload": "ddppo", "/steps": 40},
     "/workload/.* of (llama|diloco)_": {"/steps": 2},
     "of profile": {"/workload/path": "mine.csv"},

@@ -63,6 +63,7 @@ VALUES: dict[str, list[Any]] = {
     "/workload/context of text": [2048],
     "/workload/held_out of text": [3],
     "/workload/batch of text": [2],
+    "/workload/loader/tokens of text": [60],
     "/workload/profile of replay": ["profile:other.csv"],
     "/workload/buckets of profile": [[["second"], ["first"]]],
     **{f"/workload/buckets of {model}": [[{"first": 0, "last": tensors - 1}]] for model, tensors in MODELS.items()},

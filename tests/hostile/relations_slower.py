@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import clusters
 from algorithms import BULK
 from quantities import multiplied
-from relations import Json, Relation, with_changes, drawn_from, never_faster
+from relations import Json, Relation, Variant, changed, with_changes, drawn_from, never_faster
 
 BETWEEN = "/cluster/inter/"
 INSIDE = "/cluster/intra/"
@@ -39,6 +40,12 @@ def has_link_options(config: Json) -> bool:
 
 def has_no_transport(config: Json) -> bool:
     return has_several_nodes(config) and "transport" not in config["cluster"]
+
+
+def balanced_and_random(config: Json, rng: random.Random) -> list[Variant]:
+    times = {"kind": "lognormal", "variation": 0.5, "seed": rng.randrange(99)}
+    balanced = times | {"order": "balanced", "epoch_steps": config["steps"]}
+    return [Variant(changed(config, {"/cluster/run_times": drawn})) for drawn in (balanced, times)]
 
 
 RELATIONS = [
@@ -170,6 +177,16 @@ RELATIONS = [
         "All wait for the worker with the longest delay.",
         {"/cluster/skew": {"smallest": "20ms", "largest": "30ms"}},
         applies=lambda c: "skew" not in c["cluster"],
+    ),
+    Relation(
+        "batches dealt at random",
+        "The sum of the longest times of all steps is least if the times are sorted and cut into steps.",
+        balanced_and_random,
+        never_faster,
+        scope="equal workers that wait for all in every step",
+        draw=drawn_from([{"name": "gradient_allreduce"}], make_cluster=clusters.network),
+        tolerance=TOLERANCE,
+        tolerance_reason=TOLERANCE_REASON,
     ),
     never_faster_with(
         "slow memory",

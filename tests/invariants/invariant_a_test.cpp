@@ -82,6 +82,14 @@ TEST_P(InvariantA, LanguageModels) {
     expect_same_timing(training(data.small_workload(model), 2, 2));
 }
 
+TEST_P(InvariantA, UnevenMiniBatches) {
+  const TextFile data;
+  Json workload = data.balanced_workload("gru");
+  expect_same_timing(training(workload, 2, 2));
+  workload["priced_as"] = "vgg16";
+  expect_same_timing(training(workload, 2, 2));
+}
+
 INSTANTIATE_TEST_SUITE_P(Algorithms, InvariantA, ::testing::ValuesIn(every_algorithm()),
                          TestName{});
 

@@ -80,6 +80,12 @@ TEST_P(InvariantB, LanguageModels) {
     expect_same_weights(data.small_workload(model), 2, 2);
 }
 
+TEST_P(InvariantB, UnevenMiniBatches) {
+  if (launched() && mpi_process().size != 4) GTEST_SKIP() << "takes four ranks";
+  const TextFile data;
+  expect_same_weights(data.balanced_workload("gru"), 2, 2);
+}
+
 TEST_P(InvariantB, PricedAsAProfile) {
   expect_same_weights({{"name", "quadratic"},
                        {"dimension", 37},

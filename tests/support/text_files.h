@@ -30,6 +30,13 @@ class TextFile {
     return {{"name", "text"}, {"model", model},        {"width", 8}, {"layers", 1}, {"batch", 2},
             {"held_out", 4},  {"data", path_.string()}};
   }
+  /// The same, with balanced mini-batches of at most 60 bytes.
+  Json balanced_workload(const std::string& model) const {
+    Json workload = small_workload(model);
+    workload.erase("batch");
+    workload["loader"] = {{"order", "balanced"}, {"tokens", 60}};
+    return workload;
+  }
   static std::string lines(int count) {
     std::string text;
     for (int i = 0; i < count; ++i) {

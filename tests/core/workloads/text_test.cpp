@@ -20,6 +20,8 @@ class TextWorkload : public ::testing::Test {
                         {"batch", 4},     {"held_out", 4}, {"data", file.path().string()}};
     Json all = small;
     all.update(options);
+    for (const auto& [key, value] : options.items())
+      if (value.is_null()) all.erase(key);
     return make_workload_factory(resolve_workload(all, "", "/"), "/w");
   }
   std::string error_of(const Json& options) const {
@@ -75,6 +77,52 @@ TEST_F(TextWorkload, LearnsTheSameWhenPricedAsAnotherModel) {
   const auto large = make({{"priced_as", "bert_large"}})->make(priced.ctx, 1);
   EXPECT_EQ(train(*own, plain, 20, 0.1f), train(*large, priced, 20, 0.1f));
   EXPECT_NEAR(priced.stream.computed_s, 20 * 0.53, 1e-6);
+  EXPECT_TRUE(make(Json::object())->steps_differ());
+  EXPECT_FALSE(make({{"priced_as", "bert_large"}})->steps_differ());
+}
+
+/// Without loss of lines, an epoch of one rank takes as many mean mini-batches as it has lines.
+TEST_F(TextWorkload, TheTimeOfAPricedModelFollowsTheBytesOfItsMiniBatches) {
+  HostDevice host;
+  NullDevice null;
+  const std::size_t lines = make(Json::object())->samples();
+  ASSERT_NE(lines % 4, 0u) << "a last mini-batch should have fewer lines";
+  for (const char* order : {"random", "balanced"}) {
+    Json options = {{"priced_as", "bert_large"},
+                    {"loader", {{"order", order}, {"drop_last", false}}}};
+    LoneRank valued(host), phantom(null);
+    train(*make(options)->make(valued.ctx, 1), valued, static_cast<int>(lines / 4 + 1), 0.1f);
+    EXPECT_NEAR(valued.stream.computed_s, 0.53 * static_cast<double>(lines) / 4, 1e-6) << order;
+    // The first mini-batch takes another time, as its lines are not of mean length, and the same
+    // time if there are no values.
+    LoneRank first(host);
+    train(*make(options)->make(first.ctx, 1), first, 1, 0.1f);
+    options["values"] = false;
+    EXPECT_TRUE(make(options)->steps_differ());
+    train(*make(options)->make(phantom.ctx, 1), phantom, 1, 0.1f);
+    EXPECT_GT(std::abs(first.stream.computed_s / 0.53 - 1), 1e-3);
+    EXPECT_EQ(first.stream.computed_s, phantom.stream.computed_s);
+  }
+}
+
+/// A full budget of bytes takes the time of the profile.
+TEST_F(TextWorkload, ABudgetOfTokensBoundsTheTimeOfAStep) {
+  HostDevice host;
+  LoneRank rank(host);
+  const auto workload = make({{"priced_as", "bert_large"},
+                              {"batch", nullptr},
+                              {"loader", {{"order", "balanced"}, {"tokens", 60}}}})
+                            ->make(rank.ctx, 1);
+  workload->bucketize(0);
+  double before_s = 0;
+  for (int step = 0; step < 6; ++step) {
+    workload->forward(rank.ctx);
+    workload->backward(rank.ctx, [](Bucket&) {});
+    const double step_s = rank.stream.computed_s - before_s;
+    EXPECT_LE(step_s, 0.53 + 1e-9);
+    EXPECT_GT(step_s, 0.53 * 41 / 60);  // the longest line, which may not fit, has 19 bytes
+    before_s = rank.stream.computed_s;
+  }
 }
 
 TEST_F(TextWorkload, MistakesHavePointersAndExpectations) {
@@ -84,6 +132,14 @@ TEST_F(TextWorkload, MistakesHavePointersAndExpectations) {
   EXPECT_NO_THROW(make({{"context", 19}}));
   EXPECT_THAT(error_of({{"batch", 30}}), StartsWith("/w/batch: expected at most "));
   EXPECT_THAT(error_of({{"held_out", 1}}), HasSubstr("/held_out"));
+  const auto loader = [](const Json& options) { return Json{{"loader", options}}; };
+  EXPECT_THAT(error_of(loader({{"tokens", 9}})),
+              HasSubstr("/batch: the option tokens of the loader"));
+  const Json budget = {{"batch", nullptr}, {"loader", {{"tokens", 9}}}};
+  EXPECT_THAT(error_of(budget), StartsWith("/w/loader/tokens: expected at least 1"));
+  EXPECT_THAT(error_of(loader({{"random_level", 0.5}})), HasSubstr("only the order balanced"));
+  EXPECT_THAT(error_of(loader({{"order", "balanced"}, {"random_level", 1.5}})),
+              StartsWith("/loader/random_level: expected a number from 0 to 1"));
   EXPECT_THAT(error_of({{"data", "/no/such/file"}}), StartsWith("/w/data: /no/such/file: "));
 }
 
