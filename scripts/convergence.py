@@ -190,12 +190,14 @@ def drift(cases, text):
 
 
 class Sweep:
-    """Performs the runs of the configuration by calling the program."""
+    """Performs the runs of a configuration by calling the program."""
 
-    def __init__(self, options):
+    def __init__(self, config, options):
+        self.config = config
         self.program, self.results = os.path.abspath(options.trigram), options.results
         self.seeds = options.seeds
         self.jobs = options.jobs
+        self.force = [] if options.keep else ["--force"]
 
     def call(self, *arguments, **options):
         """Calls the program and returns its output; exits with its exit code if it fails."""
@@ -205,14 +207,14 @@ class Sweep:
         return result.stdout
 
     def run_arguments(self):
-        arguments = ["run", CONFIG, "-o", self.results]
+        arguments = ["run", self.config, "-o", self.results]
         return arguments + (["--set", f"/seed={json.dumps(self.seeds)}"] if self.seeds else [])
 
     def manifests(self):
-        """Performs all runs, even if they are already finished, and returns their manifests."""
-        self.call(*self.run_arguments(), "--force", "--jobs", self.jobs, stdout=subprocess.DEVNULL)
+        """Performs all runs, by default even if they are already finished, and returns their manifests."""
+        self.call(*self.run_arguments(), *self.force, "--jobs", self.jobs, stdout=subprocess.DEVNULL)
         planned = self.call(*self.run_arguments(), "--dry-run", stdout=subprocess.PIPE)
-        folder = self.results / CONFIG.stem
+        folder = self.results / self.config.stem
         ids = [line.split()[0] for line in planned.splitlines()]
         return [json.loads((folder / i / "manifest.json").read_text("utf-8")) for i in ids]
 
@@ -226,6 +228,7 @@ def main():
     parser.add_argument("--trigram", required=True, help="the trigram executable")
     parser.add_argument("--results", type=Path, default=Path("results"), help="folder for the results of runs")
     parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
+    parser.add_argument("--keep", action="store_true", help="use finished runs in the folder")
     parser.add_argument("--seeds", type=int, nargs="+", help="seeds, instead of those of the configuration")
     parser.add_argument("-o", "--output", type=Path, help="file to write the page to")
     parser.add_argument("--check", type=Path, metavar="FILE", help="committed page to compare with")
@@ -233,7 +236,7 @@ def main():
 
     config = json.loads(CONFIG.read_text("utf-8"))
     cases = cases_of(config)
-    sweep = Sweep(options)
+    sweep = Sweep(CONFIG, options)
     if missing := missing_algorithms(cases, sweep.algorithms()):
         sys.exit(f"no row in {CONFIG.name} for: {', '.join(missing)}; add one to its \"zip\"")
     for manifest in sweep.manifests():

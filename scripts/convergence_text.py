@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Trains the small language model with every algorithm on the same number of tokens and tabulates the losses.
+
+    scripts/convergence_text.py --trigram PROGRAM            print the page
+    scripts/convergence_text.py --trigram PROGRAM -o FILE    write the page to FILE
+
+The script performs the runs of configs/convergence_text.json; each row of its "zip" is a row of the table. It then
+compares the losses with orders that theory or publications expect, and says which hold. The exit code is 3 if an order
+does not hold that EXPECTED_MISSES does not name, or if one that it names holds.
+"""
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from convergence import BASELINE, ROOT, Sweep, aligned, as_object, row_of
+
+CONFIG = ROOT / "configs" / "convergence_text.json"
+# Orders that do not hold, by the beginning of their texts, and why.
+EXPECTED_MISSES = {}
+WITH_ERROR_FEEDBACK = ("onebit_sgd", "ef_signsgd", "topk", "powersgd", "onebit_adam")
+
+
+@dataclass
+class Case:
+    """One row: an algorithm with its settings, and how its run ended."""
+
+    algorithm: dict
+    optimizer: dict
+    note: str
+    loss: float  # of the mean model on held-out lines, in bits per byte
+    worker_loss: float  # mean over the workers' own models, in bits per byte
+
+    @property
+    def name(self):
+        return self.algorithm["name"]
+
+    @property
+    def label(self):
+        options = [f"{key} {value}" for key, value in self.algorithm.items() if key != "name"]
+        return ", ".join([f"`{self.name}`", *options])
+
+    @property
+    def rule(self):
+        return f"{self.optimizer['name']}, lr {self.optimizer['lr']:g}"
+
+
+def cases_of(config, manifests):
+    """The rows of the table, in the order of the configuration's "zip", from one run each."""
+    summaries = {json.dumps(row_of(manifest)): manifest["summary"] for manifest in manifests}
+    cases = []
+    for row in config["zip"]:
+        summary = summaries[json.dumps(row)]
+        optimizer = row.get("/optimizer", config["optimizer"])
+        cases.append(Case(as_object(row["/algorithm"]), optimizer, row.get("/description", ""),
+                          summary["eval_loss"], summary["worker_loss_mean"]))
+    return cases
+
+
+@dataclass
+class Order:
+    """An order of losses that is expected, and what the runs have."""
+
+    text: str
+    found: str
+    holds: bool
+
+
+def more_local_steps(cases):
+    """Workers that average less often end with a higher loss: local_sgd with 1 (an average in every step is
+    BASELINE), 2, 4 ... local steps."""
+    losses = [(case.algorithm.get("sync_every", 0), case.loss) for case in cases if case.name == "local_sgd"]
+    rising = sorted(losses)
+    found = ", ".join(f"{every}: {loss:.3f}" for every, loss in rising)
+    holds = len(rising) > 1 and all(a[1] < b[1] for a, b in zip(rising, rising[1:]))
+    return Order("`local_sgd`: the more steps between averages (`sync_every`), the higher the loss", found, holds)
+
+
+def error_feedback(cases, full, name):
+    """Compression with error feedback costs at most 1 %."""
+    (case,) = (case for case in cases if case.name == name and not case.note)
+    ratio = case.loss / full
+    return Order(f"`{name}`, whose compression has error feedback: within 1 % of `{BASELINE}`", f"{ratio - 1:+.1%}",
+                 abs(ratio - 1) <= 0.01)
+
+
+def mean_models(cases):
+    """The mean of the workers' models is at least as good as they are on average."""
+    worse = [case.label for case in cases if case.loss > case.worker_loss]
+    differing = sum(case.loss != case.worker_loss for case in cases)
+    return Order("The mean model's loss is at most the mean of the workers' losses",
+                 f"{differing} rows with workers that differ; not in: {', '.join(worse) or 'none'}", not worse)
+
+
+def orders(cases):
+    """The expected orders, with what the cases have."""
+    full = cases[0].loss
+    return [more_local_steps(cases), *(error_feedback(cases, full, name) for name in WITH_ERROR_FEEDBACK),
+            mean_models(cases)]
+
+
+def reason(order):
+    """Why the order does not hold, or None if it is expected to hold."""
+    return next((why for text, why in EXPECTED_MISSES.items() if order.text.startswith(text)), None)
+
+
+def problems(found):
+    """Yields a message for each order whose verdict is not the expected one."""
+    for order in found:
+        if order.holds == (reason(order) is not None):
+            yield f"{order.text}: {'holds' if order.holds else 'does not hold'}, unlike EXPECTED_MISSES; {order.found}"
+
+
+def table(cases):
+    full = cases[0].loss
+    rows = [["algorithm", "optimizer", "loss:", "over full:", "workers' mean:", "note"]]
+    for case in cases:
+        workers = "" if case.worker_loss == case.loss else f"{case.worker_loss:.3f}"
+        over = "" if case is cases[0] else f"{case.loss / full - 1:+.1%}"
+        rows.append([case.label, case.rule, f"{case.loss:.3f}", over, workers, case.note])
+    return aligned(rows)
+
+
+def orders_table(found):
+    rows = [["expected", "found", "verdict"]]
+    for order in found:
+        verdict = "holds" if order.holds else f"**does not hold**: {reason(order) or 'not explained'}"
+        rows.append([order.text, order.found, verdict])
+    return aligned(rows)
+
+
+def page(cases, config, found):
+    cluster, workload = config["cluster"], config["workload"]
+    ranks = cluster["nodes"] * cluster["workers_per_node"]
+    return f"""# Convergence on text
+
+After reading this page you know which loss every algorithm reaches on the [small language
+model](workloads.md#train-a-language-model) after the same number of samples. This command writes the page, in about
+half an hour on two cores:
+
+```
+make convergence-text
+```
+
+It runs `configs/convergence_text.json`: {ranks} workers, each with {workload["batch"]} lines per step, train for {config["steps"]} steps. Losses are
+those of the mean model on held-out lines, in bits per byte; less is better. *Over full* compares with
+`{BASELINE}` in the first row. *Workers' mean* is the mean of the losses of the workers' own models, where they
+differ. Options that the table does not name have their default values. The runs are simulated on
+{cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]} with the computation times and message sizes of `{workload["priced_as"]}`. In every step {cluster["stragglers"]["count"]} worker,
+drawn at random, is delayed by {cluster["stragglers"]["delay"]}. Each row is one run, so differences of a few tenths of a per cent may be due to the seed.
+
+{table(cases)}
+
+## Orders that are expected
+
+{orders_table(found)}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trigram", required=True, help="the trigram executable")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="folder for the results of runs")
+    parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
+    parser.add_argument("--keep", action="store_true", help="use finished runs in the folder")
+    parser.add_argument("-o", "--output", type=Path, help="file to write the page to")
+    options = parser.parse_args()
+    options.seeds = None
+
+    config = json.loads(CONFIG.read_text("utf-8"))
+    sweep = Sweep(CONFIG, options)
+    named = {as_object(row["/algorithm"])["name"] for row in config["zip"]}
+    if missing := sorted(set(sweep.algorithms()) - named):
+        sys.exit(f"no row in {CONFIG.name} for: {', '.join(missing)}; add one to its \"zip\"")
+    cases = cases_of(config, sweep.manifests())
+    found = orders(cases)
+    text = page(cases, config, found)
+    if options.output:
+        options.output.write_text(text, encoding="utf-8")
+    print(text if not options.output else options.output)
+    wrong = list(problems(found))
+    for problem in wrong:
+        print(problem, file=sys.stderr)
+    sys.exit(3 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
