@@ -18,7 +18,7 @@ constexpr double kBatch = 4, kBytes = 4.0 * 26155;
 double step_s(const Json& algorithm, double bandwidth_Bps, double slow_factor = 1) {
   Training training;
   training.algorithm = algorithm;
-  training.workload = std::string("profile:") + TRIGRAM_TEST_DATA + "/tiny_profile.csv";
+  training.workload = "profile:" TRIGRAM_TEST_DATA "/tiny_profile.csv";
   training.optimizer = {{"name", "sgd"}, {"lr", 0.05}};
   training.cluster = small_cluster(kNodes);
   training.cluster.inter.bandwidth_Bps = bandwidth_Bps;
