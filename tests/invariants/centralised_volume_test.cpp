@@ -67,8 +67,9 @@ TEST_P(CentralisedVolume, HierarchicalLocalSgd) {
          {"hierarchical", hierarchical}},
         [&](const Buckets&) {
           Traffic both = gradient_allreduce_volume(layout(), {1003}, 1, "ring", hierarchical);
+          const Layout all = layout();
           for (int average = 0; average < 2; ++average)
-            for (const Members& node : layout().nodes()) add_allreduce(both, node, 1003, "ring");
+            for (const Members& node : all.nodes()) add_allreduce(both, node, 1003, "ring");
           return both;
         },
         7);

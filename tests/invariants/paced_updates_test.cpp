@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kNodes = 4;
 constexpr double kCompute_s = 1.09e-3;  // of a mini-batch of tiny_profile.csv
-constexpr double kBatch = 4, kBytes = 4.0 * 26155;
+constexpr double kBytes = 4.0 * 26155;
+constexpr long kBatch = 4;  // samples per mini-batch
 
 /// Seconds per step in the long run.
 double step_s(const Json& algorithm, double bandwidth_Bps, double slow_factor = 1) {
@@ -50,7 +51,8 @@ TEST(PacedUpdates, DelayedStepsTakeTheLongerOfComputationAndCommunication) {
 /// A worker that has begun a mini-batch when the target is reached finishes it, so at most one
 /// mini-batch of the slowest worker is added, and half of one on average.
 TEST(PacedUpdates, WorkersAccumulateATargetBatchAtTheirOwnPace) {
-  constexpr double kTarget = 520, kSlow = 4, kBps = 1e9;
+  constexpr long kTarget = 520;
+  constexpr double kSlow = 4, kBps = 1e9;
   const double samples_per_s = kBatch / kCompute_s * (kNodes - 1 + 1 / kSlow);
   const double together_s = kTarget / samples_per_s;
   const double equal_shares_s = kTarget / (kNodes * kBatch / (kSlow * kCompute_s));
