@@ -13,7 +13,7 @@
 // that begins a mini-batch before it hears that the target is reached contributes it, too, so
 // sum_i m_i may exceed T. hivemind publishes progress in a distributed hash table and predicts when
 // the target will be reached. With `delay` 1, the average runs beside the next step and is applied
-// at its end, as hivemind's delayed parameter updates (see delayed_allreduce.cpp).
+// at its end (see delayed_allreduce.cpp).
 //
 // The average is an allreduce, or, with a codec, a scatter-reduce as in hivemind, whose shares may
 // follow the bandwidths of the workers (primitives/bandwidth_shares.h).
@@ -50,8 +50,8 @@ Exchange average_of(const Options& options, std::uint64_t seed) {
 }
 
 /// Adds up the gradients of mini-batches in `sum` until the workers together have begun the target
-/// batch. Returns the number of this worker's mini-batches.
-long accumulate_gradients(Context ctx, Run& run, const Options& options, SampleCounts& counts,
+/// batch.
+void accumulate_gradients(Context ctx, Run& run, const Options& options, SampleCounts& counts,
                           const Tensor& sum) {
   const long step = run.steps.current();
   long batches = 0;
@@ -63,7 +63,6 @@ long accumulate_gradients(Context ctx, Run& run, const Options& options, SampleC
     ++batches;
   } while (counts.begun(ctx, step) < options.target_batch);
   run.steps.record_batches(batches);
-  return batches;
 }
 
 void train(Context ctx, Run& run, const Options& options) {
