@@ -22,6 +22,7 @@ struct Options {
   CodecSpec codec{"minmax_uint8"};
   bool error_feedback = false;
   SecondPhase phase2 = SecondPhase::allgather;
+  Shares shares = Shares::equal;
 };
 
 }  // namespace

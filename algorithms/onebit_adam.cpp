@@ -26,6 +26,7 @@ struct Options {
   CodecSpec codec{"sign"};
   bool error_feedback = true;
   SecondPhase phase2 = SecondPhase::allgather;
+  Shares shares = Shares::equal;
   std::int64_t warmup_steps = 100;
   AllreduceSpec allreduce;
 };

@@ -24,6 +24,7 @@ struct Options {
   CodecSpec codec{"sign", {{"scale", "means"}}};
   bool error_feedback = true;
   SecondPhase phase2 = SecondPhase::allgather;
+  Shares shares = Shares::equal;
 };
 
 }  // namespace

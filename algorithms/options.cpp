@@ -117,6 +117,10 @@ OptionType<SecondPhase> second_phase_kind() {
       {{"direct", SecondPhase::direct}, {"allgather", SecondPhase::allgather}});
 }
 
+OptionType<Shares> shares_kind() {
+  return one_of<Shares>({{"equal", Shares::equal}, {"by_bandwidth", Shares::by_bandwidth}});
+}
+
 void require_contraction(const CodecSpec& codec, const std::string& pointer) {
   if (!is_contraction(codec))
     throw ConfigError(

@@ -19,6 +19,10 @@ OptionType<AllreduceSpec> allreduce_kind();
 OptionType<AllreduceSpec> group_allreduce_kind();
 
 OptionType<SecondPhase> second_phase_kind();
+OptionType<Shares> shares_kind();
+inline constexpr const char* kSharesDoc =
+    "Part of the vector that each worker sums: the same for all, or more for workers with faster "
+    "NICs";
 
 /// Throws ConfigError at `pointer` unless the codec is a contraction (CodecEntry::is_contraction):
 /// its error must be smaller than its input. Methods that encode the loss of a code again need
@@ -47,11 +51,22 @@ void check_coding(const Options& options, const Layout&, const std::string& poin
   if (options.error_feedback) require_contraction(options.codec, pointer + "/codec");
 }
 
-/// The fields of `coding_fields` and `SecondPhase phase2`, for a coded scatter-reduce.
+/// Adds the fields of an Options that has a `SecondPhase phase2` and a `Shares shares`. `doc`
+/// documents `phase2`.
+template <class Options>
+FieldTable<Options> with_phase_fields(FieldTable<Options> fields, const std::string& doc) {
+  return fields.field("phase2", &Options::phase2, second_phase_kind(), doc)
+      .field("shares", &Options::shares, shares_kind(), kSharesDoc)
+      .only_where([](const Options& options) { return options.phase2 == SecondPhase::direct; },
+                  "needs \"phase2\": \"direct\" beside it: around a ring every worker passes on "
+                  "all parts");
+}
+
+/// The fields of `coding_fields` and `with_phase_fields`, for a coded scatter-reduce.
 template <class Options>
 FieldTable<Options> scatter_reduce_fields(const std::string& coded) {
-  return coding_fields<Options>(coded).field(
-      "phase2", &Options::phase2, second_phase_kind(),
+  return with_phase_fields(
+      coding_fields<Options>(coded),
       "How coded means get from their owners to all workers: sent directly, or around a ring");
 }
 

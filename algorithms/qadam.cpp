@@ -28,6 +28,7 @@ struct Options {
   CodecSpec codec{"minmax_uint8"};
   bool error_feedback = false;
   SecondPhase phase2 = SecondPhase::allgather;
+  Shares shares = Shares::equal;
   std::int64_t warmup_steps = 100;
   AllreduceSpec allreduce;
 };

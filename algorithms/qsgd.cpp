@@ -24,6 +24,7 @@ struct Options {
   CodecSpec codec{"qsgd"};
   bool error_feedback = false;
   SecondPhase phase2 = SecondPhase::allgather;
+  Shares shares = Shares::equal;
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ namespace {
 struct Options {
   Execution execution;
   SecondPhase phase2 = SecondPhase::allgather;
+  Shares shares = Shares::equal;
   // These are no options for users: with another codec there would be no vote.
   CodecSpec codec{"sign", {{"scale", "one"}}};
   bool error_feedback = false;
@@ -37,9 +38,9 @@ AlgorithmEntry signsgd_majority_entry() {
        .execution_options = "OFH",
        .source = "Bernstein et al., signSGD, arXiv 1802.04434, 1810.05291"},
       train_on_coded_gradients<Options, coded_average>,
-      FieldTable<Options>{}.field("phase2", &Options::phase2, second_phase_kind(),
-                                  "How counted votes get from the ranks that count them to all "
-                                  "workers: sent directly, or around a ring"));
+      with_phase_fields(FieldTable<Options>{},
+                        "How counted votes get from the ranks that count them to all workers: sent "
+                        "directly, or around a ring"));
 }
 
 }  // namespace trigram::algorithm::signsgd_majority

@@ -24,6 +24,7 @@
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
+#include "algorithms/execution/coded_training.h"
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/local_moments.h"
 #include "algorithms/execution/steps.h"
@@ -37,6 +38,7 @@ struct Options {
   CodecSpec codec{"sign"};
   bool error_feedback = true;
   SecondPhase phase2 = SecondPhase::allgather;
+  Shares shares = Shares::equal;
   AllreduceSpec allreduce;
   std::int64_t freeze_step = 100;
   std::int64_t variance_doubling = 16;
@@ -45,7 +47,7 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const Coding coding{options.codec, options.error_feedback, run.seed, options.phase2};
+  const Coding coding = coding_of(options, run.seed);
   const auto average = across(run.execution, full_average(options.allreduce));
   const auto average_gradients = across(run.execution, coded_average(coding));
   const auto average_moved = across(run.execution, coded_average(coding));

@@ -61,7 +61,8 @@ class Steps {
   Staleness take_staleness() {
     return {stale_updates_.exchange(0), stale_sum_.exchange(0), stale_max_.exchange(0)};
   }
-  /// Records that the iteration used `batches` mini-batches of this rank instead of one.
+  /// Records that the iteration used `batches` mini-batches of this rank instead of one; 0 if the
+  /// rank computed nothing.
   void record_batches(long batches) { batches_ = batches; }
   /// Returns the number recorded since the last call, or 1, and resets it.
   long take_batches() { return std::exchange(batches_, 1); }

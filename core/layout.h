@@ -9,8 +9,9 @@ namespace trigram {
 struct Fabric {
   double nic_Bps = 12.5e9;
   int nics_per_node = 1;
-  double worker_Bps = 150e9;  // between two workers of a node
-  bool nvlink = true;         // workers of a node are connected by NVLink; false: by PCIe
+  double worker_Bps = 150e9;          // between two workers of a node
+  bool nvlink = true;                 // workers of a node are connected by NVLink; false: by PCIe
+  std::vector<double> nics_Bps = {};  // of every NIC, node by node, if NICs differ; otherwise empty
 };
 
 /// Which ranks share a node. The first rank of a node is its leader.

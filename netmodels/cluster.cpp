@@ -171,6 +171,18 @@ double Accelerator::seconds(const Cost& cost) const {
          std::max(cost.bytes / traffic_Bps(), cost.flops / arithmetic_per_s());
 }
 
+Layout Cluster::layout() const {
+  const auto workers = static_cast<int>(workers_per_node);
+  Fabric fabric{.nic_Bps = inter.bandwidth_Bps,
+                .nics_per_node = nics == Nics::per_worker ? workers : 1,
+                .worker_Bps = intra.bandwidth_Bps,
+                .nvlink = intra.kind == IntraKind::nvlink};
+  if (bandwidth_jitter > 0)
+    for (int nic = 0; nic < static_cast<int>(nodes) * fabric.nics_per_node; ++nic)
+      fabric.nics_Bps.push_back(nic_bandwidth(nic));
+  return Layout(static_cast<int>(nodes), workers, fabric);
+}
+
 double Cluster::nic_bandwidth(int index) const {
   return jittered(inter.bandwidth_Bps, *this, index, true);
 }

@@ -122,15 +122,8 @@ struct Cluster {
   std::int64_t jitter_seed = 0;
 
   /// The ranks and nodes of the cluster. The layout's fabric has the described bandwidths of NICs
-  /// and ports, before jitter.
-  Layout layout() const {
-    const auto workers = static_cast<int>(workers_per_node);
-    return Layout(static_cast<int>(nodes), workers,
-                  {.nic_Bps = inter.bandwidth_Bps,
-                   .nics_per_node = nics == Nics::per_worker ? workers : 1,
-                   .worker_Bps = intra.bandwidth_Bps,
-                   .nvlink = intra.kind == IntraKind::nvlink});
-  }
+  /// and ports, before jitter; if there is jitter, also the bandwidth of every NIC after it.
+  Layout layout() const;
   AttachedNodes attached_nodes() const { return {nodes, inter.bandwidth_Bps}; }
   int ranks() const { return static_cast<int>(nodes * workers_per_node); }
   int node_of(int rank) const { return rank / static_cast<int>(workers_per_node); }

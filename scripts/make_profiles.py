@@ -12,7 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from profiles import bert, chinchilla, ddppo, diloco, gpt, llama, lstm_alexnet, resnet, transformer, vgg  # noqa: E402
+from profiles import bert, chinchilla, convnext, ddppo, diloco, gpt, llama, lstm_alexnet, resnet, transformer, vgg  # noqa: E402
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "configs" / "profiles"
 
@@ -31,6 +31,7 @@ MODELS = (
     chinchilla.diloco_10b,
     chinchilla.diloco_100b,
     ddppo.ddppo,
+    convnext.convnext_large,
     diloco.diloco_measured,
     diloco.diloco_measured_ddp,
 )

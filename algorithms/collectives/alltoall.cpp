@@ -5,41 +5,34 @@
 
 namespace trigram {
 
-namespace {
-
-/// Every rank sends `outgoing(j)` to each other rank j and receives `incoming(j)` from it, all in
-/// one batch.
-template <class Outgoing, class Incoming>
-void exchange_with_all(Context ctx, const Outgoing& outgoing, const Incoming& incoming) {
+void direct_alltoall_and_allgather(Context ctx, std::span<const Tensor> send,
+                                   std::span<const Tensor> recv, std::span<const Tensor> parts) {
   const int P = ctx.size(), rank = ctx.rank();
+  const auto self = static_cast<std::size_t>(rank);
+  if (!send.empty()) ctx.device->copy(recv[self], send[self]);
   if (P == 1) return;
   std::vector<Transfer> batch;
+  const auto exchange = [&](const Tensor& outgoing, int next, const Tensor& incoming,
+                            int previous) {
+    batch.push_back({Transfer::recv, incoming, previous, TrafficClass::all_to_all});
+    batch.push_back({Transfer::send, outgoing, next, TrafficClass::all_to_all});
+  };
   // Each rank starts with a different peer, so that not all ranks send to the same rank first.
   for (int i = 1; i < P; ++i) {
     const int next = (rank + i) % P, previous = (rank - i + P) % P;
-    batch.push_back({Transfer::recv, incoming(static_cast<std::size_t>(previous)), previous,
-                     TrafficClass::all_to_all});
-    batch.push_back(
-        {Transfer::send, outgoing(static_cast<std::size_t>(next)), next, TrafficClass::all_to_all});
+    const auto to = static_cast<std::size_t>(next), from = static_cast<std::size_t>(previous);
+    if (!send.empty()) exchange(send[to], next, recv[from], previous);
+    if (!parts.empty()) exchange(parts[self], next, parts[from], previous);
   }
   transfer_at_once(ctx, batch, TrafficClass::all_to_all);
 }
 
-}  // namespace
-
 void direct_alltoall(Context ctx, std::span<const Tensor> send, std::span<const Tensor> recv) {
-  const auto self = static_cast<std::size_t>(ctx.rank());
-  ctx.device->copy(recv[self], send[self]);
-  exchange_with_all(
-      ctx, [&](std::size_t j) -> const Tensor& { return send[j]; },
-      [&](std::size_t j) -> const Tensor& { return recv[j]; });
+  direct_alltoall_and_allgather(ctx, send, recv, {});
 }
 
 void direct_allgather(Context ctx, std::span<const Tensor> parts) {
-  const Tensor& mine = parts[static_cast<std::size_t>(ctx.rank())];
-  exchange_with_all(
-      ctx, [&](std::size_t) -> const Tensor& { return mine; },
-      [&](std::size_t j) -> const Tensor& { return parts[j]; });
+  direct_alltoall_and_allgather(ctx, {}, {}, parts);
 }
 
 }  // namespace trigram

@@ -116,5 +116,9 @@ void pipelined_reduce(Context ctx, std::span<const Tensor> pieces, Reduce op, in
 /// sends and receives: a + (P-1) n b, where n is the longest tensor. The rank's own tensor is
 /// copied.
 void direct_alltoall(Context ctx, std::span<const Tensor> send, std::span<const Tensor> recv);
+/// A direct_alltoall of `send` and `recv` and a direct_allgather of `parts` in one batch, so that
+/// both share the links. Either may be left out, by empty lists, on all ranks alike.
+void direct_alltoall_and_allgather(Context ctx, std::span<const Tensor> send,
+                                   std::span<const Tensor> recv, std::span<const Tensor> parts);
 
 }  // namespace trigram

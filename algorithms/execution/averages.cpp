@@ -3,20 +3,42 @@
 #include <map>
 #include <memory>
 
+#include "algorithms/primitives/bandwidth_shares.h"
+
 namespace trigram {
 namespace {
 
+Feedback zero_residuals(Context c, const Tensor& x) { return {c, x}; }
+
 /// Calls `average` with a codec and, if the coding has error feedback, with the residuals of the
-/// bucket. Only one stream may run the exchange.
-template <class Average>
-Exchange coded(const Coding& coding, const Average& average) {
+/// bucket, which `residuals_for` creates. Only one stream may run the exchange.
+template <class Average, class ResidualsFor = decltype(&zero_residuals)>
+Exchange coded(const Coding& coding, const Average& average,
+               const ResidualsFor& residuals_for = zero_residuals) {
   const auto residuals = std::make_shared<std::map<int, Feedback>>();  // by bucket
-  return [coding, residuals, average](Context c, const Tensor& x, Slot slot) {
+  return [coding, residuals, average, residuals_for](Context c, const Tensor& x, Slot slot) {
     const auto codec = c.device->codec(coding.codec, codec_key(c, coding.seed, slot));
-    const Feedback* feedback = nullptr;
-    if (coding.error_feedback) feedback = &residuals->try_emplace(slot.bucket, c, x).first->second;
-    average(c, x, *codec, feedback);
+    if (!coding.error_feedback) return average(c, x, *codec, nullptr);
+    auto found = residuals->find(slot.bucket);
+    if (found == residuals->end())
+      found = residuals->emplace(slot.bucket, residuals_for(c, x)).first;
+    average(c, x, *codec, &found->second);
   };
+}
+
+Exchange average_by_bandwidth(const Coding& coding) {
+  // All exchanges of a run are among the same ranks, so the shares are computed once.
+  const auto known = std::make_shared<std::vector<double>>();
+  const auto shares = [known](Context c) -> const std::vector<double>& {
+    if (known->empty()) *known = shares_by_bandwidth(bandwidths_of(c)).shares;
+    return *known;
+  };
+  return coded(
+      coding,
+      [shares](Context c, const Tensor& x, Codec& codec, const Feedback* feedback) {
+        c_lp_s_by_share(c, x, codec, shares(c), feedback);
+      },
+      [shares](Context c, const Tensor& x) { return feedback_by_share(c, x, shares(c)); });
 }
 
 }  // namespace
@@ -26,6 +48,7 @@ Exchange full_average(const AllreduceSpec& algorithm) {
 }
 
 Exchange coded_average(const Coding& coding) {
+  if (coding.shares == Shares::by_bandwidth) return average_by_bandwidth(coding);
   return coded(coding, [phase2 = coding.phase2](Context c, const Tensor& x, Codec& codec,
                                                 const Feedback* feedback) {
     c_lp_s(c, x, codec, phase2, feedback);

@@ -14,13 +14,16 @@ struct Coding {
   CodecSpec codec;
   bool error_feedback = false;
   std::uint64_t seed = 0;
-  SecondPhase phase2 = SecondPhase::allgather;  // only for the coded scatter-reduce
+  // Only for the coded scatter-reduce. Shares by bandwidth need the second phase `direct`.
+  SecondPhase phase2 = SecondPhase::allgather;
+  Shares shares = Shares::equal;
 };
 
 /// Averages by an allreduce (`c_fp_s`).
 Exchange full_average(const AllreduceSpec& algorithm);
 
-/// Averages by a coded scatter-reduce (`c_lp_s`).
+/// Averages by a coded scatter-reduce (`c_lp_s`, or `c_lp_s_by_share` with the shares of
+/// bandwidth_shares.h).
 Exchange coded_average(const Coding& coding);
 
 /// Averages by sending every rank's code to every rank (`c_lp_gather`).

@@ -32,7 +32,10 @@ void train_on_moments(Context ctx, Run& run, long warmup_steps, WarmUp warm_up,
 template <class Options>
 Coding coding_of(const Options& options, std::uint64_t seed) {
   Coding coding{options.codec, options.error_feedback, seed};
-  if constexpr (requires { options.phase2; }) coding.phase2 = options.phase2;
+  if constexpr (requires { options.phase2; }) {
+    coding.phase2 = options.phase2;
+    coding.shares = options.shares;
+  }
   return coding;
 }
 

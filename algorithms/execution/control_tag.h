@@ -17,6 +17,8 @@ enum ControlTag : int {
   kUnfoldTag,      // FusionBuffer's allreduce: back to the folded rank
   kTimesTag,       // DropCompute: measured times, to rank 0
   kThresholdTag,   // DropCompute: the threshold, from rank 0
+  kRoundTag,       // FedAvg: the end of a round, to workers that are in neither this nor the next
+  kSamplesTag,     // SampleCounts: samples that a rank begins to process, or that it begins no more
   kNegotiationRound0 = 64,  // FusionBuffer's allreduce: + round
   kAgreementRound0 = 128,   // agree(): + round
 };

@@ -67,6 +67,14 @@ Exchange hierarchical(Exchange exchange, std::size_t segment_bytes) {
   };
 }
 
+Exchange inside_nodes(const Execution& execution, Exchange exchange) {
+  Exchange inside = [exchange = std::move(exchange)](Context ctx, const Tensor& x, Slot slot) {
+    Subset node(*ctx.comm, ctx.layout->node_members(ctx.world_rank));
+    exchange(ctx.with(node), x, slot);
+  };
+  return execution.synchronize ? synchronized(std::move(inside)) : inside;
+}
+
 Exchange across(const Execution& execution, Exchange exchange) {
   if (execution.hierarchical) exchange = hierarchical(std::move(exchange), execution.segment_bytes);
   return execution.synchronize ? synchronized(std::move(exchange)) : exchange;

@@ -29,6 +29,10 @@ Exchange among_leaders(Exchange exchange, std::size_t segment_bytes);
 /// The third phase of `hierarchical`.
 Exchange from_leader(std::size_t segment_bytes);
 
+/// `exchange` among the workers of each node, followed by a wait of the host if `synchronize` is
+/// set.
+Exchange inside_nodes(const Execution& execution, Exchange exchange);
+
 /// `exchange` as the options in `execution` demand: made hierarchical if `hierarchical` is set, and
 /// followed by a wait of the host if `synchronize` is set.
 Exchange across(const Execution& execution, Exchange exchange);

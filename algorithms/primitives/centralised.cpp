@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "algorithms/collectives/point_to_point.h"
+#include "algorithms/primitives/bandwidth_shares.h"
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {
@@ -43,6 +44,67 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2,
   if (phase2 == SecondPhase::direct) direct_allgather(ctx, merged);
   else ring_allgather(ctx, merged);
   codec.decode_each(chunks, merged);
+}
+
+namespace {
+
+/// A segment of the vector in `c_lp_s_by_share`, cut into the chunks of the ranks.
+struct Segment {
+  Segment(Context ctx, const Tensor& x, Codec& codec, std::span<const double> shares)
+      : chunks(parts_by_share(x, shares)) {
+    const Tensor& own = chunks[static_cast<std::size_t>(ctx.rank())];
+    for (const Tensor& chunk : chunks) {
+      outgoing.push_back(codec.empty_wire(*ctx.device, chunk));
+      incoming.push_back(codec.empty_wire(*ctx.device, own));
+    }
+  }
+  std::vector<Tensor> chunks;
+  // The codes of the rank's own chunks and, after the mean is encoded, the codes of the means.
+  std::vector<Tensor> outgoing;
+  std::vector<Tensor> incoming;  // codes of all ranks for the rank's own chunk
+};
+
+}  // namespace
+
+void c_lp_s_by_share(Context ctx, const Tensor& x, Codec& codec, std::span<const double> shares,
+                     const Feedback* feedback) {
+  if (ctx.size() == 1) return;
+  const auto self = static_cast<std::size_t>(ctx.rank());
+  Device& device = *ctx.device;
+  std::vector<Segment> segments;
+  for (const Tensor& segment : parts(x, kScatterSegments))
+    segments.emplace_back(ctx, segment, codec, shares);
+  std::vector<Tensor> residuals;  // of the ranks' own codes, by segment
+  if (feedback) residuals = parts(feedback->worker, kScatterSegments);
+  std::size_t summed_numel = 0;  // elements that this rank has averaged
+  for (std::size_t s = 0; s <= kScatterSegments; ++s) {
+    Segment* const next = s < kScatterSegments ? &segments[s] : nullptr;
+    Segment* const summed = s > 0 ? &segments[s - 1] : nullptr;
+    if (next)
+      encode(device, codec, next->outgoing, next->chunks,
+             feedback ? parts_by_share(residuals[s], shares) : std::vector<Tensor>{});
+    direct_alltoall_and_allgather(ctx, next ? next->outgoing : std::vector<Tensor>{},
+                                  next ? next->incoming : std::vector<Tensor>{},
+                                  summed ? summed->outgoing : std::vector<Tensor>{});
+    if (summed) codec.decode_each(summed->chunks, summed->outgoing);
+    if (!next) break;
+    const Tensor& own = next->chunks[self];
+    Tensor residual;
+    if (feedback) residual = feedback->server.slice(summed_numel, own.numel(), own.priced_numel());
+    codec.encode_mean(device, next->outgoing[self], next->incoming, own,
+                      feedback ? &residual : nullptr);
+    summed_numel += own.numel();
+  }
+}
+
+Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double> shares) {
+  std::size_t numel = 0, priced_numel = 0;
+  for (const Tensor& segment : parts(x, kScatterSegments)) {
+    const Tensor own = parts_by_share(segment, shares)[static_cast<std::size_t>(ctx.rank())];
+    numel += own.numel();
+    priced_numel += own.priced_numel();
+  }
+  return Feedback(ctx, x, x.slice(0, numel, priced_numel));
 }
 
 void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {

@@ -34,6 +34,9 @@ struct Feedback {
   Tensor worker, server;
   /// Residuals of zero for `x`, if it is averaged over the ranks of ctx.comm.
   Feedback(Context ctx, const Tensor& x);
+  /// The same for a rank whose part is not `x.part(rank, size)` but as long as `own`.
+  Feedback(Context ctx, const Tensor& x, const Tensor& own)
+      : worker(ctx.device->zeros_like(x)), server(ctx.device->zeros_like(own)) {}
 };
 
 inline void ErrorFeedback::encode(const Tensor& wire, const Tensor& x) {
@@ -41,8 +44,8 @@ inline void ErrorFeedback::encode(const Tensor& wire, const Tensor& x) {
 }
 
 inline Feedback::Feedback(Context ctx, const Tensor& x)
-    : worker(ctx.device->zeros_like(x)),
-      server(ctx.device->zeros_like(
-          x.part(static_cast<std::size_t>(ctx.rank()), static_cast<std::size_t>(ctx.size())))) {}
+    : Feedback(ctx, x,
+               x.part(static_cast<std::size_t>(ctx.rank()), static_cast<std::size_t>(ctx.size()))) {
+}
 
 }  // namespace trigram

@@ -37,6 +37,21 @@ enum class SecondPhase { direct, allgather };
 void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2 = SecondPhase::allgather,
             const Feedback* feedback = nullptr);
 
+/// How much of a vector each rank averages as the owner of a chunk: the same for all, or shares by
+/// the bandwidths of the ranks' NICs (bandwidth_shares.h).
+enum class Shares { equal, by_bandwidth };
+
+/// A scatter-reduce as in `c_lp_s` in which rank i owns the share `shares[i]` of x, and both phases
+/// run at the same time: x is cut into kScatterSegments segments, and while the chunks of one
+/// segment go to their owners, the means of the segment before go to all ranks directly. So the
+/// receiving side of owners and the sending side of other ranks are busy together, as the model of
+/// bandwidth_shares.h assumes. The sums are again in rank order.
+void c_lp_s_by_share(Context ctx, const Tensor& x, Codec& codec, std::span<const double> shares,
+                     const Feedback* feedback = nullptr);
+inline constexpr std::size_t kScatterSegments = 16;
+/// The residuals for `c_lp_s_by_share`.
+Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double> shares);
+
 /// x = the mean of all Q(x_j), for small codes that cannot be added up, such as sparse ones: every
 /// rank's code goes to every rank, (P-1) C bytes, and every rank decodes them in rank order.
 /// `feedback` applies to the rank's own code.

@@ -16,6 +16,7 @@ EXPECTED = {  # experiment: its axes, in any order
     "bert_large_latency": {LATENCY},
     "convergence_bagua": {"/workload/priced_as"},
     "convergence_wagma": set(),
+    "continents": {"/cluster/topology"},
     "cross_region": set(),
     "diloco_measured": {RATE},
     "diloco_measured_ddp": {RATE},

@@ -92,11 +92,12 @@ class StepRecorder {
   void end(long step) {
     raw_.stream->synchronize();  // so that operations count in the step that issued them
     const double now_s = raw_.stream->now();
+    const long batches = steps_.take_batches();
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                   .spent = meter_->counters() - before_,
-                  .loss = trains_ ? workload_->loss() : 0,
+                  .loss = trains_ && batches > 0 ? workload_->loss() : 0,
                   .staleness = steps_.take_staleness(),
-                  .batches = steps_.take_batches(),
+                  .batches = batches,
                   .trains = trains_};
     if (trains_ && workload_->learns() && !std::isfinite(done.loss))
       throw std::runtime_error(

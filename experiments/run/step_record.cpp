@@ -34,7 +34,7 @@ Counters operator*(long times, const Counters& counters) {
 StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_time_s) {
   StepRecord record;
   record.step = step;
-  double count = 0;
+  double count = 0, losses = 0;
   Counters trained;
   for (const RankStep& r : ranks) {
     record.end_s.push_back(r.end_s);
@@ -47,10 +47,12 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
     ++count;
     trained = trained + r.spent;
     record.time_s = std::max(record.time_s, r.end_s);
+    if (r.batches == 0) continue;
+    ++losses;
     record.loss += r.loss;
   }
   record.step_s = record.time_s - previous_time_s;
-  record.loss /= count;
+  record.loss /= losses;
   record.mean.compute_s = trained.compute_s / count;
   record.mean.communication_s = trained.communication_s / count;
   record.mean.exposed_s = trained.exposed_s / count;

@@ -17,7 +17,7 @@ struct RankStep {
   Counters spent;    // in this step alone
   double loss = 0;   // NaN for a phantom workload
   Steps::Staleness staleness;
-  long batches = 1;    // mini-batches that the rank took
+  long batches = 1;    // mini-batches that the rank took; if none, there is no loss
   bool trains = true;  // false for a server that does not train
 };
 
@@ -40,7 +40,7 @@ struct StepRecord {
   /// Traffic that arrived from the start until time_s, by sending rank; empty in real time.
   std::vector<Counters> arrived;
   std::vector<StepCounts> completed;  // by rank, until time_s; empty if ranks wait for each other
-  double loss = 0;                    // mean over the ranks that train
+  double loss = 0;                    // mean over the ranks that took a mini-batch
   Steps::Staleness staleness;
   std::optional<Evaluation> evaluation;
 };

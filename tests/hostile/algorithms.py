@@ -16,7 +16,9 @@ BULK: list[Json] = [
     {"name": "gradient_allreduce", "allreduce": "double_tree"},
     {"name": "gradient_allreduce", "allreduce": {"name": "ring", "channels": 2}},
     {"name": "half_precision_allreduce"},
+    {"name": "delayed_allreduce"},
     {"name": "local_sgd", "sync_every": 2},
+    {"name": "hierarchical_local_sgd", "node_every": 1, "all_every": 2},
     {"name": "post_local_sgd", "switch_step": 2, "sync_every": 2},
     {"name": "slowmo", "sync_every": 2},
     {"name": "bmuf", "sync_every": 2},
@@ -69,6 +71,7 @@ TIMING_DEPENDENT: list[Json] = [
     {"name": "dsgd_aau"},
     {"name": "swarm_sgd", "local_steps": 1},
     {"name": "dropcompute", "micro_batches": 3, "profile_steps": 2},
+    {"name": "dedloc", "target_batch": 16},
 ]
 HIERARCHICAL = {a["name"] for a in BULK + PEERS}
 BUCKETED = {

@@ -64,6 +64,15 @@ CONTEXTS: dict[str, Json] = {
         "/workload/values": False,
     },
     "/phase2": {"/algorithm/hierarchical": False},
+    "/shares": {"/algorithm/hierarchical": False, "/cluster/bandwidth_jitter": 0.5},
+    "/shares of (?!dedloc)": {"/algorithm/phase2": "direct"},
+    "/shares of dedloc": {"/algorithm/codec": "fp16"},
+    "of dedloc": {"/algorithm/target_batch": 16},
+    "/(node_every|all_every)|of hierarchical_local": {"/algorithm/node_every": 2, "/algorithm/all_every": 2},
+    "of fedavg": {"/algorithm/sync_every": 2},
+    # NCCL chooses by the layout's speeds if all workers take part.
+    "allreduce/.* of fedavg of nccl": {"/algorithm/fraction": 1},
+    "allreduce/.* of hierarchical_local_sgd of nccl": {"/algorithm/hierarchical": False},
     # Vectors that are longer than segments and slices. They have no values, which saves time and memory.
     "allreduce/(segment|slice)": {"/workload/dimension": 4096, "/workload/values": False},
     "allreduce/segment of powersgd": {"/workload": {"name": "ddppo"}, "/steps": 2},

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "algorithms/peers/random_workers.h"
 #include "tests/oracles/algorithm_volume.h"
 #include "tests/support/expect_volume.h"
 
@@ -51,6 +54,61 @@ TEST_P(CentralisedVolume, ElasticAverages) {
                                              hierarchical);
           },
           steps);
+}
+
+/// Models are averaged inside nodes after steps 2 and 4, and over all nodes after step 6. Between
+/// nodes, m of them, each node sends 2 (m - 1)/m of the model in six steps.
+TEST_P(CentralisedVolume, HierarchicalLocalSgd) {
+  for (const bool hierarchical : {false, true})
+    check(
+        {{"name", "hierarchical_local_sgd"},
+         {"node_every", 2},
+         {"all_every", 3},
+         {"hierarchical", hierarchical}},
+        [&](const Buckets&) {
+          Traffic both = gradient_allreduce_volume(layout(), {1003}, 1, "ring", hierarchical);
+          const Layout all = layout();
+          for (int average = 0; average < 2; ++average)
+            for (const Members& node : all.nodes()) add_allreduce(both, node, 1003, "ring");
+          return both;
+        },
+        7);
+}
+
+/// The gradients of every step are averaged, those of the last steps for nothing.
+TEST_P(CentralisedVolume, DelaysDoNotChangeTheVolumeOfAnAllreduce) {
+  const auto allreduce = [](Traffic& t, const Members& members, auto n) {
+    add_allreduce(t, members, n, "ring");
+  };
+  for (const int delay : {0, 1, 5})
+    check_exchange({{"name", "delayed_allreduce"}, {"delay", delay}}, allreduce);
+  for (const int delay : {0, 1})
+    check_exchange({{"name", "dedloc"}, {"target_batch", 20}, {"delay", delay}}, allreduce);
+}
+
+/// After every second of six steps, three workers at most average the model, and after the last
+/// step all workers get it. The workers that need the model get it from the workers of the round in
+/// turns.
+TEST_P(CentralisedVolume, FederatedAverages) {
+  const int P = layout().ranks(), m = std::min(3, P);
+  check(
+      {{"name", "fedavg"}, {"fraction", static_cast<double>(m) / P}, {"sync_every", 2}},
+      [&](const Buckets&) {
+        Traffic traffic(layout());
+        for (long round = 0; round < 3; ++round) {
+          const Members drawn = random_workers(7, round, m, P);
+          const Members next = random_workers(7, round + 1, round == 2 ? P : m, P);
+          add_allreduce(traffic, drawn, 1003, "ring");
+          std::size_t turn = 0;
+          for (int rank = 0; rank < P; ++rank) {
+            if (std::ranges::count(drawn, rank)) continue;
+            const int source = drawn[turn++ % drawn.size()];
+            if (std::ranges::count(next, rank)) traffic.send(source, rank, 1, 4 * 1003);
+          }
+        }
+        return traffic;
+      },
+      6);
 }
 
 /// Gradients are averaged in buckets in the first two steps. Then the whole model is averaged after
@@ -227,6 +285,17 @@ TEST_P(CentralisedVolume, CodedScatterReduce) {
                  scatter_reduce("sign", "direct"));
   check_exchange({{"name", "qadam"}, {"warmup_steps", 0}, {"phase2", "direct"}},
                  scatter_reduce("minmax_uint8", "direct"));
+  // In segments, whose codes have as many bytes together.
+  check_exchange({{"name", "qsgd"},
+                  {"codec", "fp16"},
+                  {"phase2", "direct"},
+                  {"shares", "by_bandwidth"},
+                  {"bucket", "0B"}},
+                 [](Traffic& t, const Members& members, std::uint64_t n) {
+                   for (std::uint64_t s = 0; s < 16; ++s)
+                     add_compressed_scatter_reduce(t, members, n * (s + 1) / 16 - n * s / 16,
+                                                   code_bytes("fp16"), "direct");
+                 });
 }
 
 /// In the first and the third of three steps before the freeze, the variance is updated at full

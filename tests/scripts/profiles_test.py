@@ -20,6 +20,7 @@ PUBLISHED = {
     "llama_1b": (1_235_814_400, 16 * 9 + 2),  # safetensors of meta-llama/Llama-3.2-1B
     "llama_8b": (8_030_261_248, 32 * 9 + 3),  # safetensors of meta-llama/Llama-3.1-8B
     "ddppo": (8_476_421, 80),  # WAGMA-SGD
+    "convnext_large": (197_767_336, 344),  # torchvision's documentation; layers of facebookresearch/ConvNeXt
     "diloco_measured": (30_846_720, 57),  # Adnan082/diloco-measured
 }
 

@@ -66,6 +66,12 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                           {"synchronize", true}});
   a.add_both("", {{"name", "bytegrad"}});
   a.add_choices("bytegrad", "phase2", {"direct"});
+  a.add("_by_bandwidth", {{"name", "bytegrad"}, {"phase2", "direct"}, {"shares", "by_bandwidth"}});
+  for (const int delay : {0, 2})
+    a.add_both("_" + std::to_string(delay), {{"name", "delayed_allreduce"}, {"delay", delay}});
+  a.add_both("", {{"name", "hierarchical_local_sgd"}, {"node_every", 1}, {"all_every", 2}});
+  a.add("", {{"name", "fedavg"}, {"fraction", 0.5}, {"sync_every", 1}});
+  a.add("_all", {{"name", "fedavg"}, {"fraction", 1}, {"sync_every", 2}, {"bucket", "50B"}});
   a.add_choices("half_precision_allreduce", "format", {"fp16", "bf16"});
   a.add_both("", {{"name", "qsgd"}});
   a.add("_elias",
@@ -143,6 +149,8 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
 
 std::vector<NamedAlgorithm> every_algorithm() {
   NamedAlgorithms a{.all = deterministic_algorithms()};
+  a.add("", {{"name", "dedloc"}, {"target_batch", 8}});
+  a.add("_delayed", {{"name", "dedloc"}, {"target_batch", 8}, {"delay", 1}, {"codec", "fp16"}});
   a.add("_given", {{"name", "dropcompute"}, {"micro_batches", 3}, {"threshold", "200us"}});
   a.add("_by_steps", {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}});
   a.add("_by_time", {{"name", "async_model_average"}, {"interval", "100us"}});

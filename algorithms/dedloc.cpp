@@ -1,0 +1,120 @@
+// DeDLOC: workers accumulate gradients at their own pace until all of them together have a target
+// batch (Diskin et al., arXiv 2106.10207; learning-at-home/hivemind,
+// hivemind/optim/progress_tracker.py and grad_averager.py).
+//
+//   x = x - lr U(sum_i m_i g_i / sum_i m_i)
+//
+// m_i is the number of samples that worker i has processed since the last step, and g_i the mean of
+// their gradients. A step ends when sum_i m_i has reached the target T. So the update is that of
+// one worker with the same samples, whatever the speeds of the workers: with v_i samples per second
+// a step takes T / sum_i v_i and the average, where equal shares would take T / (P min v_i).
+//
+// Workers count a mini-batch when they begin it, and tell each other by control messages. A worker
+// that begins a mini-batch before it hears that the target is reached contributes it, too, so
+// sum_i m_i may exceed T. hivemind publishes progress in a distributed hash table and predicts when
+// the target will be reached. With `delay` 1, the average runs beside the next step and is applied
+// at its end (see delayed_allreduce.cpp).
+//
+// The average is an allreduce, or, with a codec, a scatter-reduce as in hivemind, whose shares may
+// follow the bandwidths of the workers (primitives/bandwidth_shares.h).
+//
+// Messages and bytes per rank and iteration, for S bytes of gradient and a ring: 2(P-1) messages
+// per bucket, 2(P-1)/P S bytes; with a codec the same with C instead of S. P-1 control messages per
+// mini-batch, and P-1 per step. Memory: one model, and with a delay two more.
+
+#include "algorithms/asynchronous/sample_counts.h"
+#include "algorithms/entries.h"
+#include "algorithms/execution/averages.h"
+#include "algorithms/execution/delayed_updates.h"
+#include "algorithms/execution/steps.h"
+#include "algorithms/options.h"
+
+namespace trigram::algorithm::dedloc {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t target_batch = 4096;
+  std::int64_t delay = 0;
+  std::optional<CodecSpec> codec;
+  Shares shares = Shares::equal;
+  AllreduceSpec allreduce;
+};
+
+Exchange average_of(const Options& options, std::uint64_t seed) {
+  if (!options.codec) return full_average(options.allreduce);
+  return coded_average({.codec = *options.codec,
+                        .seed = seed,
+                        .phase2 = SecondPhase::direct,
+                        .shares = options.shares});
+}
+
+/// Adds up the gradients of mini-batches in `sum` until the workers together have begun the target
+/// batch.
+void accumulate_gradients(Context ctx, Run& run, const Options& options, SampleCounts& counts,
+                          const Tensor& sum) {
+  const long step = run.steps.current();
+  long batches = 0;
+  do {
+    counts.begin(ctx, step, static_cast<std::int64_t>(run.workload.batch()));
+    compute_gradients(ctx, run);
+    ctx.device->axpby(1, run.workload.gradients(), batches == 0 ? 0 : 1, sum);
+    ctx.stream->synchronize();
+    ++batches;
+  } while (counts.begun(ctx, step) < options.target_batch);
+  run.steps.record_batches(batches);
+}
+
+void train(Context ctx, Run& run, const Options& options) {
+  DelayedUpdates updates(ctx, run, options.delay, average_of(options, run.seed));
+  SampleCounts counts;
+  const Tensor sum = ctx.device->empty_like(run.workload.gradients());
+  for (long t : run.steps) {
+    accumulate_gradients(ctx, run, options, counts, sum);
+    // The exchange divides by P, and the gradient of a mini-batch is a mean over its batch.
+    const double weight = static_cast<double>(run.workload.batch()) * ctx.world_size /
+                          static_cast<double>(counts.total(ctx, t));
+    ctx.device->axpby(static_cast<float>(weight), sum, 0, run.workload.gradients());
+    updates.begin(ctx, run);
+    updates.apply(ctx, run);
+  }
+  updates.finish(ctx);
+}
+
+/// Time decides how many mini-batches a worker contributes, but not which messages it sends.
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.first_step = options.delay, .exact = false}};
+}
+
+}  // namespace
+
+AlgorithmEntry dedloc_entry() {
+  return algorithm_entry(
+      {.name = "dedloc",
+       .doc =
+           "Synchronous SGD whose workers accumulate gradients, each at its own pace, until they "
+           "have a target batch together",
+       .trigram = kSyncFullPrecisionCentralised,
+       .trigram_with_codec = kSyncLowPrecisionCentralised,
+       .execution_options = "FH",
+       .source = "Diskin et al., DeDLOC, arXiv 2106.10207"},
+      train,
+      FieldTable<Options>{}
+          .field("target_batch", &Options::target_batch, integer(1, 1 << 30),
+                 "T: samples of all workers together per step; every worker makes at least one "
+                 "mini-batch")
+          .field("delay", &Options::delay, integer(0, 1),
+                 "1: gradients are averaged during the next step and applied at its end")
+          .field("codec", &Options::codec, optional_codec_kind(),
+                 "Codec of the gradients in a scatter-reduce, such as fp16; none: an allreduce at "
+                 "full precision")
+          .field("shares", &Options::shares, shares_kind(), kSharesDoc)
+          .only_where([](const Options& options) { return options.codec.has_value(); },
+                      "needs a codec beside it: only a scatter-reduce has shares")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
+          .only_where([](const Options& options) { return !options.codec; },
+                      "has no effect beside a codec; remove one of the two"),
+      {.schedule = schedule});
+}
+
+}  // namespace trigram::algorithm::dedloc
