@@ -46,6 +46,7 @@ struct AlgorithmCard {
   bool waits_across_steps = false;  // see AlgorithmEntry
   bool needs_values = false;        // see AlgorithmEntry
   bool synchronizes = true;         // with H, the option `synchronize` applies
+  bool own_models = false;  // see AlgorithmEntry; true for all asynchronous and decentralised
 };
 
 /// The functions of an algorithm that an entry may replace; each has a default.
@@ -121,6 +122,8 @@ AlgorithmEntry algorithm_entry(
   entry.exchanges_moment = card.exchanges_moment;
   entry.waits_across_steps = card.waits_across_steps;
   entry.needs_values = card.needs_values;
+  entry.own_models = card.own_models || card.trigram.synchrony == Trigram::Synchrony::async ||
+                     card.trigram.centralisation == Trigram::Centralisation::decentralised;
   entry.traits = [parse, card](const Json& resolved) {
     return traits_of(card, parse(resolved, ""));
   };

@@ -17,6 +17,7 @@ enum ControlTag : int {
   kUnfoldTag,      // FusionBuffer's allreduce: back to the folded rank
   kTimesTag,       // DropCompute: measured times, to rank 0
   kThresholdTag,   // DropCompute: the threshold, from rank 0
+  kSwitchTag,      // stages: the barrier at a switch
   kNegotiationRound0 = 64,  // FusionBuffer's allreduce: + round
   kAgreementRound0 = 128,   // agree(): + round
 };

@@ -6,7 +6,9 @@
 #include <stdexcept>
 
 #include "core/logging/rank_log.h"
+#include "core/optimizers/clipped.h"
 #include "core/optimizers/registry.h"
+#include "core/workloads/micro_batches.h"
 #include "core/workloads/slowed_workload.h"
 #include "experiments/run/rank_report.h"
 #include "experiments/run/stopping_rule.h"
@@ -178,12 +180,15 @@ void train(const Context& raw, SharedState& shared) {
   const Context ctx = meter->context();
   auto workload =
       shared.workload.make(workers.worker_context(ctx), static_cast<std::uint64_t>(e.seed));
+  if (e.micro_batches > 1)
+    workload = with_micro_batches(std::move(workload), ctx, watch.steps(), e.micro_batches);
   if (!shared.simulated && shared.machine && shared.workload.has_values())
     workload = slowed(std::move(workload), *raw.stream, *shared.machine, watch.steps());
   const Execution execution = e.algorithm_entry().traits(e.algorithm).execution;
   workload->bucketize(execution.buckets());
   auto optimizer = find_component(optimizers(), "optimizer", e.optimizer, "/optimizer")
                        .make(e.optimizer, workers.worker_context(ctx), *workload, e.steps);
+  if (e.clip_norm) optimizer = clipped(std::move(optimizer), *workload, *e.clip_norm);
   auto algorithm = e.algorithm_entry().make(e.algorithm);
   watch.start(raw, *meter, *workload);
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};

@@ -1,0 +1,118 @@
+"""Options of training that every algorithm has: micro_batches, clip_norm and stages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from harness import CommandTest, experiment, needs_simulator, one_tensor_profile
+
+FORWARD_S, BACKWARD_S, BATCH, WORKERS = 0.01, 0.02, 4, 4
+PROFILE = one_tensor_profile(100_000, FORWARD_S, BACKWARD_S, batch=BATCH)
+LOCAL = {"name": "local_sgd", "sync_every": 2}
+
+
+def stages(until: int, first: Any, then: Any) -> dict[str, Any]:
+    return {"name": "stages", "stages": [{"until": until, "algorithm": first}, {"algorithm": then}]}
+
+
+@needs_simulator
+class TrainingOptions(CommandTest):
+    run_number = 0
+
+    def summaries(self, *changes: dict[str, Any]) -> list[dict[str, Any]]:
+        """The summaries of experiments that differ in these ways from the one of the harness."""
+        found = []
+        for change in changes:
+            self.run_number += 1
+            name = f"run_{self.run_number}"
+            self.results = self.folder / "results" / name
+            (manifest,) = self.run_config(experiment(**{"name": name} | change))
+            found.append(manifest["summary"])
+        return found
+
+    def refused(self, pointer: str, reason: str, **changes: Any) -> None:
+        error = self.refusal("validate", self.write(experiment(**changes)))
+        self.assertIn(f"{pointer}: ", error)
+        self.assertIn(reason, error)
+
+
+class MicroBatches(TrainingOptions):
+    def test_computation_repeats_and_exchanges_do_not(self) -> None:
+        self.write(PROFILE, "one.json")
+        options = {"workload": "profile:one.json", "steps": 4, "eval_every": 0}
+        one, three = self.summaries(options, options | {"micro_batches": 3})
+        added_s = 2 * (FORWARD_S + BACKWARD_S)
+        self.assertAlmostEqual((three["step_s"] - one["step_s"]) / added_s, 1, delta=1e-3)
+        self.assertGreater(three["step_s"] - one["step_s"], added_s, "sums of gradients take time")
+        self.assertAlmostEqual(three["exposed_s"], one["exposed_s"], delta=1e-9)
+        for key in ("bytes_inter", "bytes_intra", "messages_inter", "messages_intra"):
+            self.assertEqual(three[key], one[key])
+        self.assertAlmostEqual(one["samples_per_s"] * one["step_s"], WORKERS * BATCH)
+        self.assertAlmostEqual(three["samples_per_s"] * three["step_s"], WORKERS * BATCH * 3)
+
+    def test_they_do_not_multiply_with_those_of_an_algorithm(self) -> None:
+        self.refused("/micro_batches", "dropcompute has its own", micro_batches=2, algorithm="dropcompute")
+        self.refused("/micro_batches", "expected", micro_batches=0)
+
+
+class ClipNorm(TrainingOptions):
+    def test_only_a_norm_that_gradients_exceed_changes_weights(self) -> None:
+        for algorithm in ("gradient_allreduce", LOCAL, "wagma"):
+            plain, loose, tight = self.summaries(
+                *({"algorithm": algorithm} | change for change in ({}, {"clip_norm": 1e9}, {"clip_norm": 0.1}))
+            )
+            self.assertEqual(loose["weights_hash"], plain["weights_hash"])
+            self.assertNotEqual(tight["weights_hash"], plain["weights_hash"])
+            self.assertEqual(tight["time_s"], loose["time_s"], "time does not depend on values")
+            self.assertGreater(loose["time_s"], plain["time_s"])
+        self.refused("/clip_norm", "expected", clip_norm=0)
+
+
+class Stages(TrainingOptions):
+    def test_they_are_one_run(self) -> None:
+        steps = {"steps": 8, "eval_every": 2}
+        post = {"name": "post_local_sgd", "switch_step": 4, "sync_every": 2}
+        one, two = self.summaries(
+            {"algorithm": post} | steps, {"algorithm": stages(4, "gradient_allreduce", LOCAL)} | steps
+        )
+        for key in ("weights_hash", "steps", "bytes_inter", "bytes_intra", "messages_inter", "eval_loss"):
+            self.assertEqual(two[key], one[key], key)
+        self.assertEqual(two["rates"]["over"], one["rates"]["over"], "the first stage is a warm-up")
+        self.assertGreater(two["time_s"], one["time_s"], "ranks wait for each other at the switch")
+        (folder,) = (path.parent for path in self.results.glob("*/DONE"))
+        records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        self.assertEqual([record["step"] for record in records], list(range(8)))
+        self.assertEqual(sum(record["bytes_inter"] for record in records), two["bytes_inter"])
+
+    def test_an_average_at_a_switch_counts_as_traffic(self) -> None:
+        """A gradient has as many bytes as the model."""
+        alone = {"name": "local_sgd", "sync_every": 100}
+        every, two = self.summaries(
+            {"algorithm": "gradient_allreduce", "steps": 6},
+            {"algorithm": stages(2, alone, "gradient_allreduce"), "steps": 6},
+        )
+        self.assertEqual(two["bytes_inter"], every["bytes_inter"] / 6 * (4 + 1))
+
+    def test_threads_end_with_the_weights_of_the_simulation(self) -> None:
+        for algorithm in (
+            stages(3, LOCAL, "bytegrad"),
+            stages(3, {"name": "decentralized", "mode": "ring"}, {"name": "onebit_adam", "warmup_steps": 1}),
+        ):
+            options = {"algorithm": algorithm, "optimizer": "adam"}
+            simulated, real = self.summaries(options, options | {"runtime": "threads"})
+            self.assertEqual(real["weights_hash"], simulated["weights_hash"])
+
+    def test_mistakes_are_named(self) -> None:
+        sync = "gradient_allreduce"
+        where = "/algorithm/stages/0"
+        self.refused(f"{where}/until", "less than the 6 steps", algorithm=stages(6, sync, LOCAL))
+        self.refused(f"{where}/until", "expected", algorithm=stages(0, sync, LOCAL))
+        self.refused(f"{where}/algorithm", "did you mean", algorithm=stages(2, "gradient_alreduce", LOCAL))
+        self.refused(f"{where}/algorithm/warmup_steps", "variance", optimizer="adam",
+                     algorithm=stages(2, {"name": "onebit_adam", "warmup_steps": 0}, sync))
+        self.refused("/algorithm/stages/1/algorithm/allreduce", "no collectives of its own",
+                     algorithm=stages(2, sync, {"name": sync, "allreduce": "native"}))
+        self.refused("/algorithm/stages", "missing", algorithm="stages")
+        self.refused("/micro_batches", "dropcompute has its own", micro_batches=2,
+                     algorithm=stages(2, sync, "dropcompute"))
