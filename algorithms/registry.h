@@ -25,6 +25,8 @@ struct AlgorithmTraits {
   Execution execution;  // options that do not apply to the algorithm have neutral values
   std::optional<AllreduceAlgorithm> allreduce;  // value of the option "allreduce", if any
   std::optional<long> warmup_steps;             // value of the option "warmup_steps", if any
+  /// True if the optimizer gets the mean gradient of all workers, in full precision, in every step.
+  bool averages_gradients = false;
 };
 
 struct AlgorithmEntry : Component<Algorithm> {

@@ -188,12 +188,14 @@ AlgorithmEntry stages_entry() {
   entry.traits = [](const Json& resolved) {
     AlgorithmTraits all{};
     all.trigram = kSyncFullPrecisionCentralised;
+    all.averages_gradients = true;
     for (const UsedAlgorithm& used : used_algorithms(resolved, "")) {
       const AlgorithmTraits own = used.entry->traits(used.resolved);
       if (used.pointer == "/stages/0/algorithm") all.execution = own.execution;
       if (own.allreduce == AllreduceAlgorithm::native) all.allreduce = own.allreduce;
       all.execution.hierarchical =
           own.execution.hierarchical;  // of the last stage, as the schedule
+      all.averages_gradients &= own.averages_gradients;
       all.trigram.synchrony = std::max(all.trigram.synchrony, own.trigram.synchrony);
       all.trigram.precision = std::max(all.trigram.precision, own.trigram.precision);
       all.trigram.centralisation = std::max(all.trigram.centralisation, own.trigram.centralisation);

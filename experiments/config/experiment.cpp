@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "core/config/option_type.h"
@@ -70,6 +71,11 @@ FieldTable<TimelineOptions> timeline_fields() {
 /// ids.
 OptionType<std::int64_t> dumped_above_one(std::int64_t maximum) {
   return dumped_if(integer(1, maximum), [](std::int64_t n) { return n > 1; });
+}
+
+/// True if the optimizer gets the mean gradient of several workers in every step.
+bool has_mean_gradients(const Experiment& e) {
+  return e.algorithm_entry().traits(e.algorithm).averages_gradients && e.cluster.ranks() > 1;
 }
 
 constexpr const char* kNeedsEvaluations =
@@ -152,6 +158,14 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
              "End at the first evaluation at which the mean model's loss on held-out data is at or "
              "below this; if none is, after `steps`. In the unit of the workload's loss.")
       .only_where([](const E& e) { return e.eval_every > 0; }, kNeedsEvaluations)
+      .field(
+          "gradient_noise", &E::gradient_noise, dumped_if(boolean(), std::identity()),
+          "Measure the gradient noise scale (McCandlish et al., arXiv 1812.06162), which takes no "
+          "simulated time.")
+      .only_where(has_mean_gradients,
+                  "has no effect here; expected two or more workers and an algorithm whose "
+                  "optimizer gets their mean gradient in full precision in every step: "
+                  "gradient_allreduce, or parameter_server without a priority of need")
       .field("timeline", &E::timeline, nested(timeline_fields()),
              "The step that trace.json shows.");
 }

@@ -182,6 +182,13 @@ void check_target(const Experiment& e, const WorkloadFactory& workload) {
               e.world().name, used.entry->name));
 }
 
+void check_gradient_noise(const Experiment& e, const WorkloadFactory& workload) {
+  if (e.gradient_noise && !workload.learns())
+    throw ConfigError("/gradient_noise",
+                      "only a workload that learns has gradients with values; remove it, or use a "
+                      "workload that learns, such as fashion_mnist or quadratic");
+}
+
 /// Checks that the world is available in the process that makes the run.
 void check_world(const World& world, bool in_this_process) {
   if (const std::string why =
@@ -199,11 +206,17 @@ void check_values(const AlgorithmEntry& entry, const WorkloadFactory& workload) 
                                   entry.name));
 }
 
-/// Checks that the algorithm with its options, and the workload, accept this number of workers.
+/// Checks that the algorithm with its options, the workload and measurements accept this number of
+/// workers.
 void check_workers(const Experiment& e, const WorkloadFactory& workload) {
   const AlgorithmEntry& entry = e.algorithm_entry();
   entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
-  workload.check_ranks(entry.workers(e.algorithm, e.cluster.layout()).count());
+  const int workers = entry.workers(e.algorithm, e.cluster.layout()).count();
+  workload.check_ranks(workers);
+  if (e.gradient_noise && workers == 1)
+    throw ConfigError("/gradient_noise",
+                      "compares the gradients of workers, and there is one worker; "
+                      "remove it, or use more workers");
 }
 
 /// Two kinds of micro-batches in one step would multiply.
@@ -252,6 +265,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool i
   mistakes.passes([&] { check_network_model(e); });
   mistakes.passes([&] { check_steady(e, workload); });
   mistakes.passes([&] { check_target(e, workload); });
+  mistakes.passes([&] { check_gradient_noise(e, workload); });
   mistakes.passes([&] { check_stages(e); });
   const std::vector<UsedAlgorithm> all = algorithms_of(e);
   for (const UsedAlgorithm& used : all)

@@ -48,9 +48,13 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
     trained = trained + r.spent;
     record.time_s = std::max(record.time_s, r.end_s);
     record.loss += r.loss;
+    record.squares.own += r.squares.own;
+    record.squares.mean += r.squares.mean;
   }
   record.step_s = record.time_s - previous_time_s;
   record.loss /= count;
+  record.squares.own /= count;
+  record.squares.mean /= count;
   record.mean.compute_s = trained.compute_s / count;
   record.mean.communication_s = trained.communication_s / count;
   record.mean.exposed_s = trained.exposed_s / count;

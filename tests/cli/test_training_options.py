@@ -1,15 +1,18 @@
-"""Options of training that every algorithm has: micro_batches, clip_norm and stages."""
+"""Options of training that every algorithm has: micro_batches, clip_norm, stages and gradient_noise."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from typing import Any
 
-from harness import CommandTest, experiment, needs_simulator, one_tensor_profile
+from harness import CLUSTER, CommandTest, experiment, needs_simulator, one_tensor_profile
 
 FORWARD_S, BACKWARD_S, BATCH, WORKERS = 0.01, 0.02, 4, 4
 PROFILE = one_tensor_profile(100_000, FORWARD_S, BACKWARD_S, batch=BATCH)
 LOCAL = {"name": "local_sgd", "sync_every": 2}
+NOISY = {"name": "quadratic", "dimension": 16, "noise": 0.5}
 
 
 def stages(until: int, first: Any, then: Any) -> dict[str, Any]:
@@ -116,3 +119,38 @@ class Stages(TrainingOptions):
         self.refused("/algorithm/stages", "missing", algorithm="stages")
         self.refused("/micro_batches", "dropcompute has its own", micro_batches=2,
                      algorithm=stages(2, sync, "dropcompute"))
+
+
+class GradientNoise(TrainingOptions):
+    def test_it_is_reported_and_takes_no_simulated_time(self) -> None:
+        options = {"workload": NOISY, "optimizer": {"name": "sgd", "lr": 0}, "steps": 200, "eval_every": 0}
+        for algorithm in ("gradient_allreduce", {"name": "parameter_server", "servers": 2}):
+            plain, measured = self.summaries(
+                options | {"algorithm": algorithm}, options | {"algorithm": algorithm, "gradient_noise": True}
+            )
+            for key in ("time_s", "weights_hash", "bytes_inter", "exposed_s"):
+                self.assertEqual(measured[key], plain[key])
+            self.assertAlmostEqual(measured["gradient_noise"] / (16 * 0.5**2), 1, delta=0.06)
+            self.assertAlmostEqual(
+                measured["gradient_noise_scale"], measured["gradient_noise"] / measured["gradient_square"]
+            )
+            self.assertIsNone(plain["gradient_noise_scale"])
+
+    def test_tables_show_it_beside_the_steps_to_the_target(self) -> None:
+        config = experiment(workload=NOISY, steps=60, eval_every=3, target_loss=3.0, gradient_noise=True)
+        self.run_config(config)
+        (row,) = csv.DictReader(io.StringIO(self.trigram("table", self.results, "--csv").stdout))
+        (summary,) = (manifest["summary"] for manifest in self.manifests())
+        self.assertEqual(float(row["steps"]), summary["target"]["steps"])
+        self.assertAlmostEqual(float(row["noise scale"]), summary["gradient_noise_scale"])
+        self.trigram("report", self.results, "-o", "report.html")
+        page = (self.folder / "report.html").read_text()
+        self.assertIn("gradient noise scale (samples)", page)
+
+    def test_it_needs_mean_gradients_with_values(self) -> None:
+        for algorithm in ("bytegrad", LOCAL, {"name": "parameter_server", "priority": "need"},
+                          stages(2, "gradient_allreduce", LOCAL)):
+            self.refused("/gradient_noise", "has no effect here", gradient_noise=True, algorithm=algorithm)
+        self.refused("/gradient_noise", "a workload that learns", gradient_noise=True, workload="vgg16")
+        self.refused("/gradient_noise", "has no effect here", gradient_noise=True,
+                     cluster=CLUSTER | {"nodes": 1, "workers_per_node": 1})
