@@ -88,6 +88,13 @@ class Stages(TrainingOptions):
         self.assertEqual([record["step"] for record in records], list(range(8)))
         self.assertEqual(sum(record["bytes_inter"] for record in records), two["bytes_inter"])
 
+    def test_tables_name_their_stages(self) -> None:
+        config = experiment(algorithm=stages(2, "bytegrad", LOCAL), sweep={"/algorithm/stages/0/until": [2, 3]})
+        del config["eval_every"]
+        printed = self.trigram("run", self.write(config), table=True).stdout
+        for until in (2, 3):
+            self.assertIn(f"\nstages/bytegrad until {until}, local_sgd ", printed)
+
     def test_an_average_at_a_switch_counts_as_traffic(self) -> None:
         """A gradient has as many bytes as the model."""
         alone = {"name": "local_sgd", "sync_every": 100}
