@@ -189,12 +189,13 @@ AlgorithmEntry stages_entry() {
     AlgorithmTraits all{};
     all.trigram = kSyncFullPrecisionCentralised;
     all.averages_gradients = true;
-    for (const UsedAlgorithm& used : used_algorithms(resolved, "")) {
+    Json named = resolved;
+    named["name"] = "stages";  // which options without the name lack
+    for (const UsedAlgorithm& used : used_algorithms(named, "")) {
       const AlgorithmTraits own = used.entry->traits(used.resolved);
       if (used.pointer == "/stages/0/algorithm") all.execution = own.execution;
       if (own.allreduce == AllreduceAlgorithm::native) all.allreduce = own.allreduce;
-      all.execution.hierarchical =
-          own.execution.hierarchical;  // of the last stage, as the schedule
+      all.execution.hierarchical = own.execution.hierarchical;  // that of the last stage counts
       all.averages_gradients &= own.averages_gradients;
       all.trigram.synchrony = std::max(all.trigram.synchrony, own.trigram.synchrony);
       all.trigram.precision = std::max(all.trigram.precision, own.trigram.precision);
