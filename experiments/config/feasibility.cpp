@@ -260,16 +260,16 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool i
   Mistakes mistakes;
   mistakes.passes([&] { check_world(e.world(), in_this_process); });
   mistakes.passes([&] { check_workers(e, workload); });
+  mistakes.passes([&] { check_stages(e); });
+  const std::vector<UsedAlgorithm> all = algorithms_of(e);
+  for (const UsedAlgorithm& used : all)
+    mistakes.passes([&] { check_used(e, workload, used, &used == &all.front()); });
   mistakes.passes([&] { check_tensors(e, workload); });
   mistakes.passes([&] { check_emulated(e); });
   mistakes.passes([&] { check_network_model(e); });
   mistakes.passes([&] { check_steady(e, workload); });
   mistakes.passes([&] { check_target(e, workload); });
   mistakes.passes([&] { check_gradient_noise(e, workload); });
-  mistakes.passes([&] { check_stages(e); });
-  const std::vector<UsedAlgorithm> all = algorithms_of(e);
-  for (const UsedAlgorithm& used : all)
-    mistakes.passes([&] { check_used(e, workload, used, &used == &all.front()); });
   mistakes.raise();
 }
 
