@@ -59,7 +59,8 @@ AlgorithmEntry easgd_entry() {
        .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "FH",
        .source = "Zhang et al., EASGD, arXiv 1412.6651",
-       .exchanges_weights = true},
+       .exchanges_weights = true,
+       .own_models = true},
       train,
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "tau: steps between exchanges")

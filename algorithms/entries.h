@@ -46,6 +46,8 @@ struct AlgorithmCard {
   bool waits_across_steps = false;  // see AlgorithmEntry
   bool needs_values = false;        // see AlgorithmEntry
   bool synchronizes = true;         // with H, the option `synchronize` applies
+  bool averages_gradients = false;  // see AlgorithmTraits; not if Options::by_need is true
+  bool own_models = false;  // see AlgorithmEntry; true for all asynchronous and decentralised
 };
 
 /// The functions of an algorithm that an entry may replace; each has a default.
@@ -84,7 +86,12 @@ ExchangeSchedule default_schedule(const Trigram& trigram, const Options& options
 
 template <class Options>
 AlgorithmTraits traits_of(const AlgorithmCard& card, const Options& options) {
-  AlgorithmTraits traits{card.trigram, applicable(options.execution, card), {}, {}};
+  AlgorithmTraits traits{.trigram = card.trigram,
+                         .execution = applicable(options.execution, card),
+                         .allreduce = {},
+                         .warmup_steps = {},
+                         .averages_gradients = card.averages_gradients};
+  if constexpr (requires { options.by_need; }) traits.averages_gradients &= !options.by_need;
   if constexpr (requires { options.codec.has_value(); })
     if (options.codec && card.trigram_with_codec) traits.trigram = *card.trigram_with_codec;
   if constexpr (requires { options.allreduce.algorithm; })
@@ -121,6 +128,8 @@ AlgorithmEntry algorithm_entry(
   entry.exchanges_moment = card.exchanges_moment;
   entry.waits_across_steps = card.waits_across_steps;
   entry.needs_values = card.needs_values;
+  entry.own_models = card.own_models || card.trigram.synchrony == Trigram::Synchrony::async ||
+                     card.trigram.centralisation == Trigram::Centralisation::decentralised;
   entry.traits = [parse, card](const Json& resolved) {
     return traits_of(card, parse(resolved, ""));
   };

@@ -47,7 +47,8 @@ AlgorithmEntry gradient_allreduce_entry() {
        .doc = "Synchronous SGD on the mean gradient",
        .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "OFH",
-       .source = "Sergeev and Del Balso, Horovod, arXiv 1802.05799; BAGUA, arXiv 2107.01499"},
+       .source = "Sergeev and Del Balso, Horovod, arXiv 1802.05799; BAGUA, arXiv 2107.01499",
+       .averages_gradients = true},
       train,
       FieldTable<Options>{}
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")

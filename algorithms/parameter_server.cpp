@@ -93,7 +93,8 @@ AlgorithmEntry parameter_server_entry() {
        .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Li et al., OSDI 2014; Jiang et al., BytePS, OSDI 2020",
-       .synchronizes = false},
+       .synchronizes = false,
+       .averages_gradients = true},
       train,
       FieldTable<Options>{}
           .field("servers", &Options::servers, servers_kind(),

@@ -43,6 +43,20 @@ Table& table() {
 
 const std::vector<AlgorithmEntry>& algorithms() { return table().entries; }
 
+std::vector<UsedAlgorithm> used_algorithms(const Json& resolved, const std::string& pointer) {
+  const AlgorithmEntry& entry = find_component(algorithms(), "algorithm", resolved, pointer);
+  if (entry.name != "stages") return {{&entry, resolved, pointer}};
+  std::vector<UsedAlgorithm> used;
+  const Json& stages = resolved.at("stages");
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const Json& algorithm = stages[i].at("algorithm");
+    const std::string place = fmt::format("{}/stages/{}/algorithm", pointer, i);
+    used.push_back(
+        {&find_component(algorithms(), "algorithm", algorithm, place), algorithm, place});
+  }
+  return used;
+}
+
 void add_algorithm(AlgorithmEntry entry) {
   for (const AlgorithmEntry& known : table().entries)
     TRIGRAM_CHECK(known.name != entry.name, "two algorithms are called {}", entry.name);

@@ -25,6 +25,8 @@ struct AlgorithmTraits {
   Execution execution;  // options that do not apply to the algorithm have neutral values
   std::optional<AllreduceAlgorithm> allreduce;  // value of the option "allreduce", if any
   std::optional<long> warmup_steps;             // value of the option "warmup_steps", if any
+  /// True if the optimizer gets the mean gradient of all workers, in full precision, in every step.
+  bool averages_gradients = false;
 };
 
 struct AlgorithmEntry : Component<Algorithm> {
@@ -41,6 +43,10 @@ struct AlgorithmEntry : Component<Algorithm> {
   bool waits_across_steps = false;
   /// True if control flow depends on tensor values; such an algorithm refuses phantom tensors.
   bool needs_values = false;
+  /// True if workers may have different models after every step, also after those at whose end they
+  /// exchange. If it is false, all models are equal after every ExchangeSchedule::interval_steps
+  /// steps.
+  bool own_models = false;
   std::function<AlgorithmTraits(const Json& resolved)> traits;
   /// Throws ConfigError if the algorithm cannot run with these options on this layout.
   std::function<void(const Json& resolved, const Layout& layout, const std::string& pointer)> check;
@@ -50,6 +56,17 @@ struct AlgorithmEntry : Component<Algorithm> {
 
 /// Every algorithm, in the order in which they are listed to users.
 const std::vector<AlgorithmEntry>& algorithms();
+
+/// An algorithm that a run uses: its entry, its resolved options, and its place in the
+/// configuration.
+struct UsedAlgorithm {
+  const AlgorithmEntry* entry;
+  Json resolved;
+  std::string pointer;
+};
+/// The algorithms that a run uses one after another, for a resolved algorithm at `pointer`: those
+/// of the stages of `stages`, or the algorithm itself.
+std::vector<UsedAlgorithm> used_algorithms(const Json& resolved, const std::string& pointer);
 
 /// Adds an algorithm that is not part of this source tree. Call it at the start of the program,
 /// before anything reads the table. Throws if the name is taken.

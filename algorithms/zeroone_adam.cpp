@@ -91,7 +91,8 @@ AlgorithmEntry zeroone_adam_entry() {
        .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OFH",
        .source = "Lu et al., 0/1 Adam, arXiv 2202.06009",
-       .exchanges_moment = true},
+       .exchanges_moment = true,
+       .own_models = true},
       train,
       scatter_reduce_fields<Options>("gradients and sums of moments")
           .field("allreduce", &Options::allreduce, allreduce_kind(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace trigram {
 
-/// The training iterations 0 .. count-1, as a range. Each `++` ends an iteration and reports it.
+/// The training iterations 0 .. count-1, as a range. Each `++` ends an iteration and reports it. An
+/// iteration begins once, when `begin` or `++` reaches it.
 class Steps {
  public:
   struct Hooks {
@@ -20,6 +22,11 @@ class Steps {
     std::function<void(long)> end;    // called after iteration t
   };
   explicit Steps(long count, Hooks hooks = {}) : count_(count), hooks_(std::move(hooks)) {}
+  /// The iterations first .. first + count - 1 of `whole`, numbered from 0. They are also
+  /// iterations of `whole`, which reports them, ends them early if it ends early, and gets
+  /// everything that is recorded. `whole` must outlive them, and `first` must be its current
+  /// iteration.
+  Steps(Steps& whole, long first, long count) : count_(count), whole_(&whole), first_(first) {}
 
   struct End {};
   class Iterator {
@@ -31,7 +38,7 @@ class Steps {
       steps_.start();
       return *this;
     }
-    bool operator!=(End) const { return steps_.current() < steps_.count_; }
+    bool operator!=(End) const { return steps_.current() < steps_.count(); }
 
    private:
     Steps& steps_;
@@ -40,7 +47,9 @@ class Steps {
   End end() { return {}; }
 
   /// The number of iterations. It can shrink during the run, but not during the last iteration.
-  long count() const { return count_; }
+  long count() const {
+    return whole_ ? std::clamp(whole_->count() - first_, 0L, count_.load()) : count_.load();
+  }
   /// Ends the run after iteration `count - 1`. No rank may have begun iteration `count`. Called by
   /// hooks.
   void end_after(long count) { count_ = count; }
@@ -48,6 +57,7 @@ class Steps {
   long current() const { return current_.load(std::memory_order_relaxed); }
   /// Records that an update was `steps` iterations old when it was applied. Any stream may call it.
   void record_staleness(long steps) {
+    if (whole_) return whole_->record_staleness(steps);
     stale_updates_.fetch_add(1, std::memory_order_relaxed);
     stale_sum_.fetch_add(steps, std::memory_order_relaxed);
     long seen = stale_max_.load(std::memory_order_relaxed);
@@ -63,20 +73,27 @@ class Steps {
   }
   /// Records that the iteration used `batches` mini-batches of this rank instead of one; 0 if the
   /// rank computed nothing.
-  void record_batches(long batches) { batches_ = batches; }
+  void record_batches(long batches) { (whole_ ? whole_->batches_ : batches_) = batches; }
   /// Returns the number recorded since the last call, or 1, and resets it.
   long take_batches() { return std::exchange(batches_, 1); }
 
  private:
   void start() {
-    if (current() < count_ && hooks_.begin) hooks_.begin(current());
+    if (current() >= count() || begun_ == current()) return;
+    begun_ = current();
+    if (whole_) whole_->start();
+    else if (hooks_.begin) hooks_.begin(current());
   }
   void finish() {
-    if (hooks_.end) hooks_.end(current());
+    if (whole_) whole_->finish();
+    else if (hooks_.end) hooks_.end(current());
     current_.fetch_add(1, std::memory_order_relaxed);
   }
   std::atomic<long> count_;
   Hooks hooks_;
+  Steps* whole_ = nullptr;  // null: these are not part of other iterations
+  long first_ = 0;
+  long begun_ = -1;  // the latest iteration that has begun
   std::atomic<long> current_ = 0;
   std::atomic<long> stale_updates_ = 0, stale_sum_ = 0, stale_max_ = 0;
   long batches_ = 1;

@@ -20,6 +20,12 @@ class Optimizer {
   /// The learning rate of the bucket's next step.
   virtual float learning_rate(const Bucket& bucket) const = 0;
 
+  /// True if the first `step` or `accumulate` of an iteration reads, and may change, the gradients
+  /// of all buckets. A training loop then makes this call only when all gradients are final: after
+  /// the backward pass and, for `step`, after the exchange of every bucket. It takes the gradient
+  /// of every bucket once in each iteration, with no other iteration in between.
+  virtual bool needs_all_gradients() const { return false; }
+
   /// The bucket's moment; of length 0 if the optimizer has none.
   virtual Tensor moment(const Bucket& /*bucket*/) const { return {}; }
   /// Updates the moment, a moving average, with the bucket's gradient. Nothing else changes.

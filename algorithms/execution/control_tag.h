@@ -19,6 +19,7 @@ enum ControlTag : int {
   kThresholdTag,   // DropCompute: the threshold, from rank 0
   kRoundTag,       // FedAvg: the end of a round, to workers that are in neither this nor the next
   kSamplesTag,     // SampleCounts: samples that a rank begins to process, or that it begins no more
+  kSwitchTag,      // stages: the barrier at a switch
   kNegotiationRound0 = 64,  // FusionBuffer's allreduce: + round
   kAgreementRound0 = 128,   // agree(): + round
 };

@@ -21,10 +21,12 @@ void LocalMoments::restart(Context ctx, const Bucket& bucket) {
 }
 
 void LocalMoments::step(Context ctx, Run& run, Stream& comm, const Exchange& average, bool due) {
-  if (due)
+  if (due) {
+    Run own = accumulating(run);
     return exchange_step(
-        ctx, run, comm, average, [&](Bucket& bucket) { return add(ctx, run, bucket); },
+        ctx, own, comm, average, [&](Bucket& bucket) { return add(ctx, run, bucket); },
         [&](Bucket& bucket) { step_averaged(ctx, run, bucket); });
+  }
   compute_gradients(ctx, run);
   for (Bucket& bucket : run.workload.buckets()) {
     add(ctx, run, bucket);

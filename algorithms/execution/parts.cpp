@@ -20,10 +20,12 @@ std::vector<Tensor> cut_like_parts(Run& run, const Tensor& x) {
   return pieces;
 }
 
-void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready) {
+void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready,
+                     bool steps) {
   run.workload.forward(ctx);
   const std::vector<Part> parts = parts_of(run);
-  if (run.execution.model_bucket_bytes && run.execution.overlap) {
+  const bool early = !(steps && run.optimizer.needs_all_gradients());
+  if (run.execution.model_bucket_bytes && run.execution.overlap && early) {
     run.workload.backward(
         ctx, [&](Bucket& bucket) { ready(parts[static_cast<std::size_t>(bucket.index)]); });
     return;

@@ -28,8 +28,10 @@ std::vector<Tensor> cut_like_parts(Run& run, const Tensor& x);
 
 /// Forward and backward at the present weights. Calls `ready(part)` as soon as a part's gradients
 /// are complete; `ready` may change the part's weights. Without overlap, calls it for all parts in
-/// order after backward.
-void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready);
+/// order after backward. `steps` is true if `ready` calls the optimizer, which may need all
+/// gradients at once; there is no overlap then.
+void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready,
+                     bool steps = true);
 
 /// One step of the optimizer on a part.
 void optimizer_step(Context ctx, Run& run, const Part& part);

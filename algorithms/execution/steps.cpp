@@ -15,11 +15,12 @@ void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& copy,
                         const Exchange& exchange) {
   const std::vector<Tensor> copies = cut_like_parts(run, copy);
   WorkList pending;
-  compute_by_part(ctx, run, [&](const Part& part) {
+  const auto issue = [&](const Part& part) {
     const Tensor& part_copy = copies[static_cast<std::size_t>(part.index)];
     ctx.device->copy(part_copy, part.weights);
     pending.push_back(begin_exchange(comm, ctx, run, part_copy, part.index, exchange));
-  });
+  };
+  compute_by_part(ctx, run, issue, /*steps=*/false);
   for (const Part& part : parts_of(run)) {
     const auto i = static_cast<std::size_t>(part.index);
     ctx.stream->wait(*pending[i]);
@@ -31,6 +32,7 @@ void model_step_by_part(Context ctx, Run& run, Stream& comm, const Tensor& copy,
 /// Calls `apply` for each bucket as soon as its exchange in `pending` has ended.
 void apply_when_exchanged(Context ctx, Run& run, const WorkList& pending,
                           const std::function<void(Bucket&)>& apply) {
+  if (run.optimizer.needs_all_gradients()) wait_for(ctx, pending);
   for (Bucket& bucket : run.workload.buckets()) {
     ctx.stream->wait(*pending[static_cast<std::size_t>(bucket.index)]);
     apply(bucket);
@@ -75,9 +77,16 @@ void exchange_and_update(Context ctx, Run& run, Stream& comm, const Exchange& ex
   apply_when_exchanged(ctx, run, pending, [&](Bucket& bucket) { run.optimizer.step(ctx, bucket); });
 }
 
+Run accumulating(const Run& run) {
+  Run result = run;
+  if (run.optimizer.needs_all_gradients()) result.execution.overlap = false;
+  return result;
+}
+
 void moment_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange) {
+  Run own = accumulating(run);
   exchange_step(
-      ctx, run, comm, exchange,
+      ctx, own, comm, exchange,
       [&](Bucket& bucket) {
         run.optimizer.accumulate(ctx, bucket);
         return run.optimizer.moment(bucket);

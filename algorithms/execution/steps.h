@@ -12,7 +12,8 @@ namespace trigram {
 /// One iteration of a method that exchanges one tensor per bucket: forward, backward, and
 /// `exchange` of the tensor `exchanged(bucket)` on `comm`. The exchange begins as soon as the
 /// bucket's gradient is ready or, without overlap, after backward. `apply(bucket)` runs as soon as
-/// the bucket's exchange has ended, while later buckets are still in flight.
+/// the bucket's exchange has ended, while later buckets are still in flight, or after all exchanges
+/// if the optimizer needs all gradients at once.
 void exchange_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange,
                    const std::function<Tensor(Bucket&)>& exchanged,
                    const std::function<void(Bucket&)>& apply);
@@ -24,6 +25,10 @@ void gradient_step(Context ctx, Run& run, Stream& comm, const Exchange& exchange
 /// The whole run of such a method: `gradient_step` in every step, on a stream `comm` of its own.
 /// `exchange` is made hierarchical if the run is (`across`).
 void train_on_gradients(Context ctx, Run& run, Exchange exchange);
+
+/// The same run, but without overlap if the optimizer needs all gradients at once. For iterations
+/// whose `exchanged` accumulates the bucket's gradient.
+Run accumulating(const Run& run);
 
 /// One iteration of a method that exchanges the optimizer's moment: it accumulates every bucket's
 /// gradient into the bucket's moment, exchanges the moment, and moves the weights along it (see

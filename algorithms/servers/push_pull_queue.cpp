@@ -66,10 +66,13 @@ WorkList PushPullQueue::submit_stages(Context ctx, std::size_t r) {
 void PushPullQueue::issue_all(Context ctx) { issue(ctx, run_.workload.buckets().back().index); }
 
 void PushPullQueue::update(Context ctx, const Bucket& bucket) {
+  const bool all = run_.optimizer.needs_all_gradients();
+  if (all && updated_ < order_.size())
+    for (const WorkList& exchange : issued_) wait_for(ctx, exchange);
   for (; updated_ < order_.size(); ++updated_) {
     Bucket& next = run_.workload.buckets()[static_cast<std::size_t>(order_[updated_])];
     const std::size_t exchange = rounds_->completing_exchange(next.index);
-    if (exchange > rounds_->completing_exchange(bucket.index)) return;
+    if (!all && exchange > rounds_->completing_exchange(bucket.index)) return;
     wait_for(ctx, issued_[exchange]);
     run_.optimizer.step(ctx, next);
   }

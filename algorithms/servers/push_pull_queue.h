@@ -28,7 +28,8 @@ class PushPullQueue {
   void issue(Context ctx, int ready);
   void issue_all(Context ctx);
   /// Waits until the mean of `bucket` has returned. Then updates `bucket` and all buckets that
-  /// return before it, unless they have been updated already.
+  /// return before it, unless they have been updated already. If the optimizer needs all gradients
+  /// at once, waits for the means of all buckets and updates all.
   void update(Context ctx, const Bucket& bucket);
   void update_all(Context ctx);
   /// The whole iteration of a rank that only serves: runs all exchanges and waits for them.

@@ -10,6 +10,8 @@ from .results import Run
 from .target import LOSS, Target
 from .time_to_target import PartlyReached, reached
 
+NOISE_SCALE = "gradient_noise_scale"
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -39,6 +41,9 @@ def _candidates(comparison: Comparison) -> Iterator[Measure]:
         yield time_to(target)
     if comparison.declared_target is not None:
         yield epochs_to(comparison.declared_target)
+    if target is not None and has_noise_scale(comparison):
+        yield steps_to(target)
+    yield _mean_measure(NOISE_SCALE, "gradient noise scale (samples)", "", NOISE_SCALE)
     yield _mean_measure("step_s", "time per step", "s", "step_s", "low", rate=True)
     yield _mean_measure("exposed_s", "exposed communication per step", "s", "exposed_s", "low", rate=True)
     yield _mean_measure("communication_s", "communication per step, hidden or not", "s", "communication_s")
@@ -83,6 +88,24 @@ def epochs_to(target: Target) -> Measure:
 
     return Measure("epochs_to", f"epochs to {target.title}", "", lambda p: p.epochs_to_target,
                    lambda p: None, "low", least, lambda p: p.partly(interval))
+
+
+def steps_to(target: Target) -> Measure:
+    def number(point: Point, key: Literal["step", "after_step"]) -> float | None:
+        found = point.reached(target)
+        return found and getattr(found, key)
+
+    def interval(run: Run) -> tuple[float, float] | None:
+        found = reached(run, target)
+        return found and (found.after_step, found.step)
+
+    return Measure("steps_to", f"steps to {target.title}", "", lambda p: number(p, "step"), lambda p: None, "low",
+                   lambda p: number(p, "after_step"), lambda p: p.partly(interval))
+
+
+def has_noise_scale(comparison: Comparison) -> bool:
+    """The steps to a target are shown beside the gradient noise scale, which says how they depend on the batch."""
+    return any(p.mean(NOISE_SCALE) is not None for p in comparison.points)
 
 
 def _mean_measure(key: str, title: str, kind: Literal["s", "B", "share", ""],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from .results import Run
 
@@ -16,13 +17,20 @@ def algorithm_name(run: Run) -> str:
 
 
 def own_name(run: Run) -> str:
-    """The algorithm of a run, with its mode if it has one: "decentralized/shift_one"."""
-    algorithm = run.experiment.get("algorithm")
+    """The algorithm of a run, with its mode if it has one: "decentralized/shift_one", or with its stages:
+    "stages/local_sgd until 4, bytegrad"."""
+    return _name_of(run.experiment.get("algorithm"))
+
+
+def _name_of(algorithm: Any) -> str:
     if isinstance(algorithm, str):
         return algorithm
     if not isinstance(algorithm, dict):
         return "unknown"
     name, mode = str(algorithm.get("name", "unknown")), algorithm.get("mode")
+    stages = algorithm.get("stages")
+    if isinstance(stages, list) and all(isinstance(stage, dict) for stage in stages):
+        mode = ", ".join(_name_of(s.get("algorithm")) + (f" until {s['until']}" if "until" in s else "") for s in stages)
     return f"{name}/{mode}" if isinstance(mode, str) else name
 
 

@@ -90,7 +90,8 @@ _EXPECTED = {
     "/experiment/target_accuracy": _NUMBER, "/experiment/target_loss": _NUMBER,
     **{f"/summary/{key}": _NUMBER for key in (
         "time_s", "samples_per_s", "compute_s", "communication_s", "exposed_s", "bytes_intra", "bytes_inter",
-        "loss", "eval_loss", "accuracy", "worker_accuracy_min", "consensus_distance", "staleness_mean", "cycle_steps")},
+        "loss", "eval_loss", "accuracy", "worker_accuracy_min", "consensus_distance", "staleness_mean", "cycle_steps",
+        "gradient_noise_scale")},
     "/summary/step_s": ("a number of 0 or more",
                         lambda value: value is None or (is_usable_number(value) and value >= 0)),
     "/summary/target": _OBJECT, "/summary/target/epochs": _NUMBER, "/summary/steady": _OBJECT,

@@ -121,6 +121,11 @@ def _columns(comparison: Comparison) -> list[Column]:
     if comparison.declared_target is not None:
         columns.append(_interval_column("epochs", measures.epochs_to(comparison.declared_target), plain_unit(2),
                                "passes over the training data until then"))
+    if measures.has_noise_scale(comparison):
+        if target is not None:
+            columns.append(_interval_column("steps", measures.steps_to(target), plain_unit(), "steps until then"))
+        columns.append(_measured("noise scale", measures.NOISE_SCALE, plain_unit(),
+                                 "gradient noise scale, in samples: larger batches save steps up to about this size"))
     return columns + [_measured("total", "time_s", seconds_unit, "time of the whole run", brief=False)]
 
 

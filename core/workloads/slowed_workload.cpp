@@ -2,6 +2,8 @@
 
 #include <ctime>
 
+#include "core/workloads/wrapped_workload.h"
+
 namespace trigram {
 namespace {
 
@@ -12,40 +14,27 @@ double processor_s() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-class SlowedWorkload final : public Workload {
+class SlowedWorkload final : public WrappedWorkload {
  public:
   SlowedWorkload(std::unique_ptr<Workload> workload, Stream& stream, const MachineModel& machine,
                  const Steps& steps)
-      : workload_(std::move(workload)), stream_(stream), machine_(machine), steps_(steps) {}
+      : WrappedWorkload(std::move(workload)), stream_(stream), machine_(machine), steps_(steps) {}
 
   void forward(Context ctx) override {
     ComputeInterval interval(*this, ctx);
-    workload_->forward(ctx);
+    inner().forward(ctx);
     interval.end();
   }
   void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override {
     ComputeInterval interval(*this, ctx);
-    workload_->forward_by_bucket(ctx, interval.ended_by(before));
+    inner().forward_by_bucket(ctx, interval.ended_by(before));
     interval.end();
   }
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override {
     ComputeInterval interval(*this, ctx);
-    workload_->backward(ctx, interval.ended_by(on_ready));
+    inner().backward(ctx, interval.ended_by(on_ready));
     interval.end();
   }
-
-  void bucketize(const BucketSizes& sizes) override { workload_->bucketize(sizes); }
-  std::span<Bucket> buckets() override { return workload_->buckets(); }
-  Tensor weights() override { return workload_->weights(); }
-  Tensor gradients() override { return workload_->gradients(); }
-  Tensor buffers() override { return workload_->buffers(); }
-  double loss() override { return workload_->loss(); }
-  bool has_values() const override { return workload_->has_values(); }
-  bool learns() const override { return workload_->learns(); }
-  Quality evaluate(std::span<const float> weights, std::size_t max_samples) override {
-    return workload_->evaluate(weights, max_samples);
-  }
-  std::size_t batch() const override { return workload_->batch(); }
 
  private:
   /// An interval of computation, up to the next point where the rank does something else.
@@ -73,7 +62,6 @@ class SlowedWorkload final : public Workload {
     double extra_, begin_s_;
   };
 
-  std::unique_ptr<Workload> workload_;
   Stream& stream_;
   const MachineModel& machine_;
   const Steps& steps_;

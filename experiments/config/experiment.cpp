@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "core/config/option_type.h"
@@ -66,6 +67,17 @@ FieldTable<TimelineOptions> timeline_fields() {
       .field("ranks", &TimelineOptions::ranks, integer(0, 1024), "How many ranks to draw.");
 }
 
+/// A number that is not dumped if it is 1, the default, so that runs without the option keep their
+/// ids.
+OptionType<std::int64_t> dumped_above_one(std::int64_t maximum) {
+  return dumped_if(integer(1, maximum), [](std::int64_t n) { return n > 1; });
+}
+
+/// True if the optimizer gets the mean gradient of several workers in every step.
+bool has_mean_gradients(const Experiment& e) {
+  return e.algorithm_entry().traits(e.algorithm).averages_gradients && e.cluster.ranks() > 1;
+}
+
 constexpr const char* kNeedsEvaluations =
     "is checked when the model is evaluated; expected eval_every above 0 beside it";
 
@@ -103,7 +115,7 @@ const AlgorithmEntry& Experiment::algorithm_entry() const {
 }
 
 bool Experiment::synchronous() const {
-  return algorithm_entry().trigram.synchrony == Trigram::Synchrony::sync;
+  return algorithm_entry().traits(algorithm).trigram.synchrony == Trigram::Synchrony::sync;
 }
 
 FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
@@ -126,6 +138,13 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
       .field("until_steady", &E::until_steady, boolean(),
              "Simulate steps of a profile only until they repeat; the left-out steps count like "
              "the last cycle of simulated steps.")
+      .field("micro_batches", &E::micro_batches, dumped_above_one(1 << 20),
+             "Mini-batches of the workload whose gradients a worker averages before the exchange "
+             "of a step (gradient accumulation); 1 by default.")
+      .field("clip_norm", &E::clip_norm,
+             optional(number(0, std::numeric_limits<double>::infinity(), Open::below)),
+             "Greatest Euclidean norm of the whole gradient that the optimizer sees; longer "
+             "gradients are shortened to it. Not clipped by default.")
       .field("seed", &E::seed, integer(0),
              "Key of all random numbers. A list of seeds gives means and spreads.")
       .field("eval_every", &E::eval_every, integer(0),
@@ -139,6 +158,14 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
              "End at the first evaluation at which the mean model's loss on held-out data is at or "
              "below this; if none is, after `steps`. In the unit of the workload's loss.")
       .only_where([](const E& e) { return e.eval_every > 0; }, kNeedsEvaluations)
+      .field(
+          "gradient_noise", &E::gradient_noise, dumped_if(boolean(), std::identity()),
+          "Measure the gradient noise scale (McCandlish et al., arXiv 1812.06162), which takes no "
+          "simulated time.")
+      .only_where(has_mean_gradients,
+                  "has no effect here; expected two or more workers and an algorithm whose "
+                  "optimizer gets their mean gradient in full precision in every step: "
+                  "gradient_allreduce, or parameter_server without a priority of need")
       .field("timeline", &E::timeline, nested(timeline_fields()),
              "The step that trace.json shows.");
 }

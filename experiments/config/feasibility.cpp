@@ -10,7 +10,13 @@
 namespace trigram {
 namespace {
 
-void check_moment(const Experiment& e, const AlgorithmEntry& algorithm) {
+std::vector<UsedAlgorithm> algorithms_of(const Experiment& e) {
+  return used_algorithms(e.algorithm, "/algorithm");
+}
+
+/// `is_first` is true if no steps of another algorithm come before.
+void check_moment(const Experiment& e, const UsedAlgorithm& used, bool is_first) {
+  const AlgorithmEntry& algorithm = *used.entry;
   if (!algorithm.exchanges_moment) return;
   const OptimizerEntry& optimizer =
       find_component(optimizers(), "optimizer", e.optimizer, "/optimizer");
@@ -20,8 +26,8 @@ void check_moment(const Experiment& e, const AlgorithmEntry& algorithm) {
         fmt::format("{} exchanges the optimizer's moment, which {} does not have with "
                     "these options; expected adam, adamw or sgd with momentum",
                     algorithm.name, optimizer.name));
-  if (optimizer.has_variance && algorithm.traits(e.algorithm).warmup_steps == 0)
-    throw ConfigError("/algorithm/warmup_steps",
+  if (is_first && optimizer.has_variance && algorithm.traits(used.resolved).warmup_steps == 0)
+    throw ConfigError(used.pointer + "/warmup_steps",
                       fmt::format("{} freezes the variance of {} after the warm-up, and the "
                                   "variance starts at 0; expected at least 1",
                                   algorithm.name, optimizer.name));
@@ -50,18 +56,18 @@ void check_tensors(const Experiment& e, const WorkloadFactory& workload) {
                                   optimizer.name));
 }
 
-std::optional<AllreduceAlgorithm> allreduce_of(const Experiment& e) {
-  return e.algorithm_entry().traits(e.algorithm).allreduce;
+std::optional<AllreduceAlgorithm> allreduce_of(const UsedAlgorithm& used) {
+  return used.entry->traits(used.resolved).allreduce;
 }
 
 /// In a world without its own collectives, the name "native" would stand for another algorithm.
-void check_native(const Experiment& e) {
-  if (e.world().native || allreduce_of(e) != AllreduceAlgorithm::native) return;
+void check_native(const Experiment& e, const UsedAlgorithm& used) {
+  if (e.world().native || allreduce_of(used) != AllreduceAlgorithm::native) return;
   std::vector<std::string> suitable_worlds;
   for (const World& world : worlds())
     if (world.native) suitable_worlds.push_back(world.name);
   throw ConfigError(
-      "/algorithm/allreduce",
+      used.pointer + "/allreduce",
       fmt::format(
           "the world \"{}\" has no collectives of its own; expected ring, recursive_doubling, "
           "rabenseifner, double_tree or nccl, or a world with native collectives: {}",
@@ -69,9 +75,9 @@ void check_native(const Experiment& e) {
 }
 
 /// A double tree has at least one edge, so it needs at least two ranks.
-void check_tree(const Experiment& e) {
-  if (e.cluster.ranks() > 1 || allreduce_of(e) != AllreduceAlgorithm::double_tree) return;
-  throw ConfigError("/algorithm/allreduce",
+void check_tree(const Experiment& e, const UsedAlgorithm& used) {
+  if (e.cluster.ranks() > 1 || allreduce_of(used) != AllreduceAlgorithm::double_tree) return;
+  throw ConfigError(used.pointer + "/allreduce",
                     "\"double_tree\" needs at least two ranks, and this cluster has one; expected "
                     "another allreduce, such as ring or nccl, or more nodes or workers_per_node");
 }
@@ -166,13 +172,21 @@ void check_target(const Experiment& e, const WorkloadFactory& workload) {
                       fmt::format("in the world \"{}\" only synchronous algorithms support it; "
                                   "remove it, or use another world or algorithm",
                                   e.world().name));
-  if (e.world().processes && e.algorithm_entry().waits_across_steps)
-    throw ConfigError(
-        pointer,
-        fmt::format(
-            "in the world \"{}\" all workers synchronise at evaluations, but workers of {} may "
-            "wait for each other's later steps; remove it, or use another world or algorithm",
-            e.world().name, e.algorithm_entry().name));
+  for (const UsedAlgorithm& used : algorithms_of(e))
+    if (e.world().processes && used.entry->waits_across_steps)
+      throw ConfigError(
+          pointer,
+          fmt::format(
+              "in the world \"{}\" all workers synchronise at evaluations, but workers of {} may "
+              "wait for each other's later steps; remove it, or use another world or algorithm",
+              e.world().name, used.entry->name));
+}
+
+void check_gradient_noise(const Experiment& e, const WorkloadFactory& workload) {
+  if (e.gradient_noise && !workload.learns())
+    throw ConfigError("/gradient_noise",
+                      "only a workload that learns has gradients with values; remove it, or use a "
+                      "workload that learns, such as fashion_mnist or quadratic");
 }
 
 /// Checks that the world is available in the process that makes the run.
@@ -184,8 +198,7 @@ void check_world(const World& world, bool in_this_process) {
                       fmt::format("the world \"{}\" is not available: {}", world.name, why));
 }
 
-void check_values(const Experiment& e, const WorkloadFactory& workload) {
-  const AlgorithmEntry& entry = e.algorithm_entry();
+void check_values(const AlgorithmEntry& entry, const WorkloadFactory& workload) {
   if (!workload.has_values() && entry.needs_values)
     throw ConfigError("/workload",
                       fmt::format("\"{}\" makes decisions based on the values of tensors; expected "
@@ -193,11 +206,52 @@ void check_values(const Experiment& e, const WorkloadFactory& workload) {
                                   entry.name));
 }
 
-/// Checks that the algorithm with its options, and the workload, accept this number of workers.
+/// Checks that the algorithm with its options, the workload and measurements accept this number of
+/// workers.
 void check_workers(const Experiment& e, const WorkloadFactory& workload) {
   const AlgorithmEntry& entry = e.algorithm_entry();
   entry.check(e.algorithm, e.cluster.layout(), "/algorithm");
-  workload.check_ranks(entry.workers(e.algorithm, e.cluster.layout()).count());
+  const int workers = entry.workers(e.algorithm, e.cluster.layout()).count();
+  workload.check_ranks(workers);
+  if (e.gradient_noise && workers == 1)
+    throw ConfigError("/gradient_noise",
+                      "compares the gradients of workers, and there is one worker; "
+                      "remove it, or use more workers");
+}
+
+/// Two kinds of micro-batches in one step would multiply.
+void check_micro_batches(const Experiment& e, const UsedAlgorithm& used) {
+  if (e.micro_batches > 1 && used.resolved.contains("micro_batches"))
+    throw ConfigError(
+        "/micro_batches",
+        fmt::format("{} has its own micro-batches; expected {}/micro_batches in place "
+                    "of this option",
+                    used.entry->name, used.pointer));
+}
+
+/// The last stage has at least one step.
+void check_stages(const Experiment& e) {
+  const std::size_t count = algorithms_of(e).size();
+  if (count < 2) return;
+  const Json& until = e.algorithm.at("stages").at(count - 2).at("until");
+  if (until >= e.steps)
+    throw ConfigError(fmt::format("/algorithm/stages/{}/until", count - 2),
+                      fmt::format("expected less than the {} steps of the run, not {}, so that the "
+                                  "last stage has steps",
+                                  e.steps, until.get<long>()));
+}
+
+/// The checks of an algorithm that do not depend on other stages of the run, but on whether it is
+/// the first.
+void check_used(const Experiment& e, const WorkloadFactory& workload, const UsedAlgorithm& used,
+                bool is_first) {
+  Mistakes mistakes;
+  mistakes.passes([&] { check_moment(e, used, is_first); });
+  mistakes.passes([&] { check_native(e, used); });
+  mistakes.passes([&] { check_tree(e, used); });
+  mistakes.passes([&] { check_values(*used.entry, workload); });
+  mistakes.passes([&] { check_micro_batches(e, used); });
+  mistakes.raise();
 }
 
 }  // namespace
@@ -206,15 +260,16 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool i
   Mistakes mistakes;
   mistakes.passes([&] { check_world(e.world(), in_this_process); });
   mistakes.passes([&] { check_workers(e, workload); });
-  mistakes.passes([&] { check_moment(e, e.algorithm_entry()); });
+  mistakes.passes([&] { check_stages(e); });
+  const std::vector<UsedAlgorithm> all = algorithms_of(e);
+  for (const UsedAlgorithm& used : all)
+    mistakes.passes([&] { check_used(e, workload, used, &used == &all.front()); });
   mistakes.passes([&] { check_tensors(e, workload); });
-  mistakes.passes([&] { check_native(e); });
-  mistakes.passes([&] { check_tree(e); });
   mistakes.passes([&] { check_emulated(e); });
   mistakes.passes([&] { check_network_model(e); });
   mistakes.passes([&] { check_steady(e, workload); });
   mistakes.passes([&] { check_target(e, workload); });
-  mistakes.passes([&] { check_values(e, workload); });
+  mistakes.passes([&] { check_gradient_noise(e, workload); });
   mistakes.raise();
 }
 

@@ -6,8 +6,11 @@
 #include <stdexcept>
 
 #include "core/logging/rank_log.h"
+#include "core/optimizers/clipped.h"
 #include "core/optimizers/registry.h"
+#include "core/workloads/micro_batches.h"
 #include "core/workloads/slowed_workload.h"
+#include "experiments/run/gradient_noise.h"
 #include "experiments/run/rank_report.h"
 #include "experiments/run/stopping_rule.h"
 
@@ -69,10 +72,12 @@ class StepRecorder {
         steps_(shared.experiment.steps,
                {[this](long step) { begin(step); }, [this](long step) { end(step); }}) {}
 
-  void start(const Context& raw, Meter& meter, Workload& workload) {
+  /// `noise` is null if the noise of gradients is not measured.
+  void start(const Context& raw, Meter& meter, Workload& workload, NoiseMeter* noise) {
     raw_ = raw;
     meter_ = &meter;
     workload_ = &workload;
+    noise_ = noise;
   }
   Steps& steps() { return steps_; }
   double began_s() const { return origin_s_; }
@@ -98,6 +103,7 @@ class StepRecorder {
                   .loss = trains_ && batches > 0 ? workload_->loss() : 0,
                   .staleness = steps_.take_staleness(),
                   .batches = batches,
+                  .squares = noise_ ? noise_->take() : GradientSquares{},
                   .trains = trains_};
     if (trains_ && workload_->learns() && !std::isfinite(done.loss))
       throw std::runtime_error(
@@ -143,6 +149,7 @@ class StepRecorder {
   Context raw_;
   Meter* meter_ = nullptr;
   Workload* workload_ = nullptr;
+  NoiseMeter* noise_ = nullptr;
   Counters before_;
   double begin_s_ = 0, origin_s_ = 0;
   double excluded_s_ = 0;  // seconds spent on evaluations so far
@@ -177,16 +184,22 @@ void train(const Context& raw, SharedState& shared) {
                                 .sink = shared.timeline.sink(raw.world_rank, watch.steps()),
                                 .arrived = shared.arrived});
   const Context ctx = meter->context();
+  NoiseMeter noise(*raw.device);
   auto workload =
       shared.workload.make(workers.worker_context(ctx), static_cast<std::uint64_t>(e.seed));
+  if (e.micro_batches > 1)
+    workload = with_micro_batches(std::move(workload), ctx, watch.steps(), e.micro_batches);
   if (!shared.simulated && shared.machine && shared.workload.has_values())
     workload = slowed(std::move(workload), *raw.stream, *shared.machine, watch.steps());
+  if (e.gradient_noise) workload = noise.wrap(std::move(workload));
   const Execution execution = e.algorithm_entry().traits(e.algorithm).execution;
   workload->bucketize(execution.buckets());
   auto optimizer = find_component(optimizers(), "optimizer", e.optimizer, "/optimizer")
                        .make(e.optimizer, workers.worker_context(ctx), *workload, e.steps);
+  if (e.clip_norm) optimizer = clipped(std::move(optimizer), *workload, *e.clip_norm);
+  if (e.gradient_noise) optimizer = noise.wrap(std::move(optimizer), *workload);
   auto algorithm = e.algorithm_entry().make(e.algorithm);
-  watch.start(raw, *meter, *workload);
+  watch.start(raw, *meter, *workload, e.gradient_noise ? &noise : nullptr);
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
   algorithm->train(ctx, run);
   ctx.stream->synchronize();

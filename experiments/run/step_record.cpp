@@ -50,9 +50,13 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
     if (r.batches == 0) continue;
     ++losses;
     record.loss += r.loss;
+    record.squares.own += r.squares.own;
+    record.squares.mean += r.squares.mean;
   }
   record.step_s = record.time_s - previous_time_s;
   record.loss /= losses;
+  record.squares.own /= count;
+  record.squares.mean /= count;
   record.mean.compute_s = trained.compute_s / count;
   record.mean.communication_s = trained.communication_s / count;
   record.mean.exposed_s = trained.exposed_s / count;

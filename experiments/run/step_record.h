@@ -8,6 +8,7 @@
 #include "core/config/option_type.h"
 #include "core/metering/meter.h"
 #include "experiments/run/evaluation.h"
+#include "experiments/run/gradient_noise.h"
 
 namespace trigram {
 
@@ -17,8 +18,9 @@ struct RankStep {
   Counters spent;    // in this step alone
   double loss = 0;   // NaN for a phantom workload
   Steps::Staleness staleness;
-  long batches = 1;    // mini-batches that the rank took; if none, there is no loss
-  bool trains = true;  // false for a server that does not train
+  long batches = 1;              // mini-batches that the rank took; if none, there is no loss
+  GradientSquares squares = {};  // 0 if they are not measured
+  bool trains = true;            // false for a server that does not train
 };
 
 /// The numbers of steps and mini-batches that a rank has completed by some time.
@@ -42,6 +44,7 @@ struct StepRecord {
   std::vector<StepCounts> completed;  // by rank, until time_s; empty if ranks wait for each other
   double loss = 0;                    // mean over the ranks that took a mini-batch
   Steps::Staleness staleness;
+  GradientSquares squares = {};  // means over the ranks that train
   std::optional<Evaluation> evaluation;
 };
 

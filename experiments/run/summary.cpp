@@ -130,6 +130,8 @@ void Summary::add(const StepRecord& record) {
   if (cycled > 0 && cycled % cycle_.steps == 0) whole_ = all_;
   if (cycled >= 0 && cycled % cycle_.steps == 0) note_trend(record);
   add_staleness(record, 1);
+  squares_.own += record.squares.own;
+  squares_.mean += record.squares.mean;
 }
 
 void Summary::note_trend(const StepRecord& record) {
@@ -158,6 +160,24 @@ void Summary::add_staleness(const StepRecord& record, long times) {
   staleness_.updates += times * record.staleness.updates;
   staleness_.sum += times * record.staleness.sum;
   staleness_.max = std::max(staleness_.max, record.staleness.max);
+}
+
+/// Null if gradients were not measured. The scale is also null if |G|^2 is too small to be told
+/// from its error.
+void Summary::add_noise(Json& j, std::span<const RankResult> ranks) const {
+  for (const char* key : {"gradient_noise_scale", "gradient_noise", "gradient_square"})
+    j[key] = nullptr;
+  const auto trains = std::ranges::find_if(ranks, &RankResult::trains);
+  if (squares_.own == 0 || trains == ranks.end()) return;
+  const auto steps = static_cast<double>(all_.steps);
+  const double batches = all_.batches[static_cast<std::size_t>(trains - ranks.begin())] / steps,
+               workers = static_cast<double>(std::ranges::count_if(ranks, &RankResult::trains));
+  const GradientNoise noise = estimate_noise({squares_.own / steps, squares_.mean / steps},
+                                             batches * static_cast<double>(trains->batch), workers);
+  j["gradient_noise"] = finite(noise.noise);
+  j["gradient_square"] = finite(noise.gradient_square);
+  if (noise.gradient_square > 0)
+    j["gradient_noise_scale"] = finite(noise.noise / noise.gradient_square);
 }
 
 StepSums Summary::rated() const { return whole_.steps > 0 ? without(whole_, warm_up_) : all_; }
@@ -238,6 +258,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
                           "worker_accuracy_min", "consensus_distance"})
     j[key] = nullptr;
   if (last_.evaluation) add_evaluation(j, *last_.evaluation);
+  add_noise(j, ranks);
   return j;
 }
 

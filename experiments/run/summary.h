@@ -50,6 +50,7 @@ class Summary {
  private:
   void note_trend(const StepRecord& record);
   void add_staleness(const StepRecord& record, long times);
+  void add_noise(Json& j, std::span<const RankResult> ranks) const;
   StepSums rated() const;
   StepSums paced() const;
   Json rates_json(const StepSums& rated, std::span<const RankResult> ranks) const;
@@ -65,6 +66,7 @@ class Summary {
   PaceTrend trend_, trend_before_last_;
   double cycle_end_s_ = 0;  // mean over ranks of the time at the end of the latest whole cycle
   Steps::Staleness staleness_;
+  GradientSquares squares_;  // sums over all steps
 };
 
 /// The number of messages that the ranks sent.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -27,6 +28,21 @@ std::string topology_label(const Json& value) {
   return label;
 }
 
+/// The label of an algorithm of stages: "stages/local_sgd until 4, bytegrad".
+std::string stages_label(const Json& value) {
+  std::vector<std::string> parts;
+  for (const Json& stage : value["stages"]) {
+    parts.push_back(label_of(stage.value("algorithm", Json())));
+    if (stage.contains("until")) parts.back() += " until " + label_of(stage["until"]);
+  }
+  return fmt::format("stages/{}", fmt::join(parts, ", "));
+}
+
+bool has_stages(const Json& value) {
+  const Json stages = value.value("stages", Json());
+  return stages.is_array() && std::ranges::all_of(stages, &Json::is_object);
+}
+
 }  // namespace
 
 std::string label_of(const Json& value) {
@@ -36,6 +52,7 @@ std::string label_of(const Json& value) {
   }
   if (value.is_object() && value.contains("name") && value["name"].is_string()) {
     const std::string name = printable(value["name"].get<std::string>());
+    if (name == "stages" && has_stages(value)) return stages_label(value);
     const bool has_mode = value.contains("mode") && value["mode"].is_string();
     return has_mode ? name + "/" + printable(value["mode"].get<std::string>()) : name;
   }
@@ -56,7 +73,7 @@ std::string options_label(const Json& value) {
   std::vector<std::string> parts;
   if (value.is_object() && value.contains("name"))
     for (const auto& [key, option] : value.items())
-      if (key != "name" && key != "mode")
+      if (key != "name" && key != "mode" && key != "stages")
         parts.push_back(fmt::format("{}={}", key, label_of(option)));
   return fmt::format("{}", fmt::join(parts, " "));
 }

@@ -59,6 +59,14 @@ REPEATING = [
     {"name": "deepsqueeze", "codec": "sign"},
     {"name": "parameter_server", "partition": "500kB"},
     {"name": "parameter_server", "priority": "need", "hierarchical": True},
+    {
+        "name": "stages",
+        "stages": [
+            {"until": 4, "algorithm": {"name": "local_sgd", "sync_every": 3}},
+            {"until": 7, "algorithm": "gradient_allreduce"},
+            {"algorithm": {"name": "local_sgd", "sync_every": 4}},
+        ],
+    },
 ]
 # The steps of these algorithms never repeat: time or chance determines their messages, or how messages share links.
 NEVER_REPEATING = [

@@ -15,7 +15,8 @@ from jobs import JobTest
 
 STEPS, EVAL_EVERY, TARGET = 60, 3, 0.8
 STEPS_PER_EPOCH = 10  # 320 images, 4 workers x batch 8
-OPTIONS = {"onebit_adam": {"warmup_steps": 4}, "qadam": {"warmup_steps": 4}}
+STAGES = [{"until": 4, "algorithm": "gradient_allreduce"}, {"algorithm": "local_sgd"}]
+OPTIONS = {"onebit_adam": {"warmup_steps": 4}, "qadam": {"warmup_steps": 4}, "stages": {"stages": STAGES}}
 DETERMINISTIC = [
     {"name": "gradient_allreduce", "allreduce": "ring"},
     "bytegrad",

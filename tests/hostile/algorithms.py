@@ -20,6 +20,10 @@ BULK: list[Json] = [
     {"name": "local_sgd", "sync_every": 2},
     {"name": "hierarchical_local_sgd", "node_every": 1, "all_every": 2},
     {"name": "post_local_sgd", "switch_step": 2, "sync_every": 2},
+    {
+        "name": "stages",
+        "stages": [{"until": 2, "algorithm": "gradient_allreduce"}, {"algorithm": {"name": "local_sgd", "sync_every": 2}}],
+    },
     {"name": "slowmo", "sync_every": 2},
     {"name": "bmuf", "sync_every": 2},
     {"name": "diloco", "sync_every": 2},

@@ -95,6 +95,7 @@ CONTEXTS: dict[str, Json] = {
     "of post_local_sgd": {"/algorithm/switch_step": 4},
     "of (onebit_adam|qadam)": {"/algorithm/warmup_steps": 2},
     "of zeroone_adam": {"/algorithm/freeze_step": 2},
+    "of stages": {"/algorithm/stages": [{"until": 4, "algorithm": "gradient_allreduce"}, {"algorithm": "local_sgd"}]},
     "/max_local_steps": {"/algorithm/local_doubling": 1, "/steps": 40},
     "/divisor": {"/algorithm/threshold": "2ms"},
     # Only codecs whose error is smaller than their input can have error feedback.

@@ -35,6 +35,8 @@ VALUES: dict[str, list[Any]] = {
     "/(slow|block)_momentum|/decay_factor": [0.9],
     "/outer_momentum": [0.5],
     "/grid": [[2, 4]],
+    "/clip_norm": [1e-3],
+    "/stages of": [[{"until": 5, "algorithm": "gradient_allreduce"}, {"algorithm": "local_sgd"}]],
     "/inter/profile": [[{"at": "1ms", "bandwidth": 0.2}]],
     "/quantiles": [[{"share": 0, "time": "1ms"}, {"share": 1, "time": "9ms"}]],
     "/run_times/longest_length": [60],

@@ -84,6 +84,16 @@ RELATIONS = [
         applies=has_link_options,
     ),
     never_faster_with(
+        "two micro-batches in each step",
+        "Workers compute twice as long before the exchange, and add up gradients.",
+        {"/micro_batches": 2},
+    ),
+    never_faster_with(
+        "gradients clipped by their norm",
+        "Workers also compute a norm, and no bucket is updated before the last one has arrived.",
+        {"/clip_norm": 1.0},
+    ),
+    never_faster_with(
         "headers that take half of the network",
         "Payload gets half of the bandwidth of every link between nodes.",
         {"/cluster/transport": {"goodput": 0.5}},

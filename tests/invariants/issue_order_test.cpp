@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "algorithms/registry.h"
 #include "runtime/sim/sim_runtime.h"
 #include "tests/support/training.h"
@@ -77,10 +79,14 @@ std::vector<std::string> available_worlds() {
 /// True if, with a transport that buffers messages, the sends of ranks run ahead of their receives,
 /// so that the union of orders may have cycles. This is the case in trees (double_tree_test.cpp),
 /// and with servers that have a stream for each stage of a partition.
-bool runs_ahead(const NamedAlgorithm& algorithm) {
-  const Json allreduce = algorithm.spec.value("allreduce", Json());
-  return allreduce == "double_tree" || allreduce == "nccl" ||
-         algorithm.spec.at("name") == "parameter_server";
+bool runs_ahead(const Json& resolved) {
+  return std::ranges::any_of(used_algorithms(resolved, ""), [](const UsedAlgorithm& used) {
+    const Json allreduce = used.resolved.value("allreduce", Json());
+    const auto is = [&allreduce](const char* name) {
+      return allreduce == name || (allreduce.is_object() && allreduce.at("name") == name);
+    };
+    return is("double_tree") || is("nccl") || used.entry->name == "parameter_server";
+  });
 }
 
 class IssueOrder : public ::testing::TestWithParam<std::string> {
@@ -96,7 +102,7 @@ class IssueOrder : public ::testing::TestWithParam<std::string> {
       if (!options.value("bucket", Json()).is_null()) training.algorithm["bucket"] = "50B";
       training.cluster = small_cluster(nodes, workers);
       training.cluster.slow_workers = {{1, 1.7}};
-      if (runs_ahead(algorithm))
+      if (runs_ahead(options))
         training.cluster.transport.protocol = Transport::Protocol::rendezvous;
       training.steps = 6;
       training.world = GetParam();

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
 #include "algorithms/registry.h"
+#include "core/optimizers/clipped.h"
 #include "core/optimizers/registry.h"
 #include "tests/support/affine_workload.h"
 #include "tests/support/worlds.h"
@@ -60,6 +62,8 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
     auto optimizer = find_component(optimizers(), "optimizer", choice, "")
                          .make(resolve_component(optimizers(), "optimizer", choice, ""),
                                workers.worker_context(ctx), workload, training.steps);
+    if (std::isfinite(training.clip_norm))
+      optimizer = clipped(std::move(optimizer), workload, training.clip_norm);
     Run run{workload, *optimizer, steps, entry.traits(resolved).execution};
     entry.make(resolved)->train(ctx, run);
     return to_bytes(steps.take_staleness(), path, workload.weights().floats());

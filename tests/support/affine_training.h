@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct AffineTraining {
   /// Seconds by which a rank is delayed before a step; empty: no delays.
   std::function<double(int rank, long step)> delay = {};
   Json optimizer = nullptr;  // null: SGD with the learning rate `lr`
+  double clip_norm = std::numeric_limits<double>::infinity();  // infinite: not clipped
 };
 
 /// The result of one rank.

@@ -33,6 +33,12 @@ struct NamedAlgorithms {
   std::vector<NamedAlgorithm> all;
 };
 
+/// One algorithm until a step, and then another.
+Json stages(const Json& first, int until, const Json& then) {
+  return {{"name", "stages"},
+          {"stages", {{{"until", until}, {"algorithm", first}}, {{"algorithm", then}}}}};
+}
+
 }  // namespace
 
 std::vector<NamedAlgorithm> deterministic_algorithms() {
@@ -109,6 +115,10 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   a.add(
       "_hierarchical",
       {{"name", "post_local_sgd"}, {"switch_step", 2}, {"sync_every", 2}, {"hierarchical", true}});
+  a.add("_local_later", stages({{"name", "gradient_allreduce"}, {"overlap", false}}, 2,
+                               {{"name", "local_sgd"}, {"sync_every", 2}}));
+  a.add("_peers_first",
+        stages("dpsgd", 1, {{"name", "parameter_server"}, {"servers", 2}, {"partition", "1MB"}}));
   a.add_choices("decentralized", "mode", {"all", "shift_one", "ring"});
   a.add_choices("dpsgd", "graph", {"torus", "random_matching"});
   a.add_choices("sgp", "graph", {"one_peer_exponential", "star"});
@@ -171,6 +181,9 @@ std::vector<NamedAlgorithm> every_algorithm() {
   a.add("", {{"name", "adpsgd"}});
   a.add("_coded", {{"name", "adpsgd"}, {"codec", "minmax_uint8"}});
   a.add("", {{"name", "swarm_sgd"}, {"local_steps", 1}});
+  a.add("_asynchronous_first",
+        stages({{"name", "wagma"}, {"tau", 3}, {"group_size", 2}}, 3, "gradient_allreduce"));
+  a.add("_asynchronous_last", stages("gradient_allreduce", 2, {{"name", "ssp"}, {"staleness", 1}}));
   a.add("_ring_sign", {{"name", "adpsgd"}, {"graph", "ring"}, {"codec", "sign"}});
   return a.all;
 }
