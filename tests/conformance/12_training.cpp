@@ -150,6 +150,8 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
     // In a short run a late average may undo nearly all steps, if processes share cores.
     if (name == "async_model_average") training.steps = 4 * kSteps;
   }
+  // A worker that happens to be faster contributes more samples, which moves the optimum.
+  if (by_arrival && name == "dedloc") training.workload["heterogeneity"] = 0;
   // A late worker is left out, and its encoded contribution arrives steps later.
   if (by_arrival && name == "wagma" && training.algorithm.contains("codec")) near = 0.5;
   if (is_short(training.world)) {
