@@ -97,7 +97,8 @@ AlgorithmEntry dedloc_entry() {
        .trigram = kSyncFullPrecisionCentralised,
        .trigram_with_codec = kSyncLowPrecisionCentralised,
        .execution_options = "FH",
-       .source = "Diskin et al., DeDLOC, arXiv 2106.10207"},
+       .source = "Diskin et al., DeDLOC, arXiv 2106.10207",
+       .accumulates_by = "target_batch"},
       train,
       FieldTable<Options>{}
           .field("target_batch", &Options::target_batch, integer(1, 1 << 30),

@@ -101,7 +101,8 @@ AlgorithmEntry dropcompute_entry() {
        .doc = "Synchronous SGD whose workers drop micro-batches when a step takes too long",
        .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "FH",
-       .source = "Giladi et al., DropCompute, arXiv 2306.10598"},
+       .source = "Giladi et al., DropCompute, arXiv 2306.10598",
+       .accumulates_by = "micro_batches"},
       train,
       FieldTable<Options>{}
           .field("micro_batches", &Options::micro_batches, integer(1, 1 << 20),

@@ -41,12 +41,13 @@ struct AlgorithmCard {
   std::optional<Trigram> trigram_with_codec = {};
   std::string execution_options;  // which of O, F and H apply, for example "OFH"
   std::string source;
-  bool exchanges_moment = false;    // see AlgorithmEntry
-  bool exchanges_weights = false;   // F is off by default: the whole model is one message
-  bool waits_across_steps = false;  // see AlgorithmEntry
-  bool needs_values = false;        // see AlgorithmEntry
-  bool synchronizes = true;         // with H, the option `synchronize` applies
-  bool averages_gradients = false;  // see AlgorithmTraits; not if Options::by_need is true
+  bool exchanges_moment = false;         // see AlgorithmEntry
+  bool exchanges_weights = false;        // F is off by default: the whole model is one message
+  bool waits_across_steps = false;       // see AlgorithmEntry
+  bool needs_values = false;             // see AlgorithmEntry
+  bool synchronizes = true;              // with H, the option `synchronize` applies
+  bool averages_gradients = false;       // see AlgorithmTraits; not if Options::by_need is true
+  const char* accumulates_by = nullptr;  // see AlgorithmEntry
   bool own_models = false;  // see AlgorithmEntry; true for all asynchronous and decentralised
 };
 
@@ -128,6 +129,7 @@ AlgorithmEntry algorithm_entry(
   entry.exchanges_moment = card.exchanges_moment;
   entry.waits_across_steps = card.waits_across_steps;
   entry.needs_values = card.needs_values;
+  entry.accumulates_by = card.accumulates_by;
   entry.own_models = card.own_models || card.trigram.synchrony == Trigram::Synchrony::async ||
                      card.trigram.centralisation == Trigram::Centralisation::decentralised;
   entry.traits = [parse, card](const Json& resolved) {

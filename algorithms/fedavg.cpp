@@ -120,7 +120,8 @@ AlgorithmEntry fedavg_entry() {
        .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "F",
        .source = "McMahan et al., Federated Averaging, arXiv 1602.05629",
-       .exchanges_weights = true},
+       .exchanges_weights = true,
+       .own_models = true},
       train,
       FieldTable<Options>{}
           .field("fraction", &Options::fraction, number(0, 1),

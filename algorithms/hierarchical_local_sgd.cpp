@@ -58,7 +58,8 @@ AlgorithmEntry hierarchical_local_sgd_entry() {
        .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "FH",
        .source = "Lin et al., Don't Use Large Mini-Batches, Use Local SGD, arXiv 1808.07217",
-       .exchanges_weights = true},
+       .exchanges_weights = true,
+       .own_models = true},
       train,
       FieldTable<Options>{}
           .field("node_every", &Options::node_every, integer(1, 1 << 20),

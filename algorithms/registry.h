@@ -47,6 +47,8 @@ struct AlgorithmEntry : Component<Algorithm> {
   /// exchange. If it is false, all models are equal after every ExchangeSchedule::interval_steps
   /// steps.
   bool own_models = false;
+  /// The option that says how many mini-batches a worker takes in a step; null if it takes one.
+  const char* accumulates_by = nullptr;
   std::function<AlgorithmTraits(const Json& resolved)> traits;
   /// Throws ConfigError if the algorithm cannot run with these options on this layout.
   std::function<void(const Json& resolved, const Layout& layout, const std::string& pointer)> check;

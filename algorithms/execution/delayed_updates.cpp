@@ -32,10 +32,19 @@ void DelayedUpdates::apply(Context ctx, Run& run) {
   const long step = run.steps.current() - delay_;
   if (step < 0) return;
   Round& old = round(step);
+  const bool together = run.optimizer.needs_all_gradients();
+  if (together) {
+    wait_for(ctx, old.pending);
+    if (delay_ > 0)
+      for (const Bucket& bucket : run.workload.buckets())
+        ctx.device->copy(bucket.grad, old.gradients[static_cast<std::size_t>(bucket.index)]);
+  }
   for (Bucket bucket : run.workload.buckets()) {
     const auto index = static_cast<std::size_t>(bucket.index);
-    ctx.stream->wait(*old.pending[index]);
-    bucket.grad = old.gradients[index];
+    if (!together) {
+      ctx.stream->wait(*old.pending[index]);
+      bucket.grad = old.gradients[index];
+    }
     run.optimizer.step(ctx, bucket);
   }
   old.pending.clear();

@@ -25,7 +25,9 @@ class DelayedUpdates {
   /// `begin` for all buckets.
   void begin(Context ctx, Run& run);
   /// Waits for the exchanges that began `delay` steps ago and updates each bucket as soon as its
-  /// exchange has ended. Does nothing in the first `delay` steps.
+  /// exchange has ended, or all buckets at the end if the optimizer needs all gradients at once:
+  /// these are then in the workload's gradients, in place of the present ones. Does nothing in the
+  /// first `delay` steps.
   void apply(Context ctx, Run& run);
   /// Waits for the exchanges that are still in flight. Their results are not used.
   void finish(Context ctx);

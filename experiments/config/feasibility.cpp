@@ -219,14 +219,13 @@ void check_workers(const Experiment& e, const WorkloadFactory& workload) {
                       "remove it, or use more workers");
 }
 
-/// Two kinds of micro-batches in one step would multiply.
+/// Two kinds of accumulation in one step would multiply.
 void check_micro_batches(const Experiment& e, const UsedAlgorithm& used) {
-  if (e.micro_batches > 1 && used.resolved.contains("micro_batches"))
-    throw ConfigError(
-        "/micro_batches",
-        fmt::format("{} has its own micro-batches; expected {}/micro_batches in place "
-                    "of this option",
-                    used.entry->name, used.pointer));
+  if (e.micro_batches > 1 && used.entry->accumulates_by)
+    throw ConfigError("/micro_batches",
+                      fmt::format("{} accumulates gradients by itself; expected {}/{} in place of "
+                                  "this option",
+                                  used.entry->name, used.pointer, used.entry->accumulates_by));
 }
 
 /// The last stage has at least one step.

@@ -101,6 +101,24 @@ TEST_P(ClipNorm, OfMeanGradients) {
     }
 }
 
+/// A mean that is used one step late is clipped by its own norm, not by that of the step's
+/// gradients.
+TEST_P(ClipNorm, OfDelayedGradients) {
+  constexpr long kSteps = 16;
+  Reference expected;
+  Vector& x = expected.x[0];
+  Vector late;
+  for (long t = 0; t < kSteps; ++t) {
+    std::vector<Vector> g;
+    for (int r = 0; r < kRanks; ++r) g.push_back(gradient(x, r));
+    if (t > 0) add(x, -kLr, expected.clip(late));
+    late = mean(g);
+  }
+  expected.x.assign(kRanks, x);
+  for (const bool overlap : {true, false})
+    check({{"name", "delayed_allreduce"}, {"overlap", overlap}}, kSteps, expected);
+}
+
 /// Workers that step alone clip their own gradients, also if each bucket is averaged as soon as it
 /// has been updated.
 TEST_P(ClipNorm, OfLocalGradients) {
