@@ -55,7 +55,7 @@ class MicroBatches(TrainingOptions):
         self.assertAlmostEqual(three["samples_per_s"] * three["step_s"], WORKERS * BATCH * 3)
 
     def test_they_do_not_multiply_with_those_of_an_algorithm(self) -> None:
-        self.refused("/micro_batches", "dropcompute has its own", micro_batches=2, algorithm="dropcompute")
+        self.refused("/micro_batches", "accumulates gradients by itself", micro_batches=2, algorithm="dropcompute")
         self.refused("/micro_batches", "expected", micro_batches=0)
 
 
@@ -124,7 +124,7 @@ class Stages(TrainingOptions):
         self.refused("/algorithm/stages/1/algorithm/allreduce", "no collectives of its own",
                      algorithm=stages(2, sync, {"name": sync, "allreduce": "native"}))
         self.refused("/algorithm/stages", "missing", algorithm="stages")
-        self.refused("/micro_batches", "dropcompute has its own", micro_batches=2,
+        self.refused("/micro_batches", "accumulates gradients by itself", micro_batches=2,
                      algorithm=stages(2, sync, "dropcompute"))
 
 
