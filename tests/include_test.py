@@ -73,7 +73,7 @@ ARROWS = {
         "bench": ". config job",
         "calibrate": "bench",
         "cli": ". advise bench calibrate config emulate job process results run show sweep tables text",
-        "config": ".",
+        "config": ". tune",
         "emulate": ". config process",
         "job": ". config emulate results",
         "process": "",

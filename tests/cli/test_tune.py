@@ -18,6 +18,7 @@ SPACE = {
 }
 PROFILE = {
     "name": "layers",
+    "accelerator": "none",
     "batch": 4,
     "tensors": [{"tensor": f"t{i}", "numel": 300_000, "forward_s": 0.0003, "backward_s": 0.0006} for i in range(12)],
 }
@@ -28,13 +29,19 @@ def tuned(space: Any = None, **tune: Any) -> dict[str, Any]:
     cluster = CLUSTER | {"inter": {"bandwidth": "10Gbps", "latency": "200us"}}
     return {
         "name": "test", "runtime": "sim", "cluster": cluster, "algorithm": "gradient_allreduce",
-        "workload": {"name": "profile", **PROFILE}, "steps": 8, "until_steady": True,
+        "workload": "profile:layers.json", "steps": 8, "until_steady": True,
         "tune": {"space": SPACE if space is None else space, "evaluations": 10, "batch": 2} | tune,
     }
 
 
+class TuneTest(CommandTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.write(PROFILE, "layers.json")
+
+
 @needs_simulator
-class Tuning(CommandTest):
+class Tuning(TuneTest):
     def record(self) -> dict[str, Any]:
         return json.loads((self.results / "tuning.json").read_text())
 
@@ -155,7 +162,7 @@ class Tuning(CommandTest):
 
 
 @needs_simulator
-class BadTuning(CommandTest):
+class BadTuning(TuneTest):
     def refused(self, expected: str, space: Any = None, **tune: Any) -> None:
         message = self.refusal("tune", self.write(tuned(space, **tune)))
         self.assertIn(expected, message)
@@ -191,7 +198,7 @@ class BadTuning(CommandTest):
 
 
 @needs_simulator
-class AskAndTell(CommandTest):
+class AskAndTell(TuneTest):
     def start(self, config: Path) -> subprocess.Popen[str]:
         return self.popen([TRIGRAM, "tune", config, "--ask-tell"], stdin=subprocess.PIPE)
 
