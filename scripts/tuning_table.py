@@ -45,7 +45,8 @@ def key(point):
 
 
 def grid(options, network, model):
-    """The cost of every point of the space, by point; None if it is invalid. Reads an earlier record if there is one."""
+    """The cost of every point of the space, by point; None if it is invalid. Reads an earlier record if there is
+    one."""
     settings = settings_of(network, model)
     record = options.output / settings[0].partition("=")[2] / "tuning.json"
     whole = ["/tune/method=grid", "/tune/evaluations=100000", "/tune/batch=4096"]
@@ -106,8 +107,9 @@ def row(options, pool, network, model):
 
 def aligned(lines):
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return "\n".join("  ".join(cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths)))
-                     for line in lines)
+    rows = ([cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths))]
+            for line in lines)
+    return "\n".join("  ".join(cells).rstrip() for cells in rows)
 
 
 def main():

@@ -18,7 +18,7 @@ namespace {
 struct TuneCommandOptions {
   std::string config;
   std::vector<std::string> settings;
-  SweepRunner::Options runner;
+  TunedSweep::Options sweep;
   bool ask_tell = false;
 };
 
@@ -29,7 +29,7 @@ int answer_on_stdin(const TuneCommandOptions& options) {
     answer_requests(
         tuner,
         [&]() -> TunedSweep& {
-          if (!sweep) sweep.emplace(options.config, options.settings, options.runner, true);
+          if (!sweep) sweep.emplace(options.config, options.settings, options.sweep, true);
           return *sweep;
         },
         std::cin, std::cout);
@@ -41,7 +41,7 @@ int answer_on_stdin(const TuneCommandOptions& options) {
 
 int tune(const TuneCommandOptions& options, bool quiet) {
   if (options.ask_tell) return answer_on_stdin(options);
-  TunedSweep sweep(options.config, options.settings, options.runner, quiet);
+  TunedSweep sweep(options.config, options.settings, options.sweep, quiet);
   const int code = sweep.run();
   if (!sweep.record().tried.empty() && code != kInterrupted)
     fmt::print("{}results: {}\nreport:  trigram report {}\n",
@@ -58,10 +58,13 @@ void add_tune_command(CLI::App& app, const GlobalOptions& global, Action& action
       "tune", "Search options of an experiment for the least step time or another cost");
   command->add_option("config", options->config, "The experiment, with an object \"tune\"")
       ->required();
-  add_output_option(*command, options->runner);
-  add_jobs_option(*command, options->runner);
+  add_output_option(*command, options->sweep.runner);
+  add_jobs_option(*command, options->sweep.runner);
   add_set_option(*command, options->settings);
-  command->add_flag("-f,--force", options->runner.force, "Repeat finished runs, too");
+  command->add_flag("-f,--force", options->sweep.runner.force, "Repeat finished runs, too");
+  command->add_option("--launcher", options->sweep.launcher,
+                      "Run each point as a job of its own under this command, such as \"mpirun -n "
+                      "4\", for worlds of processes");
   command->add_flag("--ask-tell", options->ask_tell,
                     "Answer requests on stdin by JSON lines: {\"ask\": k}, {\"tell\": [{\"point\": "
                     "..., \"value\": ...}]} and {\"evaluate\": [points]}");

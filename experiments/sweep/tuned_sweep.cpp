@@ -10,6 +10,7 @@
 #include "experiments/exit_codes.h"
 #include "experiments/process/signals.h"
 #include "experiments/results/durable.h"
+#include "experiments/sweep/launcher.h"
 #include "experiments/sweep/objective_value.h"
 #include "experiments/text/labels.h"
 #include "experiments/text/print_error.h"
@@ -63,10 +64,10 @@ std::string first_line_of(const std::string& text) {
 }  // namespace
 
 TunedSweep::TunedSweep(std::filesystem::path config, std::vector<std::string> settings,
-                       SweepRunner::Options runner, bool quiet)
+                       Options options, bool quiet)
     : config_(std::move(config)),
       settings_(std::move(settings)),
-      runner_(std::move(runner)),
+      run_options_(std::move(options)),
       quiet_(quiet),
       options_(read_tune_options(config_, settings_)),
       tuner_(options_.tuner()),
@@ -110,7 +111,7 @@ void TunedSweep::check_space() {
 /// The error that planning a point causes; empty if there is none.
 std::optional<ConfigError> TunedSweep::mistake_of(const Json& point) {
   try {
-    name_ = plan_of(point).name;
+    name_ = plan_of(point).plan.name;
     return std::nullopt;
   } catch (const ConfigError& error) {
     return reported_at_space(error, point);
@@ -118,12 +119,13 @@ std::optional<ConfigError> TunedSweep::mistake_of(const Json& point) {
 }
 
 /// The runs of a point. An option that has no effect with the other values is left out.
-Plan TunedSweep::plan_of(Json point) const {
+TunedSweep::PointPlan TunedSweep::plan_of(Json point) const {
   for (;;) {
     std::vector<std::string> settings = settings_;
     settings.push_back("/zip=" + Json::array({point}).dump());
     try {
-      return make_plan(config_, settings);
+      const PlanTarget target{nullptr, run_options_.launcher.empty()};
+      return {make_plan(config_, settings, target), point};
     } catch (const ConfigError& error) {
       if (!leave_out_idle(point, error)) throw;
     }
@@ -133,8 +135,9 @@ Plan TunedSweep::plan_of(Json point) const {
 std::size_t TunedSweep::batch() const {
   if (options_.batch > 0) return static_cast<std::size_t>(options_.batch);
   if (const auto earlier = batch_of_record(folder(), record_.options)) return *earlier;
-  return static_cast<std::size_t>(runner_.max_parallel > 0 ? runner_.max_parallel
-                                                           : available_cores());
+  if (!run_options_.launcher.empty()) return 1;
+  return static_cast<std::size_t>(
+      run_options_.runner.max_parallel > 0 ? run_options_.runner.max_parallel : available_cores());
 }
 
 TriedPoint TunedSweep::collect(const Json& point, const Plan& plan,
@@ -159,8 +162,39 @@ TriedPoint TunedSweep::collect(const Json& point, const Plan& plan,
   return tried;
 }
 
+/// Makes the runs of a point that are missing as a job.
+void TunedSweep::launch(const PointPlan& point, const SweepRunner& runner) const {
+  const auto is = [&runner](StoredRun::State state) {
+    return [&runner, state](const PlannedRun& run) { return runner.state(run) == state; };
+  };
+  const std::vector<PlannedRun>& runs = point.plan.runs;
+  if (!run_options_.runner.force && std::ranges::all_of(runs, is(StoredRun::done))) return;
+  std::vector<std::string> words = {"run",        config_.string(),
+                                    "--no-table", "--quiet",
+                                    "--output",   run_options_.runner.output.string()};
+  for (const std::string& setting : settings_) words.insert(words.end(), {"--set", setting});
+  words.insert(words.end(), {"--set", "/zip=" + Json::array({point.row}).dump()});
+  if (run_options_.runner.force) words.push_back("--force");
+  const int code = run_under_launcher(run_options_.launcher, words);
+  if (code == kInterrupted) throw Stopped{code};
+  if (!std::ranges::any_of(runs, is(StoredRun::missing))) return;
+  print_error(fmt::format("--launcher \"{}\" has not made the runs; its exit code is {}",
+                          run_options_.launcher, code));
+  throw Stopped{kRunFailed};
+}
+
+void TunedSweep::make_runs(const std::vector<std::optional<PointPlan>>& points,
+                           SweepRunner& runner) const {
+  if (run_options_.launcher.empty()) {
+    if (runner.run() == kInterrupted) throw Stopped{kInterrupted};
+    return;
+  }
+  for (const auto& point : points)
+    if (point) launch(*point, runner);
+}
+
 std::vector<TriedPoint> TunedSweep::evaluate(const std::vector<Json>& points) {
-  std::vector<std::optional<Plan>> plans;
+  std::vector<std::optional<PointPlan>> plans;
   std::vector<TriedPoint> tried;
   Plan all{name_, {}};
   for (const Json& point : points) {
@@ -172,19 +206,18 @@ std::vector<TriedPoint> TunedSweep::evaluate(const std::vector<Json>& points) {
       tried.back().why = "is no experiment: " + first_line_of(error.what());
       continue;
     }
-    for (const PlannedRun& run : plans.back()->runs)
+    for (const PlannedRun& run : plans.back()->plan.runs)
       if (std::ranges::find(all.runs, run.id, &PlannedRun::id) == all.runs.end())
         all.runs.push_back(run);
   }
   for (const std::string& warning : warnings_of(all))
     if (warned_.insert(warning).second) spdlog::warn("{}", warning);
-  SweepRunner runner(all, runner_, true);
-  if (const int code = all.runs.empty() ? kOk : runner.run(); code == kInterrupted)
-    throw Stopped{code};
+  SweepRunner runner(all, run_options_.runner, true);
+  if (!all.runs.empty()) make_runs(plans, runner);
   for (const PlannedRun& run : all.runs)
     if (runner.state(run) == StoredRun::stale) throw Stopped{kRunFailed};
   for (std::size_t i = 0; i < points.size(); ++i)
-    if (plans[i]) tried[i] = collect(points[i], *plans[i], runner);
+    if (plans[i]) tried[i] = collect(points[i], plans[i]->plan, runner);
   return tried;
 }
 

@@ -20,10 +20,16 @@ namespace trigram {
 /// options reads their results and continues, because the proposals are the same.
 class TunedSweep {
  public:
+  struct Options {
+    SweepRunner::Options runner;
+    /// A command, such as "mpirun -n 4", under which each point is run by a job of its own, for
+    /// worlds of processes; empty: this process makes the runs.
+    std::string launcher;
+  };
   /// Reads the configuration, and plans some points of the space, so that a pointer that does not
   /// exist, or an end of a range that no experiment may have, is found. Throws ConfigError.
-  TunedSweep(std::filesystem::path config, std::vector<std::string> settings,
-             SweepRunner::Options runner, bool quiet);
+  TunedSweep(std::filesystem::path config, std::vector<std::string> settings, Options options,
+             bool quiet);
 
   /// Evaluates all points. Writes the record tuning.json after each batch. Returns an exit code:
   /// kInterrupted, kRunFailed if no point has a cost or stale runs were in the way, or kOk.
@@ -40,11 +46,18 @@ class TunedSweep {
 
   const TuneOptions& options() const { return options_; }
   const TuningRecord& record() const { return record_; }
-  std::filesystem::path folder() const { return runner_.output / name_; }
+  std::filesystem::path folder() const { return run_options_.runner.output / name_; }
 
  private:
   void check_space();
-  Plan plan_of(Json point) const;
+  /// The runs of a point, and the row of the sweep that makes them.
+  struct PointPlan {
+    Plan plan;
+    Json row;
+  };
+  PointPlan plan_of(Json point) const;
+  void make_runs(const std::vector<std::optional<PointPlan>>& points, SweepRunner& runner) const;
+  void launch(const PointPlan& point, const SweepRunner& runner) const;
   std::optional<ConfigError> mistake_of(const Json& point);
   std::size_t batch() const;
   TriedPoint collect(const Json& point, const Plan& plan, const SweepRunner& runner) const;
@@ -53,7 +66,7 @@ class TunedSweep {
 
   const std::filesystem::path config_;
   std::vector<std::string> settings_;
-  const SweepRunner::Options runner_;
+  const Options run_options_;
   const bool quiet_;
   const TuneOptions options_;
   std::string name_;

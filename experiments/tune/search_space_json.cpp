@@ -101,7 +101,8 @@ SearchDimension parse_dimension(const std::string& option, const Json& j,
     read_reals(dimension, j, pointer);
     return dimension;
   }
-  const auto& [form, given] = *j.items().begin();
+  const std::string& form = j.begin().key();
+  const Json& given = j.begin().value();
   const std::string at = child(pointer, form);
   dimension.kind = SearchDimension::Kind::ordered;
   if (form == "values") {

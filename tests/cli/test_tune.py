@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import time
+import unittest
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from harness import CLUSTER, TRIGRAM, CommandTest, experiment, needs_simulator
+from harness import CLUSTER, TRIGRAM, CommandTest, experiment, needs_simulator, worlds
 
 SPACE = {
     "/algorithm/bucket": {"powers_of_two": ["64KiB", "16MiB"]},
@@ -239,3 +241,26 @@ class AskAndTell(TuneTest):
         self.assertEqual(len(self.answer(process, {"ask": 3})["points"]), 3)
         failed = self.answer(process, {"tell": [{"point": point, "value": None}]})
         self.assertEqual(failed, {"told": 1, "best": None})
+
+
+@unittest.skipUnless(worlds().get("mpi") and shutil.which("mpirun"), "no world of processes here")
+class UnderALauncher(TuneTest):
+    def test_each_point_is_a_job(self) -> None:
+        tune = {"space": {"/algorithm/bucket": {"values": ["64KiB", "1MiB"]}}, "evaluations": 2}
+        config = self.write(experiment(
+            name="test", runtime="mpi", cluster=CLUSTER | {"nodes": 1}, workload="quadratic", tune=tune))
+        # The launcher's words come from the shell; the program and its arguments follow them.
+        launcher = "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2"
+        self.trigram("tune", config, "--launcher", launcher)
+        runs = {path.parent.name: json.loads(path.read_text()) for path in self.results.glob("*/manifest.json")}
+        record = json.loads((self.results / "tuning.json").read_text())
+        self.assertEqual({run for tried in record["tried"] for run in tried["runs"]}, set(runs))
+        self.assertEqual([manifest["time_kind"] for manifest in runs.values()], ["wall", "wall"])
+        again = self.trigram("tune", config, "--launcher", "false")  # reads the results
+        self.assertIn("best of 2", again.stdout)
+
+    def test_a_launcher_that_starts_nothing(self) -> None:
+        config = self.write(experiment(name="test", runtime="mpi", cluster=CLUSTER | {"nodes": 1},
+                                       tune={"space": {"/algorithm/bucket": {"values": ["64KiB"]}}}))
+        failed = self.trigram("tune", config, "--launcher", "false", code=1)
+        self.assertIn('--launcher "false" has not made the runs; its exit code is 1', failed.stderr)
