@@ -13,6 +13,11 @@ using Hyperparameters = GaussianProcess::Hyperparameters;
 
 constexpr double kLeastLength = 0.05, kMostLength = 20, kLeastNoise = 1e-8, kMostNoise = 1;
 
+constexpr int kEvaluationsPerParameter = 20;
+/// One of so many fits also begins from the middle of the bounds, which takes as long again, in
+/// case the last hyperparameters are near a local maximum only.
+constexpr std::size_t kFromTheMiddleEvery = 4;
+
 /// The square root of a variance that rounding may have made negative.
 double root(double variance) { return std::sqrt(std::max(0.0, variance)); }
 
@@ -97,11 +102,13 @@ Hyperparameters most_likely(const GaussianProcess::Observations& observations,
     const double value = GaussianProcess(observations, from_cube(position)).log_likelihood();
     return std::isfinite(value) ? value : -1e300;
   };
-  const int evaluations = 40 * static_cast<int>(start.lengths.size() + 1);
+  const int evaluations = kEvaluationsPerParameter * static_cast<int>(start.lengths.size() + 1);
   Position best;
   double largest = 0;
-  const Position middle(start.lengths.size() + 1, 0.5);
-  for (const Position& from : {to_cube(start), middle}) {
+  std::vector<Position> starts = {to_cube(start)};
+  if (observations.values.size() % kFromTheMiddleEvery == 0)
+    starts.emplace_back(start.lengths.size() + 1, 0.5);
+  for (const Position& from : starts) {
     const Position found = climb(likelihood, from, evaluations);
     const double value = likelihood(found);
     if (!best.empty() && value <= largest) continue;

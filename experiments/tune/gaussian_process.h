@@ -54,8 +54,8 @@ class GaussianProcess {
 };
 
 /// The hyperparameters with the largest marginal likelihood within their bounds, found by NLopt
-/// from `start` and from the middle of the bounds. Lengths are from 0.05 to 20 times the unit cube,
-/// and the noise is from 1e-8 to 1 times the variance.
+/// from `start` and, at every fourth number of observations, from the middle of the bounds. Lengths
+/// are from 0.05 to 20 times the unit cube, and the noise is from 1e-8 to 1 times the variance.
 GaussianProcess::Hyperparameters most_likely(const GaussianProcess::Observations& observations,
                                              const GaussianProcess::Hyperparameters& start);
 

@@ -147,13 +147,13 @@ class Tuning(TuneTest):
 
     def test_the_time_to_a_loss(self) -> None:
         tune = {"space": {"/optimizer/lr": {"real": [0.001, 0.1], "log": True}}, "evaluations": 5,
-                "objective": {"time_to": {"loss": 0.5}}}
+                "objective": {"time_to": {"loss": 1.5}}}
         config = experiment(name="test", workload="fashion_mnist", steps=60, eval_every=5, tune=tune)
         self.trigram("tune", self.write(config), code=0)
         for tried in self.record()["tried"]:
             target = json.loads((self.results / tried["runs"][0] / "manifest.json").read_text())["summary"]["target"]
             self.assertEqual(tried["value"], target["time_s"])
-            self.assertEqual(target["loss"], 0.5)
+            self.assertEqual(target["loss"], 1.5)
 
     def test_the_mode_of_bagua_has_a_space(self) -> None:
         config = tuned(method="bagua", evaluations=4)
