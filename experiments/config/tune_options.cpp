@@ -121,16 +121,17 @@ TuneOptions parse_tune_options(const Json& j, const std::string& pointer) {
   return options;
 }
 
+/// The points of the search are the rows of a zip, so the configuration itself has none.
 void check_sweeps_seeds_only(const Json& config) {
-  for (const char* kind : {"sweep", "zip"}) {
-    const Json swept = config.value(kind, Json::object());
-    const bool seeds =
-        swept.is_object() && (swept.empty() || (swept.size() == 1 && swept.contains("/seed")));
-    if (!seeds)
-      throw ConfigError(child("", kind),
-                        "cannot be tuned over; expected at most a list of seeds, "
-                        "over which the cost of a point is averaged");
-  }
+  const auto refuse = [](const char* kind) {
+    throw ConfigError(child("", kind),
+                      "cannot be tuned over; expected at most a sweep over seeds, "
+                      "over which the cost of a point is averaged");
+  };
+  if (!config.value("zip", Json::array()).empty()) refuse("zip");
+  const Json sweep = config.value("sweep", Json::object());
+  for (const auto& [pointer, values] : sweep.items())
+    if (!pointer.ends_with("seed")) refuse("sweep");
 }
 
 TuneOptions tune_options_of(const std::filesystem::path& path,

@@ -103,9 +103,8 @@ class Tuning(TuneTest):
         self.assertEqual(len(self.record()["tried"]), 18)
 
     def test_the_cost_is_the_mean_over_seeds_with_an_interval(self) -> None:
-        config = tuned(evaluations=4) | {"seed": [1, 2, 3]}
-        config["cluster"]["compute_jitter"] = 0.2
-        config.pop("until_steady")
+        config = tuned(evaluations=4) | {"sweep": {"/cluster/run_times/seed": [1, 2, 3]}, "until_steady": False}
+        config["cluster"]["run_times"] = {"kind": "lognormal", "variation": 0.3}
         table = self.trigram("tune", self.write(config)).stdout
         record = self.record()
         for tried in record["tried"]:
