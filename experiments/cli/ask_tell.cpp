@@ -19,7 +19,7 @@ Json answer_ask(Tuner& tuner, const Json& number) {
 
 Json answer_tell(Tuner& tuner, const Json& told) {
   if (!told.is_array()) wrong_type("/tell", R"(a list of {"point": ..., "value": ...})", told);
-  std::vector<Evaluation> evaluations;  // all are checked before the first is told
+  std::vector<EvaluatedPoint> evaluations;  // all are checked before the first is told
   for (std::size_t i = 0; i < told.size(); ++i) {
     const std::string at = child("/tell", std::to_string(i));
     if (!told[i].is_object() || !told[i].contains("point") || !told[i].contains("value"))
@@ -30,10 +30,10 @@ Json answer_tell(Tuner& tuner, const Json& told) {
     evaluations.push_back({tuner.space().position_of(told[i]["point"], child(at, "point")),
                            value.is_null() ? std::nullopt : std::optional(value.get<double>())});
   }
-  for (const Evaluation& e : evaluations) tuner.tell(e.position, e.value);
+  for (const EvaluatedPoint& e : evaluations) tuner.tell(e.position, e.value);
   Json answer = {{"told", evaluations.size()}, {"best", nullptr}};
   if (const auto best = tuner.best()) {
-    const Evaluation& e = tuner.evaluations()[*best];
+    const EvaluatedPoint& e = tuner.evaluations()[*best];
     answer["best"] = {{"point", tuner.space().point_at(e.position)}, {"value", *e.value}};
   }
   return answer;

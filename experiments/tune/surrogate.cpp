@@ -7,11 +7,11 @@
 
 namespace trigram {
 
-Surrogate::Surrogate(const SearchSpace& space, const std::vector<Evaluation>& evaluations,
+Surrogate::Surrogate(const SearchSpace& space, const std::vector<EvaluatedPoint>& evaluations,
                      ValueScale scale, const GaussianProcess::Hyperparameters& start)
     : scale_(scale) {
   std::optional<double> worst;
-  for (const Evaluation& e : evaluations) {
+  for (const EvaluatedPoint& e : evaluations) {
     if (!e.value) continue;
     worst = std::max(worst.value_or(*e.value), *e.value);
     positive_ = positive_ && *e.value > 0;
@@ -19,7 +19,7 @@ Surrogate::Surrogate(const SearchSpace& space, const std::vector<Evaluation>& ev
   TRIGRAM_CHECK(worst.has_value(), "no evaluation has a value");
   for (const SearchDimension& dimension : space.dimensions)
     observations_.categorical.push_back(dimension.kind == SearchDimension::Kind::categorical);
-  for (const Evaluation& e : evaluations) {
+  for (const EvaluatedPoint& e : evaluations) {
     observations_.positions.push_back(e.position);
     observations_.values.push_back(transformed(e.value.value_or(*worst)));
   }

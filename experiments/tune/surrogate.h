@@ -8,7 +8,7 @@
 namespace trigram {
 
 /// A point that was evaluated; the value is empty if the evaluation failed.
-struct Evaluation {
+struct EvaluatedPoint {
   Position position;
   std::optional<double> value;
 };
@@ -24,8 +24,8 @@ enum class ValueScale {
 class Surrogate {
  public:
   /// Needs at least one evaluation with a value. Fits the hyperparameters from `start`.
-  Surrogate(const SearchSpace& space, const std::vector<Evaluation>& evaluations, ValueScale scale,
-            const GaussianProcess::Hyperparameters& start);
+  Surrogate(const SearchSpace& space, const std::vector<EvaluatedPoint>& evaluations,
+            ValueScale scale, const GaussianProcess::Hyperparameters& start);
 
   const GaussianProcess& process() const { return *process_; }
   /// The least transformed value.

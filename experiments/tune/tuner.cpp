@@ -71,9 +71,9 @@ std::optional<std::size_t> Tuner::best() const {
 bool Tuner::is_exhausted() const { return size_ && known_.size() >= *size_; }
 
 bool Tuner::may_model() const {
-  return asked_ >= options_.initial && std::ranges::count_if(evaluations_, [](const Evaluation& e) {
-                                         return e.value.has_value();
-                                       }) >= 2;
+  return asked_ >= options_.initial &&
+         std::ranges::count_if(evaluations_,
+                               [](const EvaluatedPoint& e) { return e.value.has_value(); }) >= 2;
 }
 
 std::optional<Position> Tuner::propose() {
@@ -172,8 +172,8 @@ std::optional<Position> Tuner::promising() {
 }
 
 std::optional<std::pair<double, double>> Tuner::interval(const Position& position) const {
-  if (std::ranges::count_if(evaluations_, [](const Evaluation& e) { return e.value.has_value(); }) <
-      3)
+  if (std::ranges::count_if(evaluations_,
+                            [](const EvaluatedPoint& e) { return e.value.has_value(); }) < 3)
     return std::nullopt;
   return surrogate().interval(position);
 }

@@ -48,7 +48,7 @@ class Tuner {
   void tell(const Position& position, std::optional<double> value);
 
   const SearchSpace& space() const { return space_; }
-  const std::vector<Evaluation>& evaluations() const { return evaluations_; }
+  const std::vector<EvaluatedPoint>& evaluations() const { return evaluations_; }
   /// The index of the evaluation with the least value, the first if equal; empty if there is none.
   std::optional<std::size_t> best() const;
   /// What is believed about the value of a point by a process that is fitted to all evaluations: an
@@ -72,7 +72,7 @@ class Tuner {
   Options options_;
   std::optional<std::size_t> size_;
   std::vector<Position> candidates_;  // all points of a small space, or those of the grid
-  std::vector<Evaluation> evaluations_;
+  std::vector<EvaluatedPoint> evaluations_;
   std::vector<Position> pending_;  // asked for, but not told
   std::set<Position> known_;       // asked for or told
   std::size_t asked_ = 0, halton_ = 0, next_ = 0;

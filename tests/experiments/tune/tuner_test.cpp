@@ -131,7 +131,7 @@ TEST(Tuner, TheIntervalOfAPointHoldsItsValue) {
     const Position position = tuner.ask(1).at(0);
     tuner.tell(position, branin_at(tuner.space(), position));
   }
-  const Evaluation& best = tuner.evaluations()[*tuner.best()];
+  const EvaluatedPoint& best = tuner.evaluations()[*tuner.best()];
   const auto interval = tuner.interval(best.position);
   ASSERT_TRUE(interval);
   EXPECT_LE(interval->first, *best.value);
