@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import time
-import unittest
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from harness import CLUSTER, TRIGRAM, CommandTest, experiment, needs_simulator, worlds
+from harness import CLUSTER, TRIGRAM, CommandTest, experiment, needs_simulator
 
 SPACE = {
     "/algorithm/bucket": {"powers_of_two": ["64KiB", "16MiB"]},
@@ -122,7 +120,7 @@ class Tuning(TuneTest):
     def test_failed_runs_are_invalid_and_say_why(self) -> None:
         # WAGMA needs groups that divide the number of workers, 4.
         config = tuned({"/algorithm/group_size": {"integer": [2, 4]}}, method="grid", evaluations=3)
-        config["algorithm"] = "wagma"
+        config |= {"algorithm": "wagma", "steps": 40, "until_steady": False}
         table = self.trigram("tune", self.write(config)).stdout
         self.assertIn("invalid: evaluation 2 counts as the worst: it is no experiment", table)
         self.assertEqual([t["value"] is None for t in self.record()["tried"]], [False, True, False])
@@ -203,6 +201,10 @@ class AskAndTell(TuneTest):
     def start(self, config: Path) -> subprocess.Popen[str]:
         return self.popen([TRIGRAM, "tune", config, "--ask-tell"], stdin=subprocess.PIPE)
 
+    def end(self, process: subprocess.Popen[str]) -> None:
+        self.assertEqual(process.communicate(timeout=60)[0], "")
+        self.assertEqual(process.returncode, 0)
+
     def answer(self, process: subprocess.Popen[str], request: Any) -> Any:
         process.stdin.write((request if isinstance(request, str) else json.dumps(request)) + "\n")
         process.stdin.flush()
@@ -218,8 +220,7 @@ class AskAndTell(TuneTest):
             self.assertEqual(points, [t["point"] for t in tried[begin:begin + 2]])
             told = [{"point": t["point"], "value": t["value"]} for t in tried[begin:begin + 2]]
             self.assertEqual(self.answer(process, {"tell": told})["told"], 2)
-        self.assertEqual(process.communicate(timeout=60)[0], "")
-        self.assertEqual(process.returncode, 0)
+        self.end(process)
 
     def test_another_optimiser_has_points_evaluated(self) -> None:
         process = self.start(self.write(tuned()))
@@ -228,6 +229,7 @@ class AskAndTell(TuneTest):
         (manifest,) = self.results.glob("*/manifest.json")
         summary = json.loads(manifest.read_text())["summary"]
         self.assertEqual(values, [{"point": point, "value": (summary["steady"] or summary)["step_s"]}])
+        self.end(process)
 
     def test_a_wrong_request_is_answered_and_the_next_one_too(self) -> None:
         process = self.start(self.write(tuned()))
@@ -240,26 +242,4 @@ class AskAndTell(TuneTest):
         self.assertEqual(len(self.answer(process, {"ask": 3})["points"]), 3)
         failed = self.answer(process, {"tell": [{"point": point, "value": None}]})
         self.assertEqual(failed, {"told": 1, "best": None})
-
-
-@unittest.skipUnless(worlds().get("mpi") and shutil.which("mpirun"), "no world of processes here")
-class UnderALauncher(TuneTest):
-    def test_each_point_is_a_job(self) -> None:
-        tune = {"space": {"/algorithm/bucket": {"values": ["64KiB", "1MiB"]}}, "evaluations": 2}
-        config = self.write(experiment(
-            name="test", runtime="mpi", cluster=CLUSTER | {"nodes": 1}, workload="quadratic", tune=tune))
-        # The launcher's words come from the shell; the program and its arguments follow them.
-        launcher = "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2"
-        self.trigram("tune", config, "--launcher", launcher)
-        runs = {path.parent.name: json.loads(path.read_text()) for path in self.results.glob("*/manifest.json")}
-        record = json.loads((self.results / "tuning.json").read_text())
-        self.assertEqual({run for tried in record["tried"] for run in tried["runs"]}, set(runs))
-        self.assertEqual([manifest["time_kind"] for manifest in runs.values()], ["wall", "wall"])
-        again = self.trigram("tune", config, "--launcher", "false")  # reads the results
-        self.assertIn("best of 2", again.stdout)
-
-    def test_a_launcher_that_starts_nothing(self) -> None:
-        config = self.write(experiment(name="test", runtime="mpi", cluster=CLUSTER | {"nodes": 1},
-                                       tune={"space": {"/algorithm/bucket": {"values": ["64KiB"]}}}))
-        failed = self.trigram("tune", config, "--launcher", "false", code=1)
-        self.assertIn('--launcher "false" has not made the runs; its exit code is 1', failed.stderr)
+        self.end(process)
