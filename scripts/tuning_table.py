@@ -31,7 +31,8 @@ NEAR = 1.03
 def settings_of(network, model):
     bandwidth, latency = NETWORKS[network]
     name = f"tuning-{model}-{bandwidth}-{latency}"
-    return [f"/name={name}", f"/workload={model}", f"/cluster/inter/bandwidth={bandwidth}",
+    workload = json.dumps({"name": model, "accelerator": "cluster"})  # layer times of another GPU are scaled
+    return [f"/name={name}", f"/workload={workload}", f"/cluster/inter/bandwidth={bandwidth}",
             f"/cluster/inter/latency={latency}"]
 
 
