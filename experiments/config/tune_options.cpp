@@ -103,8 +103,7 @@ FieldTable<TuneOptions> tune_fields() {
              "service chooses them, or on a regular grid.")
       .field("evaluations", &T::evaluations, integer(1, 100'000), "How many points to evaluate.")
       .field("initial", &T::initial, integer(0, 100'000),
-             "Points of Halton's sequence before the first model; 0: 20 for \"bagua\", else 2 d + "
-             "2 for d dimensions.")
+             "Points of Halton's sequence before the first model; 0: 20 for \"bagua\", else 4.")
       .field("batch", &T::batch, integer(0, 4096),
              "Points that are proposed together; 0: as many as simulations run at a time.")
       .field("seed", &T::seed, integer(0), "Key of the random numbers of the search.");

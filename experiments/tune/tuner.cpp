@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kSmallSpace = 4096;
 /// Draws of a point that was not tried, before the rest of a finite space is looked through.
 constexpr int kDraws = 100;
-constexpr std::size_t kInitialOfBagua = 20;
+constexpr std::size_t kInitial = 4, kInitialOfBagua = 20;
 constexpr int kSearchPerDimension = 300;
 
 }  // namespace
@@ -25,7 +25,7 @@ Tuner::Tuner(SearchSpace space, Options options)
   if (options_.method == TuneMethod::grid) candidates_ = space_.grid(options_.evaluations);
   else if (size_ && *size_ <= kSmallSpace) candidates_ = space_.grid(*size_);
   if (options_.initial == 0)
-    options_.initial = options_.method == TuneMethod::bagua ? kInitialOfBagua : 2 * dimensions + 2;
+    options_.initial = options_.method == TuneMethod::bagua ? kInitialOfBagua : kInitial;
   hyperparameters_ = {std::vector<double>(dimensions, 0.5), 1e-4};
   for (std::size_t i = 0; i < dimensions; ++i) shift_.push_back(options_.seed == 0 ? 0 : uniform());
 }

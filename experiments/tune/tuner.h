@@ -35,8 +35,7 @@ class Tuner {
     TuneMethod method = TuneMethod::bayesian;
     std::size_t evaluations = 60;  // the number of points of a grid
     std::uint64_t seed = 1;        // 0: Halton's sequence itself, without a random shift
-    std::size_t initial = 0;  // points of Halton's sequence; 0: 20 for `bagua`, else 2 d + 2 for
-                              // d dimensions
+    std::size_t initial = 0;       // points of Halton's sequence; 0: 20 for `bagua`, else 4
   };
   Tuner(SearchSpace space, Options options);
 
