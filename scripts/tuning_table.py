@@ -106,11 +106,11 @@ def row(options, pool, network, model):
     return cells, medians
 
 
-def aligned(lines):
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    rows = ([cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths))]
-            for line in lines)
-    return "\n".join("  ".join(cells).rstrip() for cells in rows)
+def line(cells, header):
+    """A row of the table, as wide as its header; rows are printed as soon as they are known."""
+    widths = [max(len(title), 14 if i < 2 else 6) for i, title in enumerate(header)]
+    return "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width)
+                     for i, (cell, width) in enumerate(zip(cells, widths))).rstrip()
 
 
 def main():
@@ -126,15 +126,14 @@ def main():
     header = ["between nodes", "model", "points", "best (ms)", "within 3 %"]
     for method in METHODS:
         header += [method, "worst (%)"]
-    lines, medians = [header], []
+    medians = []
+    print(line(header, header), flush=True)
     with ThreadPoolExecutor(options.jobs) as pool:
         for network in options.networks:
             for model in options.models:
                 cells, found = row(options, pool, network, model)
-                lines.append(cells)
                 medians.append(found)
-                print(f"{network}, {model}: done", file=sys.stderr)
-    print(aligned(lines))
+                print(line(cells, header), flush=True)
     print(f"\nEach method: median over {options.seeds} seeds of the evaluations until a step time is within 3 % of the "
           f"best of all points,\nand how much slower the worst seed's best step is after {options.evaluations}.")
     for other in METHODS[1:]:
