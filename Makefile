@@ -17,7 +17,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gpu setup-browser build demo papers test test-all sanitize slow convergence bench test-gpu bench-gpu gpu format lint docs install
+.PHONY: help setup setup-gpu setup-browser build demo papers test test-all sanitize slow convergence convergence-text bench test-gpu bench-gpu gpu format lint docs install
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,10 @@ slow: build-dev ## build and run the tests that take many minutes
 convergence: build-release ## train with every algorithm, write docs/convergence.md; with SEEDS=1 print it
 	scripts/convergence.py --trigram build/release/experiments/trigram --jobs $(JOBS) \
 	  $(if $(SEEDS),--seeds $(SEEDS),-o docs/convergence.md)
+
+convergence-text: build-release ## train the language model with every algorithm, write docs/convergence-text.md
+	scripts/convergence_text.py --trigram build/release/experiments/trigram --jobs $(JOBS) \
+	  -o docs/convergence-text.md
 
 bench: TARGETS = bench_codec bench_optimizers bench_sim bench_mpi
 bench: build-release ## print times, and the machine on which they were measured

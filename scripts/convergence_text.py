@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from convergence import BASELINE, ROOT, Sweep, aligned, as_object, row_of
+from convergence import BASELINE, ROOT, Sweep, aligned, as_object, missing_algorithms, row_of
 
 CONFIG = ROOT / "configs" / "convergence_text.json"
 # Orders that do not hold, by the beginning of their texts, and why.
@@ -46,12 +46,17 @@ class Case:
         return f"{self.optimizer['name']}, lr {self.optimizer['lr']:g}"
 
 
+def settings_of(row):
+    """A row of "zip" without its description, as a text."""
+    return json.dumps({pointer: value for pointer, value in row.items() if pointer != "/description"}, sort_keys=True)
+
+
 def cases_of(config, manifests):
     """The rows of the table, in the order of the configuration's "zip", from one run each."""
-    summaries = {json.dumps(row_of(manifest)): manifest["summary"] for manifest in manifests}
+    summaries = {settings_of(row_of(manifest)): manifest["summary"] for manifest in manifests}
     cases = []
     for row in config["zip"]:
-        summary = summaries[json.dumps(row)]
+        summary = summaries[settings_of(row)]
         optimizer = row.get("/optimizer", config["optimizer"])
         cases.append(Case(as_object(row["/algorithm"]), optimizer, row.get("/description", ""),
                           summary["eval_loss"], summary["worker_loss_mean"]))
@@ -67,22 +72,24 @@ class Order:
     holds: bool
 
 
+def full_of(cases, case):
+    """The row of BASELINE with the same optimizer as `case`."""
+    return next(other for other in cases if other.name == BASELINE and other.optimizer == case.optimizer)
+
+
 def more_local_steps(cases):
-    """Workers that average less often end with a higher loss: local_sgd with 1 (an average in every step is
-    BASELINE), 2, 4 ... local steps."""
-    losses = [(case.algorithm.get("sync_every", 0), case.loss) for case in cases if case.name == "local_sgd"]
-    rising = sorted(losses)
+    """Workers that average less often end with a higher loss."""
+    rising = sorted((case.algorithm["sync_every"], case.loss) for case in cases if case.name == "local_sgd")
     found = ", ".join(f"{every}: {loss:.3f}" for every, loss in rising)
     holds = len(rising) > 1 and all(a[1] < b[1] for a, b in zip(rising, rising[1:]))
     return Order("`local_sgd`: the more steps between averages (`sync_every`), the higher the loss", found, holds)
 
 
-def error_feedback(cases, full, name):
+def error_feedback(cases, case):
     """Compression with error feedback costs at most 1 %."""
-    (case,) = (case for case in cases if case.name == name and not case.note)
-    ratio = case.loss / full
-    return Order(f"`{name}`, whose compression has error feedback: within 1 % of `{BASELINE}`", f"{ratio - 1:+.1%}",
-                 abs(ratio - 1) <= 0.01)
+    over = case.loss / full_of(cases, case).loss - 1
+    return Order(f"{case.label} with {case.optimizer['name']}: its compression has error feedback, so it is within 1 % "
+                 f"of `{BASELINE}`", f"{over:+.1%}", abs(over) <= 0.01)
 
 
 def mean_models(cases):
@@ -95,9 +102,8 @@ def mean_models(cases):
 
 def orders(cases):
     """The expected orders, with what the cases have."""
-    full = cases[0].loss
-    return [more_local_steps(cases), *(error_feedback(cases, full, name) for name in WITH_ERROR_FEEDBACK),
-            mean_models(cases)]
+    compressed = [case for case in cases if case.name in WITH_ERROR_FEEDBACK]
+    return [more_local_steps(cases), *(error_feedback(cases, case) for case in compressed), mean_models(cases)]
 
 
 def reason(order):
@@ -113,11 +119,11 @@ def problems(found):
 
 
 def table(cases):
-    full = cases[0].loss
     rows = [["algorithm", "optimizer", "loss:", "over full:", "workers' mean:", "note"]]
     for case in cases:
         workers = "" if case.worker_loss == case.loss else f"{case.worker_loss:.3f}"
-        over = "" if case is cases[0] else f"{case.loss / full - 1:+.1%}"
+        full = full_of(cases, case)
+        over = "" if case is full else f"{case.loss / full.loss - 1:+.1%}"
         rows.append([case.label, case.rule, f"{case.loss:.3f}", over, workers, case.note])
     return aligned(rows)
 
@@ -145,7 +151,7 @@ make convergence-text
 
 It runs `configs/convergence_text.json`: {ranks} workers, each with {workload["batch"]} lines per step, train for {config["steps"]} steps. Losses are
 those of the mean model on held-out lines, in bits per byte; less is better. *Over full* compares with
-`{BASELINE}` in the first row. *Workers' mean* is the mean of the losses of the workers' own models, where they
+the row of `{BASELINE}` with the same optimizer. *Workers' mean* is the mean of the losses of the workers' own models, where they
 differ. Options that the table does not name have their default values. The runs are simulated on
 {cluster["nodes"]} nodes at {cluster["inter"]["bandwidth"]} with the computation times and message sizes of `{workload["priced_as"]}`. In every step {cluster["stragglers"]["count"]} worker,
 drawn at random, is delayed by {cluster["stragglers"]["delay"]}. Each row is one run, so differences of a few tenths of a per cent may be due to the seed.
@@ -170,8 +176,8 @@ def main():
 
     config = json.loads(CONFIG.read_text("utf-8"))
     sweep = Sweep(CONFIG, options)
-    named = {as_object(row["/algorithm"])["name"] for row in config["zip"]}
-    if missing := sorted(set(sweep.algorithms()) - named):
+    named = [Case(as_object(row["/algorithm"]), {}, "", 0, 0) for row in config["zip"]]
+    if missing := missing_algorithms(named, sweep.algorithms()):
         sys.exit(f"no row in {CONFIG.name} for: {', '.join(missing)}; add one to its \"zip\"")
     cases = cases_of(config, sweep.manifests())
     found = orders(cases)
