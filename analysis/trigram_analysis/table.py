@@ -93,10 +93,8 @@ def _columns(comparison: Comparison) -> list[Column]:
         _measured("step", "step_s", per_step, "mean time of a step", "low", rate=True),
         Column("speed-up", lambda p: _speedup(comparison, p), plain_unit(2),
                f"step time of {BASELINE} over this one's, same setting"),
-        _measured("compute", "compute_s", per_step,
-                  "computation on the main stream, per step and worker", brief=False),
-        _measured("exposed", "exposed_s", per_step,
-                  "communication that computation waits for, per step and worker"),
+        _measured("compute", "compute_s", per_step, "computation on the main stream, per step and worker", brief=False),
+        _measured("exposed", "exposed_s", per_step, "communication that computation waits for, per step and worker"),
         Column("samples/s", lambda p: p.mean("samples_per_s"), plain_unit(),
                "of all workers together; under priced_as, samples of the model that times are of, unless a warning "
                "says otherwise", suffix=_paces),
@@ -116,8 +114,7 @@ def _columns(comparison: Comparison) -> list[Column]:
     target = comparison.target
     if target is not None:
         columns.append(_interval_column(f"to {target.short}", measures.time_to(target), seconds_unit,
-                               f"time of the first evaluation at {target.bound}, "
-                               "from that of the one before"))
+                               f"time of the first evaluation at {target.bound}, from that of the one before"))
     if comparison.declared_target is not None:
         columns.append(_interval_column("epochs", measures.epochs_to(comparison.declared_target), plain_unit(2),
                                "passes over the training data until then"))

@@ -26,9 +26,9 @@ double seconds(Cluster cluster, std::size_t n, bool by_bandwidth) {
 }
 
 /// The time is at least xi S, where xi is the optimum. The first and the last of the pipelined
-/// exchanges have only one phase, which adds up to a sixteenth. Flows that share links fairly end at
-/// different times, so some links are idle at the end of every exchange, which adds up to a fifth in
-/// these networks. Equal shares take 2 (n - 1)/n S / min b.
+/// exchanges have only one phase, which adds up to a sixteenth. Flows that share links fairly end
+/// at different times, so some links are idle at the end of every exchange, which adds up to a
+/// fifth in these networks. Equal shares take 2 (n - 1)/n S / min b.
 TEST(ShareTimes, ApproachTheOptimumOfTheLinearProgram) {
   constexpr std::size_t kNumel = 16'000'000;
   constexpr double kBytes = 2.0 * kNumel;
