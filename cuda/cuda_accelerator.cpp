@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "cuda/nccl/backend.h"
@@ -66,6 +67,7 @@ std::string cuda_unavailable_reason() {
 
 std::unique_ptr<AcceleratorBackend> make_cuda_accelerator(const CudaOptions& options,
                                                           Bootstrap& bootstrap, Waiter& waiter) {
+  for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
   cuda::prepare_environment();
   if (options.ranks_per_gpu > 1) cuda::let_ranks_share_a_gpu(bootstrap.rank());
   cuda::check_nccl_version();

@@ -73,7 +73,7 @@ ARROWS = {
         "bench": ". config job",
         "calibrate": "bench",
         "cli": ". advise bench calibrate config emulate job process results run show sweep tables text",
-        "config": ".",
+        "config": ". tune",
         "emulate": ". config process",
         "job": ". config emulate results",
         "process": "",
@@ -83,6 +83,7 @@ ARROWS = {
         "sweep": ". config job process results run tables text",
         "tables": "results text",
         "text": "",
+        "tune": "",
     },
     "netmodels": {".": "network topologies", "network": "", "topologies": "network"},
     "runtime": {".": "", "host": "", "mpi": "host", "sim": "", "threads": "host"},
@@ -94,6 +95,7 @@ CONFINED = {
     r"(cuda|cublas|curand|nvtx|nccl|cooperative_groups)": (
         "cuda/", "tests/cuda/", "tests/cuda_emulation/", "tests/nccl_emulation/",
         "tests/bench/cuda/"),
+    r"nlopt": ("experiments/tune/",),
     r"(gtest|gmock|benchmark)/": ("tests/",),
 }
 # Highway compiles a file several times, once per instruction set. This condition marks code that is compiled once.

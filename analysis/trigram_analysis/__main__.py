@@ -83,7 +83,7 @@ def _table(loaded: Results, options: argparse.Namespace) -> None:
 
 
 def _plots(loaded: Results, options: argparse.Namespace) -> None:
-    from . import plots, style, timeline
+    from . import plots, style, timeline, tuning
     from .caveats import caveats
     from .comparison import Comparison
 
@@ -97,6 +97,7 @@ def _plots(loaded: Results, options: argparse.Namespace) -> None:
         prefix = f"{name}-" if len(groups) > 1 else ""
         drawings = [(stem, fig) for stem, _, fig in plots.figures(comparison)]
         drawings.append(("timeline", timeline.figure(comparison, comparison.middle_setting)))
+        drawings.append(("tuning", tuning.figure(runs)))
         for stem, fig in drawings:
             for suffix in ("png", "svg", "pdf") if fig else ():
                 path = output / f"{prefix}{stem}.{suffix}"

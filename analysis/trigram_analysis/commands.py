@@ -16,7 +16,7 @@ from .pointer import keys
 from .results import Run
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
-_NOT_COMPARED = ("$schema", "name", "description", "sweep", "zip")
+_NOT_COMPARED = ("$schema", "name", "description", "sweep", "zip", "tune")
 _MAX_SETTINGS = 8
 _RATES = ("name", "flops", "memory_bandwidth")  # of an accelerator: its rates, and the name that stands for them
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "core/config/fields.h"
 
@@ -11,6 +13,7 @@ struct CudaOptions {
   double memory_bytes = 0;  // 0: the free memory minus a reserve, shared by the ranks of a GPU
   bool checked = true;
   std::int64_t run_ahead = 4;
+  std::map<std::string, std::string> environment;  // NCCL's variables
   bool padded = false;  // copied from MpiOptions::padded, therefore not in cuda_fields()
 };
 FieldTable<CudaOptions> cuda_fields();

@@ -10,6 +10,7 @@
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
 #include "experiments/config/sweep.h"
+#include "experiments/config/tune_options.h"
 
 namespace trigram {
 namespace {
@@ -187,6 +188,9 @@ Json config_schema() {
   properties["zip"]["description"] =
       "JSON pointers to lists of the same length, which advance together; or a list of rows, each "
       "an object of JSON pointers to values.";
+  properties["tune"] = tune_options().schema;
+  properties["tune"]["description"] =
+      "What `trigram tune` searches, and the cost that it minimises; other commands ignore it.";
   properties["$schema"] = {{"type", "string"},
                            {"description", "Path of this schema, for editors."}};
   for (const Json& field : schema["required"]) schema["allOf"].push_back(given_or_swept(field));

@@ -16,6 +16,7 @@
 #include "experiments/config/real_time_match.h"
 #include "experiments/config/settings.h"
 #include "experiments/config/sweep.h"
+#include "experiments/config/tune_options.h"
 #include "experiments/config/world_override.h"
 #include "experiments/sha256.h"
 
@@ -68,6 +69,8 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
     if (!config.contains(field)) config[field] = name;
   apply_settings(config, settings, path.parent_path());
   if (world_override) world_override->retarget_file(config);
+  if (config.contains("tune")) tune_options().parse(config["tune"], "/tune");
+  config.erase("tune");  // `trigram tune` reads it; the runs are those of the rest of the file
   if (!config.contains("name")) config["name"] = path.stem().string();
   return config;
 }

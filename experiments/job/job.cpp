@@ -121,7 +121,14 @@ void begin_in_job(const std::filesystem::path& folder, const std::string& partin
 
 void check_for_job(const Plan& plan) {
   const int processes = mpi_process().size;
+  const auto environment = [](const PlannedRun& run) {
+    return run.experiment.runtime.value("environment", Json());
+  };
   for (const PlannedRun& run : plan.runs) {
+    if (environment(run) != environment(plan.runs.front()))
+      throw ConfigError("/runtime/environment",
+                        "differs between the runs of a job, and NCCL reads it only once; start a "
+                        "job for each value, as trigram tune --launcher does");
     const World& world = run.experiment.world();
     if (!world.processes)
       throw ConfigError("/runtime",

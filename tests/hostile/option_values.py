@@ -55,6 +55,7 @@ VALUES: dict[str, list[Any]] = {
     "/target_accuracy": [0.01],
     "/target_loss": [100.0],
     "/sweep$": [{"/seed": [2]}],
+    "/tune$": [{"space": {"/steps": {"integer": [1, 2]}}}],
     "/zip$": [{"/seed": [2]}],
     "accelerator/name": ["another"],
     "/workload/path": ["other.csv"],

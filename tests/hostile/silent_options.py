@@ -10,6 +10,7 @@ from option_schema import Option
 SILENT: dict[str, str] = {
     r"/\$schema": "editors read it",
     "/(name|description)": "they are texts for people",
+    "/tune(/.*)?": "only trigram tune reads it",
     "/workload/data of fashion_mnist": "another folder has the same images",
     "/workload/context of text": "it only limits the length of lines",
     "/cluster/run_times/kind": "each kind needs its own options, without which it is refused",

@@ -14,6 +14,7 @@ from test_damage import EXPERIMENT
 REQUIRED: dict[str, list[str]] = {
     "run": ["test.json"],
     "advise": ["--cluster", "ethernet_10g", "--profile", "vgg16"],
+    "tune": ["test.json"],
     "emulate": ["test.json"],
     "replay": ["test.json"],
     "compare-worlds": ["test.json"],
@@ -47,7 +48,8 @@ def commands() -> list[str]:
 class Options(HostileTest):
     def setUp(self) -> None:
         super().setUp()
-        config = EXPERIMENT | {"steps": 2, "sweep": {"/seed": [1, 2]}, "algorithm": "bytegrad"}
+        tune = {"space": {"/algorithm/bucket": {"values": ["1MiB"]}}}
+        config = EXPERIMENT | {"steps": 2, "sweep": {"/seed": [1, 2]}, "algorithm": "bytegrad", "tune": tune}
         (self.folder / "test.json").write_text(json.dumps(config))
 
     def test_the_list_has_all_commands(self) -> None:

@@ -1,0 +1,56 @@
+#include "experiments/sweep/launcher.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "experiments/exit_codes.h"
+#include "experiments/process/signals.h"
+
+namespace trigram {
+namespace {
+
+/// The shell splits the launcher into words; the arguments stay as they are.
+[[noreturn]] void become_launcher(const std::string& launcher,
+                                  const std::vector<std::string>& arguments) {
+  const std::string script = "exec " + launcher + " \"$@\"";
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  std::vector<const char*> words = {"sh", "-c", script.c_str(), "sh", program.c_str()};
+  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  words.push_back(nullptr);
+  setpgid(0, 0);  // a signal of a terminal reaches the launcher only once, through this parent
+  dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+  execvp(words[0], const_cast<char**>(words.data()));
+  std::perror("trigram: sh");
+  _exit(kRunFailed);
+}
+
+}  // namespace
+
+int run_under_launcher(const std::string& launcher, const std::vector<std::string>& arguments) {
+  Signals signals;
+  const pid_t child = fork();
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
+  if (child == 0) {
+    signals.restore();
+    become_launcher(launcher, arguments);
+  }
+  bool interrupted = false;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) != child) {
+    const int signal = signals.wait(1);
+    if (signal == 0 || signal == SIGCHLD) continue;
+    interrupted = true;
+    kill(child, signal);
+  }
+  if (interrupted) return kInterrupted;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kRunFailed;
+}
+
+}  // namespace trigram

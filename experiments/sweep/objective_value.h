@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "experiments/config/tune_options.h"
+
+namespace trigram {
+
+/// The cost of a finished run, or the reason why it has none, as a phrase that follows "it".
+struct ObjectiveValue {
+  std::optional<double> value;
+  std::string why_not;
+};
+
+/// Computes the cost from a run's manifest. If the steps of the run repeat, the step time is that
+/// of the steps that repeat, as in `advise`.
+ObjectiveValue objective_value(const Objective& objective, const Json& manifest);
+
+/// A cost with its unit, such as "561.3 ms"; a weighted cost has none.
+std::string cost_text(const Objective& objective, double value);
+
+}  // namespace trigram
