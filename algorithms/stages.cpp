@@ -6,8 +6,9 @@
 //
 // Each algorithm ends as it ends a run, and the next one begins as it begins a run: its own state,
 // such as residuals of codes, outer momenta and copies of peers' models, starts anew, and it counts
-// its steps from 0. Weights, data and the state of the optimizer go on. At a switch all ranks wait
-// for each other. If the models of the workers may differ then, each becomes their mean.
+// its steps from 0. Weights, data and the state of the optimizer go on, also into other buckets. At
+// a switch all ranks wait for each other. If the models of the workers may differ then, each
+// becomes their mean.
 //
 // Messages and bytes: those of the algorithms and, at a switch, 2(P-1) control messages and, if
 // models may differ, an allreduce of S bytes.
@@ -54,6 +55,14 @@ void barrier(Context c) {
   for (int rank = 1; c.rank() == 0 && rank < c.size(); ++rank) c.control->post(rank, kSwitchTag, 0);
 }
 
+/// Cuts the model into the buckets of the next stage, if these are others than those of `before`.
+void change_buckets(Context ctx, Run& run, const Stage& before, const Stage& next) {
+  const BucketSizes sizes = execution_of(next).buckets();
+  if (execution_of(before).buckets() == sizes) return;
+  run.workload.bucketize(sizes);
+  run.optimizer.rebucket(ctx, run.workload);
+}
+
 /// Waits for all ranks and, if `average`, replaces all models by their mean.
 void switch_over(Context ctx, Run& run, Stream& comm, bool average) {
   ctx.stream->wait(*comm.submit(ctx, [average, x = run.workload.weights()](Context c) {
@@ -69,7 +78,10 @@ void train(Context ctx, Run& run, const Options& options) {
   for (const Stage& stage : options.stages) {
     if (run.steps.count() <= first) return;  // the run has ended early
     // The switch is part of the first step of a stage.
-    if (run.steps.begin(); first > 0) switch_over(ctx, run, *comm, average);
+    if (run.steps.begin(); first > 0) {
+      switch_over(ctx, run, *comm, average);
+      change_buckets(ctx, run, *std::prev(&stage), stage);
+    }
     const long count = stage.until.value_or(run.steps.count()) - first;
     Steps steps(run.steps, first, count);
     Run own{run.workload, run.optimizer, steps, execution_of(stage), run.seed};
@@ -94,23 +106,13 @@ ExchangeSchedule schedule(const Options& options, const Layout& layout) {
 
 namespace {
 
-/// Stages share the buckets and the workers, because the state of the optimizer belongs to buckets,
-/// and data to workers.
+/// Stages share the workers, because data belong to workers.
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   const Stage& first = options.stages.front();
-  const BucketSizes sizes = execution_of(first).buckets();
   for (std::size_t i = 0; i < options.stages.size(); ++i) {
     const Stage& stage = options.stages[i];
     const std::string place = fmt::format("{}/stages/{}/algorithm", pointer, i);
     entry_of(stage).check(stage.algorithm, layout, place);
-    const BucketSizes own = execution_of(stage).buckets();
-    for (const std::size_t bucket : {0u, 1u})
-      if (own.min_bytes(bucket) != sizes.min_bytes(bucket))
-        throw ConfigError(
-            place + "/bucket",
-            fmt::format("expected buckets as in the first stage, of {} bytes, not {}, "
-                        "because the state of the optimizer belongs to buckets",
-                        sizes.min_bytes(bucket), own.min_bytes(bucket)));
     const auto workers = [&layout](const Stage& of) {
       return entry_of(of).workers(of.algorithm, layout).ranks;
     };

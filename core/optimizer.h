@@ -42,15 +42,45 @@ class Optimizer {
   /// After this call `advance` no longer changes the bias corrections of state that it does not
   /// update, such as Adam's variance; only `step` does.
   virtual void freeze_corrections() {}
+
+  /// Goes over to other buckets: call it between two steps, after the workload has cut itself into
+  /// new buckets (Workload::bucketize). The state of every weight stays what it is. All buckets
+  /// must have made the same number of steps.
+  virtual void rebucket(Context ctx, Workload& workload) = 0;
 };
 
-/// One State for each bucket of a workload.
+/// Joins the vectors in `pieces`, and cuts the result into vectors as long as the weights of the
+/// workload's buckets. Together the pieces are as long as the weights.
+std::vector<Tensor> cut_like_buckets(Device& device, std::span<const Tensor> pieces,
+                                     Workload& workload);
+
+/// One State for each bucket of a workload. `State::steps` counts the bucket's steps.
 template <class State>
 class PerBucket {
  public:
   explicit PerBucket(Workload& workload) : states_(workload.buckets().size()) {}
   State& operator[](const Bucket& bucket) { return states_.at(index(bucket)); }
   const State& operator[](const Bucket& bucket) const { return states_.at(index(bucket)); }
+  std::span<const State> all() const { return states_; }
+
+  /// As Optimizer::rebucket. `vectors(state)` returns pointers to the vectors of a state, which
+  /// are as long as the bucket's weights; everything else in a state is the same for all buckets.
+  template <class Vectors>
+  void rebucket(Device& device, Workload& workload, Vectors vectors) {
+    for (const State& state : states_)
+      TRIGRAM_CHECK(state.steps == states_.front().steps,
+                    "buckets change after {} steps of one bucket and {} steps of another",
+                    states_.front().steps, state.steps);
+    std::vector<State> next(workload.buckets().size(), states_.front());
+    for (std::size_t i = 0; i < vectors(states_.front()).size(); ++i) {
+      std::vector<Tensor> pieces;
+      for (State& state : states_) pieces.push_back(*vectors(state)[i]);
+      const std::vector<Tensor> cut = cut_like_buckets(device, pieces, workload);
+      for (std::size_t bucket = 0; bucket < next.size(); ++bucket)
+        *vectors(next[bucket])[i] = cut[bucket];
+    }
+    states_ = std::move(next);
+  }
 
  private:
   static std::size_t index(const Bucket& bucket) { return static_cast<std::size_t>(bucket.index); }

@@ -31,6 +31,7 @@ class BucketSizes {
   BucketSizes(std::size_t all, std::optional<std::size_t> first = {})
       : all_(all), first_(first.value_or(all)) {}
   std::size_t min_bytes(std::size_t bucket) const { return bucket == 0 ? first_ : all_; }
+  bool operator==(const BucketSizes&) const = default;
 
  private:
   std::size_t all_, first_;
@@ -53,7 +54,8 @@ class Workload {
   virtual ~Workload() = default;
 
   /// Groups whole tensors into buckets of at least the given sizes, in the order in which backward
-  /// completes their gradients. Called once, before training.
+  /// completes their gradients. Called before training, and again between two steps if the buckets
+  /// are to change: weights and gradients stay what they are.
   virtual void bucketize(const BucketSizes& sizes) = 0;
   virtual std::span<Bucket> buckets() = 0;
   /// All parameters and all gradients; the buckets are views of parts of them.

@@ -78,7 +78,7 @@ ARROWS = {
         "job": ". config emulate results",
         "process": "",
         "results": ". config",
-        "run": ". config process results text",
+        "run": ". config process results text tune",
         "show": "",
         "sweep": ". config job process results run tables text",
         "tables": "results text",

@@ -1,12 +1,13 @@
 """Warnings about what runs do not take into account, in tables and below figures."""
 
+import json
 from pathlib import Path
 
 import sample
 from sample import compare
 from trigram_analysis import plots, results, table, timeline
 from trigram_analysis.__main__ import main
-from trigram_analysis.caveats import caveats
+from trigram_analysis.caveats import caveats, tuned_buckets
 
 NOT_EMULATED = "network not emulated: the world threads moves messages in memory"
 OTHER_ACCELERATOR = "layer times of one are those of P100, batch 4, and the cluster's accelerator is A100"
@@ -56,6 +57,23 @@ def test_runs_without_a_common_swept_value_are_listed(tmp_path):
         sample.write_run(tmp_path, f"run{i}", sweep={"/steps": 10 + i}, warnings=warnings)
     assert caveats(results.load(tmp_path).runs) == [
         f"warning: {OTHER_ACCELERATOR} [steps=10; steps=11; steps=13 and 2 more]"]
+
+
+def test_a_table_says_what_came_of_tuning_within_a_run(tmp_path):
+    results_of_tuning = (None, {"bucket": None, "from_step": None, "paid_off_step": None},
+                         {"bucket": 4 << 20, "from_step": 120, "paid_off_step": None},
+                         {"bucket": 1000, "from_step": 120, "paid_off_step": 300})
+    for i, result in enumerate(results_of_tuning):
+        path = sample.write_run(tmp_path, f"run{i}", sweep={"/seed": i}) / "manifest.json"
+        manifest = json.loads(path.read_text())
+        if result:
+            manifest["summary"]["autotune"] = result
+        path.write_text(json.dumps(manifest))
+    assert tuned_buckets(results.load(tmp_path).runs) == [
+        "autotune: the run ended before all bucket sizes were tried [seed=1]",
+        "autotune: buckets of 4 MiB from step 120 on; tuning has not paid for itself [seed=2]",
+        "autotune: buckets of 1000 B from step 120 on; tuning has paid for itself at step 300 [seed=3]"]
+    assert "tuning has paid for itself at step 300" in table.as_text(table.build(compare(tmp_path)))
 
 
 def test_a_table_of_two_worlds_says_whose_times_are_simulated(tmp_path):

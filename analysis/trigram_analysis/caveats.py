@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from . import readable
+from . import readable, units
 from .results import Run
 
 _MAX_NAMED = 3
@@ -29,11 +29,35 @@ def caveats(runs: list[Run]) -> list[str]:
     than this package's."""
     lines = []
     for key, title in (("warnings", "warning"), ("assumed", "assumed")):
-        for sentence in dict.fromkeys(x for run in runs for x in _recorded(run, key)):
-            whose = _distinguishing_values([run for run in runs if sentence in _recorded(run, key)], runs)
-            lines.append(f"{title}: {sentence}" + (f" [{whose}]" if whose else ""))
+        lines += _with_their_runs(title, [_recorded(run, key) for run in runs], runs)
     for folder in sorted({run.path.parent for run in runs}):
         lines += [f"trigram advise warned: {sentence}" for sentence in _advice_warnings(folder)]
+    return lines
+
+
+def tuned_buckets(runs: list[Run]) -> list[str]:
+    """One line for each distinct result of tuning within a run (`autotune`), which names its runs as `caveats` does."""
+    return _with_their_runs("autotune", [_result_of_tuning(run) for run in runs], runs)
+
+
+def _result_of_tuning(run: Run) -> list[str]:
+    tuned = run.summary.get("autotune")
+    if not tuned:
+        return []
+    if tuned.get("bucket") is None or tuned.get("from_step") is None:
+        return ["the run ended before all bucket sizes were tried"]
+    paid, kept = tuned.get("paid_off_step"), units.binary_bytes(tuned["bucket"])
+    result = "has not paid for itself" if paid is None else f"has paid for itself at step {paid}"
+    return [f"buckets of {kept} from step {tuned['from_step']} on; tuning {result}"]
+
+
+def _with_their_runs(title: str, sentences: list[list[str]], runs: list[Run]) -> list[str]:
+    """The distinct sentences of all runs, with the swept values of those that have it. `sentences` are those of each
+    run."""
+    lines = []
+    for sentence in dict.fromkeys(x for of_run in sentences for x in of_run):
+        whose = _distinguishing_values([run for run, own in zip(runs, sentences) if sentence in own], runs)
+        lines.append(f"{title}: {sentence}" + (f" [{whose}]" if whose else ""))
     return lines
 
 

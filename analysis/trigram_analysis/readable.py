@@ -98,6 +98,8 @@ _EXPECTED = {
     "/summary/steady/step": _count(0, _MOST_STEPS), "/summary/steady/cycle": _count(1, _MOST_STEPS),
     "/summary/steady/left_out": _count(0, _MOST_STEPS),
     "/summary/steps": _count(1, _MOST_STEPS), "/summary/rates": _OBJECT, "/summary/rates/over": _TEXT,
+    "/summary/autotune": _OBJECT, "/summary/autotune/bucket": _count(0, 1 << 62),
+    "/summary/autotune/from_step": _count(0, _MOST_STEPS), "/summary/autotune/paid_off_step": _count(0, _MOST_STEPS),
     "/summary/shown_step": _count(0, _MOST_STEPS), "/summary/rates/from_step": _count(0, _MOST_STEPS),
     "/summary/rates/steps": _count(1, _MOST_STEPS), "/summary/rates/steps_made": _NUMBER,
     "/summary/rates/bytes_intra": _NUMBER,

@@ -105,6 +105,14 @@ def nbytes(value: float) -> str:
     return f"{significant(value)} B"
 
 
+def binary_bytes(value: float) -> str:
+    """A size as configurations write it: 4 MiB, if it is a multiple."""
+    for size, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if value >= size and value % size == 0:
+            return f"{value // size} {unit}"
+    return f"{value} B"
+
+
 _LONGEST_LIST = 40  # characters
 
 

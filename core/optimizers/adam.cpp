@@ -70,6 +70,11 @@ class Adam final : public Optimizer {
     ctx.device->update(step, bucket.weight, bucket.grad, {state.mean, state.variance});
   }
   void freeze_corrections() override { variance_correction_frozen_ = true; }
+  void rebucket(Context ctx, Workload& workload) override {
+    states_.rebucket(*ctx.device, workload, [](State& state) {
+      return std::vector{&state.mean, &state.variance};
+    });
+  }
 
  private:
   struct State {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "core/optimizers/rule_optimizer.h"
@@ -110,6 +111,18 @@ class Muon final : public Optimizer {
     }
   }
   float learning_rate(const Bucket& bucket) const override { return lr_.at(states_[bucket].steps); }
+  void rebucket(Context ctx, Workload& workload) override {
+    std::vector<Tensor> variances;
+    for (const State& state : states_.all())
+      std::ranges::copy(state.variances, std::back_inserter(variances));
+    states_.rebucket(*ctx.device, workload, [](State& state) { return std::vector{&state.mean}; });
+    auto next = variances.begin();
+    for (const Bucket& bucket : workload.buckets()) {
+      const auto end = next + static_cast<std::ptrdiff_t>(bucket.tensors.size());
+      states_[bucket].variances.assign(next, end);
+      next = end;
+    }
+  }
 
  private:
   struct State {

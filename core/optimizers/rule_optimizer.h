@@ -43,6 +43,13 @@ class RuleOptimizer final : public Optimizer {
     else ctx.device->update_each(rule, bucket.weight, bucket.grad, states, bucket.tensors);
   }
   float learning_rate(const Bucket& bucket) const override { return lr_.at(states_[bucket].steps); }
+  void rebucket(Context ctx, Workload& workload) override {
+    states_.rebucket(*ctx.device, workload, [](State& state) {
+      std::vector<Tensor*> vectors;
+      for (Tensor& tensor : state.tensors) vectors.push_back(&tensor);
+      return vectors;
+    });
+  }
 
  private:
   using Rule = decltype(std::declval<Options>().rule(0.0f, 1L));

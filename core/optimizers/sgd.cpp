@@ -58,6 +58,11 @@ class Sgd final : public Optimizer {
     ++state.steps;
     ctx.device->axpby(-lr, state.momentum, 1, bucket.weight);
   }
+  void rebucket(Context ctx, Workload& workload) override {
+    states_.rebucket(*ctx.device, workload, [this](State& state) {
+      return options_.momentum == 0 ? std::vector<Tensor*>{} : std::vector{&state.momentum};
+    });
+  }
 
  private:
   struct State {

@@ -22,6 +22,7 @@ class WrappedOptimizer : public Optimizer {
     optimizer_->advance(ctx, bucket, lr);
   }
   void freeze_corrections() override { optimizer_->freeze_corrections(); }
+  void rebucket(Context ctx, Workload& workload) override { optimizer_->rebucket(ctx, workload); }
 
  protected:
   explicit WrappedOptimizer(std::unique_ptr<Optimizer> optimizer)

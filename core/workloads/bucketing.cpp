@@ -70,7 +70,7 @@ FlatWorkload::FlatWorkload(Device& device, std::vector<std::size_t> lengths, std
 }
 
 void FlatWorkload::bucketize(const BucketSizes& sizes) {
-  TRIGRAM_CHECK(buckets_.empty(), "bucketize() is called once");
+  buckets_.clear();
   ranges_ = groups_.empty() ? cut_into_buckets(lengths_, weights_.numel(), sizes)
                             : cut_into_groups(lengths_, weights_.numel(), groups_);
   for (const BucketRange& r : ranges_)

@@ -146,6 +146,9 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
              optional(number(0, std::numeric_limits<double>::infinity(), Open::below)),
              "Greatest Euclidean norm of the whole gradient that the optimizer sees; longer "
              "gradients are shortened to it. Not clipped by default.")
+      .field("autotune", &E::autotune, autotune_options(),
+             "Try sizes of buckets during the run, and keep the one with the shortest steps; true: "
+             "with the defaults.")
       .field("seed", &E::seed, integer(0),
              "Key of all random numbers. A list of seeds gives means and spreads.")
       .field("eval_every", &E::eval_every, integer(0),

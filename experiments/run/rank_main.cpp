@@ -10,6 +10,7 @@
 #include "core/optimizers/registry.h"
 #include "core/workloads/micro_batches.h"
 #include "core/workloads/slowed_workload.h"
+#include "experiments/run/autotuned_training.h"
 #include "experiments/run/gradient_noise.h"
 #include "experiments/run/rank_report.h"
 #include "experiments/run/stopping_rule.h"
@@ -109,6 +110,7 @@ class StepRecorder {
       throw std::runtime_error(
           fmt::format("training diverged: the loss of rank {} is {} at step {}", raw_.world_rank,
                       std::isnan(done.loss) ? "NaN" : "infinite", step));
+    if (raw_.world_rank == 0 && shared_.tuner) shared_.tuner->step_ended(done.end_s);
     if (step == shared_.timeline.step())
       shared_.timeline.end_step(raw_.world_rank, std::string(raw_.stream->name()), begin_s_, now_s,
                                 !shared_.simulated);
@@ -173,6 +175,13 @@ std::string hash_of(Workload& workload, Device& device) {
   return workload.learns() ? weights_hash(device.download(workload.weights())) : "";
 }
 
+BucketTuner& make_tuner(SharedState& shared, const Execution& execution, Workload& workload) {
+  const Experiment& e = shared.experiment;
+  return shared.tuner.emplace(*e.autotune, execution.bucket_bytes,
+                              workload.weights().priced_numel() * size_of(DType::f32),
+                              static_cast<std::uint64_t>(e.seed));
+}
+
 void train(const Context& raw, SharedState& shared) {
   const Experiment& e = shared.experiment;
   const Workers& workers = shared.workers;
@@ -198,10 +207,15 @@ void train(const Context& raw, SharedState& shared) {
                        .make(e.optimizer, workers.worker_context(ctx), *workload, e.steps);
   if (e.clip_norm) optimizer = clipped(std::move(optimizer), *workload, *e.clip_norm);
   if (e.gradient_noise) optimizer = noise.wrap(std::move(optimizer), *workload);
-  auto algorithm = e.algorithm_entry().make(e.algorithm);
+  const auto make_algorithm = [&e] { return e.algorithm_entry().make(e.algorithm); };
   watch.start(raw, *meter, *workload, e.gradient_noise ? &noise : nullptr);
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
-  algorithm->train(ctx, run);
+  if (e.autotune) {
+    BucketTuner* tuner = raw.world_rank == 0 ? &make_tuner(shared, execution, *workload) : nullptr;
+    train_autotuned(ctx, run, make_algorithm, *e.autotune, tuner);
+  } else {
+    make_algorithm()->train(ctx, run);
+  }
   ctx.stream->synchronize();
   shared.results[static_cast<std::size_t>(raw.world_rank)] = {meter->counters(), watch.began_s(),
                                                               hash_of(*workload, *raw.device),

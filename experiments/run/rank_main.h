@@ -10,6 +10,7 @@
 #include "core/machine_model.h"
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
+#include "experiments/run/bucket_tuner.h"
 #include "experiments/run/collector.h"
 #include "experiments/run/timeline.h"
 
@@ -36,9 +37,10 @@ struct SharedState {
   bool processes;
   Collector& collector;
   Timeline& timeline;
-  const StoppingRule* stopping;     // null: all steps are made
-  std::vector<RankResult> results;  // one per rank; each rank writes its own
-  ArrivedTraffic* arrived;          // MeterOptions::arrived; null in real time
+  const StoppingRule* stopping;           // null: all steps are made
+  std::vector<RankResult> results;        // one per rank; each rank writes its own
+  ArrivedTraffic* arrived;                // MeterOptions::arrived; null in real time
+  std::optional<BucketTuner> tuner = {};  // of rank 0, if buckets are tuned
 };
 
 /// The main function of each rank. Creates the rank's workload, optimizer and algorithm on an

@@ -195,6 +195,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   Json json = observer.to_json(shared.results, wall_s);
   json["world"] = runtime->notes();
   if (!links.is_null()) json["links"] = links;
+  if (shared.tuner) json["autotune"] = shared.tuner->to_json();
   return json;
 }
 

@@ -91,6 +91,12 @@ CONTEXTS: dict[str, Json] = {
         "/cluster/intra": {"kind": "pcie", "bandwidth": "100Gbps", "latency": "5us"},
     },
     "/compute_capability of (?!async|eager|wagma)": {"/algorithm/bucket": "0B"},
+    "/autotune": {
+        "/autotune": {"every": 3, "evaluations": 4, "smallest": "256B", "largest": "16KiB"},
+        "/workload/dimension": 4096,
+        "/workload/tensors": 16,
+        "/steps": 40,
+    },
     "of (local_sgd|slowmo|bmuf|diloco(?!_)|post_local_sgd)": {"/algorithm/sync_every": 2},
     "of post_local_sgd": {"/algorithm/switch_step": 4},
     "of (onebit_adam|qadam)": {"/algorithm/warmup_steps": 2},

@@ -49,6 +49,7 @@ class NoiseSteps final : public Optimizer {
     recorded.insert(recorded.end(), weights.begin(), weights.end());
   }
   float learning_rate(const Bucket& /*bucket*/) const override { return 0; }
+  void rebucket(Context /*ctx*/, Workload& /*workload*/) override {}
 
   std::vector<float> recorded;  // of all periods, bucket by bucket
 
