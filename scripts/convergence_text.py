@@ -18,8 +18,21 @@ from convergence import BASELINE, ROOT, Sweep, aligned, as_object, missing_algor
 
 CONFIG = ROOT / "configs" / "convergence_text.json"
 # Orders that do not hold, by the beginning of their texts, and why.
-EXPECTED_MISSES = {}
-WITH_ERROR_FEEDBACK = ("onebit_sgd", "ef_signsgd", "topk", "powersgd", "onebit_adam")
+EXPECTED_MISSES = {
+    "`topk`, codec topk, density 0.01": "an element is sent once in 100 steps on average, and the run has 150",
+    "The mean model": "`gossipgrad` mixes little, so models lie in different valleys, and their mean in none",
+}
+WITH_ERROR_FEEDBACK = ("onebit_sgd", "ef_signsgd", "topk", "powersgd")
+
+
+def options_of(component):
+    """The options of an algorithm or codec as texts."""
+    for key, value in component.items():
+        if isinstance(value, dict):
+            yield f"{key} {value['name']}"
+            yield from options_of(value)
+        elif key != "name":
+            yield f"{key} {value}"
 
 
 @dataclass
@@ -38,8 +51,7 @@ class Case:
 
     @property
     def label(self):
-        options = [f"{key} {value}" for key, value in self.algorithm.items() if key != "name"]
-        return ", ".join([f"`{self.name}`", *options])
+        return ", ".join([f"`{self.name}`", *options_of(self.algorithm)])
 
     @property
     def rule(self):
@@ -88,8 +100,8 @@ def more_local_steps(cases):
 def error_feedback(cases, case):
     """Compression with error feedback costs at most 1 %."""
     over = case.loss / full_of(cases, case).loss - 1
-    return Order(f"{case.label} with {case.optimizer['name']}: its compression has error feedback, so it is within 1 % "
-                 f"of `{BASELINE}`", f"{over:+.1%}", abs(over) <= 0.01)
+    return Order(f"{case.label} with {case.optimizer['name']}: with error feedback, compression costs at most 1 %",
+                 f"{over:+.1%}", over <= 0.01)
 
 
 def mean_models(cases):
@@ -101,8 +113,8 @@ def mean_models(cases):
 
 
 def orders(cases):
-    """The expected orders, with what the cases have."""
-    compressed = [case for case in cases if case.name in WITH_ERROR_FEEDBACK]
+    """The expected orders, with what the cases have. Error feedback is theory for SGD."""
+    compressed = [case for case in cases if case.name in WITH_ERROR_FEEDBACK and case.optimizer["name"] == "sgd"]
     return [more_local_steps(cases), *(error_feedback(cases, case) for case in compressed), mean_models(cases)]
 
 
@@ -157,6 +169,10 @@ differ. Options that the table does not name have their default values. The runs
 drawn at random, is delayed by {cluster["stragglers"]["delay"]}. Each row is one run, so differences of a few tenths of a per cent may be due to the seed.
 
 {table(cases)}
+
+Error feedback is proved for SGD. Adam divides by the variance of the gradients that it gets, and here these are the
+compressed ones: with Adam, algorithms that send signs or few elements of gradients end far above the full gradient.
+`onebit_adam`, `zeroone_adam` and `qadam` are made for Adam.
 
 ## Orders that are expected
 
