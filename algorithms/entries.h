@@ -92,6 +92,7 @@ AlgorithmTraits traits_of(const AlgorithmCard& card, const Options& options) {
                          .allreduce = {},
                          .warmup_steps = {},
                          .averages_gradients = card.averages_gradients};
+  if constexpr (requires { options.idles(); }) traits.idles = options.idles();
   if constexpr (requires { options.by_need; }) traits.averages_gradients &= !options.by_need;
   if constexpr (requires { options.codec.has_value(); })
     if (options.codec && card.trigram_with_codec) traits.trigram = *card.trigram_with_codec;

@@ -42,6 +42,7 @@ struct Options {
   double fraction = 0.5;
   std::int64_t sync_every = 8;
   AllreduceSpec allreduce;
+  bool idles() const { return fraction < 1; }
 };
 
 int drawn_count(double fraction, int ranks) {

@@ -27,6 +27,8 @@ struct AlgorithmTraits {
   std::optional<long> warmup_steps;             // value of the option "warmup_steps", if any
   /// True if the optimizer gets the mean gradient of all workers, in full precision, in every step.
   bool averages_gradients = false;
+  /// True if workers may leave out the computation of a step.
+  bool idles = false;
 };
 
 struct AlgorithmEntry : Component<Algorithm> {

@@ -85,8 +85,8 @@ class Order:
 
 
 def full_of(cases, case):
-    """The row of BASELINE with the same optimizer as `case`."""
-    return next(other for other in cases if other.name == BASELINE and other.optimizer == case.optimizer)
+    """The row of BASELINE with the same optimizer as `case`; learning rates may differ."""
+    return next(other for other in cases if other.name == BASELINE and other.optimizer["name"] == case.optimizer["name"])
 
 
 def more_local_steps(cases):

@@ -18,6 +18,9 @@ struct OptimizerEntry : Component<Optimizer, const Context&, Workload&, long> {
   /// The information about tensors that the optimizer needs: none if it is element-wise; their
   /// lengths if it takes their norms; or their shapes as matrices.
   enum class Needs { elements, tensors, shapes } needs = Needs::elements;
+  /// True if the optimizer keeps anything but a number of steps from one step to the next, with
+  /// these options.
+  std::function<bool(const Json& resolved)> has_state = [](const Json&) { return true; };
 };
 /// All optimizers, in the order in which they are listed to users.
 const std::vector<OptimizerEntry>& optimizers();

@@ -83,7 +83,9 @@ OptimizerEntry sgd_entry() {
               [](const SgdOptions& options, const Context& ctx, Workload& workload, long steps) {
                 return std::make_unique<Sgd>(options, ctx, workload, steps);
               }),
-          [](const Json& resolved) { return resolved.at("momentum") != 0; }, false};
+          [](const Json& resolved) { return resolved.at("momentum") != 0; }, false,
+          OptimizerEntry::Needs::elements,
+          [](const Json& resolved) { return resolved.at("momentum") != 0; }};
 }
 
 }  // namespace trigram

@@ -228,6 +228,43 @@ void check_micro_batches(const Experiment& e, const UsedAlgorithm& used) {
                                   used.entry->name, used.pointer, used.entry->accumulates_by));
 }
 
+/// Workers that do not take part in a step do not count it: each follows the schedule of its own
+/// learning rate. And flows are computed from the times of all ranks.
+void check_idle(const Experiment& e, const UsedAlgorithm& used) {
+  if (!used.entry->traits(used.resolved).idles) return;
+  if (e.runtime.value("fidelity", "") == "fluid")
+    throw ConfigError("/runtime/fidelity",
+                      fmt::format("workers of {} leave out steps, which flows do not support; "
+                                  "expected \"auto\" or \"message\"",
+                                  used.entry->name));
+  const std::string why = fmt::format(
+      "workers of {} count only the steps in which they are drawn, so their learning "
+      "rates would differ; remove it, or draw all workers",
+      used.entry->name);
+  if (e.optimizer.at("decay") != "none") throw ConfigError("/optimizer/decay", why);
+  if (e.optimizer.at("warmup_steps") != 0) throw ConfigError("/optimizer/warmup_steps", why);
+}
+
+/// Algorithms that exchange gradients keep models equal only if workers have equal states of the
+/// optimizer. A switch makes models equal, but not these states.
+void check_states(const Experiment& e) {
+  const OptimizerEntry& optimizer =
+      find_component(optimizers(), "optimizer", e.optimizer, "/optimizer");
+  if (!optimizer.has_state(e.optimizer)) return;
+  const std::vector<UsedAlgorithm> all = algorithms_of(e);
+  const AlgorithmEntry* alone = nullptr;
+  for (const UsedAlgorithm& used : all) {
+    const bool steps_alone = used.entry->exchanges_weights || used.entry->own_models;
+    if (alone && !steps_alone)
+      throw ConfigError(
+          used.pointer,
+          fmt::format("{} needs workers with the same state of the optimizer, but after {} each "
+                      "has its own; expected sgd without momentum, or the other order of stages",
+                      used.entry->name, alone->name));
+    if (steps_alone) alone = used.entry;
+  }
+}
+
 /// The last stage has at least one step.
 void check_stages(const Experiment& e) {
   const std::size_t count = algorithms_of(e).size();
@@ -250,6 +287,7 @@ void check_used(const Experiment& e, const WorkloadFactory& workload, const Used
   mistakes.passes([&] { check_tree(e, used); });
   mistakes.passes([&] { check_values(*used.entry, workload); });
   mistakes.passes([&] { check_micro_batches(e, used); });
+  mistakes.passes([&] { check_idle(e, used); });
   mistakes.raise();
 }
 
@@ -260,6 +298,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool i
   mistakes.passes([&] { check_world(e.world(), in_this_process); });
   mistakes.passes([&] { check_workers(e, workload); });
   mistakes.passes([&] { check_stages(e); });
+  mistakes.passes([&] { check_states(e); });
   const std::vector<UsedAlgorithm> all = algorithms_of(e);
   for (const UsedAlgorithm& used : all)
     mistakes.passes([&] { check_used(e, workload, used, &used == &all.front()); });

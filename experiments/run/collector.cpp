@@ -9,6 +9,21 @@
 
 namespace trigram {
 
+namespace {
+
+/// The ranks whose models are evaluated after a step: those that trained in it. The others, such as
+/// workers that federated averaging did not draw, have models of earlier steps.
+std::vector<std::size_t> with_models(std::span<const RankStep> ranks) {
+  const bool any = std::ranges::any_of(
+      ranks, [](const RankStep& rank) { return rank.trains && rank.batches > 0; });
+  std::vector<std::size_t> chosen;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].trains && (ranks[rank].batches > 0 || !any)) chosen.push_back(rank);
+  return chosen;
+}
+
+}  // namespace
+
 bool Collector::is_evaluated(long step) const {
   const bool periodic = options_.eval_every > 0 && (step + 1) % options_.eval_every == 0;
   return options_.evaluates && (periodic || step + 1 == options_.steps);
@@ -70,11 +85,11 @@ void Collector::record(long step, PendingStep& pending, Workload& workload, cons
   previous_time_s_ = record.time_s;
   if (!options_.waits) record.completed = completed_by(record.time_s);
   if (!pending.arrived.empty()) count_arrived(record, std::move(pending.arrived));
-  std::vector<std::vector<float>> trained;  // the weights of every rank that trains, in rank order
+  std::vector<std::vector<float>> trained;  // weights, in rank order
   if (is_evaluated(step)) {
     evaluation_began_s_ = stream.now();
-    for (std::size_t rank = 0; rank < pending.ranks.size(); ++rank)
-      if (pending.ranks[rank].trains) trained.push_back(model_of(rank, step, record.time_s));
+    for (const std::size_t rank : with_models(pending.ranks))
+      trained.push_back(model_of(rank, step, record.time_s));
     record.evaluation = evaluate(workload, trained);
   }
   sink_(record);

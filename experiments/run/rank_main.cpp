@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "core/logging/rank_log.h"
 #include "core/optimizers/clipped.h"
@@ -63,6 +64,12 @@ long broadcast_end(const Context& ctx, const StoppingRule& stopping) {
   return stopping.end();
 }
 
+/// The bytes and messages without the times.
+Counters traffic(Counters all) {
+  all.compute_s = all.communication_s = all.exposed_s = 0;
+  return all;
+}
+
 /// Measures and reports the steps of one rank.
 class StepRecorder {
  public:
@@ -87,7 +94,10 @@ class StepRecorder {
 
  private:
   void begin(long step) {
-    before_ = meter_->counters();
+    // What the rank sent in the background since the end of the step before counts in this step,
+    // but times between two steps, such as that of an evaluation, count in none.
+    const Counters now = meter_->counters();
+    before_ = step == 0 ? now : now - traffic(now - before_);
     begin_s_ = raw_.stream->now();
     if (step == 0) origin_s_ = begin_s_;
     if (!shared_.machine || !trains_) return;
@@ -99,8 +109,9 @@ class StepRecorder {
     raw_.stream->synchronize();  // so that operations count in the step that issued them
     const double now_s = raw_.stream->now();
     const long batches = steps_.take_batches();
+    const Counters ended = meter_->counters(), began = std::exchange(before_, ended);
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
-                  .spent = meter_->counters() - before_,
+                  .spent = ended - began,
                   .loss = trains_ && batches > 0 ? workload_->loss() : 0,
                   .staleness = steps_.take_staleness(),
                   .batches = batches,

@@ -95,6 +95,20 @@ class Stages(TrainingOptions):
         for until in (2, 3):
             self.assertIn(f"\nstages/bytegrad until {until}, local_sgd ", printed)
 
+    def test_workers_that_are_not_drawn(self) -> None:
+        """The model that is evaluated is that of the workers that trained."""
+        fedavg = {"name": "fedavg", "fraction": 0.5, "sync_every": 2}
+        options = {"algorithm": fedavg, "eval_every": 2, "optimizer": {"name": "sgd", "lr": 0.1}}
+        short, long = self.summaries(options | {"steps": 4}, options | {"steps": 8})
+        (folder,) = (path.parent for path in self.results.glob("*/DONE"))
+        records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        self.assertEqual(records[3]["eval_loss"], short["eval_loss"])
+        self.assertNotEqual(long["eval_loss"], short["eval_loss"])
+        self.refused("/optimizer/decay", "drawn", algorithm=fedavg, optimizer={"name": "sgd", "decay": "linear"})
+        self.refused("/optimizer/warmup_steps", "drawn", algorithm=fedavg, optimizer={"name": "sgd", "warmup_steps": 2})
+        self.refused("/runtime/fidelity", "leave out steps", algorithm=fedavg,
+                     runtime={"name": "sim", "fidelity": "fluid"})
+
     def test_an_average_at_a_switch_counts_as_traffic(self) -> None:
         """A gradient has as many bytes as the model."""
         alone = {"name": "local_sgd", "sync_every": 100}
@@ -106,12 +120,21 @@ class Stages(TrainingOptions):
 
     def test_threads_end_with_the_weights_of_the_simulation(self) -> None:
         for algorithm in (
-            stages(3, LOCAL, "bytegrad"),
-            stages(3, {"name": "decentralized", "mode": "ring"}, {"name": "onebit_adam", "warmup_steps": 1}),
+            stages(3, "bytegrad", LOCAL),
+            stages(3, "gradient_allreduce", {"name": "onebit_adam", "warmup_steps": 1}),
         ):
             options = {"algorithm": algorithm, "optimizer": "adam"}
             simulated, real = self.summaries(options, options | {"runtime": "threads"})
             self.assertEqual(real["weights_hash"], simulated["weights_hash"])
+
+    def test_gradients_are_not_exchanged_by_workers_with_states_of_their_own(self) -> None:
+        """Models would drift apart: every worker would follow its own momentum."""
+        switch = stages(2, LOCAL, "gradient_allreduce")
+        for optimizer in ("adam", {"name": "sgd", "lr": 0.1, "momentum": 0.5}):
+            self.refused("/algorithm/stages/1/algorithm", "the same state of the optimizer", algorithm=switch,
+                         optimizer=optimizer)
+        (plain,) = self.summaries({"algorithm": switch, "optimizer": {"name": "sgd", "lr": 0.1}})
+        self.assertEqual(plain["consensus_distance"], 0)
 
     def test_mistakes_are_named(self) -> None:
         sync = "gradient_allreduce"
