@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from statistics import mean
 from typing import Any
 
-from harness import CommandTest, experiment, needs_simulator, worlds
+from harness import CommandTest, experiment, needs_simulator
 
 TUNING = {"every": 4, "evaluations": 5, "smallest": "1MiB", "largest": "256MiB"}
 STEPS, EVERY, EVALUATIONS = 200, TUNING["every"], TUNING["evaluations"]
@@ -29,6 +30,7 @@ class Autotune(CommandTest):
 
     @needs_simulator
     def test_times_are_those_of_runs_in_such_buckets(self) -> None:
+        """Rank 0 measures its own steps, which end a little earlier than those of the slowest rank."""
         manifest = self.run_of("tuned", profile_run(autotune=TUNING))
         tuned = manifest["summary"]["autotune"]
         self.assertEqual(manifest["experiment"]["autotune"], TUNING)
@@ -39,10 +41,11 @@ class Autotune(CommandTest):
         for i, trial in enumerate(tuned["tried"]):
             algorithm = {"name": "gradient_allreduce", "bucket": f"{trial['bucket']}B"}
             fixed = self.run_of(f"fixed_{i}", profile_run(algorithm=algorithm, steps=6))
-            fixed_s[trial["bucket"]] = fixed["summary"]["step_s"]
-            self.assertAlmostEqual(trial["step_s"] / fixed_s[trial["bucket"]], 1, delta=1e-6)
+            fixed_s[trial["bucket"]] = mean(line["step_s"] for line in self.metrics(fixed["id"])[1:])
+            self.assertAlmostEqual(trial["step_s"] / fixed_s[trial["bucket"]], 1, delta=1e-4)
         self.assertEqual(fixed_s[tuned["bucket"]], min(fixed_s.values()))
-        self.assertAlmostEqual(tuned["step_s"] / fixed_s[tuned["bucket"]], 1, delta=1e-6)
+        self.assertGreater(fixed_s[1 << 30], 1.001 * fixed_s[tuned["bucket"]])
+        self.assertAlmostEqual(tuned["step_s"] / fixed_s[tuned["bucket"]], 1, delta=1e-4)
         self.assertEqual(tuned["from_step"], EVERY * EVALUATIONS)
         self.assert_paid(tuned, manifest["id"], fixed_s[1 << 30])
 
@@ -51,8 +54,8 @@ class Autotune(CommandTest):
         self.results = self.folder / "results" / "tuned"
         ended_s = [line["time_s"] for line in self.metrics(run)]
         self.assertEqual(len(ended_s), STEPS)
-        ahead = [step * configured_s - (s - ended_s[0]) >= -1e-9 for step, s in enumerate(ended_s)]
-        self.assertEqual(tuned["paid_off_step"], ahead.index(True, tuned["from_step"]))
+        ahead = [step * configured_s >= s - ended_s[0] for step, s in enumerate(ended_s)]
+        self.assertAlmostEqual(tuned["paid_off_step"], ahead.index(True, tuned["from_step"]), delta=1)
 
     @needs_simulator
     def test_runs_repeat(self) -> None:
@@ -68,29 +71,13 @@ class Autotune(CommandTest):
         )
         self.assertEqual(run["summary"]["autotune"]["tried"][0]["steps"], 10)
 
-    def test_processes_change_at_the_same_step(self) -> None:
-        """Two workers, because the sum of two gradients does not depend on the buckets."""
-        if not worlds().get("mpi"):
-            self.skipTest("this build has no MPI")
-        config = experiment(
-            runtime="mpi",
-            cluster={"nodes": 2},
-            workload={"name": "quadratic", "dimension": 4096, "tensors": 8, "noise": 0.1},
-            optimizer={"name": "adam"},
-            steps=30,
-        )
-        tuning = {"every": 3, "evaluations": 4, "smallest": "256B", "largest": "16KiB"}
-        plain = self.run_of("plain", config)["summary"]
-        tuned = self.run_of("tuned", config | {"autotune": tuning})["summary"]
-        self.assertEqual(tuned["weights_hash"], plain["weights_hash"])
-        self.assertEqual(len(tuned["autotune"]["tried"]), 4)
-        self.assertEqual(tuned["autotune"]["from_step"], 12)
-
     def test_what_cannot_be_tuned_is_refused(self) -> None:
         self.refused("the ranks of ssp are at different steps", algorithm="ssp")
         self.refused("has a warm-up, or models that differ", algorithm={"name": "local_sgd", "sync_every": 2})
-        self.refused("has a warm-up, or models that differ", algorithm={"name": "onebit_adam", "warmup_steps": 5})
-        self.refused("begins the algorithm anew", algorithm={"name": "dpsgd"})
+        self.refused("has a warm-up, or models that differ", optimizer="adam",
+                     algorithm={"name": "onebit_adam", "warmup_steps": 5})
+        self.refused("begins the algorithm anew", algorithm="dpsgd")
+        self.refused("steps do not repeat", workload="vgg16", eval_every=0, until_steady=True)
         self.refused("the run has 10; expected more steps", steps=10)
         self.refused("true, false or an object", autotune="yes")
         self.refused("expected a size from 1B to", "/autotune/smallest", autotune={"smallest": "1GiB"})

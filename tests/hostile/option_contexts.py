@@ -92,8 +92,7 @@ CONTEXTS: dict[str, Json] = {
     },
     "/compute_capability of (?!async|eager|wagma)": {"/algorithm/bucket": "0B"},
     "/autotune": {
-        "/autotune": {"every": 3, "evaluations": 4, "smallest": "256B", "largest": "16KiB"},
-        "/workload/dimension": 4096,
+        "/autotune": {"every": 3, "evaluations": 4, "smallest": "128B", "largest": "2KiB"},
         "/workload/tensors": 16,
         "/steps": 40,
     },

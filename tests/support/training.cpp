@@ -31,7 +31,8 @@ std::unique_ptr<Runtime> make_runtime(const Training& training) {
   if (training.world == "mpi") return make_mpi_runtime(options);
   if (training.world == "nccl")
     return make_mpi_runtime(options, [](Bootstrap& bootstrap, Waiter& waiter) {
-      return make_cuda_accelerator({.ranks_per_gpu = 8, .memory_bytes = 256e6}, bootstrap, waiter);
+      return make_cuda_accelerator({.ranks_per_gpu = 8, .memory_bytes = 256e6, .environment = {}},
+                                   bootstrap, waiter);
     });
   return make_sim_runtime(training.sim, training.cluster);
 }
