@@ -48,6 +48,7 @@ struct AlgorithmCard {
   bool synchronizes = true;              // with H, the option `synchronize` applies
   bool averages_gradients = false;       // see AlgorithmTraits; not if Options::by_need is true
   const char* accumulates_by = nullptr;  // see AlgorithmEntry
+  bool own_states = false;               // see AlgorithmEntry; true for all that exchange weights
   bool own_models = false;  // see AlgorithmEntry; true for all asynchronous and decentralised
 };
 
@@ -133,6 +134,7 @@ AlgorithmEntry algorithm_entry(
   entry.accumulates_by = card.accumulates_by;
   entry.own_models = card.own_models || card.trigram.synchrony == Trigram::Synchrony::async ||
                      card.trigram.centralisation == Trigram::Centralisation::decentralised;
+  entry.own_states = card.own_states || entry.own_models || card.exchanges_weights;
   entry.traits = [parse, card](const Json& resolved) {
     return traits_of(card, parse(resolved, ""));
   };

@@ -49,7 +49,8 @@ AlgorithmEntry post_local_sgd_entry() {
        .doc = "Synchronous SGD at first, then workers step alone and average every few steps",
        .trigram = kSyncFullPrecisionCentralised,
        .execution_options = "OFH",
-       .source = "Lin et al., Don't Use Large Mini-Batches, Use Local SGD, arXiv 1808.07217"},
+       .source = "Lin et al., Don't Use Large Mini-Batches, Use Local SGD, arXiv 1808.07217",
+       .own_states = true},
       train,
       FieldTable<Options>{}
           .field("switch_step", &Options::switch_step, integer(0),

@@ -49,6 +49,9 @@ struct AlgorithmEntry : Component<Algorithm> {
   /// exchange. If it is false, all models are equal after every ExchangeSchedule::interval_steps
   /// steps.
   bool own_models = false;
+  /// True if the optimizers of workers may have different states, because each steps along a
+  /// gradient of its own.
+  bool own_states = false;
   /// The option that says how many mini-batches a worker takes in a step; null if it takes one.
   const char* accumulates_by = nullptr;
   std::function<AlgorithmTraits(const Json& resolved)> traits;

@@ -254,14 +254,13 @@ void check_states(const Experiment& e) {
   const std::vector<UsedAlgorithm> all = algorithms_of(e);
   const AlgorithmEntry* alone = nullptr;
   for (const UsedAlgorithm& used : all) {
-    const bool steps_alone = used.entry->exchanges_weights || used.entry->own_models;
-    if (alone && !steps_alone)
+    if (alone && !used.entry->own_states)
       throw ConfigError(
           used.pointer,
           fmt::format("{} needs workers with the same state of the optimizer, but after {} each "
                       "has its own; expected sgd without momentum, or the other order of stages",
                       used.entry->name, alone->name));
-    if (steps_alone) alone = used.entry;
+    if (used.entry->own_states) alone = used.entry;
   }
 }
 
