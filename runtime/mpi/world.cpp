@@ -20,7 +20,7 @@ namespace trigram::mpi {
 namespace {
 
 constexpr std::int64_t kMainStream = 1;
-constexpr std::int64_t kForksPerStream = 64;
+constexpr std::int64_t kForksPerStream = 1024;
 
 /// Waits until all processes have arrived, then duplicates the base communicator.
 MPI_Comm first_duplicate(Session& session, double watchdog_s) {

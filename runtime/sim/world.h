@@ -21,10 +21,10 @@ class FluidCollectives;
 class SimStream;
 
 /// Names a stream in the same way on all ranks: 1 is the main stream, and the n-th stream (from 1)
-/// that stream s forks is 64 s + n.
+/// that stream s forks is 1024 s + n.
 using StreamId = std::uint64_t;
 constexpr StreamId kMainStream = 1;
-constexpr StreamId kMaxForks = 63;
+constexpr StreamId kMaxForks = 1023;
 
 /// State that the actors of one simulation share. There is one thread, and an actor runs until it
 /// calls SimGrid, so nothing here needs a lock.

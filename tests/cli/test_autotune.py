@@ -62,6 +62,21 @@ class Autotune(CommandTest):
         summaries = [self.run_of(name, profile_run(autotune=TUNING, steps=30))["summary"] for name in ("a", "b")]
         self.assertEqual(summaries[0]["autotune"], summaries[1]["autotune"])
 
+    @needs_simulator
+    def test_the_most_sizes_have_enough_streams(self) -> None:
+        """Each size has its own streams, and parameter servers have the most."""
+        for options in ({"through_host": True, "hierarchical": True}, {"servers": 1, "placement": "beside"}):
+            run = self.run_of(
+                f"servers_{len(options)}_{'servers' in options}",
+                experiment(
+                    algorithm={"name": "parameter_server"} | options,
+                    workload={"name": "quadratic", "dimension": 512, "tensors": 4},
+                    steps=40,
+                    autotune={"every": 2, "evaluations": 16, "smallest": "1B", "largest": "64KiB"},
+                ),
+            )
+            self.assertGreater(len(run["summary"]["autotune"]["tried"]), 11)
+
     def test_false_and_true_are_values(self) -> None:
         self.assertNotIn("autotune", self.run_of("off", experiment(autotune=False))["experiment"])
         run = self.run_of("on", experiment(autotune=True, steps=24))
@@ -74,8 +89,11 @@ class Autotune(CommandTest):
     def test_what_cannot_be_tuned_is_refused(self) -> None:
         self.refused("the ranks of ssp are at different steps", algorithm="ssp")
         self.refused("has a warm-up, or models that differ", algorithm={"name": "local_sgd", "sync_every": 2})
-        self.refused("has a warm-up, or models that differ", optimizer="adam",
-                     algorithm={"name": "onebit_adam", "warmup_steps": 5})
+        self.refused(
+            "has a warm-up, or models that differ",
+            optimizer="adam",
+            algorithm={"name": "onebit_adam", "warmup_steps": 5},
+        )
         self.refused("begins the algorithm anew", algorithm="dpsgd")
         self.refused("steps do not repeat", workload="vgg16", eval_every=0, until_steady=True)
         self.refused("the run has 10; expected more steps", steps=10)
@@ -83,4 +101,3 @@ class Autotune(CommandTest):
         self.refused("expected a size from 1B to", "/autotune/smallest", autotune={"smallest": "1GiB"})
         self.refused("expected", "/autotune/evaluations", autotune={"evaluations": 17})
         self.refused("expected", "/autotune/every", autotune={"every": 1})
-

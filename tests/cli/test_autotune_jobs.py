@@ -10,7 +10,7 @@ from jobs import JobTest
 
 class AutotuneJobs(JobTest):
     def summary_of(self, **changes: Any) -> dict[str, Any]:
-        name = "tuned" if changes else "plain"
+        name = f"{changes['algorithm']}_{len(changes)}"
         config = experiment(
             name=name,
             runtime="mpi",
@@ -26,7 +26,14 @@ class AutotuneJobs(JobTest):
 
     def test_all_ranks_change_at_the_same_step(self) -> None:
         """Two workers, because the sum of two gradients does not depend on the buckets."""
-        tuned = self.summary_of(autotune={"every": 3, "evaluations": 4, "smallest": "64B", "largest": "16KiB"})
-        self.assertEqual(tuned["weights_hash"], self.summary_of()["weights_hash"])
+        for algorithm in ("gradient_allreduce", "parameter_server"):
+            with self.subTest(algorithm):
+                self.check(algorithm)
+
+    def check(self, algorithm: str) -> None:
+        tuned = self.summary_of(
+            algorithm=algorithm, autotune={"every": 3, "evaluations": 4, "smallest": "64B", "largest": "16KiB"}
+        )
+        self.assertEqual(tuned["weights_hash"], self.summary_of(algorithm=algorithm)["weights_hash"])
         self.assertEqual([trial["first_step"] for trial in tuned["autotune"]["tried"]], [0, 3, 6, 9])
         self.assertEqual(tuned["autotune"]["from_step"], 12)
