@@ -28,6 +28,9 @@ REPEATING = [
     {"name": "gradient_allreduce", "bucket": "1MB"},
     {"name": "gradient_allreduce", "fusion_buffer": {"size": "2MB", "cycle": "3ms"}},
     {"name": "half_precision_allreduce"},
+    {"name": "delayed_allreduce", "bucket": "1MB"},
+    {"name": "hierarchical_local_sgd", "node_every": 2, "all_every": 2},
+    {"name": "fedavg", "fraction": 1, "sync_every": 3},
     {"name": "local_sgd", "sync_every": 4},
     {"name": "slowmo", "sync_every": 3, "hierarchical": True},
     {"name": "post_local_sgd", "switch_step": 5, "sync_every": 4, "bucket": "1MB"},
@@ -87,6 +90,8 @@ NEVER_REPEATING = [
     {"name": "gossipgrad"},
     {"name": "swarm_sgd"},
     {"name": "dropcompute"},
+    {"name": "dedloc"},
+    {"name": "fedavg"},
 ]
 
 
