@@ -1,5 +1,5 @@
-"""Runs in real time use a profile and some properties of the cluster's accelerator. They name the properties that they
-do not use."""
+"""Runs in real time use a profile and some properties of the cluster's accelerator, and name those that they do not use.
+Their totals have all traffic."""
 
 from __future__ import annotations
 
@@ -99,3 +99,19 @@ class Rates(CommandTest):
     @needs_simulator
     def test_the_simulator_uses_all_rates(self) -> None:
         self.assertEqual(self.warnings({"codec_bandwidth": "10MB/s"}, "sim"), "")
+
+
+class BackgroundTraffic(CommandTest):
+    def test_what_ranks_send_between_their_steps_counts(self) -> None:
+        """With an evaluation after every step, most averages of earlier gradients run between two steps."""
+        steps, delay = 24, 3
+        found = {}
+        for algorithm in ({"name": "gradient_allreduce"}, {"name": "delayed_allreduce", "delay": delay}):
+            self.results = self.folder / "results" / algorithm["name"]
+            config = experiment(name=algorithm["name"], runtime="threads", algorithm=algorithm, steps=steps, eval_every=1)
+            (manifest,) = self.run_config(config)
+            found[algorithm["name"]] = manifest["summary"]
+        for key in ("bytes_inter", "messages_inter"):
+            every = found["gradient_allreduce"][key]
+            self.assertGreaterEqual(found["delayed_allreduce"][key], every * (steps - delay) // steps, key)
+            self.assertLessEqual(found["delayed_allreduce"][key], every, key)
