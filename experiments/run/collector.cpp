@@ -11,15 +11,19 @@ namespace trigram {
 
 namespace {
 
-/// The ranks whose models are evaluated after a step: those that trained in it. The others, such as
-/// workers that federated averaging did not draw, have models of earlier steps.
-std::vector<std::size_t> with_models(std::span<const RankStep> ranks) {
-  const bool any = std::ranges::any_of(
-      ranks, [](const RankStep& rank) { return rank.trains && rank.batches > 0; });
-  std::vector<std::size_t> chosen;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    if (ranks[rank].trains && (ranks[rank].batches > 0 || !any)) chosen.push_back(rank);
-  return chosen;
+/// The models that are evaluated after a step, of the models `trained` of the ranks that train:
+/// those of ranks that trained in this step. The others, such as workers that federated averaging
+/// did not draw, have models of earlier steps.
+std::vector<std::vector<float>> current(std::span<const RankStep> ranks,
+                                        const std::vector<std::vector<float>>& trained) {
+  std::vector<std::vector<float>> models;
+  auto model = trained.begin();
+  for (const RankStep& rank : ranks) {
+    if (!rank.trains) continue;
+    if (rank.batches > 0) models.push_back(*model);
+    ++model;
+  }
+  return models.empty() ? trained : models;
 }
 
 }  // namespace
@@ -85,12 +89,14 @@ void Collector::record(long step, PendingStep& pending, Workload& workload, cons
   previous_time_s_ = record.time_s;
   if (!options_.waits) record.completed = completed_by(record.time_s);
   if (!pending.arrived.empty()) count_arrived(record, std::move(pending.arrived));
-  std::vector<std::vector<float>> trained;  // weights, in rank order
+  std::vector<std::vector<float>> trained;  // the weights of every rank that trains, in rank order
   if (is_evaluated(step)) {
     evaluation_began_s_ = stream.now();
-    for (const std::size_t rank : with_models(pending.ranks))
-      trained.push_back(model_of(rank, step, record.time_s));
-    record.evaluation = evaluate(workload, trained);
+    for (std::size_t rank = 0; rank < pending.ranks.size(); ++rank)
+      if (pending.ranks[rank].trains) trained.push_back(model_of(rank, step, record.time_s));
+    const bool all = std::ranges::all_of(
+        pending.ranks, [](const RankStep& rank) { return !rank.trains || rank.batches > 0; });
+    record.evaluation = evaluate(workload, all ? trained : current(pending.ranks, trained));
   }
   sink_(record);
   if (options_.stopping)
