@@ -20,7 +20,7 @@ SILENT: dict[str, str] = {
     "/algorithm/codec/unbiased of (?!bytegrad|qsgd).* of randk": (
         "the error of an unbiased codec may exceed its input, so it is refused with error feedback"
     ),
-    "/algorithm/graph/.* of (?!sgp|osgp).* of (n_peer_exponential|shuffled_exponential)": (
+    "/algorithm/graph/.* of (?!sgp|osgp|gossipgrad).* of (n_peer_exponential|shuffled_exponential)": (
         "the mixing matrix of a directed graph is not symmetric: refused"
     ),
     "/algorithm/graph/.* of (dcd_psgd|ecd_psgd|choco_sgd|dsgd_aau) of (bipartite|butterfly|base_k)": (
