@@ -94,8 +94,9 @@ class StepRecorder {
 
  private:
   void begin(long step) {
-    // What the rank sent in the background since the end of the step before counts in this step,
-    // but times between two steps, such as that of an evaluation, count in none.
+    // The rank may have sent messages in the background since the end of the step before. They
+    // count in this step, but the time between two steps, such as that of an evaluation, counts in
+    // none.
     const Counters now = meter_->counters();
     before_ = step == 0 ? now : now - traffic(now - before_);
     begin_s_ = raw_.stream->now();

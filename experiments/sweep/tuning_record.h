@@ -19,7 +19,8 @@ struct TriedPoint {
   std::string why = {};
 };
 
-/// What a search has tried, in this order. It is stored as tuning.json beside the runs.
+/// The points that a search has tried, in their order. The record is stored as tuning.json beside
+/// the runs.
 struct TuningRecord {
   Json options;           // the object "tune", with all defaults
   std::size_t batch = 1;  // points that are proposed together

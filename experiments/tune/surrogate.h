@@ -19,7 +19,7 @@ enum class ValueScale {
   reciprocal,  // -1/y, a negative speed
 };
 
-/// What a Gaussian process learned from evaluations. A failed evaluation counts as the worst value
+/// A Gaussian process that is fitted to evaluations. A failed evaluation counts as the worst value
 /// that was seen, so that the search leaves its surroundings.
 class Surrogate {
  public:

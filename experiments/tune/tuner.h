@@ -50,8 +50,8 @@ class Tuner {
   const std::vector<EvaluatedPoint>& evaluations() const { return evaluations_; }
   /// The index of the evaluation with the least value, the first if equal; empty if there is none.
   std::optional<std::size_t> best() const;
-  /// What is believed about the value of a point by a process that is fitted to all evaluations: an
-  /// interval of 95 %. Empty if fewer than three evaluations have a value.
+  /// An interval that contains the value of a point with a probability of 95 %, as a process that
+  /// is fitted to all evaluations predicts. Empty if fewer than three evaluations have a value.
   std::optional<std::pair<double, double>> interval(const Position& position) const;
 
  private:
