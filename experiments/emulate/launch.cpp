@@ -14,7 +14,7 @@
 
 #include "experiments/emulate/namespaces.h"
 #include "experiments/exit_codes.h"
-#include "experiments/process/signals.h"
+#include "experiments/process/forwarding.h"
 #include "netmodels/fragments.h"
 
 namespace trigram {
@@ -107,22 +107,8 @@ int launch_job(const EmulatedNetwork& network, const fs::path& folder,
   std::vector<std::string> words = launcher(network, folder);
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), command.begin(), command.end());
-  Signals signals;
-  const pid_t child = fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
-  if (child == 0) {
-    signals.restore();
-    become(words);
-  }
-  bool interrupted = false;
-  int status = 0;
-  while (waitpid(child, &status, WNOHANG) != child) {
-    const int signal = signals.wait(1);
-    if (signal == 0 || signal == SIGCHLD) continue;
-    interrupted = true;
-    kill(child, signal);
-  }
-  return interrupted ? kInterrupted : code_of(status);
+  const EndedChild ended = run_forwarding_signals([&] { become(words); });
+  return ended.interrupted ? kInterrupted : code_of(ended.wait_status);
 }
 
 }  // namespace trigram

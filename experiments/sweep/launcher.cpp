@@ -4,13 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <system_error>
 
 #include "experiments/exit_codes.h"
-#include "experiments/process/signals.h"
+#include "experiments/process/forwarding.h"
 
 namespace trigram {
 namespace {
@@ -34,22 +32,9 @@ namespace {
 }  // namespace
 
 int run_under_launcher(const std::string& launcher, const std::vector<std::string>& arguments) {
-  Signals signals;
-  const pid_t child = fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
-  if (child == 0) {
-    signals.restore();
-    become_launcher(launcher, arguments);
-  }
-  bool interrupted = false;
-  int status = 0;
-  while (waitpid(child, &status, WNOHANG) != child) {
-    const int signal = signals.wait(1);
-    if (signal == 0 || signal == SIGCHLD) continue;
-    interrupted = true;
-    kill(child, signal);
-  }
-  if (interrupted) return kInterrupted;
+  const EndedChild ended = run_forwarding_signals([&] { become_launcher(launcher, arguments); });
+  if (ended.interrupted) return kInterrupted;
+  const int status = ended.wait_status;
   return WIFEXITED(status) ? WEXITSTATUS(status) : kRunFailed;
 }
 
