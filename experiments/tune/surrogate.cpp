@@ -40,7 +40,8 @@ double Surrogate::original(double transformed) const {
 void Surrogate::believe(const Position& position) {
   observations_.positions.push_back(position);
   observations_.values.push_back(process_->predict(position).mean);
-  process_.emplace(observations_, process_->hyperparameters());
+  // Not emplace, which would destroy the hyperparameters before they are copied.
+  process_ = GaussianProcess(observations_, process_->hyperparameters());
 }
 
 std::pair<double, double> Surrogate::interval(const Position& position) const {
