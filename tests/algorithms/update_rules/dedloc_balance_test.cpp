@@ -80,7 +80,9 @@ std::vector<double> reference(const Case& c) {
     double gap_s = 0;
     const std::vector<long> counts = first_times(c.batches, estimates, &gap_s);
     // A worker also spends some microseconds on sums, which this reference leaves out.
-    if (t > 0) EXPECT_GT(gap_s, 0.05) << t;
+    if (t > 0) {
+      EXPECT_GT(gap_s, 0.05) << t;
+    }
     double sum = 0;
     for (std::size_t r = 0; r < estimates.size(); ++r)
       sum += static_cast<double>(counts[r]) * gradient(x, r);
