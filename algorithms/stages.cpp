@@ -13,6 +13,8 @@
 // Messages and bytes: those of the algorithms and, at a switch, 2(P-1) control messages and, if
 // models may differ, an allreduce of S bytes.
 
+#include <algorithm>
+
 #include "algorithms/entries.h"
 #include "algorithms/execution/control_tag.h"
 #include "algorithms/options.h"
@@ -92,12 +94,14 @@ void train(Context ctx, Run& run, const Options& options) {
   }
 }
 
-/// The last stage is what a longer run would repeat; the stages before it are its warm-up.
+/// The last stage is what a longer run would repeat. The stages before it are its warm-up, and so
+/// is its first step, which contains the switch.
 ExchangeSchedule schedule(const Options& options, const Layout& layout) {
   const Stage& last = options.stages.back();
   ExchangeSchedule schedule = make(last)->schedule(layout);
   if (!schedule.cycle) schedule.cycle = Cycle{.exact = false};
-  if (options.stages.size() > 1) schedule.cycle->first_step += *options.stages.rbegin()[1].until;
+  long& first = schedule.cycle->first_step;
+  if (options.stages.size() > 1) first = std::max(first, 1L) + *options.stages.rbegin()[1].until;
   schedule.bounds_lead |= entry_of(last).trigram.synchrony == Trigram::Synchrony::sync;
   return schedule;
 }

@@ -20,6 +20,7 @@ enum ControlTag : int {
   kRoundTag,       // FedAvg: the end of a round, to workers that are in neither this nor the next
   kSamplesTag,     // SampleCounts: samples that a rank begins to process, or that it begins no more
   kSwitchTag,      // stages: the barrier at a switch
+  kThroughputTag,  // ThroughputBalancer: a rank's throughput in a step
   kNegotiationRound0 = 64,  // FusionBuffer's allreduce: + round
   kAgreementRound0 = 128,   // agree(): + round
 };

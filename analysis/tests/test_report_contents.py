@@ -246,6 +246,35 @@ def test_the_page_names_the_values_that_replace_the_profiles_values(sweep):
         assert "these runs use step_time 25ms, batch 64 instead of the profile's values;" in page
 
 
+def test_a_report_says_what_each_run_found_by_tuning_within_it(sweep):
+    assert main(["report", str(sweep)]) == 0
+    assert "Bucket sizes tried within runs" not in (sweep / "report.html").read_text()
+    tried = [{"bucket": 10 << 20, "first_step": 0, "steps": 10, "step_s": 0.25},
+             {"bucket": 1000, "first_step": 10, "steps": 1, "step_s": None}]
+    of_runs = {"bytegrad-1-1": {"tried": tried, "bucket": 10 << 20, "from_step": 20, "step_s": 0.125, "slower_s": 0.5,
+                                "paid_off_step": 31},
+               "bytegrad-10-1": {"tried": tried[:1], "bucket": None, "from_step": None, "step_s": None,
+                                "slower_s": 0, "paid_off_step": None}}
+    for run, tuned in of_runs.items():
+        edit(sweep / run, lambda m, tuned=tuned: m["summary"].update(autotune=tuned))
+    assert main(["report", str(sweep)]) == 0
+    page = (sweep / "report.html").read_text()
+    (section,) = re.findall("<h3>Bucket sizes tried within runs</h3>(.*?)</table>", page, re.DOTALL)
+    rows = [re.findall("<td.*?>(.*?)</td>", row) for row in section.split("<tr>")[2:]]
+    assert {row[0]: row[2:] for row in rows} == {
+        "bytegrad-1-1": ["10 MiB: 250 ms; 1000 B: –", "10 MiB", "20", "125 ms", "500 ms", "31"],
+        "bytegrad-10-1": ["10 MiB: 250 ms", "–", "–", "–", "0 s", "–"]}
+
+
+def test_a_run_whose_tuning_cannot_be_read_is_listed(sweep):
+    for damaged in ("fast", [7], [{"step_s": 1}], [{"bucket": 1, "step_s": "1"}]):
+        edit(sweep / "bytegrad-1-1", lambda m: m["summary"].update(autotune={"tried": damaged}))
+        assert main(["report", str(sweep)]) == 0
+        page = (sweep / "report.html").read_text()
+        assert "/summary/autotune/tried is not a list of sizes and times" in page
+        assert "could not be made" not in page
+
+
 def test_foreign_and_older_runs_are_listed(sweep, capsys):
     for name, manifest in (("alien", {"hello": 1}), ("old", {"schema_version": 0, "experiment": {}})):
         (sweep / name).mkdir()

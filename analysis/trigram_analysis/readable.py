@@ -77,6 +77,13 @@ def _count(least: int, most: int) -> _Check:
         isinstance(value, int) and not isinstance(value, bool) and least <= value <= most)
 
 
+def _is_trial(trial: Any) -> bool:
+    """True for what a run says of one bucket size (`autotune`)."""
+    size, time = _count(0, 1 << 62)[1], _optional("", int, float)[1]
+    return isinstance(trial, dict) and trial.get("bucket") is not None and size(trial["bucket"]) and time(
+        trial.get("step_s"))
+
+
 _TEXT, _NUMBER, _OBJECT = _optional("a text", str), _optional("a number", int, float), _optional("an object", dict)
 _CHOICE = _optional("a name or an object", str, dict)
 _EXPECTED = {
@@ -100,6 +107,9 @@ _EXPECTED = {
     "/summary/steps": _count(1, _MOST_STEPS), "/summary/rates": _OBJECT, "/summary/rates/over": _TEXT,
     "/summary/autotune": _OBJECT, "/summary/autotune/bucket": _count(0, 1 << 62),
     "/summary/autotune/from_step": _count(0, _MOST_STEPS), "/summary/autotune/paid_off_step": _count(0, _MOST_STEPS),
+    "/summary/autotune/step_s": _NUMBER, "/summary/autotune/slower_s": _NUMBER,
+    "/summary/autotune/tried": ("a list of sizes and times", lambda value: value is None or (
+        isinstance(value, list) and all(map(_is_trial, value)))),
     "/summary/shown_step": _count(0, _MOST_STEPS), "/summary/rates/from_step": _count(0, _MOST_STEPS),
     "/summary/rates/steps": _count(1, _MOST_STEPS), "/summary/rates/steps_made": _NUMBER,
     "/summary/rates/bytes_intra": _NUMBER,

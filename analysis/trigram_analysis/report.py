@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Callable, Iterable
 
-from . import overview, page_files, provenance, report_data, table, verdict
+from . import autotuned, overview, page_files, provenance, report_data, table, verdict
 from .comparison import Comparison
 from .markup import breakable, details, escape
 from .results import Excluded, Results
@@ -79,7 +79,8 @@ def _experiment(comparison: Comparison, anchor: str) -> str:
         '<noscript><p class="soft">The charts need JavaScript; the tables hold their numbers.</p></noscript>',
     ]
     parts += [f'<div data-part="{part}"></div>' for part in ("sweep", "progress", "bars", "timeline")]
-    for title, body in (("What the model profiles assume", provenance.assumptions(runs)),
+    for title, body in (("Bucket sizes tried within runs", autotuned.section(runs)),
+                        ("What the model profiles assume", provenance.assumptions(runs)),
                         ("Provenance", provenance.section(comparison.name, runs))):
         parts += [f"<h3>{title}</h3>", body] if body else []
     document = report_data.as_json(report_data.data(comparison))

@@ -72,14 +72,9 @@ void check_micro_batches(const Experiment& e, const UsedAlgorithm& used) {
 }
 
 /// Workers that do not take part in a step do not count it: each follows the schedule of its own
-/// learning rate. And flows are computed from the times of all ranks.
+/// learning rate.
 void check_idle(const Experiment& e, const UsedAlgorithm& used) {
   if (!used.entry->traits(used.resolved).idles) return;
-  if (e.runtime.value("fidelity", "") == "fluid")
-    throw ConfigError("/runtime/fidelity",
-                      fmt::format("workers of {} leave out steps, which flows do not support; "
-                                  "expected \"auto\" or \"message\"",
-                                  used.entry->name));
   const std::string why = fmt::format(
       "workers of {} count only the steps in which they are drawn, so their learning "
       "rates would differ; remove it, or draw all workers",

@@ -1,5 +1,7 @@
 #include "runtime/sim/control.h"
 
+#include <algorithm>
+
 #include "runtime/sim/stream.h"
 
 namespace trigram::sim {
@@ -31,7 +33,11 @@ void SimControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
   }
   stream_.check_current();
   check_peer(stream_.rank(), dest, world.layout().ranks(), stream_.name());
-  const double arrival = stream_.now() + world.latency(stream_.now(), stream_.rank(), dest);
+  const double now_s = stream_.now();
+  // If a flow has shared links, its end becomes known late, also for ranks that have finished
+  // earlier. Their time then lies before the clock, and so may the arrival.
+  const double arrival =
+      std::max(now_s + world.latency(now_s, stream_.rank(), dest), Simulation::clock());
   world.deliver(arrival, stream_.id(), dest, tag, message);
 }
 

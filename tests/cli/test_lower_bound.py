@@ -75,7 +75,5 @@ class LowerBoundTest(CommandTest):
             "name": "stages",
             "stages": [{"until": 1, "algorithm": "local_sgd"}, {"algorithm": "async_model_average"}],
         }
-        fedavg = {"name": "fedavg", "fraction": 1}  # otherwise flows do not support it
-        plain = [{"name": name} for name in sorted(names - {"fedavg"})]
-        for manifest in self.runs([*plain, fedavg, stages], steps=3):
+        for manifest in self.runs([*({"name": name} for name in sorted(names)), stages], steps=3):
             self.check(manifest)

@@ -68,6 +68,12 @@ CONTEXTS: dict[str, Json] = {
     "/shares of (?!dedloc)": {"/algorithm/phase2": "direct"},
     "/shares of dedloc": {"/algorithm/codec": "fp16"},
     "of dedloc": {"/algorithm/target_batch": 16},
+    "/balance of dedloc": {"/cluster/slow_workers": [{"rank": 1, "factor": 3}]},
+    "/smoothing of dedloc": {
+        "/algorithm/balance": "throughput",
+        "/algorithm/target_batch": 64,
+        "/cluster/run_times": {"kind": "lognormal", "variation": 0.5},
+    },
     "/(node_every|all_every)|of hierarchical_local": {"/algorithm/node_every": 2, "/algorithm/all_every": 2},
     "of fedavg": {"/algorithm/sync_every": 2},
     # NCCL chooses by the layout's speeds if all workers take part.

@@ -62,6 +62,28 @@ TEST(PacedUpdates, WorkersAccumulateATargetBatchAtTheirOwnPace) {
   EXPECT_LT(actual_s, 0.5 * equal_shares_s);
 }
 
+/// Mini-batches k = 0, 1, ... of the fast workers are dealt at the times k, and those of the slow
+/// worker at 4k. Of 130 mini-batches, the last ones are dealt at 39, so the fast workers get 40 and
+/// the slow one gets 10. All workers end together.
+TEST(PacedUpdates, DealtMiniBatchesEndTogether) {
+  constexpr long kMiniBatches = 130;
+  constexpr double kSlow = 4, kBps = 1e9;
+  const double least_s = kMiniBatches * kCompute_s / (kNodes - 1 + 1 / kSlow);
+  ASSERT_NEAR(least_s, 40 * kCompute_s, 1e-12);
+  const Json dealt = {
+      {"name", "dedloc"}, {"target_batch", kMiniBatches * kBatch}, {"balance", "throughput"}};
+  EXPECT_NEAR(step_s(dealt, kBps, kSlow), least_s + allreduce_s(kBps), 0.05 * kCompute_s);
+  // In general, they end within one mini-batch of the slow worker.
+  Json uneven = dealt;
+  for (const long batches : {37, 131, 200}) {
+    uneven["target_batch"] = batches * kBatch;
+    const double bound_s = static_cast<double>(batches) * kCompute_s / (kNodes - 1 + 1 / kSlow);
+    const double actual_s = step_s(uneven, kBps, kSlow) - allreduce_s(kBps);
+    EXPECT_GT(actual_s, bound_s * (1 - 1e-9)) << batches;
+    EXPECT_LT(actual_s, bound_s + kSlow * kCompute_s + 0.05 * kCompute_s) << batches;
+  }
+}
+
 /// Without a slow worker, all make the same number of mini-batches, and a step ends when these do.
 TEST(PacedUpdates, EqualWorkersMakeEqualShares) {
   constexpr double kBps = 0.05e9;

@@ -54,8 +54,12 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
     std::vector<float> path;
     Steps::Hooks hooks;
     hooks.end = [&](long) { path.push_back(workload.weights().floats()[0]); };
-    if (training.delay && workers.include(ctx.world_rank))
-      hooks.begin = [&](long t) { ctx.stream->sleep_for(training.delay(ctx.world_rank, t)); };
+    if (workers.include(ctx.world_rank))
+      hooks.begin = [&](long t) {
+        if (training.delay) ctx.stream->sleep_for(training.delay(ctx.world_rank, t));
+        const double slowdown = training.slowdown ? training.slowdown(ctx.world_rank, t) : 1;
+        workload.forward_s = workload.backward_s = slowdown * training.compute_s;
+      };
     Steps steps(training.steps, hooks);
     const Json choice = training.optimizer.is_null() ? Json{{"name", "sgd"}, {"lr", training.lr}}
                                                      : training.optimizer;

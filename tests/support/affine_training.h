@@ -29,6 +29,8 @@ struct AffineTraining {
   double compute_s = 1e-4;     // seconds of forward, and of each half of backward
   /// Seconds by which a rank is delayed before a step; empty: no delays.
   std::function<double(int rank, long step)> delay = {};
+  /// Factor on a rank's computation in a step; empty: 1.
+  std::function<double(int rank, long step)> slowdown = {};
   Json optimizer = nullptr;  // null: SGD with the learning rate `lr`
   double clip_norm = std::numeric_limits<double>::infinity();  // infinite: not clipped
 };

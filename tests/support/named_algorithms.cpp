@@ -161,6 +161,7 @@ std::vector<NamedAlgorithm> every_algorithm() {
   NamedAlgorithms a{.all = deterministic_algorithms()};
   a.add("", {{"name", "dedloc"}, {"target_batch", 8}});
   a.add("_delayed", {{"name", "dedloc"}, {"target_batch", 8}, {"delay", 1}, {"codec", "fp16"}});
+  a.add("_dealt", {{"name", "dedloc"}, {"target_batch", 8}, {"balance", "throughput"}});
   a.add("_given", {{"name", "dropcompute"}, {"micro_batches", 3}, {"threshold", "200us"}});
   a.add("_by_steps", {{"name", "async_model_average"}, {"interval_steps", 2}, {"warmup_steps", 1}});
   a.add("_by_time", {{"name", "async_model_average"}, {"interval", "100us"}});
