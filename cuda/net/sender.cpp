@@ -1,0 +1,87 @@
+#include "cuda/net/sender.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace trigram::net {
+
+Sender::Sender(std::vector<Descriptor> sockets, std::chrono::seconds timeout, Counters& counters)
+    : Connection(std::move(sockets), timeout, EPOLLOUT, counters, counters.sent),
+      streams_(streams()) {}
+
+void Sender::find_room() {
+  for (const epoll_event& event : poll()) {
+    if (event.events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP))
+      throw NetError(kRemoteError, "the receiver has closed the connection");
+    streams_[event.data.u32].has_room = true;
+  }
+}
+
+bool Sender::progress() {
+  const auto full = [](const Stream& stream) { return !stream.has_room; };
+  if (std::any_of(streams_.begin(), streams_.end(), full)) find_room();
+  bool moved = false;
+  for (std::size_t i = 0; i < streams_.size(); ++i)
+    if (streams_[i].request && streams_[i].has_room) {
+      flush(i);
+      moved = true;
+    }
+  for (std::size_t tried = 0; tried < streams_.size() && next_ < posted();) {
+    Stream& stream = streams_[turn_];
+    if (stream.request || !stream.has_room) {
+      turn_ = (turn_ + 1) % streams_.size();
+      ++tried;
+      continue;
+    }
+    tried = 0;
+    moved = true;
+    const std::size_t index = turn_;
+    deal(stream);
+    flush(index);
+  }
+  return moved;
+}
+
+void Sender::deal(Stream& stream) {
+  Request& message = request(next_);
+  const std::size_t slice = slice_bytes(message.bytes, streams_.size());
+  const std::size_t bytes = std::min(slice, message.bytes - message.moved);
+  stream.request = &message;
+  stream.header = {next_, message.bytes, message.moved, bytes};
+  stream.sent = 0;
+  message.known = true;
+  message.moved += bytes;
+  ++message.open_slices;
+  if (message.moved == message.bytes) ++next_;
+  if (slice < message.bytes) turn_ = (turn_ + 1) % streams_.size();
+  count_slice();
+}
+
+void Sender::flush(std::size_t index) {
+  Stream& stream = streams_[index];
+  const std::size_t whole = sizeof stream.header + stream.header.bytes;
+  iovec parts[2];
+  msghdr message{};
+  message.msg_iov = parts;
+  if (stream.sent < sizeof stream.header)
+    parts[message.msg_iovlen++] = {reinterpret_cast<std::byte*>(&stream.header) + stream.sent,
+                                   sizeof stream.header - stream.sent};
+  const std::size_t begin = std::max(stream.sent, sizeof stream.header) - sizeof stream.header;
+  if (begin < stream.header.bytes)
+    parts[message.msg_iovlen++] = {stream.request->data + stream.header.offset + begin,
+                                   stream.header.bytes - begin};
+
+  const ssize_t sent = sendmsg(fd(index), &message, MSG_NOSIGNAL);
+  if (sent < 0 && errno != EAGAIN && errno != EINTR)
+    throw system_error("cannot send to the peer", errno);
+  stream.sent += static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
+  stream.has_room = stream.sent == whole;  // else the kernel reports it when there is room again
+  if (!stream.has_room) return;
+  --stream.request->open_slices;
+  stream.request = nullptr;
+}
+
+}  // namespace trigram::net
