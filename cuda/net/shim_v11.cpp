@@ -48,7 +48,7 @@ Result finalize_context(void*) { return plugin::finalize(); }
 }  // namespace
 
 extern "C" {
-extern const Net ncclNetPlugin_v11;
+extern const Net ncclNetPlugin_v11 __attribute__((visibility("default")));
 const Net ncclNetPlugin_v11 = {
     .name = plugin::kName,
     .init = init_context,

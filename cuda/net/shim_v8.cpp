@@ -22,7 +22,7 @@ Result irecv_short(void* comm, int n, void** data, int* sizes, int*, void**, voi
 }  // namespace
 
 extern "C" {
-extern const Net ncclNetPlugin_v8;
+extern const Net ncclNetPlugin_v8 __attribute__((visibility("default")));
 const Net ncclNetPlugin_v8 = {
     .name = plugin::kName,
     .init = plugin::init,
