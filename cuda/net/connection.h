@@ -60,6 +60,7 @@ class Connection {
   virtual bool progress() = 0;
 
   std::size_t streams() const { return sockets_.size(); }
+  const Descriptor& socket(std::size_t stream) const { return sockets_[stream]; }
   int fd(std::size_t stream) const { return sockets_[stream].get(); }
   Request& request(std::uint64_t message) { return requests_[message % kMaxRequests]; }
   std::uint64_t posted() const { return posted_; }

@@ -5,11 +5,12 @@
 
 namespace trigram::net {
 
-/// The sending side of a connection. Slices are dealt in the order of messages, each to the next
-/// stream that the kernel has room for. So a stream that the network slows down gets fewer slices
-/// and delays no other stream, which matters where streams share the queues of a network by chance.
-/// A message of one slice stays on the stream of the message before it, as long as that stream has
-/// room, so that small messages are no slower than on one socket.
+/// The sending side of a connection. Slices are dealt in the order of messages. A stream gets
+/// slices as long as the network takes them at once; when bytes wait in the kernel, the next slice
+/// goes to the next stream. So a connection is as fast as one socket where one socket is not
+/// limited, and uses all streams where each is. A stream that is slower than the others gets fewer
+/// slices, and delays no other stream: flows share the queues of a network by chance. A message of
+/// one slice stays on the stream of the message before it as long as the kernel takes it.
 class Sender : public Connection {
  public:
   Sender(std::vector<Descriptor> sockets, std::chrono::seconds timeout, Counters& counters);
@@ -20,6 +21,7 @@ class Sender : public Connection {
     SliceHeader header;
     std::size_t sent = 0;  // bytes of header and slice that the kernel has taken
     bool has_room = true;
+    Clock::time_point bounded_at{};  // when the bound of unsent bytes was adapted
   };
 
   bool progress() override;
@@ -27,6 +29,7 @@ class Sender : public Connection {
   void deal(Stream& stream);
   /// Hands the slice of a stream to the kernel, as far as there is room.
   void flush(std::size_t index);
+  void adapt_bound(std::size_t index);
 
   std::vector<Stream> streams_;
   std::size_t turn_ = 0;    // the stream that gets the next slice, if there is room

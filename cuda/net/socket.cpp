@@ -2,7 +2,9 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,10 +20,8 @@ namespace trigram::net {
 namespace {
 
 constexpr int kBacklog = 1024;
-/// What the kernel may hold unsent per socket. A socket that is slower than the others, and holds
-/// much, delays the message at the head of the receiver's window, while the faster sockets have to
-/// wait.
-constexpr int kUnsentBytes = 64 << 10;
+constexpr int kMinUnsentBytes = 64 << 10;
+constexpr int kMaxUnsentBytes = 4 << 20;
 constexpr int kProbes = 4;
 
 void set_option(const Descriptor& socket, int level, int name, int value) {
@@ -93,11 +93,26 @@ std::optional<Descriptor> accept_waiting(const Descriptor& listener, Address& pe
 void prepare_stream(const Descriptor& socket, std::chrono::seconds timeout) {
   const int interval_s = std::max<int>(1, static_cast<int>(timeout.count()) / (kProbes + 1));
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, kUnsentBytes);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, interval_s);
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, interval_s);
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+}
+
+void bound_unsent(const Descriptor& socket, std::chrono::duration<double> time) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(socket.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+      info.tcpi_delivery_rate == 0)
+    return;
+  const double bytes = static_cast<double>(info.tcpi_delivery_rate) * time.count();
+  set_option(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT,
+             static_cast<int>(std::clamp<double>(bytes, kMinUnsentBytes, kMaxUnsentBytes)));
+}
+
+bool has_unsent(const Descriptor& socket) {
+  int bytes = 0;
+  return ioctl(socket.get(), SIOCOUTQNSD, &bytes) == 0 && bytes > 0;
 }
 
 bool peer_is_silent(const Descriptor& socket, std::chrono::seconds timeout) {

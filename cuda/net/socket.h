@@ -52,6 +52,13 @@ std::optional<Descriptor> accept_waiting(const Descriptor& listener, Address& pe
 /// answered no probe for `timeout`. A peer that is alive but does not read is waited for.
 void prepare_stream(const Descriptor& socket, std::chrono::seconds timeout);
 
+/// Bounds what the kernel accepts beyond what the network takes now, to what the network takes in
+/// `time` at the rate that the kernel has measured.
+void bound_unsent(const Descriptor& socket, std::chrono::duration<double> time);
+
+/// True if the kernel holds bytes that the network does not take yet.
+bool has_unsent(const Descriptor& socket);
+
 /// True if data or probes have waited for an answer for `timeout`: the peer's machine or the
 /// network is down. The kernel itself repeats its attempts for about 15 minutes (tcp_retries2).
 /// TCP_USER_TIMEOUT would be no substitute: it also ends a connection to a peer that is alive and
