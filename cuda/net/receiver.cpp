@@ -39,7 +39,7 @@ bool Receiver::progress() {
 
 bool Receiver::pump(std::size_t index) {
   Stream& stream = streams_[index];
-  bool moved = false;
+  bool moved = stream.begin < stream.end;
   while (unstage(stream) && stream.may_have_data) {
     std::memmove(stream.staging.data(), stream.staging.data() + stream.begin,
                  stream.end - stream.begin);

@@ -29,6 +29,7 @@ class Sender : public Connection {
   void deal(Stream& stream);
   /// Hands the slice of a stream to the kernel, as far as there is room.
   void flush(std::size_t index);
+  ssize_t send_rest(std::size_t index);
   void adapt_bound(std::size_t index);
 
   std::vector<Stream> streams_;
