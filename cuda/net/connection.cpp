@@ -39,11 +39,6 @@ Request* Connection::start(void* data, std::size_t bytes) {
   slot = {.owner = this, .data = static_cast<std::byte*>(data), .bytes = bytes};
   ++posted_;
   if (in_progress_++ == 0) busy_since_ = moved_at_ = Clock::now();
-  try {
-    progress();
-  } catch (const NetError& error) {
-    fail(error);
-  }
   return &slot;
 }
 

@@ -16,7 +16,8 @@ namespace {
 /// stop no other stream below 2 Gbit/s.
 constexpr std::chrono::milliseconds kQueueTime{4};
 constexpr std::chrono::milliseconds kAdaptInterval{10};
-constexpr std::size_t kJoinedBytes = 256;
+constexpr std::size_t kShortBytes = 1024;   // messages up to this size are joined
+constexpr std::size_t kJoinedBytes = 8192;  // with their headers, at most
 
 }  // namespace
 
@@ -37,13 +38,13 @@ bool Sender::progress() {
   if (next_ == posted() || !streams_[turn_].has_room) find_room();
   bool moved = false;
   for (std::size_t i = 0; i < streams_.size(); ++i)
-    if (streams_[i].request && streams_[i].has_room) {
+    if (streams_[i].messages > 0 && streams_[i].has_room) {
       flush(i);
       moved = true;
     }
   for (std::size_t tried = 0; tried < streams_.size() && next_ < posted();) {
     Stream& stream = streams_[turn_];
-    if (stream.request || !stream.has_room) {
+    if (stream.messages > 0 || !stream.has_room) {
       turn_ = (turn_ + 1) % streams_.size();
       ++tried;
       continue;
@@ -53,19 +54,47 @@ bool Sender::progress() {
     const std::size_t index = turn_;
     deal(stream);
     flush(index);
-    if (stream.header.bytes < stream.header.message_bytes && has_unsent(socket(index)))
+    if (stream.joined.empty() && stream.header.bytes < stream.header.message_bytes &&
+        has_unsent(socket(index)))
       turn_ = (turn_ + 1) % streams_.size();
   }
   return moved;
 }
 
 void Sender::deal(Stream& stream) {
-  Request& message = request(next_);
-  const std::size_t slice = slice_bytes(message.bytes, streams_.size());
-  const std::size_t bytes = std::min(slice, message.bytes - message.moved);
-  stream.request = &message;
-  stream.header = {next_, message.bytes, message.moved, bytes};
   stream.sent = 0;
+  stream.first = next_;
+  stream.messages = 0;
+  stream.joined.clear();
+  if (request(next_).bytes <= kShortBytes) deal_joined(stream);
+  else deal_slice(stream);
+}
+
+void Sender::deal_joined(Stream& stream) {
+  while (next_ < posted() && request(next_).bytes <= kShortBytes) {
+    Request& message = request(next_);
+    const std::size_t at = stream.joined.size();
+    if (at + sizeof(SliceHeader) + message.bytes > kJoinedBytes) return;
+    const SliceHeader header{next_, message.bytes, 0, message.bytes};
+    stream.joined.resize(at + sizeof header + message.bytes);
+    std::memcpy(stream.joined.data() + at, &header, sizeof header);
+    if (message.bytes > 0)
+      std::memcpy(stream.joined.data() + at + sizeof header, message.data, message.bytes);
+    message.known = true;
+    message.moved = message.bytes;
+    ++message.open_slices;
+    ++stream.messages;
+    ++next_;
+    count_slice();
+  }
+}
+
+void Sender::deal_slice(Stream& stream) {
+  Request& message = request(next_);
+  const std::size_t bytes =
+      std::min(slice_bytes(message.bytes, streams_.size()), message.bytes - message.moved);
+  stream.header = {next_, message.bytes, message.moved, bytes};
+  stream.messages = 1;
   message.known = true;
   message.moved += bytes;
   ++message.open_slices;
@@ -73,29 +102,21 @@ void Sender::deal(Stream& stream) {
   count_slice();
 }
 
-/// Sends header and slice, from what was sent before on.
+/// Sends what is under way, from what was sent before on.
 ssize_t Sender::send_rest(std::size_t index) {
   Stream& stream = streams_[index];
-  const auto* header = reinterpret_cast<std::byte*>(&stream.header);
-  std::byte* data = stream.request->data + stream.header.offset;
-  if (stream.sent == 0 &&
-      stream.header.bytes <= kJoinedBytes) {  // one copy is faster than a list of two parts
-    std::array<std::byte, sizeof(SliceHeader) + kJoinedBytes> joined;
-    std::memcpy(joined.data(), header, sizeof(SliceHeader));
-    if (stream.header.bytes > 0)
-      std::memcpy(joined.data() + sizeof(SliceHeader), data, stream.header.bytes);
-    return ::send(fd(index), joined.data(), sizeof(SliceHeader) + stream.header.bytes,
+  if (!stream.joined.empty())
+    return ::send(fd(index), stream.joined.data() + stream.sent, stream.joined.size() - stream.sent,
                   MSG_NOSIGNAL);
-  }
   iovec parts[2];
   msghdr message{};
   message.msg_iov = parts;
   if (stream.sent < sizeof stream.header)
-    parts[message.msg_iovlen++] = {const_cast<std::byte*>(header) + stream.sent,
+    parts[message.msg_iovlen++] = {reinterpret_cast<std::byte*>(&stream.header) + stream.sent,
                                    sizeof stream.header - stream.sent};
   const std::size_t begin = std::max(stream.sent, sizeof stream.header) - sizeof stream.header;
-  if (begin < stream.header.bytes)
-    parts[message.msg_iovlen++] = {data + begin, stream.header.bytes - begin};
+  parts[message.msg_iovlen++] = {request(stream.first).data + stream.header.offset + begin,
+                                 stream.header.bytes - begin};
   return sendmsg(fd(index), &message, MSG_NOSIGNAL);
 }
 
@@ -105,12 +126,12 @@ void Sender::flush(std::size_t index) {
   if (sent < 0 && errno != EAGAIN && errno != EINTR)
     throw system_error("cannot send to the peer", errno);
   stream.sent += static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
-  stream.has_room = stream.sent ==
-                    sizeof stream.header +
-                        stream.header.bytes;  // else the kernel reports it when there is room again
+  stream.has_room =
+      stream.sent == stream.bytes();  // else the kernel reports it when there is room again
   if (!stream.has_room) return adapt_bound(index);
-  --stream.request->open_slices;
-  stream.request = nullptr;
+  for (int i = 0; i < stream.messages; ++i)
+    --request(stream.first + static_cast<std::uint64_t>(i)).open_slices;
+  stream.messages = 0;
 }
 
 void Sender::adapt_bound(std::size_t index) {

@@ -17,17 +17,27 @@ class Sender : public Connection {
 
  private:
   struct Stream {
-    Request* request = nullptr;  // whose slice is under way; null: none
+    // What is under way: a slice of the message `first`, or the whole messages from `first` on,
+    // joined.
+    std::uint64_t first = 0;
+    int messages = 0;  // 0: nothing is under way
     SliceHeader header;
-    std::size_t sent = 0;  // bytes of header and slice that the kernel has taken
+    std::vector<std::byte> joined;  // empty: a slice, which is sent from its message's memory
+    std::size_t sent = 0;           // bytes that the kernel has taken, with headers
     bool has_room = true;
     Clock::time_point bounded_at{};  // when the bound of unsent bytes was adapted
+
+    std::size_t bytes() const {
+      return joined.empty() ? sizeof header + header.bytes : joined.size();
+    }
   };
 
   bool progress() override;
   void find_room();
   void deal(Stream& stream);
-  /// Hands the slice of a stream to the kernel, as far as there is room.
+  void deal_joined(Stream& stream);
+  void deal_slice(Stream& stream);
+  /// Hands what is under way on a stream to the kernel, as far as there is room.
   void flush(std::size_t index);
   ssize_t send_rest(std::size_t index);
   void adapt_bound(std::size_t index);
