@@ -39,14 +39,17 @@ bool Receiver::progress() {
 
 bool Receiver::pump(std::size_t index) {
   Stream& stream = streams_[index];
-  bool moved = stream.begin < stream.end;
-  while (unstage(stream) && stream.may_have_data) {
+  const std::size_t staged = stream.end - stream.begin;
+  bool asked = unstage(stream);
+  bool moved =
+      stream.end - stream.begin != staged;  // a header whose message is not asked for stays
+  for (; asked && stream.may_have_data; asked = unstage(stream)) {
     std::memmove(stream.staging.data(), stream.staging.data() + stream.begin,
                  stream.end - stream.begin);
     stream.end -= std::exchange(stream.begin, 0);
     // Behind a slice, only the next header is read, so that long slices are not copied twice.
-    const std::size_t staged = stream.left > 0 ? sizeof(SliceHeader) : kStagingBytes - stream.end;
-    iovec parts[2] = {{stream.into, stream.left}, {stream.staging.data() + stream.end, staged}};
+    const std::size_t ahead = stream.left > 0 ? sizeof(SliceHeader) : kStagingBytes - stream.end;
+    iovec parts[2] = {{stream.into, stream.left}, {stream.staging.data() + stream.end, ahead}};
     msghdr message{};
     message.msg_iov = stream.left > 0 ? parts : parts + 1;
     message.msg_iovlen = stream.left > 0 ? 2 : 1;
@@ -65,7 +68,7 @@ bool Receiver::pump(std::size_t index) {
     }
     const auto bytes = static_cast<std::size_t>(received);
     moved = true;
-    stream.may_have_data = bytes == stream.left + staged;
+    stream.may_have_data = bytes == stream.left + ahead;
     const std::size_t direct = std::min(bytes, stream.left);
     stream.end += bytes - direct;
     take(stream, direct);

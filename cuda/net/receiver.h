@@ -15,7 +15,7 @@ class Receiver : public Connection {
 
  private:
   /// Headers, and messages that are shorter than this, are read many at a time.
-  static constexpr std::size_t kStagingBytes = 4096;
+  static constexpr std::size_t kStagingBytes = 16 << 10;
   struct Stream {
     Request* request = nullptr;  // whose slice is arriving; null: the next bytes are a header
     std::byte* into = nullptr;

@@ -16,8 +16,8 @@ namespace {
 /// stop no other stream below 2 Gbit/s.
 constexpr std::chrono::milliseconds kQueueTime{4};
 constexpr std::chrono::milliseconds kAdaptInterval{10};
-constexpr std::size_t kShortBytes = 1024;   // messages up to this size are joined
-constexpr std::size_t kJoinedBytes = 8192;  // with their headers, at most
+constexpr std::size_t kShortBytes = 4096;       // messages up to this size are joined
+constexpr std::size_t kJoinedBytes = 32 << 10;  // with their headers, at most
 
 }  // namespace
 
