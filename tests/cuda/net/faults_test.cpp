@@ -46,20 +46,22 @@ std::string text_of_failure(const std::function<void()>& call) {
 }
 
 TEST(NetFaults, AcceptAndConnectEndWithinTheTimeout) {
-  set_environment();
-  const LoadedPlugin plugin;
-  plugin.init();
-  Bytes handle;
-  void* listener = plugin.listen(handle);
-  for (const bool accepts : {true, false}) {
-    const auto begin = steady_clock::now();
-    const std::string log =
-        text_of_failure([&] { accepts ? plugin.accept(listener) : plugin.connect(handle); });
-    EXPECT_NE(log.find("within 3 s"), std::string::npos) << log;
-    EXPECT_GT(seconds_since(begin), kTimeout_s - 0.1);
-    EXPECT_LT(seconds_since(begin), kTimeout_s + kSlack_s);
-  }
-  EXPECT_EQ(plugin.v11->close_listen(listener), kSuccess);
+  in_own_process([] {
+    set_environment();
+    const LoadedPlugin plugin;
+    plugin.init();
+    Bytes handle;
+    void* listener = plugin.listen(handle);
+    for (const bool accepts : {true, false}) {
+      const auto begin = steady_clock::now();
+      const std::string log =
+          text_of_failure([&] { accepts ? plugin.accept(listener) : plugin.connect(handle); });
+      EXPECT_NE(log.find("within 3 s"), std::string::npos) << log;
+      EXPECT_GT(seconds_since(begin), kTimeout_s - 0.1);
+      EXPECT_LT(seconds_since(begin), kTimeout_s + kSlack_s);
+    }
+    EXPECT_EQ(plugin.v11->close_listen(listener), kSuccess);
+  });
 }
 
 TEST(NetFaults, ASecretThatDiffersIsOneLineOnBothSides) {
@@ -104,65 +106,70 @@ TEST(NetFaults, ASecretThatDiffersIsOneLineOnBothSides) {
 }
 
 TEST(NetFaults, StrangersHoldNobodyUp) {
-  set_environment();
-  const Pipe handles;
-  Child sender([&] {
+  in_own_process([] {
+    set_environment();
+    const Pipe handles;
+    Child sender([&] {
+      const LoadedPlugin plugin;
+      plugin.init();
+      void* comm = plugin.connect(handles.get<Bytes>());
+      const char byte = 'x';
+      plugin.wait(plugin.isend(comm, &byte, 1));
+      check(plugin.v11->close_send(comm), "close_send");
+    });
     const LoadedPlugin plugin;
     plugin.init();
-    void* comm = plugin.connect(handles.get<Bytes>());
-    const char byte = 'x';
-    plugin.wait(plugin.isend(comm, &byte, 1));
-    check(plugin.v11->close_send(comm), "close_send");
+    Bytes handle;
+    void* listener = plugin.listen(handle);
+    std::vector<Descriptor> strangers;
+    for (int i = 0; i < 300; ++i) strangers.push_back(stranger_at(handle));
+    for (std::size_t i = 0; i < 100; ++i) {  // the others say nothing
+      const std::string text = i % 2 == 0 ? std::string(100, 'x') : std::string("TRIGNET1");
+      EXPECT_GT(send(strangers[i].get(), text.data(), text.size(), MSG_NOSIGNAL), 0);
+    }
+    handles.put(handle);
+    const auto begin = steady_clock::now();
+    testing::internal::CaptureStderr();
+    void* comm = plugin.accept(listener);
+    char byte = 0;
+    plugin.wait(plugin.irecv(comm, &byte, 1));
+    const std::string log = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(byte, 'x');
+    EXPECT_LT(seconds_since(begin), kTimeout_s);
+    EXPECT_NE(log.find("refused 127.0.0.1:"), std::string::npos) << log;
+    EXPECT_NE(log.find("it does not speak this plugin's protocol"), std::string::npos) << log;
+    EXPECT_EQ(sender.wait(), 0);
+    EXPECT_EQ(plugin.v11->close_recv(comm), kSuccess);
+    EXPECT_EQ(plugin.v11->close_listen(listener), kSuccess);
   });
-  const LoadedPlugin plugin;
-  plugin.init();
-  Bytes handle;
-  void* listener = plugin.listen(handle);
-  std::vector<Descriptor> strangers;
-  for (int i = 0; i < 300; ++i) strangers.push_back(stranger_at(handle));
-  for (std::size_t i = 0; i < 100; ++i) {  // the others say nothing
-    const std::string text = i % 2 == 0 ? std::string(100, 'x') : std::string("TRIGNET1");
-    EXPECT_GT(send(strangers[i].get(), text.data(), text.size(), MSG_NOSIGNAL), 0);
-  }
-  handles.put(handle);
-  const auto begin = steady_clock::now();
-  testing::internal::CaptureStderr();
-  void* comm = plugin.accept(listener);
-  char byte = 0;
-  plugin.wait(plugin.irecv(comm, &byte, 1));
-  const std::string log = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(byte, 'x');
-  EXPECT_LT(seconds_since(begin), kTimeout_s);
-  EXPECT_NE(log.find("refused 127.0.0.1:"), std::string::npos) << log;
-  EXPECT_NE(log.find("it does not speak this plugin's protocol"), std::string::npos) << log;
-  EXPECT_EQ(sender.wait(), 0);
-  EXPECT_EQ(plugin.v11->close_recv(comm), kSuccess);
-  EXPECT_EQ(plugin.v11->close_listen(listener), kSuccess);
 }
 
 TEST(NetFaults, AMessageThatIsTooLongFails) {
-  set_environment();
-  const Pipe handles;
-  Child sender([&] {
+  in_own_process([] {
+    set_environment();
+    const Pipe handles;
+    Child sender([&] {
+      const LoadedPlugin plugin;
+      plugin.init();
+      void* comm = plugin.connect(handles.get<Bytes>());
+      const std::vector<char> data(200);
+      plugin.wait(plugin.isend(comm, data.data(), data.size()));
+      pause();
+    });
     const LoadedPlugin plugin;
     plugin.init();
-    void* comm = plugin.connect(handles.get<Bytes>());
-    const std::vector<char> data(200);
-    plugin.wait(plugin.isend(comm, data.data(), data.size()));
-    pause();
+    Bytes handle;
+    void* listener = plugin.listen(handle);
+    handles.put(handle);
+    void* comm = plugin.accept(listener);
+    std::vector<char> into(100);
+    const std::string log =
+        text_of_failure([&] { plugin.wait(plugin.irecv(comm, into.data(), into.size())); });
+    EXPECT_NE(log.find("a message of 200 bytes came for a receive of 100"), std::string::npos)
+        << log;
+    EXPECT_EQ(plugin.v11->close_recv(comm), kSuccess);
+    EXPECT_EQ(plugin.v11->close_listen(listener), kSuccess);
   });
-  const LoadedPlugin plugin;
-  plugin.init();
-  Bytes handle;
-  void* listener = plugin.listen(handle);
-  handles.put(handle);
-  void* comm = plugin.accept(listener);
-  std::vector<char> into(100);
-  const std::string log =
-      text_of_failure([&] { plugin.wait(plugin.irecv(comm, into.data(), into.size())); });
-  EXPECT_NE(log.find("a message of 200 bytes came for a receive of 100"), std::string::npos) << log;
-  EXPECT_EQ(plugin.v11->close_recv(comm), kSuccess);
-  EXPECT_EQ(plugin.v11->close_listen(listener), kSuccess);
 }
 
 /// Keeps 8 requests in progress for ever.
@@ -194,8 +201,11 @@ void outlive_peer(const LoadedPlugin& plugin, bool survivor_sends, unsigned seed
     }
     pause();
   });
-  if (survivor_sends) handle = signs.get<Bytes>();
-  else handles.put(handle);
+  if (survivor_sends) {
+    handle = signs.get<Bytes>();
+  } else {
+    handles.put(handle);
+  }
   const unsigned kill_after = random() % 60;
   const unsigned stranger_after = random() % 60;
   std::thread disturbance([&, kill_after, stranger_after] {
@@ -223,16 +233,18 @@ void outlive_peer(const LoadedPlugin& plugin, bool survivor_sends, unsigned seed
   EXPECT_LT(seconds_since(begin), kTimeout_s + kSlack_s) << "seed " << seed << log;
   EXPECT_NE(log.find("NET/Trigram"), std::string::npos);
   disturbance.join();
-  if (listener) EXPECT_EQ(plugin.v11->close_listen(listener), kSuccess);
+  EXPECT_EQ(plugin.v11->close_listen(listener), kSuccess);
 }
 
 TEST(NetFaults, RequestsEndWhenThePeerIsKilled) {
-  set_environment();
-  const LoadedPlugin plugin;
-  plugin.init();
-  const char* rounds = std::getenv("TRIGRAM_NET_KILLS");
-  for (unsigned seed = 0; seed < (rounds ? std::stoul(rounds) : 16); ++seed)
-    outlive_peer(plugin, seed % 2 == 0, seed);
+  in_own_process([] {
+    set_environment();
+    const LoadedPlugin plugin;
+    plugin.init();
+    const char* rounds = std::getenv("TRIGRAM_NET_KILLS");
+    for (unsigned seed = 0; seed < (rounds ? std::stoul(rounds) : 16); ++seed)
+      outlive_peer(plugin, seed % 2 == 0, seed);
+  });
 }
 
 }  // namespace

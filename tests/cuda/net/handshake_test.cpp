@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "cuda/net/error.h"
 #include "cuda/net/socket.h"

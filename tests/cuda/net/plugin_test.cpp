@@ -99,47 +99,49 @@ TEST(NetPlugin, TheReportCountsMessagesAndBytes) {
 }
 
 TEST(NetPlugin, Version8IsTheSameImplementation) {
-  set_environment();
-  const LoadedPlugin plugin;
-  ASSERT_EQ(plugin.v8->init(nullptr), kSuccess);
-  int count = 0;
-  ASSERT_EQ(plugin.v8->devices(&count), kSuccess);
-  EXPECT_EQ(count, 1);
-  v8::Properties old;
-  v11::Properties now;
-  ASSERT_EQ(plugin.v8->get_properties(0, &old), kSuccess);
-  ASSERT_EQ(plugin.v11->get_properties(0, &now), kSuccess);
-  EXPECT_STREQ(old.name, "lo");
-  EXPECT_EQ(old.pci_path, nullptr);
-  EXPECT_EQ(old.speed_Mbps, now.speed_Mbps);
-  EXPECT_EQ(now.virtual_device.ndevs, 1);
-  EXPECT_NE(plugin.v8->get_properties(1, &old), kSuccess);
+  in_own_process([] {
+    set_environment();
+    const LoadedPlugin plugin;
+    ASSERT_EQ(plugin.v8->init(nullptr), kSuccess);
+    int count = 0;
+    ASSERT_EQ(plugin.v8->devices(&count), kSuccess);
+    EXPECT_EQ(count, 1);
+    v8::Properties old;
+    v11::Properties now;
+    ASSERT_EQ(plugin.v8->get_properties(0, &old), kSuccess);
+    ASSERT_EQ(plugin.v11->get_properties(0, &now), kSuccess);
+    EXPECT_STREQ(old.name, "lo");
+    EXPECT_EQ(old.pci_path, nullptr);
+    EXPECT_EQ(old.speed_Mbps, now.speed_Mbps);
+    EXPECT_EQ(now.virtual_device.ndevs, 1);
+    EXPECT_NE(plugin.v8->get_properties(1, &old), kSuccess);
 
-  Bytes handle{};
-  void *listener = nullptr, *sends = nullptr, *receives = nullptr;
-  ASSERT_EQ(plugin.v8->listen(0, handle.data(), &listener), kSuccess);
-  DeviceHandle* ignored = nullptr;
-  while (!sends || !receives) {
-    if (!sends) ASSERT_EQ(plugin.v8->connect(0, handle.data(), &sends, &ignored), kSuccess);
-    if (!receives) ASSERT_EQ(plugin.v8->accept(listener, &receives, &ignored), kSuccess);
-  }
-  std::vector<std::uint8_t> from = pattern(300'000, 1), into(300'000);
-  void *sent = nullptr, *received = nullptr, *data = into.data(), *mhandle = nullptr;
-  int size = static_cast<int>(into.size()), tag = 0, done = 0;
-  ASSERT_EQ(plugin.v8->isend(sends, from.data(), size, 0, nullptr, &sent), kSuccess);
-  ASSERT_EQ(plugin.v8->irecv(receives, 1, &data, &size, &tag, &mhandle, &received), kSuccess);
-  for (bool is_sent = false; !done;) {
-    if (!is_sent) is_sent = plugin.test(sent);
-    ASSERT_EQ(plugin.v8->test(received, &done, nullptr), kSuccess);
-  }
-  EXPECT_EQ(from, into);
-  for (int i = 0; i < kMaxRequests; ++i)
+    Bytes handle{};
+    void *listener = nullptr, *sends = nullptr, *receives = nullptr;
+    ASSERT_EQ(plugin.v8->listen(0, handle.data(), &listener), kSuccess);
+    DeviceHandle* ignored = nullptr;
+    while (!sends || !receives) {
+      if (!sends) check(plugin.v8->connect(0, handle.data(), &sends, &ignored), "connect");
+      if (!receives) check(plugin.v8->accept(listener, &receives, &ignored), "accept");
+    }
+    std::vector<std::uint8_t> from = pattern(300'000, 1), into(300'000);
+    void *sent = nullptr, *received = nullptr, *data = into.data(), *mhandle = nullptr;
+    int size = static_cast<int>(into.size()), tag = 0, done = 0;
+    ASSERT_EQ(plugin.v8->isend(sends, from.data(), size, 0, nullptr, &sent), kSuccess);
     ASSERT_EQ(plugin.v8->irecv(receives, 1, &data, &size, &tag, &mhandle, &received), kSuccess);
-  ASSERT_EQ(plugin.v8->irecv(receives, 1, &data, &size, &tag, &mhandle, &received), kSuccess);
-  EXPECT_EQ(received, nullptr);  // too many; NCCL asks again later
-  EXPECT_EQ(plugin.v8->close_send(sends), kSuccess);
-  EXPECT_EQ(plugin.v8->close_recv(receives), kSuccess);
-  EXPECT_EQ(plugin.v8->close_listen(listener), kSuccess);
+    for (bool is_sent = false; !done;) {
+      if (!is_sent) is_sent = plugin.test(sent);
+      ASSERT_EQ(plugin.v8->test(received, &done, nullptr), kSuccess);
+    }
+    EXPECT_EQ(from, into);
+    for (int i = 0; i < kMaxRequests; ++i)
+      ASSERT_EQ(plugin.v8->irecv(receives, 1, &data, &size, &tag, &mhandle, &received), kSuccess);
+    ASSERT_EQ(plugin.v8->irecv(receives, 1, &data, &size, &tag, &mhandle, &received), kSuccess);
+    EXPECT_EQ(received, nullptr);  // too many; NCCL asks again later
+    EXPECT_EQ(plugin.v8->close_send(sends), kSuccess);
+    EXPECT_EQ(plugin.v8->close_recv(receives), kSuccess);
+    EXPECT_EQ(plugin.v8->close_listen(listener), kSuccess);
+  });
 }
 
 }  // namespace

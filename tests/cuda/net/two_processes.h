@@ -53,7 +53,7 @@ class Child {
     if (pid_ != 0) return;
     try {
       body();
-      std::exit(0);
+      std::exit(testing::Test::HasFailure() ? 1 : 0);
     } catch (const std::exception& error) {
       fprintf(stderr, "child: %s\n", error.what());
       std::exit(1);
