@@ -23,8 +23,11 @@ bool Receiver::progress() {
   bool moved = pump(recent_);
   if (moved && only_recent_) return true;
   const auto ready = poll();
-  for (const epoll_event& event : ready)
-    streams_[event.data.u32].may_have_data = !streams_[event.data.u32].ended;
+  for (const epoll_event& event : ready) {
+    Stream& stream = streams_[event.data.u32];
+    stream.may_have_data = !stream.ended;
+    stream.closing = stream.closing || (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+  }
   const std::size_t before = recent_;
   for (std::size_t i = 0; i < streams_.size(); ++i)
     if (i != before && pump(i)) {
@@ -68,11 +71,14 @@ bool Receiver::pump(std::size_t index) {
     }
     const auto bytes = static_cast<std::size_t>(received);
     moved = true;
-    stream.may_have_data = bytes == stream.left + ahead;
+    // A short read means that there is no more, except the end, which the kernel does not report a
+    // second time.
+    stream.may_have_data = stream.closing || bytes == stream.left + ahead;
     const std::size_t direct = std::min(bytes, stream.left);
     stream.end += bytes - direct;
     take(stream, direct);
   }
+  stream.waits = !asked;
   return moved;
 }
 
@@ -122,9 +128,15 @@ void Receiver::take(Stream& stream, std::size_t bytes) {
 }
 
 /// A sender that ends closes all streams, and what it sent before can still arrive on each of them.
+/// A stream that waits for a receive cannot bring the messages that were asked for, because it
+/// carries messages in order.
 void Receiver::check_ends() const {
-  if (std::all_of(streams_.begin(), streams_.end(),
-                  [](const Stream& stream) { return stream.ended; }))
+  const auto ended = [](const Stream& stream) {
+    return stream.ended && stream.begin == stream.end;
+  };
+  const auto is_over = [&](const Stream& stream) { return stream.waits || ended(stream); };
+  if (std::any_of(streams_.begin(), streams_.end(), ended) &&
+      std::all_of(streams_.begin(), streams_.end(), is_over))
     throw NetError(kRemoteError, "the sender has closed the connection");
 }
 

@@ -19,9 +19,11 @@ class Receiver : public Connection {
   struct Stream {
     Request* request = nullptr;  // whose slice is arriving; null: the next bytes are a header
     std::byte* into = nullptr;
-    std::size_t left = 0;            // bytes of the slice that have not arrived
-    bool may_have_data = true;       // false: the kernel said that there was nothing
-    bool ended = false;              // the sender has closed the stream
+    std::size_t left = 0;       // bytes of the slice that have not arrived
+    bool may_have_data = true;  // false: the kernel said that there was nothing
+    bool waits = false;         // the next slice belongs to a message that NCCL has not asked for
+    bool closing = false;       // the kernel has reported the end, which may come after more data
+    bool ended = false;         // the sender has closed the stream
     std::size_t begin = 0, end = 0;  // of what is in `staging`
     std::array<std::byte, kStagingBytes> staging;
   };

@@ -85,7 +85,12 @@ TEST(NetFaults, ASecretThatDiffersIsOneLineOnBothSides) {
         Bytes handle;
         void* listener = plugin.listen(handle);
         handles.put(handle);
-        plugin.accept(listener);
+        try {
+          plugin.accept(listener);
+        } catch (...) {
+          check(plugin.v11->close_listen(listener), "close_listen");
+          throw;
+        }
       });
     });
     connecting.wait();

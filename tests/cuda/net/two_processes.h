@@ -79,8 +79,14 @@ class Child {
   std::optional<int> status_;
 };
 
-/// Sets the variables of the plugin, which reads them in init. Every test is a process of its own
-/// for the plugin: both sides load it in a child.
+/// Runs a test that calls the plugin's init, which reads the environment only the first time in a
+/// process.
+inline void in_own_process(const std::function<void()>& body) {
+  Child child(body);
+  EXPECT_EQ(child.wait(), 0);
+}
+
+/// Sets the variables that the plugin reads in init.
 inline void set_environment(const char* secret = "secret", const char* family = "AF_INET",
                             const char* streams = "4") {
   setenv("TRIGRAM_NET_SECRET", secret, 1);
