@@ -20,7 +20,7 @@ Environment environment_of(const Variables& variables) {
   };
 }
 
-std::string failure_of(const Variables& variables) {
+std::string refusal_of(const Variables& variables) {
   try {
     Settings::from(environment_of(variables));
     return "";
@@ -30,17 +30,17 @@ std::string failure_of(const Variables& variables) {
 }
 
 TEST(NetSettings, AJobWithoutASecretIsRefusedUnlessItSaysSo) {
-  EXPECT_NE(failure_of({}).find("TRIGRAM_NET_SECRET is not set"), std::string::npos);
-  EXPECT_EQ(failure_of({{"TRIGRAM_NET_ALLOW_NO_SECRET", "1"}}), "");
-  EXPECT_EQ(failure_of({{"TRIGRAM_NET_SECRET", "s"}}), "");
+  EXPECT_NE(refusal_of({}).find("TRIGRAM_NET_SECRET is not set"), std::string::npos);
+  EXPECT_EQ(refusal_of({{"TRIGRAM_NET_ALLOW_NO_SECRET", "1"}}), "");
+  EXPECT_EQ(refusal_of({{"TRIGRAM_NET_SECRET", "s"}}), "");
 }
 
 TEST(NetSettings, BadValuesAreNamedInOneLine) {
-  EXPECT_EQ(failure_of({{"TRIGRAM_NET_SECRET", "s"}, {"TRIGRAM_NET_STREAMS", "65"}}),
+  EXPECT_EQ(refusal_of({{"TRIGRAM_NET_SECRET", "s"}, {"TRIGRAM_NET_STREAMS", "65"}}),
             "TRIGRAM_NET_STREAMS is \"65\": expected an integer from 1 to 64");
-  EXPECT_EQ(failure_of({{"TRIGRAM_NET_SECRET", "s"}, {"TRIGRAM_NET_TIMEOUT", "5s"}}),
+  EXPECT_EQ(refusal_of({{"TRIGRAM_NET_SECRET", "s"}, {"TRIGRAM_NET_TIMEOUT", "5s"}}),
             "TRIGRAM_NET_TIMEOUT is \"5s\": expected an integer from 1 to 86400");
-  EXPECT_EQ(failure_of({{"TRIGRAM_NET_SECRET", "s"}, {"NCCL_SOCKET_FAMILY", "AF_UNIX"}}),
+  EXPECT_EQ(refusal_of({{"TRIGRAM_NET_SECRET", "s"}, {"NCCL_SOCKET_FAMILY", "AF_UNIX"}}),
             "NCCL_SOCKET_FAMILY is \"AF_UNIX\": expected AF_INET or AF_INET6");
 }
 
