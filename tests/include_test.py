@@ -64,6 +64,7 @@ ARROWS = {
         "codecs": "kernels support",
         "device": "codecs kernels support",
         "kernels": "support",
+        "net": "",
         "nccl": "device support",
         "support": "",
     },
