@@ -3,15 +3,20 @@
 
 First evaluates every point of the space of configs/tuning.json once for each network and model, which takes minutes the
 first time; the results are kept. Then the program's own search, driven by its ask/tell protocol, looks its points up in
-these results, so that many seeds cost little. Prints, for each network and model, the best step time of the grid, and
-for each method the median number of evaluations over the seeds until a point is within 3 % of it, and the worst result
-of any seed after all evaluations.
+these results, so that many seeds cost little. Prints, for each network and model, the best step time of the grid, how
+many points are within 3 % of it, and for each method the median number of evaluations over the seeds until a point is,
+and how much slower the worst seed's best step is after all evaluations. A row is met if every seed of the method
+`bayesian` ends within 3 % of the best, and if in the median it needs fewer evaluations than both other methods to get
+there.
 
-  scripts/tuning_table.py --trigram build/release/experiments/trigram
+  scripts/tuning_table.py --trigram build/release/experiments/trigram --check docs/tuning.md
+
+With --check, the exit code is 1 if fewer rows are met than a page's copy of the table says.
 """
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -21,11 +26,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "configs" / "tuning.json"
 NETWORKS = {  # bandwidth and latency between servers
-    "100 Gbps": ("100Gbps", "50us"), "25 Gbps": ("25Gbps", "50us"),
-    "10 Gbps": ("10Gbps", "50us"), "100 Gbps, 2 ms": ("100Gbps", "2ms")}
-MODELS = ["bert_large", "vgg16", "resnet50"]
+    "100 Gbps, 50 us": ("100Gbps", "50us"), "100 Gbps, 500 us": ("100Gbps", "500us"),
+    "100 Gbps, 2 ms": ("100Gbps", "2ms"), "25 Gbps, 10 ms": ("25Gbps", "10ms")}
+MODELS = ["bert_large", "vgg16", "transformer_base"]
 METHODS = ["bayesian", "random", "bagua"]
 NEAR = 1.03
+HEADER = ["between nodes", "model", "best (ms)", "within 3 %", *(f"{method}: median, worst" for method in METHODS),
+          "verdict"]
 
 
 def settings_of(network, model):
@@ -90,56 +97,80 @@ def number(count, options):
     return f"> {options.evaluations}" if count > options.evaluations else f"{count:g}"
 
 
+def verdict(medians, worst):
+    """Judges a row by the median number of evaluations of each method, and by how much slower the worst seed of the
+    method `bayesian` ends than the best of all points, as a fraction."""
+    failed = [f"not fewer than {method}" for method in METHODS[1:] if medians["bayesian"] >= medians[method]]
+    if worst > NEAR - 1:
+        failed.insert(0, "a seed misses 3 %")
+    return "not met: " + ", ".join(failed) if failed else "met"
+
+
 def row(options, pool, network, model):
+    """The cells of a row."""
     costs = grid(options, network, model)
     valid = [cost for cost in costs.values() if cost is not None]
     best = min(valid)
-    near = sum(cost <= NEAR * best for cost in valid)
-    cells = [network, model, f"{len(costs)}", f"{1e3 * best:.4g}", f"{near}"]
-    medians = {}
+    cells = [network, model, f"{1e3 * best:.4g}", f"{sum(cost <= NEAR * best for cost in valid)} of {len(costs)}"]
+    medians, worst = {}, {}
     for method in METHODS:
         searches = list(pool.map(lambda seed: search(options, network, model, costs, method, seed),
                                  range(1, options.seeds + 1)))
         medians[method] = statistics.median(until_near(found, best) for found in searches)
-        worst = max(min(found) for found in searches) / best - 1
-        cells += [number(medians[method], options), f"{100 * worst:.1f}"]
-    return cells, medians
+        worst[method] = max(min(found) for found in searches) / best - 1
+        cells.append(f"{number(medians[method], options)}, {100 * worst[method]:.1f} %")
+    return [*cells, verdict(medians, worst["bayesian"])]
 
 
-def line(cells, header):
-    """A row of the table, as wide as its header; rows are printed as soon as they are known."""
-    widths = [max(len(title), 14 if i < 2 else 6) for i, title in enumerate(header)]
-    return "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width)
-                     for i, (cell, width) in enumerate(zip(cells, widths))).rstrip()
+def line(cells):
+    """A row of a Markdown table; rows are printed as soon as they are known."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def verdicts_on(page):
+    """The verdicts of a page's copy of the table, by network and model."""
+    verdicts = {}
+    for text in page.splitlines():
+        cells = [cell.strip() for cell in text.strip("| ").split("|")]
+        if len(cells) == len(HEADER) and cells[0] in NETWORKS and cells[1] in MODELS:
+            verdicts[cells[0], cells[1]] = cells[-1]
+    return verdicts
+
+
+def check(rows, page):
+    """An error if fewer of these rows are met than the page says, or if it lacks one; else an empty text."""
+    said = verdicts_on(page)
+    if missing := [f"{network}, {model}" for network, model, *_ in rows if (network, model) not in said]:
+        return f"the page has no row for {'; '.join(missing)}"
+    expected = sum(said[cells[0], cells[1]] == "met" for cells in rows)
+    met = sum(cells[-1] == "met" for cells in rows)
+    return f"{met} of {len(rows)} rows are met, but the page says {expected}" if met < expected else ""
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trigram", required=True, help="the program, such as build/release/experiments/trigram")
     parser.add_argument("-o", "--output", type=Path, default=Path("results"), help="folder for results")
-    parser.add_argument("-j", "--jobs", type=int, default=2, help="runs and searches at a time")
+    parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)),
+                        help="runs and searches at a time; by default, one for each core")
     parser.add_argument("--seeds", type=int, default=20, help="searches for each method")
     parser.add_argument("--evaluations", type=int, default=60, help="evaluations of a search")
     parser.add_argument("--networks", nargs="*", default=list(NETWORKS), choices=NETWORKS)
     parser.add_argument("--models", nargs="*", default=MODELS, choices=MODELS)
+    parser.add_argument("--check", type=Path, help="a page with the table, such as docs/tuning.md")
     options = parser.parse_args()
-    header = ["between nodes", "model", "points", "best (ms)", "within 3 %"]
-    for method in METHODS:
-        header += [method, "worst (%)"]
-    medians = []
-    print(line(header, header), flush=True)
+    rows = []
+    print(line(HEADER) + "\n" + line(["---"] * len(HEADER)), flush=True)
     with ThreadPoolExecutor(options.jobs) as pool:
         for network in options.networks:
             for model in options.models:
-                cells, found = row(options, pool, network, model)
-                medians.append(found)
-                print(line(cells, header), flush=True)
-    print(f"\nEach method: median over {options.seeds} seeds of the evaluations until a step time is within 3 % of the "
-          f"best of all points,\nand how much slower the worst seed's best step is after {options.evaluations}.")
-    for other in METHODS[1:]:
-        fewer = sum(found["bayesian"] < found[other] for found in medians)
-        equal = sum(found["bayesian"] == found[other] for found in medians)
-        print(f"bayesian needs fewer evaluations than {other} in {fewer} of {len(medians)} rows, as many in {equal}")
+                rows.append(row(options, pool, network, model))
+                print(line(rows[-1]), flush=True)
+    print(f"\n{sum(cells[-1] == 'met' for cells in rows)} of {len(rows)} rows are met. Each method: the median over "
+          f"{options.seeds} seeds of the evaluations until a step time is\nwithin 3 % of the best of all points, and how "
+          f"much slower the worst seed's best step is after {options.evaluations} evaluations.")
+    if options.check and (error := check(rows, options.check.read_text())):
+        sys.exit(f"{options.check}: {error}")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ ARROWS = {
     },
     "experiments": {
         ".": "",
-        "advise": ". config process results run sweep text",
+        "advise": ". config process results run sweep text tune",
         "bench": ". config job",
         "calibrate": "bench",
         "cli": ". advise bench calibrate config emulate job process results run show sweep tables text",

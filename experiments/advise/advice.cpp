@@ -1,5 +1,7 @@
 #include "experiments/advise/advice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "experiments/advise/target.h"
@@ -9,6 +11,12 @@ namespace trigram {
 const char* quantity_name(Quantity quantity) {
   if (quantity == Quantity::step_time) return "step_time";
   return quantity == Quantity::bandwidth ? "bandwidth" : "latency";
+}
+
+std::string TunedBucket::text() const {
+  if (bucket.is_null()) return candidate + ": no size of buckets costs less";
+  return fmt::format("{}: with bucket={} it costs {:.2g} % less", candidate,
+                     bucket.get<std::string>(), 100 * saved);
 }
 
 void UnequalNics::add(const Standing& standing) {

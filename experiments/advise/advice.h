@@ -68,7 +68,16 @@ struct UnequalNics {
 constexpr double kNicDifference = 0.01;
 constexpr int kNicDraws = 3;
 
+/// What a search of bucket sizes has found for a candidate.
+struct TunedBucket {
+  std::string candidate;  // with its settings before the search
+  Json bucket;            // the size that took the place of its own; null if none costs less
+  double saved = 0;       // by what share the candidate costs less
+  std::string text() const;
+};
+
 struct Advice {
+  std::vector<TunedBucket> tuned;   // candidates whose buckets were searched
   std::vector<Standing> standings;  // best first
   /// The first candidate, and all candidates that tie with it or may be earlier, given their
   /// evaluation intervals. A candidate with a coarse time (TimeToTarget::is_coarse) is left out if

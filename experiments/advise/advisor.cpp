@@ -58,12 +58,8 @@ std::filesystem::path Advisor::results() const { return options_.runner.output /
 Advice Advisor::advise() {
   // A signal between two sweeps stays pending until the next sweep, which handles it.
   Signals signals;
-  std::vector<std::size_t> candidates(contest_.candidates().size());
-  std::iota(candidates.begin(), candidates.end(), std::size_t{0});
-  find_run_lengths();
   Advice advice;
-  advice.standings = run(unchanged(), candidates);
-  std::ranges::stable_sort(advice.standings, {}, [](const Standing& s) { return s.cost.time_s; });
+  advice.standings = rank(false);
   if (!advice.standings.front().reaches_target()) {
     if (!failed_) return advice;  // if no candidate reaches the target, that is the answer
     throw Stopped{kRunFailed};
@@ -77,15 +73,22 @@ Advice Advisor::advise() {
   return advice;
 }
 
+std::vector<Standing> Advisor::rank(bool trial) {
+  std::vector<std::size_t> candidates(contest_.candidates().size());
+  std::iota(candidates.begin(), candidates.end(), std::size_t{0});
+  if (!trial) find_run_lengths();
+  std::vector<Standing> standings = run(unchanged(trial), candidates);
+  std::ranges::stable_sort(standings, {}, [](const Standing& s) { return s.cost.time_s; });
+  return standings;
+}
+
 /// Makes the runs that determine `steps_`. They are stored in the "-search" folder, because some of
 /// them are too short to be results.
 void Advisor::find_run_lengths() {
-  Scenario scenario = unchanged();
-  scenario.trial = true;
   std::vector<std::size_t> growing;
   for (std::size_t c = 0; c < contest_.candidates().size(); ++c)
     if (contest_.candidates()[c].grows) growing.push_back(c);
-  for (const Standing& s : run(scenario, growing)) steps_[s.candidate] = s.steps;
+  for (const Standing& s : run(unchanged(true), growing)) steps_[s.candidate] = s.steps;
 }
 
 /// The quantities to vary, and how far. The step time is varied only within its uncertainty, which

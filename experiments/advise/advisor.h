@@ -26,6 +26,9 @@ class Advisor {
   };
   Advisor(const Contest& contest, Options options);
 
+  /// The candidates on the network as described, best first. The runs of a trial are stored in the
+  /// "-search" folder, because they are no results. Throws Stopped if interrupted.
+  std::vector<Standing> rank(bool trial);
   /// Throws Stopped if interrupted, or if no candidate reaches the target and a run failed.
   Advice advise();
 
@@ -62,7 +65,10 @@ class Advisor {
   std::vector<Sensitivity> quantities_to_vary() const;
   /// The factor that means the network as described.
   double base(Quantity quantity) const { return scale(quantity).all_zero() ? 0 : 1; }
-  Scenario unchanged() const { return {base(Quantity::bandwidth), base(Quantity::latency)}; }
+  Scenario unchanged(bool trial = false) const {
+    return {
+        .bandwidth = base(Quantity::bandwidth), .latency = base(Quantity::latency), .trial = trial};
+  }
 
   const Contest& contest_;
   const Options options_;

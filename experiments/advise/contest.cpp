@@ -169,6 +169,8 @@ bool Contest::accept(SweepPoint& point, std::map<Json, Json>& accepted) {
   const bool asked = is_asked_for(name_in(listed));
   std::vector<std::string> notes;
   const bool was_hierarchical = adapt(point, notes);
+  listed_.push_back(listed);
+  adapted_.push_back(point.coordinates);
   if (was_hierarchical && asked) notes.emplace_back(kHierarchyRemovedNote);
   for (std::string& sentence : notes)
     if (std::ranges::find(assumed_, sentence) == assumed_.end())
@@ -192,6 +194,9 @@ void Contest::add_candidate(const PlannedRun& run) {
   const Json manifest = {{"sweep", run.coordinates}, {"experiment", run.resolved}};
   Candidate candidate{run.coordinates, algorithm_label(manifest), settings_label(run.coordinates),
                       trigram, run.experiment.steps};
+  const auto row = std::ranges::find(adapted_, run.coordinates);
+  candidate.row = static_cast<std::size_t>(row - adapted_.begin());
+  candidate.algorithm = entry.name;
   if (target().level) {
     candidate.eval_every = advised_eval_every(run.experiment, question_.sets("/eval_every"));
     candidate.grows = !question_.sets("/steps") && !run.experiment.synchronous();

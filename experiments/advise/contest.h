@@ -26,6 +26,8 @@ struct Candidate {
   /// True if its workers may leave lock step after thousands of steps
   /// (experiments/run/lock_step.h), and the number of steps is not given.
   bool leaves_lock_step = false;
+  std::string algorithm = {};  // the name of its algorithm
+  std::size_t row = 0;         // its index in Contest::listed_rows
   std::string full_name() const { return settings.empty() ? name : name + " " + settings; }
 };
 
@@ -38,6 +40,9 @@ class Contest {
   explicit Contest(const Question& question);
 
   const std::vector<Candidate>& candidates() const { return candidates_; }
+  /// The points of the candidates' sweep in its order, as they are listed, with those that are not
+  /// compared.
+  const std::vector<Json>& listed_rows() const { return listed_; }
   /// The algorithms that are not compared, each with the reason: "choco_sgd: why".
   const std::vector<std::string>& left_out() const { return left_out_; }
   /// The description of the cluster in canonical form.
@@ -88,6 +93,7 @@ class Contest {
   std::vector<std::string> warnings_, assumed_;
   bool is_time_known_ = true;
   std::vector<Candidate> candidates_;
+  std::vector<Json> listed_, adapted_;  // points of the sweep as listed, and as planned
   std::vector<std::string> left_out_;
 };
 

@@ -116,6 +116,10 @@ std::vector<std::string> Question::all_settings() const {
     all.push_back("/workload=" + workload.dump());
   }
   all.insert(all.end(), settings.begin(), settings.end());
+  if (!rows.empty()) {
+    all.emplace_back("/sweep={}");
+    all.push_back("/zip=" + Json(rows).dump());
+  }
   return all;
 }
 

@@ -23,6 +23,8 @@ struct Question {
   std::vector<std::string> settings;  // "/json/pointer=value"; they override the file
   std::vector<std::string> algorithms;   // compare only these algorithms; if empty, all
   std::vector<std::string> relaxations;  // words of a trigram that candidates must have
+  /// If not empty, the candidates, {"/json/pointer": value}, in place of the sweeps of the file.
+  std::vector<Json> rows;
 
   std::filesystem::path candidates_file() const;
   /// True if the candidates' experiment trains no model that could reach an accuracy or a loss, so

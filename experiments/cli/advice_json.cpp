@@ -83,10 +83,13 @@ Json advice_json(const Advice& advice, const Contest& contest, const Advisor& ad
             {"tie", advice.leaders().size() > 1},
             {"candidates", Json::array()},
             {"left_out", contest.left_out()},
+            {"tuned", Json::array()},
             {"where_nics_differ", Json::array()},
             {"flips", Json::array()},
             {"answer_warnings", warnings_of_answer(advice, contest)},
             {"results", advisor.results().string()}};
+  for (const TunedBucket& t : advice.tuned)
+    j["tuned"].push_back({{"candidate", t.candidate}, {"bucket", t.bucket}, {"saved", t.saved}});
   for (const Standing& s : advice.standings)
     j["candidates"].push_back(standing_json(s, advice, contest));
   for (const UnequalNics& u : advice.unequal)

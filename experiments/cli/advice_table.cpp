@@ -266,6 +266,7 @@ std::string notes(const Advice& advice, const Contest& contest) {
       text +=
           fmt::format("{} {}: its step and samples/s are not those of the long run: it {}\n",
                       kNotLongRun, candidate_name(contest, s.candidate), s.why_rates_not_compared);
+  for (const TunedBucket& t : advice.tuned) text += "tuned: " + t.text() + "\n";
   for (const std::string& line : contest.left_out()) text += "left out: " + line + "\n";
   return text;
 }

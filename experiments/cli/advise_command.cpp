@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "experiments/advise/bucket_search.h"
 #include "experiments/cli/advice_output.h"
 #include "experiments/cli/commands.h"
 #include "experiments/cli/common_options.h"
@@ -17,6 +18,7 @@ struct Options {
   Question question;
   std::string target = "throughput", step_time;
   Advisor::Options advisor;
+  std::size_t tune = 0;  // candidates whose buckets are searched
   bool as_json = false;
 };
 
@@ -26,19 +28,22 @@ int advise(Options& options, bool quiet) {
     options.question.step_s =
         quantity(Dimension::duration, true).parse(options.step_time, "--step-time");
   options.advisor.quiet = quiet;
-  Contest contest(options.question);
-  Advisor advisor(contest, options.advisor);
   try {
-    const Advice advice = advisor.advise();
+    std::vector<TunedBucket> tuned;
+    if (options.tune > 0) tuned = tune_buckets(options.question, options.advisor, options.tune);
+    const Contest contest(options.question);
+    Advisor advisor(contest, options.advisor);
+    Advice advice = advisor.advise();
+    advice.tuned = std::move(tuned);
     const std::string json = advice_json(advice, contest, advisor).dump(2) + "\n";
     // `table` and `report` of the folder repeat the warnings: its runs alone do not show them.
     write_durably(advisor.results() / "advice.json", json);
     if (options.as_json) fmt::print("{}", json);
     else fmt::print("{}", advice_table(advice, contest, advisor));
+    return advisor.failed() ? kRunFailed : kOk;
   } catch (const Advisor::Stopped& stopped) {
     return stopped.code;
   }
-  return advisor.failed() ? kRunFailed : kOk;
 }
 
 /// Adds the options that define the question.
@@ -89,6 +94,12 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
                    "Largest factor by which bandwidth and latency are changed")
       ->check(finite_between(1.1, 1e6))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--tune", options->tune,
+          "Search the size of buckets for this many candidates, the first ones, before they "
+          "are compared")
+      ->check(CLI::NonNegativeNumber);
   add_output_option(*command, options->advisor.runner);
   add_jobs_option(*command, options->advisor.runner);
   command

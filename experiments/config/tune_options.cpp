@@ -133,6 +133,20 @@ void check_sweeps_seeds_only(const Json& config) {
     if (!pointer.ends_with("seed")) refuse("sweep");
 }
 
+/// The time to a level is known only from evaluations during the run.
+void check_is_evaluated(const TuneOptions& options, const Json& config) {
+  constexpr const char* kOption = "/eval_every";
+  const bool is_tuned = std::ranges::any_of(options.space.dimensions, [&](const auto& dimension) {
+    return dimension.pointer == kOption;
+  });
+  if (!options.objective.target || is_tuned || config.value("eval_every", Json(0)) != 0) return;
+  throw ConfigError(
+      "/tune/objective/time_to",
+      fmt::format("is known only from evaluations during the run; expected eval_every "
+                  "above 0 beside tune, such as --set {}=10",
+                  kOption));
+}
+
 TuneOptions tune_options_of(const std::filesystem::path& path,
                             const std::vector<std::string>& settings) {
   Json config = read_config_file(path);
@@ -143,7 +157,9 @@ TuneOptions tune_options_of(const std::filesystem::path& path,
   if (!config.contains("tune"))
     throw ConfigError("/tune",
                       R"(is missing; expected {"space": {"/json/pointer": {"values": [...]}}})");
-  return tune_options().parse(config["tune"], "/tune");
+  TuneOptions options = tune_options().parse(config["tune"], "/tune");
+  check_is_evaluated(options, config);
+  return options;
 }
 
 }  // namespace

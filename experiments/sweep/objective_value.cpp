@@ -20,7 +20,7 @@ ObjectiveValue weighted_cost(const Objective& objective, const Json& summary) {
   double cost = 0;
   for (const auto& [key, weight] : objective.weights) {
     const Json value = summary.value(key, Json());
-    if (!value.is_number()) return {std::nullopt, fmt::format("has no {}", key)};
+    if (!value.is_number()) return {std::nullopt, lacks(key)};
     cost += weight * value.get<double>();
   }
   if (!std::isfinite(cost)) return {std::nullopt, "has no finite cost"};
@@ -43,6 +43,8 @@ ObjectiveValue objective_value(const Objective& objective, const Json& manifest)
   if (objective.target) return time_to_target(summary);
   return objective.is_step_time() ? step_time(summary) : weighted_cost(objective, summary);
 }
+
+std::string lacks(const std::string& key) { return fmt::format("has no {}", key); }
 
 std::string cost_text(const Objective& objective, double value) {
   if (!objective.is_time()) return fmt::format("{:.6g}", value);

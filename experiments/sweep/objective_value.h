@@ -17,6 +17,9 @@ struct ObjectiveValue {
 /// of the steps that repeat, as in `advise`.
 ObjectiveValue objective_value(const Objective& objective, const Json& manifest);
 
+/// Why a run has no weighted cost if this key of its summary is null.
+std::string lacks(const std::string& key);
+
 /// A cost with its unit, such as "561.3 ms"; a weighted cost has none.
 std::string cost_text(const Objective& objective, double value);
 

@@ -8,48 +8,17 @@
 
 #include "core/printable.h"
 #include "experiments/exit_codes.h"
+#include "experiments/job/job.h"
 #include "experiments/process/signals.h"
 #include "experiments/results/durable.h"
 #include "experiments/sweep/launcher.h"
 #include "experiments/sweep/objective_value.h"
+#include "experiments/sweep/point_mistakes.h"
 #include "experiments/text/labels.h"
 #include "experiments/text/print_error.h"
 
 namespace trigram {
 namespace {
-
-constexpr const char *kRow = "/zip/0", *kSpace = "/tune/space";
-
-/// True if `pointer` is `option` or an option inside it.
-bool is_within(const std::string& pointer, const std::string& option) {
-  return (pointer + "/").starts_with(option + "/");
-}
-
-/// The option of a point to which a mistake belongs; empty if there is none.
-std::string option_of(const Mistake& mistake, const Json& point) {
-  for (const auto& [option, value] : point.items())
-    if (is_within(mistake.pointer, option) || mistake.pointer == child(kRow, option)) return option;
-  return "";
-}
-
-/// Reports mistakes in the values of a point at the space, where the user wrote them.
-ConfigError reported_at_space(const ConfigError& error, const Json& point) {
-  std::vector<Mistake> mistakes = error.mistakes();
-  for (Mistake& mistake : mistakes)
-    if (const std::string option = option_of(mistake, point); !option.empty())
-      mistake.pointer = child(kSpace, option);
-  return ConfigError(std::move(mistakes));
-}
-
-/// Removes from a point the options that have no effect at it. Returns false if there are none.
-bool leave_out_idle(Json& point, const ConfigError& error) {
-  bool found = false;
-  for (const Mistake& mistake : error.mistakes())
-    if (mistake.kind == Mistake::Kind::without_effect)
-      if (const std::string option = option_of(mistake, point); !option.empty())
-        found = point.erase(option) > 0 || found;
-  return found;
-}
 
 /// The values of a dimension to check before the search: the ends of a range, or all values.
 std::vector<Json> checked_values(const SearchDimension& dimension) {
@@ -75,6 +44,7 @@ TunedSweep::TunedSweep(std::filesystem::path config, std::vector<std::string> se
   if (const auto& target = options_.objective.target)
     settings_.push_back(fmt::format("/{}={}", target->option(), target->level));
   check_space();
+  check_example();
   check_writable(folder());
   record_.options = tune_options().dump(options_);
   record_.batch = batch();
@@ -99,7 +69,7 @@ void TunedSweep::check_space() {
         if (mistake && !first_mistake) first_mistake = mistake;
         is_wrong =
             is_wrong && mistake && std::ranges::any_of(mistake->mistakes(), [&](const Mistake& m) {
-              return m.pointer == child(kSpace, dimension.pointer);
+              return m.pointer == child("/tune/space", dimension.pointer);
             });
       }
       if (is_wrong) mistakes.add(*mistake);
@@ -111,11 +81,54 @@ void TunedSweep::check_space() {
 /// The error that planning a point causes; empty if there is none.
 std::optional<ConfigError> TunedSweep::mistake_of(const Json& point) {
   try {
-    name_ = plan_of(point).plan.name;
+    Plan plan = plan_of(point).plan;
+    name_ = plan.name;
+    example_ = std::move(plan.runs.front());
     return std::nullopt;
   } catch (const ConfigError& error) {
-    return reported_at_space(error, point);
+    return reported_at_tune(error, point, options_.objective);
   }
+}
+
+/// Checks what a run of any point shows: that its world can be started, and that it will have the
+/// weighted values.
+void TunedSweep::check_example() const {
+  const Experiment& e = example_->experiment;
+  Mistakes mistakes;
+  if (e.world().processes && run_options_.launcher.empty() && !in_a_job())
+    mistakes.add(ConfigError(
+        "/runtime",
+        fmt::format("in the world \"{}\" each point is a job of its own, with a process "
+                    "for each worker; expected a launcher: trigram tune {} --launcher "
+                    "\"mpirun -n {}\"",
+                    e.world().name, config_.string(), e.cluster.ranks())));
+  if (!varies_experiment())
+    mistakes.passes([&] { check_weighted_keys(options_.objective, *example_); });
+  try {
+    mistakes.raise();
+  } catch (const ConfigError& error) {
+    throw error.in_file(config_.string());
+  }
+}
+
+/// True if points may differ in the algorithm or the workload, and so in the keys of their
+/// summaries that have values.
+bool TunedSweep::varies_experiment() const {
+  return std::ranges::any_of(options_.space.dimensions, [](const SearchDimension& dimension) {
+    return dimension.pointer == "/algorithm" || dimension.pointer.starts_with("/workload");
+  });
+}
+
+/// Throws ConfigError if all points of the first batch lack the same weighted key of the summary,
+/// because the others would lack it, too.
+void TunedSweep::check_first_costs() const {
+  if (varies_experiment()) return;
+  for (const auto& [key, weight] : options_.objective.weights)
+    if (std::ranges::all_of(record_.tried,
+                            [&](const TriedPoint& tried) { return tried.why == lacks(key); }))
+      throw ConfigError(child("/tune/objective/weights", key),
+                        "is null in every run so far; expected a number of their summaries")
+          .in_file(config_.string());
 }
 
 /// The runs of a point. An option that has no effect with the other values is left out.
@@ -124,7 +137,7 @@ TunedSweep::PointPlan TunedSweep::plan_of(Json point) const {
     std::vector<std::string> settings = settings_;
     settings.push_back("/zip=" + Json::array({point}).dump());
     try {
-      const PlanTarget target{nullptr, run_options_.launcher.empty()};
+      const PlanTarget target{nullptr, run_options_.launcher.empty() && in_a_job()};
       return {make_plan(config_, settings, target), point};
     } catch (const ConfigError& error) {
       if (!leave_out_idle(point, error)) throw;
@@ -183,19 +196,10 @@ void TunedSweep::launch(const PointPlan& point, const SweepRunner& runner) const
   throw Stopped{kRunFailed};
 }
 
-void TunedSweep::make_runs(const std::vector<std::optional<PointPlan>>& points,
-                           SweepRunner& runner) const {
-  if (run_options_.launcher.empty()) {
-    if (runner.run() == kInterrupted) throw Stopped{kInterrupted};
-    return;
-  }
-  for (const auto& point : points)
-    if (point) launch(*point, runner);
-}
-
 std::vector<TriedPoint> TunedSweep::evaluate(const std::vector<Json>& points) {
   std::vector<std::optional<PointPlan>> plans;
   std::vector<TriedPoint> tried;
+  std::vector<std::size_t> jobs;  // points with runs that no earlier point has
   Plan all{name_, {}};
   for (const Json& point : points) {
     plans.emplace_back();
@@ -206,14 +210,22 @@ std::vector<TriedPoint> TunedSweep::evaluate(const std::vector<Json>& points) {
       tried.back().why = "is no experiment: " + first_line_of(error.what());
       continue;
     }
+    bool is_new = false;
     for (const PlannedRun& run : plans.back()->plan.runs)
-      if (std::ranges::find(all.runs, run.id, &PlannedRun::id) == all.runs.end())
+      if (made_.insert(run.id).second) {
         all.runs.push_back(run);
+        is_new = true;
+      }
+    if (is_new) jobs.push_back(plans.size() - 1);
   }
   for (const std::string& warning : warnings_of(all))
     if (warned_.insert(warning).second) spdlog::warn("{}", warning);
   SweepRunner runner(all, run_options_.runner, true);
-  if (!all.runs.empty()) make_runs(plans, runner);
+  if (run_options_.launcher.empty()) {
+    if (!all.runs.empty() && runner.run() == kInterrupted) throw Stopped{kInterrupted};
+  } else {
+    for (const std::size_t i : jobs) launch(*plans[i], runner);
+  }
   for (const PlannedRun& run : all.runs)
     if (runner.state(run) == StoredRun::stale) throw Stopped{kRunFailed};
   for (std::size_t i = 0; i < points.size(); ++i)
@@ -226,17 +238,20 @@ int TunedSweep::run() {
   Signals signals;
   const auto most = static_cast<std::size_t>(options_.evaluations);
   try {
-    while (record_.tried.size() < most) {
+    // A space without end may have ever more points that are the same experiment.
+    while (record_.evaluations() < most && record_.tried.size() < 2 * most) {
       show_best();
       std::vector<Json> points;
-      for (const Position& p : tuner_.ask(std::min(record_.batch, most - record_.tried.size())))
+      for (const Position& p : tuner_.ask(std::min(record_.batch, most - record_.evaluations())))
         points.push_back(options_.space.point_at(p));
       if (points.empty()) break;  // the space has no more
+      const bool is_first = record_.tried.empty();
       for (TriedPoint& tried : evaluate(points)) {
         tuner_.tell(options_.space.position_of(tried.point, ""), tried.value);
-        record_.tried.push_back(std::move(tried));
+        record_.add(std::move(tried), options_.method);
         show_progress(record_.tried.back());
       }
+      if (is_first) check_first_costs();
       write_durably(folder() / "tuning.json", record_.to_json(options_.objective).dump(2) + "\n");
     }
   } catch (const Stopped& stopped) {
@@ -252,21 +267,22 @@ int TunedSweep::run() {
 void TunedSweep::show_progress(const TriedPoint& tried) {
   if (quiet_) return;
   const bool is_best = record_.best() == record_.tried.size() - 1;
-  printer_.line(fmt::format("[{}/{}] {}: {}{}", record_.tried.size(), options_.evaluations,
-                            describe(tried.point),
-                            tried.value ? cost_text(options_.objective, *tried.value)
-                                        : "invalid: it " + first_line_of(tried.why),
-                            is_best ? " (best so far)" : ""));
+  std::string text = tried.value ? cost_text(options_.objective, *tried.value)
+                                 : "invalid: it " + first_line_of(tried.why);
+  if (is_best) text += " (best so far)";
+  if (tried.same_as) text += fmt::format(" (the same experiment as point {})", *tried.same_as + 1);
+  printer_.line(fmt::format("[{}/{}] {}: {}", record_.evaluations(), options_.evaluations,
+                            describe(tried.point), text));
 }
 
 void TunedSweep::show_best() {
   if (quiet_ || !record_.best()) return;
   constexpr std::size_t kWidth = 30;
   const std::size_t filled =
-      kWidth * record_.tried.size() / static_cast<std::size_t>(options_.evaluations);
+      kWidth * record_.evaluations() / static_cast<std::size_t>(options_.evaluations);
   const TriedPoint& best = record_.tried[*record_.best()];
   printer_.status(fmt::format("[{:#<{}}{:.<{}}] {}/{} evaluations, best {} at {}", "", filled, "",
-                              kWidth - filled, record_.tried.size(), options_.evaluations,
+                              kWidth - filled, record_.evaluations(), options_.evaluations,
                               cost_text(options_.objective, *best.value), describe(best.point)));
 }
 

@@ -31,8 +31,10 @@ class TunedSweep {
   TunedSweep(std::filesystem::path config, std::vector<std::string> settings, Options options,
              bool quiet);
 
-  /// Evaluates all points. Writes the record tuning.json after each batch. Returns an exit code:
-  /// kInterrupted, kRunFailed if no point has a cost or stale runs were in the way, or kOk.
+  /// Evaluates all points. A point that is the same experiment as an earlier one takes its cost,
+  /// and no evaluation. Writes the record tuning.json after each batch. Returns an exit code:
+  /// kInterrupted, kRunFailed if no point has a cost or stale runs were in the way, or kOk. Throws
+  /// ConfigError if the runs of the first batch lack a key that the objective weights.
   int run();
 
   /// Makes the runs of these points and returns their costs. The optimiser is not told. Throws
@@ -50,13 +52,15 @@ class TunedSweep {
 
  private:
   void check_space();
+  void check_example() const;
+  bool varies_experiment() const;
+  void check_first_costs() const;
   /// The runs of a point, and the row of the sweep that makes them.
   struct PointPlan {
     Plan plan;
     Json row;
   };
   PointPlan plan_of(Json point) const;
-  void make_runs(const std::vector<std::optional<PointPlan>>& points, SweepRunner& runner) const;
   void launch(const PointPlan& point, const SweepRunner& runner) const;
   std::optional<ConfigError> mistake_of(const Json& point);
   std::size_t batch() const;
@@ -70,6 +74,8 @@ class TunedSweep {
   const bool quiet_;
   const TuneOptions options_;
   std::string name_;
+  std::optional<PlannedRun> example_;  // a run of some point
+  std::set<std::string> made_;         // ids of the runs that were made or read
   Tuner tuner_;
   TuningRecord record_;
   std::set<std::string> warned_;

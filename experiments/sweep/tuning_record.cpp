@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -34,6 +35,14 @@ Json number_or_null(const std::optional<double>& value) { return value ? Json(*v
 
 }  // namespace
 
+void TuningRecord::add(TriedPoint point, TuneMethod method) {
+  if (const auto same = std::ranges::find(tried, point.runs, &TriedPoint::runs);
+      same != tried.end() && !point.runs.empty())
+    point.same_as = same->same_as.value_or(static_cast<std::size_t>(same - tried.begin()));
+  if (!point.same_as || method == TuneMethod::bagua) ++evaluations_;
+  tried.push_back(std::move(point));
+}
+
 std::optional<std::size_t> TuningRecord::best() const {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < tried.size(); ++i)
@@ -61,7 +70,8 @@ Json TuningRecord::to_json(const Objective& objective) const {
                       {"value", number_or_null(t.value)},
                       {"values", t.values},
                       {"runs", t.runs},
-                      {"why", t.why}});
+                      {"why", t.why},
+                      {"same_as", t.same_as ? Json(*t.same_as) : Json()}});
   Json j = {{"tune", options},
             {"objective", objective.text()},
             {"unit", objective.is_time() ? Json("s") : Json()},

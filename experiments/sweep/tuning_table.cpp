@@ -51,6 +51,12 @@ std::string tuning_table(const TuningRecord& record, const TuneOptions& options)
       notes += fmt::format("invalid: evaluation {} counts as the worst: it {}\n", i + 1,
                            printable(tried.why.substr(0, tried.why.find('\n'))));
   }
+  if (const auto same = std::ranges::count_if(
+          record.tried, [](const TriedPoint& tried) { return tried.same_as.has_value(); });
+      same > 0)
+    notes +=
+        fmt::format("{} of {} points {} the same experiment as an earlier one, with its cost\n",
+                    same, record.tried.size(), same == 1 ? "is" : "are");
   std::string text = aligned(lines, text_columns) + notes;
   if (!record.best()) return text + "no point has a cost\n";
   const TriedPoint& best = record.tried[*record.best()];

@@ -134,6 +134,20 @@ class Tuning(TuneTest):
                 times.setdefault(tried["point"]["/algorithm/bucket"], set()).add(tried["value"])
         self.assertEqual([len(values) for values in times.values()], [1] * 9)
 
+    def test_the_same_experiment_takes_one_evaluation(self) -> None:
+        space = {"/algorithm/hierarchical": {"values": [False, True]},
+                 "/algorithm/segment": {"powers_of_two": ["64KiB", "1MiB"]}}  # without effect if not hierarchical
+        table = self.trigram("tune", self.write(tuned(space, method="random", evaluations=6))).stdout
+        tried = self.record()["tried"]
+        flat = [i for i, t in enumerate(tried) if not t["point"]["/algorithm/hierarchical"]]
+        self.assertEqual([t["same_as"] for t in tried], [flat[0] if i in flat[1:] else None for i in range(len(tried))])
+        self.assertEqual(len({tried[i]["value"] for i in flat}), 1)
+        # All 10 points are proposed, or fewer once 6 different experiments have been evaluated.
+        different = len(tried) - len(flat) + 1
+        self.assertEqual(len(list(self.results.glob("*/DONE"))), different)
+        self.assertEqual(different, 6)
+        self.assertIn(f"{len(flat) - 1} of {len(tried)} points", table)
+
     def test_other_costs(self) -> None:
         weights = {"step_s": 1, "bytes_inter": 1e-12}
         self.trigram("tune", self.write(tuned(objective={"weights": weights}, evaluations=3)))
@@ -182,6 +196,20 @@ class BadTuning(TuneTest):
         self.refused("/tune/method: ", method="bayes")
         self.refused("/tune/objective: ", objective="speed")
         self.refused("did you mean \"step_s\"", objective={"weights": {"step_ss": 1}})
+
+    def test_a_weight_on_a_value_that_no_run_has(self) -> None:
+        self.refused("/tune/objective/weights/accuracy: is null in every run", objective={"weights": {"accuracy": -1}})
+        config = tuned(objective={"weights": {"step_s": 1, "staleness_mean": 1}}, evaluations=10, batch=2)
+        stopped = self.trigram("tune", self.write(config), code=2).stderr
+        self.assertIn("/tune/objective/weights/staleness_mean: is null in every run so far", stopped)
+        self.assertEqual(len(list(self.results.glob("*/DONE"))), 2)  # those of the first batch
+
+    def test_a_time_to_a_level_without_evaluations(self) -> None:
+        target = {"time_to": {"loss": 0.5}}
+        self.refused("/tune/objective/time_to: is known only from evaluations", objective=target)
+        config = tuned(objective=target) | {"eval_every": 5}
+        self.assertIn("/tune/objective/time_to/loss: only a workload that learns",
+                      self.refusal("tune", self.write(config)))
 
     def test_a_search_over_a_sweep(self) -> None:
         config = tuned() | {"sweep": {"/steps": [1, 2]}}

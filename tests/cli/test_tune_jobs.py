@@ -34,3 +34,11 @@ class UnderALauncher(JobTest):
     def test_a_launcher_that_starts_nothing(self) -> None:
         _, err = self.tune("false", code=1)
         self.assertIn('--launcher "false" has not made the runs; its exit code is 1', err)
+
+    def test_without_a_launcher(self) -> None:
+        process = self.popen([self.program, "tune", self.config], env=self.environment)
+        _, err = process.communicate(timeout=100)
+        self.assertEqual(process.returncode, 2, err)
+        self.assertIn("/runtime: in the world \"mpi\" each point is a job of its own", err)
+        self.assertIn(f'trigram tune {self.config} --launcher "{LAUNCHER}"', err)
+        self.assertNotIn("trigram run", err)
