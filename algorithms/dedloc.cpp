@@ -41,10 +41,10 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-Exchange average_of(const Options& options, std::uint64_t seed) {
+Exchange average_of(const Options& options, const Run& run) {
   if (!options.codec) return full_average(options.allreduce);
   return coded_average({.codec = *options.codec,
-                        .seed = seed,
+                        .seed = run.seed,
                         .phase2 = SecondPhase::direct,
                         .shares = options.shares});
 }
@@ -66,7 +66,7 @@ void accumulate_gradients(Context ctx, Run& run, const Options& options, SampleC
 }
 
 void train(Context ctx, Run& run, const Options& options) {
-  DelayedUpdates updates(ctx, run, options.delay, average_of(options, run.seed));
+  DelayedUpdates updates(ctx, run, options.delay, average_of(options, run));
   SampleCounts counts;
   const Tensor sum = ctx.device->empty_like(run.workload.gradients());
   for (long t : run.steps) {

@@ -76,17 +76,21 @@ void train(Context ctx, Run& run, const Options& options) {
   long first = 0;
   bool average = false;
   for (const Stage& stage : options.stages) {
-    if (run.steps.count() <= first) return;  // the run has ended early
+    if (run.steps.count() <= std::max(first, run.steps.current())) return;  // no more steps
+    const long count = stage.until.value_or(run.steps.run_count()) - first;
+    const bool over = run.steps.current() >= first + count;  // in an earlier part of the run
     // The switch is part of the first step of a stage.
-    if (run.steps.begin(); first > 0) {
+    if (run.steps.begin(); first > 0 && run.steps.current() == first) {
+      run.state.clear();
       switch_over(ctx, run, *comm, average);
       change_buckets(ctx, run, *std::prev(&stage), stage);
     }
-    const long count = stage.until.value_or(run.steps.count()) - first;
-    Steps steps(run.steps, first, count);
-    Run own{run.workload, run.optimizer, steps, execution_of(stage), run.seed};
-    make(stage)->train(ctx, own);
-    ctx.stream->synchronize();
+    if (!over) {
+      Steps steps(run.steps, first, count);
+      Run own{run.workload, run.optimizer, steps, execution_of(stage), run.seed, run.state};
+      make(stage)->train(ctx, own);
+      ctx.stream->synchronize();
+    }
     average = models_differ(stage, *ctx.layout, count);
     first += count;
   }

@@ -17,8 +17,19 @@ class RankMeter final : public Meter {
 
   Counters counters() const override {
     Counters total = rank_->totals();
-    total.compute_s = main_->now() - start_s_ - rank_->main_blocked_s();
+    total.compute_s = before_.compute_s + (main_->now() - start_s_ - rank_->main_blocked_s());
+    total.communication_s += before_.communication_s;
+    total.exposed_s += before_.exposed_s;
+    total.bytes_intra += before_.bytes_intra;
+    total.bytes_inter += before_.bytes_inter;
+    total.messages_intra += before_.messages_intra;
+    total.messages_inter += before_.messages_inter;
     return total;
+  }
+  void count_on_from(const Counters& totals) override {
+    rank_->reset();
+    before_ = totals;
+    start_s_ = main_->now();
   }
 
  private:
@@ -26,6 +37,7 @@ class RankMeter final : public Meter {
   std::shared_ptr<MeteredStream> main_;
   Context context_;
   double start_s_;
+  Counters before_;  // counted before start_s_
 };
 
 }  // namespace

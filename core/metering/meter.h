@@ -55,6 +55,9 @@ class Meter {
   virtual Context context() = 0;
   /// Totals since the start. They are exact at the end of each step of the rank's main stream.
   virtual Counters counters() const = 0;
+  /// Counts on from `totals`, the totals so far. Nothing may be in progress on the rank's streams.
+  /// So a run that continues another one adds the same numbers in the same order.
+  virtual void count_on_from(const Counters& totals) = 0;
 };
 
 struct MeterOptions {
