@@ -31,6 +31,9 @@ class RankMeter final : public Meter {
     before_ = totals;
     start_s_ = main_->now();
   }
+  void keep_forks() override { main_->keep_forks(); }
+  void restart_forks() override { main_->restart_forks(); }
+  void close_forks() override { main_->close_forks(); }
 
  private:
   std::shared_ptr<MeteredRank> rank_;

@@ -45,6 +45,7 @@ int run(const RunOptions& options, bool quiet) {
     if (!options.shard.empty()) keep_shard(plan, parse_shard(options.shard));
     if (in_job) check_for_job(plan);
     if (!options.dry_run) check_writable(options.runner.output / plan.name);
+    SweepRunner(plan, options.runner, true).check_checkpoints();
     return plan;
   };
   const auto [plan, job] = plan_here_or_in_job(
@@ -94,6 +95,8 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
   command->add_flag("--no-table", options->no_table, "Do not print a table of the results");
   command->add_flag("-f,--force", options->runner.force,
                     "Repeat finished runs, too, such as runs of another version");
+  command->add_flag("--resume", options->runner.resume,
+                    "Continue unfinished runs from their latest checkpoints");
   command->add_option("--shard", options->shard,
                       "I/N: make only the I-th of N parts of the sweep's runs; I starts at 1");
   command->add_option("--only", options->only, "Make only the runs of the sweep with these ids")

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -8,6 +9,12 @@
 #include "experiments/run/step_record.h"
 
 namespace trigram {
+
+/// Where the checkpoints of a run are, and whether it continues from the latest one of them.
+struct CheckpointPlace {
+  std::filesystem::path folder = {};
+  bool resume = false;
+};
 
 /// Receives the results of a run while it is running.
 struct RunOutput {
@@ -21,7 +28,9 @@ struct RunOutput {
 /// runtime. In the simulated world a process can make only one run, because SimGrid allows one
 /// engine per process. If ranks are processes, the call is collective, any number of runs is
 /// possible, and only rank 0 writes output and gets a summary (other ranks get null).
+/// `place` is used only if the experiment has checkpoints. A run that does not resume removes the
+/// checkpoints that are there.
 Json make_run(const Experiment& experiment, const WorkloadFactory& workload,
-              const RunOutput& output);
+              const RunOutput& output, const CheckpointPlace& place = {});
 
 }  // namespace trigram
