@@ -13,6 +13,7 @@ struct TrainingState::Content {
   std::mutex mutex;
   std::map<std::string, Tensor> tensors;
   std::map<std::string, std::vector<std::byte>> values;
+  bool other_sizes = false;
 };
 
 TrainingState::TrainingState() : content_(std::make_shared<Content>()) {}
@@ -29,23 +30,22 @@ Tensor& TrainingState::tensor(const std::string& name, const std::function<Tenso
   return content_->tensors.emplace(path, std::move(made)).first->second;
 }
 
-namespace {
-
-Tensor& checked(Tensor& kept, const std::string& name, const Tensor& like) {
-  TRIGRAM_CHECK(kept.numel() == like.numel(), "the state \"{}\" has {} elements, not {}", name,
+Tensor& TrainingState::tensor_like(const std::string& name, const Tensor& like,
+                                   const std::function<Tensor()>& make) const {
+  Tensor& kept = tensor(name, make);
+  if (kept.numel() == like.numel()) return kept;
+  TRIGRAM_CHECK(content_->other_sizes, "the state \"{}\" has {} elements, not {}", name,
                 kept.numel(), like.numel());
-  return kept;
+  return kept = make();
 }
-
-}  // namespace
 
 Tensor& TrainingState::zeros_like(const Context& ctx, const std::string& name,
                                   const Tensor& x) const {
-  return checked(tensor(name, [&] { return ctx.device->zeros_like(x); }), name, x);
+  return tensor_like(name, x, [&] { return ctx.device->zeros_like(x); });
 }
 
 Tensor& TrainingState::copy_of(const Context& ctx, const std::string& name, const Tensor& x) const {
-  return checked(tensor(name, [&] { return ctx.device->copy_of(x); }), name, x);
+  return tensor_like(name, x, [&] { return ctx.device->copy_of(x); });
 }
 
 std::vector<std::byte>& TrainingState::bytes(const std::string& name,
@@ -53,6 +53,8 @@ std::vector<std::byte>& TrainingState::bytes(const std::string& name,
   std::lock_guard lock(content_->mutex);
   std::vector<std::byte>& kept =
       content_->values.try_emplace(prefix_ + name, initial.begin(), initial.end()).first->second;
+  if (content_->other_sizes && kept.size() != initial.size())
+    kept.assign(initial.begin(), initial.end());
   TRIGRAM_CHECK(kept.size() == initial.size(), "the state \"{}\" has {} bytes, not {}", name,
                 kept.size(), initial.size());
   return kept;
@@ -63,6 +65,8 @@ TrainingState TrainingState::child(const std::string& name) const {
   part.prefix_ += name + "/";
   return part;
 }
+
+void TrainingState::allow_other_sizes() const { content_->other_sizes = true; }
 
 void TrainingState::clear() const {
   std::lock_guard lock(content_->mutex);

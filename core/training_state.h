@@ -65,6 +65,9 @@ class TrainingState {
 
   /// The part of this state whose names begin with `name` and a slash.
   TrainingState child(const std::string& name) const;
+  /// Says that this state is that of a run with another number of ranks: what a name keeps is made
+  /// anew if its size is not the expected one. Otherwise that is an error.
+  void allow_other_sizes() const;
   /// Removes everything, so that all names are new.
   void clear() const;
 
@@ -76,6 +79,8 @@ class TrainingState {
 
  private:
   struct Content;
+  Tensor& tensor_like(const std::string& name, const Tensor& like,
+                      const std::function<Tensor()>& make) const;
   std::vector<std::byte>& bytes(const std::string& name, std::span<const std::byte> initial) const;
 
   std::shared_ptr<Content> content_;

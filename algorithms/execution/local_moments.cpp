@@ -7,14 +7,19 @@
 namespace trigram {
 
 LocalMoments::LocalMoments(Context ctx, Run& run) : state_(run.state.child("local moments")) {
+  // A run that goes on with another number of ranks begins here, with a block of its own.
+  const bool begins = run.steps.current() > 0;
   for (const Bucket& bucket : run.workload.buckets()) {
-    const auto kept = [&](const char* what) {
-      return state_.tensor(fmt::format("{} {}", what, bucket.index),
-                           [&] { return ctx.device->empty_like(bucket.weight); });
+    const auto name = [&](const char* what) { return fmt::format("{} {}", what, bucket.index); };
+    const auto start = [&] {
+      return begins ? ctx.device->copy_of(bucket.weight) : ctx.device->empty_like(bucket.weight);
     };
-    sums_.push_back({.start = kept("start"),
-                     .moved = kept("moved"),
-                     .lr = &state_.value<float>(fmt::format("lr {}", bucket.index))});
+    const auto moved = [&] {
+      return begins ? ctx.device->zeros_like(bucket.weight) : ctx.device->empty_like(bucket.weight);
+    };
+    sums_.push_back({.start = state_.tensor(name("start"), start),
+                     .moved = state_.tensor(name("moved"), moved),
+                     .lr = &state_.value<float>(name("lr"))});
   }
 }
 

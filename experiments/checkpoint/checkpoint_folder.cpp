@@ -10,8 +10,8 @@
 #include <stdexcept>
 
 #include "core/config/json_text.h"
-#include "core/files.h"
 #include "experiments/results/durable.h"
+#include "experiments/sha256.h"
 
 namespace trigram {
 namespace {
@@ -80,11 +80,13 @@ void CheckpointFolder::complete(long step, int ranks, const Json& about, long ke
   for (int rank = 0; rank < ranks; ++rank)
     checksums.push_back(SavedState::checksum_of(read_end(of_rank(step, rank), 64)));
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-  write_whole(of_step(step) / kComplete, Json{{"format", kCheckpointFormat},
-                                              {"about", about},
-                                              {"completed_s", now.count()},
-                                              {"sha256", checksums}}
-                                             .dump(2));
+  const Json content = {{"format", kCheckpointFormat},
+                        {"about", about},
+                        {"completed_s", now.count()},
+                        {"sha256", checksums}};
+  const std::string checksum = Sha256().update(content.dump()).hex();
+  write_whole(of_step(step) / kComplete,
+              Json{{"content", content}, {"sha256", checksum}}.dump(2) + "\n");
   const std::vector<long> complete = steps();
   const long oldest = complete[std::min(complete.size(), static_cast<std::size_t>(keep)) - 1];
   for (const auto& entry : fs::directory_iterator(folder_))
@@ -104,16 +106,21 @@ std::vector<long> CheckpointFolder::steps() const {
 
 Json CheckpointFolder::complete_json(long step) const {
   const fs::path path = of_step(step) / kComplete;
-  const Json json = try_parse_json(read_text_file(path)).value_or(Json());
-  if (!json.is_object() || !json.contains("format"))
-    throw std::runtime_error(path.string() + " is damaged");
-  if (json["format"] != kCheckpointFormat)
-    throw std::runtime_error(fmt::format("{} has format {}, this program's is {}", path.string(),
-                                         json["format"].dump(), kCheckpointFormat));
-  return json;
+  const Json json = try_parse_json(read_whole(path)).value_or(Json());
+  const Json content = json.is_object() ? json.value("content", Json()) : Json();
+  if (!content.is_object() || json.value("sha256", Json()) != Sha256().update(content.dump()).hex())
+    throw std::runtime_error(path.string() + " differs from its checksum");
+  if (content.value("format", Json()) != kCheckpointFormat)
+    throw OtherFormat(fmt::format("{} has format {}, this program's is {}", path.string(),
+                                  content.value("format", Json()).dump(), kCheckpointFormat));
+  return content;
 }
 
 Json CheckpointFolder::about(long step) const { return complete_json(step).value("about", Json()); }
+
+int CheckpointFolder::ranks(long step) const {
+  return static_cast<int>(complete_json(step).at("sha256").size());
+}
 
 double CheckpointFolder::completed_s(long step) const {
   return complete_json(step).value("completed_s", 0.0);

@@ -2,12 +2,18 @@
 
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "experiments/checkpoint/saved_state.h"
 
 namespace trigram {
+
+/// A checkpoint that another version of the program has written.
+class OtherFormat : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// The checkpoints of a run: FOLDER/step-000120/rank-0003.bin for every rank, and
 /// step-000120/complete.json, which is written last and names the checksums of all files. A
@@ -27,8 +33,11 @@ class CheckpointFolder {
 
   /// The steps of the checkpoints that count, from the latest one on.
   std::vector<long> steps() const;
-  /// The `about` of a checkpoint that counts.
+  /// The `about` of a checkpoint that counts. Throws OtherFormat, or another std::runtime_error if
+  /// the file is not what was written.
   Json about(long step) const;
+  /// The number of ranks that wrote a checkpoint.
+  int ranks(long step) const;
   /// When a checkpoint was completed, in seconds since 1970.
   double completed_s(long step) const;
   /// The state of a rank. Throws std::runtime_error, whose text names the file, if the file is not

@@ -39,9 +39,11 @@ const SavedState::Entry& SavedState::at(const std::string& name) const {
 
 double SavedState::priced_bytes() const {
   double sum = 0;
-  for (const auto& [name, entry] : entries_)
+  for (const auto& [name, entry] : entries_) {
+    if (name.starts_with(kRecords)) continue;
     sum += static_cast<double>(entry.is_tensor ? entry.priced_numel * size_of(entry.dtype)
                                                : entry.bytes.size());
+  }
   return sum;
 }
 

@@ -29,7 +29,11 @@ class SavedState {
   /// Throws std::runtime_error if there is no such entry.
   const Entry& at(const std::string& name) const;
   const std::map<std::string, Entry>& entries() const { return entries_; }
-  /// The bytes that a real run of this model would write: the priced lengths of tensors count.
+  /// Entries whose names begin with this are records of the run, not state that training depends
+  /// on.
+  static constexpr const char* kRecords = "run/";
+  /// The bytes that a real run of this model would write: the priced lengths of tensors count, and
+  /// records do not.
   double priced_bytes() const;
 
   /// The content of a file: a header in JSON, the bytes of all entries, and the SHA-256 of both.

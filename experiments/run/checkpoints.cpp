@@ -1,10 +1,12 @@
 #include "experiments/run/checkpoints.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -50,26 +52,52 @@ constexpr int kResumeTag = -6;  // algorithms use tags from 0
 
 }  // namespace
 
-Checkpoints::Checkpoints(const Experiment& e, std::filesystem::path place, bool resume,
-                         bool decides)
-    : experiment(e), folder(std::move(place)) {
+Checkpoints::Checkpoints(const Experiment& e, const CheckpointPlace& place, bool decides)
+    : experiment(e), folder(place.folder), source_(place.from.empty() ? place.folder : place.from) {
   if (!decides) return;
-  if (!resume) {
-    folder.remove();
-    return;
+  if (!place.resume) folder.remove();
+  if (!place.resume && place.from.empty()) return;
+  const std::optional<long> step = source_.latest_valid(notes);
+  for (const std::string& note : notes) spdlog::warn("{}", note);
+  if (step) continue_from(*step);
+}
+
+void Checkpoints::continue_from(long step) {
+  resumed_step = step;
+  if (source_.ranks(step) != experiment.cluster.ranks()) {
+    reform_from(step);
+  } else {
+    const SavedState state = source_.read(step, 0);
+    ByteReader from(state.at("run/records").bytes);
+    for (auto count = from.get<std::size_t>(); count > 0; --count)
+      earlier_.push_back(record_from_bytes(from.get_list<std::string>()));
+    resumed = Json::parse(state.at("run/resumed").bytes);
   }
-  resumed_step = folder.latest_valid(passed_over);
-  for (const std::string& sentence : passed_over) spdlog::warn("{}", sentence);
-  if (!resumed_step) return;
-  check_same_run(e, folder);
-  const SavedState state = folder.read(*resumed_step, 0);
-  ByteReader from(state.at("records").bytes);
-  for (auto count = from.get<std::size_t>(); count > 0; --count)
-    earlier_.push_back(record_from_bytes(from.get_list<std::string>()));
-  resumed = Json::parse(state.at("resumed").bytes);
-  const double stopped_s = system_s() - folder.completed_s(*resumed_step);
-  resumed.push_back({{"step", *resumed_step}, {"stopped_s", stopped_s}});
-  spdlog::info("continues after step {}, {:.0f} s after its checkpoint", *resumed_step, stopped_s);
+  const double stopped_s = system_s() - source_.completed_s(step);
+  resumed.push_back({{"step", step}, {"stopped_s", stopped_s}});
+  spdlog::info("continues after step {}, {:.0f} s after its checkpoint", step, stopped_s);
+}
+
+void Checkpoints::reform_from(long step) {
+  const AlgorithmEntry& entry = experiment.algorithm_entry();
+  const Layout before = parse_cluster(source_.about(step).at("cluster"), "/cluster").layout();
+  const Workers old = entry.workers(experiment.algorithm, before),
+                now = entry.workers(experiment.algorithm, experiment.cluster.layout());
+  reformed_ = reform(source_, step, old.ranks, now.count());
+  notes.push_back(fmt::format(
+      "goes on with {} workers after {} steps of {}: their batches stay what they are, so that the "
+      "batch of all workers is {:.3g} times as large; weights and the optimizer's state are the "
+      "means of the workers{}; the summary covers the steps from here on",
+      now.count(), step, old.count(), static_cast<double>(now.count()) / old.count(),
+      reformed_->left_out.empty() ? ""
+                                  : fmt::format(", and this state of the algorithm begins anew: {}",
+                                                fmt::join(reformed_->left_out, ", "))));
+}
+
+SavedState Checkpoints::state_of(int rank) {
+  const long step = *resumed_step;
+  if (!reformed_ && source_.ranks(step) != experiment.cluster.ranks()) reform_from(step);
+  return reformed_ ? reformed_->state : source_.read(step, rank);
 }
 
 std::vector<StepRecord> Checkpoints::take_earlier_records() { return std::exchange(earlier_, {}); }
@@ -82,19 +110,45 @@ Json Checkpoints::to_json() const {
 }
 
 void check_same_run(const Experiment& e, const CheckpointFolder& folder) {
+  const Json own = description_of(e);
+  for (const long step : folder.steps()) {
+    Json about;
+    try {
+      about = folder.about(step);
+    } catch (const OtherFormat& error) {
+      throw ConfigError("--resume", error.what());
+    } catch (const std::runtime_error&) {
+      continue;  // damaged, so that it will not be used
+    }
+    if (about != own)
+      throw ConfigError("--resume", fmt::format("the checkpoint of step {} is of another run: {}",
+                                                step, difference(about, own)));
+  }
+}
+
+void check_same_training(const Experiment& e, const std::filesystem::path& place) {
+  const auto refuse = [](const std::string& why) { throw ConfigError("--resume-from", why); };
+  const CheckpointFolder folder(place);
   const std::vector<long> steps = folder.steps();
-  if (steps.empty()) return;
-  Json about;
+  if (steps.empty())
+    refuse(fmt::format("expected a folder ID.checkpoints with a checkpoint, not {}",
+                       shortened(place.string())));
+  Json own = description_of(e), about;
   try {
     about = folder.about(steps.front());
   } catch (const std::runtime_error& error) {
-    if (steps.size() == 1) throw ConfigError("--resume", error.what());
-    return;  // an earlier checkpoint may be used
+    refuse(error.what());
   }
-  const Json own = description_of(e);
+  for (Json* json : {&own, &about})
+    for (const char* field : {"cluster", "runtime", "steps", "eval_every", "target_accuracy",
+                              "target_loss", "gradient_noise", "until_steady"})
+      json->erase(field);
   if (about != own)
-    throw ConfigError("--resume", fmt::format("the checkpoint of step {} is of another run: {}",
-                                              steps.front(), difference(about, own)));
+    refuse(fmt::format("the checkpoint of step {} is of another training: {}", steps.front(),
+                       difference(about, own)));
+  if (steps.front() >= e.steps)
+    refuse(fmt::format("the checkpoint is of step {}; expected more than {} steps, not {}",
+                       steps.front(), steps.front(), e.steps));
 }
 
 std::unique_ptr<Workload> counted_workload(std::unique_ptr<Workload> workload,
@@ -109,22 +163,19 @@ long RankCheckpoints::next_after(long step) const {
   return (step / every + 1) * every;
 }
 
-/// Shows the tensors and numbers of the rank that its next steps depend on, except the algorithm's.
-template <class Visitor>
-void RankCheckpoints::visit(Visitor& visitor, const std::string& part) {
-  if (part == "optimizer/") return rank_.optimizer.visit_state(visitor);
+void RankCheckpoints::visit_weights(StateVisitor& visitor) {
   Tensor weights = rank_.workload.weights(), buffers = rank_.workload.buffers();
   visitor.tensor("weights", weights);
   visitor.tensor("buffers", buffers);
-  records_.visit(visitor);
 }
 
 SavedState RankCheckpoints::saved(const Counters& counters, double now_s) {
   SavedState state;
-  for (const std::string part : {"rank/", "optimizer/"}) {
-    StateSaver saver(state, *rank_.raw.device, part);
-    visit(saver, part);
-  }
+  StateSaver rank(state, *rank_.raw.device, "rank/"),
+      optimizer(state, *rank_.raw.device, "optimizer/");
+  visit_weights(rank);
+  records_.visit(rank);
+  rank_.optimizer.visit_state(optimizer);
   StateSaver algorithm(state, *rank_.raw.device, "algorithm/");
   rank_.state.visit(algorithm);
   StateSaver rest(state, *rank_.raw.device, "");
@@ -133,18 +184,18 @@ SavedState RankCheckpoints::saved(const Counters& counters, double now_s) {
   rest.value("now_s", now_s);
   rest.value("batches", rank_.counted.batches);
   rest.value("buckets", rank_.counted.sizes);
-  state["timeline"].bytes = records_.timeline.rank_to_bytes(rank_.raw.world_rank);
+  state["run/timeline"].bytes = records_.timeline.rank_to_bytes(rank_.raw.world_rank);
   if (rank_.raw.world_rank > 0) return state;
   ByteWriter records;
   records.put(shared_.records.size());
   for (const StepRecord& record : shared_.records) records.put_list(to_bytes(record));
-  state["records"].bytes = records.take();
-  state["resumed"].bytes = shared_.resumed.dump();
+  state["run/records"].bytes = records.take();
+  state["run/resumed"].bytes = shared_.resumed.dump();
   if (!records_.arrived) return state;
   const auto arrived = records_.arrived->until(rank_.raw.stream->now());
   ByteWriter traffic;
   traffic.put_list(std::vector<Counters>(arrived.begin(), arrived.end()));
-  state["arrived"].bytes = traffic.take();
+  state["run/arrived"].bytes = traffic.take();
   return state;
 }
 
@@ -186,33 +237,44 @@ void RankCheckpoints::agree_on_step() {
     raw.control->post(rank, kResumeTag, shared_.resumed_step.value_or(-1));
 }
 
-std::optional<double> RankCheckpoints::restore() {
-  agree_on_step();
-  if (!shared_.resumed_step) return std::nullopt;
-  const Context& raw = rank_.raw;
-  const SavedState state = shared_.folder.read(*shared_.resumed_step, raw.world_rank);
-  StateRestorer rest(state, *raw.device, "");
+/// Restores what the next steps of training depend on.
+void RankCheckpoints::restore_training(const SavedState& state) {
+  Device& device = *rank_.raw.device;
+  StateRestorer rest(state, device, ""), rank(state, device, "rank/"),
+      optimizer(state, device, "optimizer/");
   BucketSizes sizes = rank_.counted.sizes;
   long batches = 0;
-  double now_s = 0;
-  Counters counters;
   rest.value("buckets", sizes);
   rest.value("batches", batches);
-  rest.value("now_s", now_s);
-  rest.value("counters", counters);
   if (sizes != rank_.counted.sizes) {
     rank_.workload.bucketize(sizes);
     rank_.optimizer.rebucket(rank_.meter.context(), rank_.workload);
   }
   rank_.counted.skip(batches);
-  for (const std::string part : {"rank/", "optimizer/"}) {
-    StateRestorer restorer(state, *raw.device, part);
-    visit(restorer, part);
+  visit_weights(rank);
+  rank_.optimizer.visit_state(optimizer);
+  StateRestorer(state, device, "algorithm/").put_all(rank_.state);
+}
+
+std::optional<double> RankCheckpoints::restore() {
+  agree_on_step();
+  if (!shared_.resumed_step) return std::nullopt;
+  const Context& raw = rank_.raw;
+  const SavedState state = shared_.state_of(raw.world_rank);
+  restore_training(state);
+  if (!shared_.same_size()) {
+    rank_.state.allow_other_sizes();
+    return std::numeric_limits<double>::infinity();
   }
-  StateRestorer(state, *raw.device, "algorithm/").put_all(rank_.state);
-  records_.timeline.rank_from_bytes(raw.world_rank, state.at("timeline").bytes);
-  if (raw.world_rank == 0 && records_.arrived) {
-    ByteReader from(state.at("arrived").bytes);
+  StateRestorer rest(state, *raw.device, ""), rank(state, *raw.device, "rank/");
+  double now_s = 0;
+  Counters counters;
+  rest.value("now_s", now_s);
+  rest.value("counters", counters);
+  records_.visit(rank);
+  records_.timeline.rank_from_bytes(raw.world_rank, state.at("run/timeline").bytes);
+  if (raw.world_rank == 0 && records_.arrived && state.entries().contains("run/arrived")) {
+    ByteReader from(state.at("run/arrived").bytes);
     records_.arrived->count_on_from(from.get_list<std::vector<Counters>>());
   }
   if (shared_.experiment.world().simulated) sleep_until(*raw.stream, now_s);

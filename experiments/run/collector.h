@@ -71,6 +71,9 @@ class Collector {
   /// steps, and before any rank ends a step.
   void replay(const StepRecord& record);
 
+  /// Makes `step` the first step. Called before any rank ends a step.
+  void begin_at(long step) { completed_step_ = step - 1; }
+
   /// True if no rank may pass the end of `step` before all ranks have ended it. Ranks should
   /// synchronize through the world before they call `finish`, because the watchdog does not see
   /// waits inside it.

@@ -79,16 +79,17 @@ class StepRecorder {
   double began_s() const { return origin_s_; }
   /// Shows everything that the steps after `steps` steps depend on.
   void visit_state(StateVisitor& visitor) {
+    visitor.value("began", began_);
     visitor.value("origin_s", origin_s_);
     visitor.value("excluded_s", excluded_s_);
     visitor.value("before", before_);
   }
   /// Continues a run after `step` steps, whose state has been restored; this took `later_s` seconds
-  /// of the clock, which do not count as training time.
+  /// of the clock, which do not count as training time; infinite if all times begin anew.
   void continue_at(long step, double later_s) {
     steps_.begin_at(step);
     report_.first = step;
-    origin_s_ += later_s;
+    if (std::isfinite(later_s)) origin_s_ += later_s;
   }
   /// The steps of this rank that have not been sent to rank 0 yet, if ranks are processes.
   RankReport& report() { return report_; }
@@ -99,9 +100,9 @@ class StepRecorder {
     // count in this step, but the time between two steps, such as that of an evaluation, counts in
     // none.
     const Counters now = meter_->counters();
-    before_ = step == 0 ? now : now - traffic(now - before_);
+    before_ = began_ ? now - traffic(now - before_) : now;
     begin_s_ = raw_.stream->now();
-    if (step == 0) origin_s_ = begin_s_;
+    if (!std::exchange(began_, true)) origin_s_ = begin_s_;
     if (!shared_.machine || !trains_) return;
     const double delay_s = shared_.machine->delay(raw_.world_rank, step);
     if (delay_s > 0) raw_.stream->sleep_for(delay_s);
@@ -166,6 +167,7 @@ class StepRecorder {
   Workload* workload_ = nullptr;
   NoiseMeter* noise_ = nullptr;
   Counters before_;
+  bool began_ = false;  // true from the first step on
   double begin_s_ = 0, origin_s_ = 0;
   double excluded_s_ = 0;  // seconds spent on evaluations so far
   double logged_s_ = 0;    // end of the last step that was logged

@@ -64,7 +64,7 @@ Json measure_links(const Experiment& e, Runtime& runtime) {
 /// stopped learning. Null if workers wait for each other.
 Json worker_done(const Experiment& e, const Json& summary, const TargetQuality* target) {
   if (e.synchronous()) return nullptr;
-  const bool ended_early = summary.at("steps") < e.steps;
+  const bool ended_early = target && summary.at("steps") < e.steps;
   return ended_early ? target->worker_done() : !summary.at("paces").is_null();
 }
 
@@ -162,7 +162,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   if (simulated) arrived.emplace(static_cast<std::size_t>(layout.ranks()));
   const bool has_results = !e.world().processes || mpi_process().rank == 0;
   std::optional<Checkpoints> checkpoints;
-  if (e.checkpoint) checkpoints.emplace(e, place.folder, place.resume, has_results);
+  if (e.checkpoint) checkpoints.emplace(e, place, has_results);
   Collector collector({.ranks = layout.ranks(),
                        .trainers = workers.count(),
                        .arrived = arrived ? &*arrived : nullptr,
@@ -195,6 +195,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                      checkpoints ? &*checkpoints : nullptr};
   if (checkpoints)
     for (const StepRecord& record : checkpoints->take_earlier_records()) collector.replay(record);
+  if (checkpoints && !checkpoints->same_size()) collector.begin_at(*checkpoints->resumed_step);
 
   const Json links = measure_links(e, *runtime);
   const auto started = Clock::now();
@@ -209,8 +210,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   if (!links.is_null()) json["links"] = links;
   if (checkpoints) {
     json["checkpoint"] = checkpoints->to_json();
-    for (const std::string& sentence : checkpoints->passed_over)
-      json["warnings"].push_back(sentence);
+    for (const std::string& note : checkpoints->notes) json["warnings"].push_back(note);
   }
   if (shared.tuner) json["autotune"] = shared.tuner->to_json();
   return json;

@@ -1,20 +1,14 @@
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
+#include "experiments/run/checkpoints.h"
 #include "experiments/run/step_record.h"
 
 namespace trigram {
-
-/// Where the checkpoints of a run are, and whether it continues from the latest one of them.
-struct CheckpointPlace {
-  std::filesystem::path folder = {};
-  bool resume = false;
-};
 
 /// Receives the results of a run while it is running.
 struct RunOutput {

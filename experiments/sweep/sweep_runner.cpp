@@ -109,7 +109,7 @@ bool SweepRunner::wanted(const PlannedRun& run) {
 }
 
 CheckpointPlace SweepRunner::checkpoints_of(const PlannedRun& run) const {
-  return {folder_ / (run.id + ".checkpoints"), options_.resume};
+  return {folder_ / (run.id + ".checkpoints"), options_.resume, options_.resume_from};
 }
 
 void SweepRunner::check_checkpoints() const {
@@ -128,12 +128,21 @@ void SweepRunner::check_checkpoints() const {
                                     run.id, steps.front()));
     check_same_run(run.experiment, checkpoints);
   }
-  if (options_.resume && !any)
-    throw ConfigError("--resume",
+  const std::string option = options_.resume ? "--resume" : "--resume-from";
+  if ((options_.resume || !options_.resume_from.empty()) && !any)
+    throw ConfigError(option,
                       "no run has checkpoints; expected \"checkpoint\": {\"every\": "
                       "...} in the experiment");
   if (options_.resume && options_.force)
     throw ConfigError("--resume", "expected either this option or --force, which begins again");
+  if (options_.resume_from.empty()) return;
+  if (options_.resume)
+    throw ConfigError("--resume-from",
+                      "expected either this option or --resume, which continues a run itself");
+  if (plan_.runs.size() != 1)
+    throw ConfigError("--resume-from",
+                      fmt::format("expected an experiment of one run, not {}", plan_.runs.size()));
+  check_same_training(plan_.runs.front().experiment, options_.resume_from);
 }
 
 ChildTask SweepRunner::task(const PlannedRun& run, std::size_t index) {

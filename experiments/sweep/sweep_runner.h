@@ -23,9 +23,10 @@ class SweepRunner {
  public:
   struct Options {
     std::filesystem::path output = "results";
-    int max_parallel = 0;  // simulations at a time (--jobs); 0: one per core
-    bool force = false;    // repeat finished and stale runs
-    bool resume = false;   // continue unfinished runs from their checkpoints
+    int max_parallel = 0;                    // simulations at a time (--jobs); 0: one per core
+    bool force = false;                      // repeat finished and stale runs
+    bool resume = false;                     // continue unfinished runs from their checkpoints
+    std::filesystem::path resume_from = {};  // continue another run from its checkpoints in here
   };
   SweepRunner(const Plan& plan, Options options, bool quiet);
 
@@ -45,8 +46,8 @@ class SweepRunner {
   StoredRun stored(const PlannedRun& run) const;
   StoredRun::State state(const PlannedRun& run) const { return stored(run).state; }
 
-  /// Throws ConfigError at "--resume" if an unfinished run has checkpoints and the options do not
-  /// say what becomes of them, or if a checkpoint is that of another experiment.
+  /// Throws ConfigError at "--resume" or "--resume-from" if an unfinished run has checkpoints and
+  /// the options do not say what becomes of them, or if a checkpoint is that of another experiment.
   void check_checkpoints() const;
 
   /// Collective over all processes of a job. Only rank 0 reads and writes results; the other ranks

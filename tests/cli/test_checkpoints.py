@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -79,25 +80,26 @@ class Checkpoints(CommandTest):
             path.write_bytes(damaged)
             with self.subTest(trial=trial, file=path.name, torn=torn):
                 try:
-                    summary = self.resumed(checkpointed())["summary"]
+                    manifest = self.resumed(checkpointed())
                 finally:
                     self.unfinish()
+                summary = manifest["summary"]
                 self.assertEqual(summary["weights_hash"], whole["weights_hash"])
                 self.assertEqual(summary["time_s"], whole["time_s"])
                 step = summary["checkpoint"]["resumed"][0]["step"]
-                if path.name != "complete.json":
-                    self.assertEqual(step, STEPS - 2 * EVERY)
-                    self.assertIn(path.name, "".join(summary["warnings"]))
+                self.assertEqual(step, STEPS - 2 * EVERY)
+                self.assertIn(path.name, "".join(manifest["warnings"]))
 
     @needs_simulator
     def test_without_any_valid_checkpoint_the_run_begins_again(self) -> None:
         whole = self.whole(checkpointed())["summary"]
         for path in self.results.glob("*.checkpoints/*/rank-0002.bin"):
             path.write_bytes(path.read_bytes()[:-1])
-        summary = self.resumed(checkpointed())["summary"]
-        self.assertEqual(summary["weights_hash"], whole["weights_hash"])
-        self.assertEqual(summary["checkpoint"]["resumed"], [])
-        self.assertEqual(len(summary["warnings"]), STEPS // EVERY - 1)
+        manifest = self.resumed(checkpointed())
+        self.assertEqual(manifest["summary"]["weights_hash"], whole["weights_hash"])
+        self.assertEqual(manifest["summary"]["checkpoint"]["resumed"], [])
+        damaged = [warning for warning in manifest["warnings"] if "rank-0002.bin differs from its checksum" in warning]
+        self.assertEqual(len(damaged), STEPS // EVERY - 1)
 
     @needs_simulator
     def test_checkpoints_are_not_overwritten_unasked(self) -> None:
@@ -138,8 +140,10 @@ class Checkpoints(CommandTest):
     def test_another_format_is_refused(self) -> None:
         self.whole(checkpointed())
         for path in self.results.glob("*.checkpoints/*/complete.json"):
-            content = json.loads(path.read_text())
-            path.write_text(json.dumps(content | {"format": 99}))
+            content = json.loads(path.read_text())["content"] | {"format": 99}
+            text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+            checksum = hashlib.sha256(text.encode()).hexdigest()
+            path.write_text(json.dumps({"content": content, "sha256": checksum}))
         error = self.refusal("run", self.write(checkpointed()), "--resume")
         self.assertIn("has format 99, this program's is 1", error)
 
@@ -147,7 +151,7 @@ class Checkpoints(CommandTest):
         for pointer, changes in {
             "/checkpoint/every": {"checkpoint": {"every": 0}},
             "/checkpoint/keep": {"checkpoint": {"every": 1, "keep": 0}},
-            "/checkpoint/evry": {"checkpoint": {"evry": 1}},
+            "/checkpoint/evry": {"checkpoint": {"every": 1, "evry": 1}},
             "/checkpoint": {"checkpoint": {"every": 1}, "autotune": True, "steps": 100},
         }.items():
             with self.subTest(pointer):
@@ -156,6 +160,27 @@ class Checkpoints(CommandTest):
         threads = checkpointed(runtime="threads", checkpoint={"every": 5, "write_bandwidth": "1GB/s"})
         self.assertIn("/checkpoint/write_bandwidth: ", self.refusal("validate", self.write(threads)))
         self.assertIn("no run has checkpoints", self.refusal("run", self.write(experiment()), "--resume"))
+
+    @needs_simulator
+    def test_another_number_of_workers(self) -> None:
+        self.whole(checkpointed())
+        (folder,) = self.results.glob("*.checkpoints")
+        config = self.write(checkpointed())
+        fewer = ("--set", "/cluster/nodes=1", "--resume-from", folder)
+        self.trigram("run", config, *fewer)
+        (manifest,) = self.manifests()
+        self.assertEqual(manifest["summary"]["steps"], EVERY)
+        self.assertEqual(manifest["summary"]["checkpoint"]["resumed"][0]["step"], STEPS - EVERY)
+        self.assertIn("goes on with 2 workers after 25 steps of 4", "".join(manifest["warnings"]))
+        for reason, arguments in {
+            "of another training: /algorithm/sync_every": ("--set", "/algorithm/sync_every=7", *fewer[2:]),
+            "expected more than 25 steps": ("--set", "/steps=25", *fewer[2:]),
+            "expected a folder ID.checkpoints": ("--resume-from", self.folder),
+            "expected an experiment of one run": ("--set", "/seed=[1,2]", *fewer[2:]),
+            "expected either this option or --resume": (*fewer, "--set", "/seed=3", "--resume"),
+        }.items():
+            with self.subTest(reason):
+                self.assertIn(reason, self.refusal("run", config, *arguments))
 
     def test_a_killed_run_continues(self) -> None:
         """In real time, killed at random moments until it ends by itself."""

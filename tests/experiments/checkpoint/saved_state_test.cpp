@@ -28,6 +28,9 @@ TEST(SavedState, SurvivesAFile) {
     EXPECT_EQ(read.bytes, entry.bytes);
   }
   EXPECT_EQ(actual.priced_bytes(), 4 * 300 + 2 * 500 + 8);
+  SavedState more = expected;
+  more["run/lines"].bytes = "0123456789";
+  EXPECT_EQ(more.priced_bytes(), expected.priced_bytes());
   EXPECT_THROW(actual.at("another"), std::runtime_error);
 }
 

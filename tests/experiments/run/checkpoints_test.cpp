@@ -46,12 +46,13 @@ class Checkpointed {
   Checkpointed& operator=(const Checkpointed&) = delete;
 
   Json& config() { return config_; }
+  const fs::path& folder() const { return folder_; }
   CheckpointFolder checkpoints() const { return CheckpointFolder(folder_); }
   fs::path file(long step, int rank) const {
     return folder_ / fmt::format("step-{:06}/rank-{:04}.bin", step, rank);
   }
   /// The summary of the run. Its lines of metrics.jsonl are in "lines".
-  Json run(bool resume) const {
+  Json run(bool resume, const fs::path& from = {}) const {
     const auto body = [&] {
       const Experiment e = experiment_fields("").parse(config_, "");
       const auto factory = make_workload_factory(e.workload, "/workload");
@@ -59,7 +60,7 @@ class Checkpointed {
       Json summary =
           make_run(e, *factory,
                    {[&](const StepRecord& r) { lines.push_back(to_json(r)); }, [](const Json&) {}},
-                   {folder_, resume});
+                   {folder_, resume, from});
       summary["lines"] = lines;
       return summary.dump();
     };
@@ -104,6 +105,30 @@ class EveryAlgorithm : public ::testing::TestWithParam<test::NamedAlgorithm> {};
 
 TEST_P(EveryAlgorithm, IsResumedInSimulatedTime) {
   expect_same_when_resumed({{"algorithm", GetParam().spec}});
+}
+
+/// With more workers and with fewer, half of the way.
+TEST_P(EveryAlgorithm, GoesOnWithOtherWorkers) {
+  const Checkpointed before({{"algorithm", GetParam().spec}});
+  before.run(false);
+  before.stop_after(6);
+  for (const int nodes : {1, 3}) {
+    SCOPED_TRACE(nodes);
+    Checkpointed after({{"algorithm", GetParam().spec}});
+    after.config()["cluster"]["nodes"] = nodes;
+    Cluster cluster;
+    cluster.nodes = nodes;
+    cluster.workers_per_node = 2;
+    if (!test::fits(GetParam(), cluster)) continue;
+    const Json summary = after.run(false, before.folder());
+    EXPECT_EQ(summary["steps"], kSteps - 6);
+    EXPECT_EQ(summary["lines"][0]["step"], 6);
+    EXPECT_TRUE(summary["eval_loss"].is_number());
+    EXPECT_EQ(summary["checkpoint"]["resumed"][0]["step"], 6);
+    EXPECT_NE(summary["warnings"].dump().find("after 6 steps of"), std::string::npos);
+    after.stop_after(9);
+    EXPECT_EQ(comparable(after.run(true)), comparable(summary)) << "resumed in turn";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sim, EveryAlgorithm, ::testing::ValuesIn(test::every_algorithm()),
@@ -161,6 +186,27 @@ TEST(Checkpoints, OnlyTheLatestAreKept) {
   training.config()["checkpoint"]["keep"] = 2;
   training.run(false);
   EXPECT_EQ(training.checkpoints().steps(), (std::vector<long>{9, 6}));
+}
+
+/// All workers have the same objective without noise, so that their number does not matter.
+TEST(Checkpoints, FewerWorkersGoOnWithTheSameModel) {
+  for (const char* algorithm : {"gradient_allreduce", "diloco", "slowmo", "onebit_adam"}) {
+    SCOPED_TRACE(algorithm);
+    Json spec = {{"name", algorithm}};
+    if (spec["name"] == "onebit_adam") spec["warmup_steps"] = 100;
+    else if (spec["name"] != "gradient_allreduce") spec["sync_every"] = 4;
+    const Json changes = {{"algorithm", spec},
+                          {"workload", {{"name", "quadratic"}, {"dimension", 64}}},
+                          {"optimizer", {{"name", "adam"}, {"lr", 0.01}, {"decay", "linear"}}}};
+    const Checkpointed before(changes);
+    const Json whole = before.run(false);
+    before.stop_after(6);
+    Checkpointed after(changes);
+    after.config()["cluster"]["nodes"] = 1;
+    const Json rest = after.run(false, before.folder());
+    EXPECT_EQ(rest["eval_loss"], whole["eval_loss"]);
+    EXPECT_LT(rest["time_s"], whole["time_s"]);
+  }
 }
 
 /// A state that is not restored changes the result, so that the tests above can fail.
