@@ -109,12 +109,12 @@ TEST_P(EveryAlgorithm, IsResumedInSimulatedTime) {
 
 /// With more workers and with fewer, half of the way.
 TEST_P(EveryAlgorithm, GoesOnWithOtherWorkers) {
-  const Checkpointed before({{"algorithm", GetParam().spec}});
+  const Checkpointed before(Json{{"algorithm", GetParam().spec}});
   before.run(false);
   before.stop_after(6);
   for (const int nodes : {1, 3}) {
     SCOPED_TRACE(nodes);
-    Checkpointed after({{"algorithm", GetParam().spec}});
+    Checkpointed after(Json{{"algorithm", GetParam().spec}});
     after.config()["cluster"]["nodes"] = nodes;
     Cluster cluster;
     cluster.nodes = nodes;
@@ -137,9 +137,9 @@ INSTANTIATE_TEST_SUITE_P(Sim, EveryAlgorithm, ::testing::ValuesIn(test::every_al
 class DeterministicAlgorithm : public ::testing::TestWithParam<test::NamedAlgorithm> {};
 
 TEST_P(DeterministicAlgorithm, IsResumedInRealTime) {
-  Checkpointed training({{"runtime", "threads"},
-                         {"cluster", {{"nodes", 2}, {"workers_per_node", 2}}},
-                         {"algorithm", GetParam().spec}});
+  Checkpointed training(Json{{"runtime", "threads"},
+                             {"cluster", {{"nodes", 2}, {"workers_per_node", 2}}},
+                             {"algorithm", GetParam().spec}});
   const Json whole = training.run(false);
   for (const long step : {6L, 3L}) {
     training.stop_after(step);
@@ -154,7 +154,7 @@ TEST_P(DeterministicAlgorithm, IsResumedInRealTime) {
 /// Pushes of osgp that are in flight arrive before a checkpoint. All others learn what they learn
 /// without checkpoints.
 TEST_P(DeterministicAlgorithm, LearnsTheSameWithoutCheckpoints) {
-  Checkpointed training({{"algorithm", GetParam().spec}});
+  Checkpointed training(Json{{"algorithm", GetParam().spec}});
   const Json with = training.run(false);
   training.config().erase("checkpoint");
   const Json without = training.run(false);
@@ -211,7 +211,7 @@ TEST(Checkpoints, FewerWorkersGoOnWithTheSameModel) {
 
 /// A state that is not restored changes the result, so that the tests above can fail.
 TEST(Checkpoints, AllStateMatters) {
-  const Checkpointed training({{"algorithm", {{"name", "diloco"}, {"sync_every", 2}}}});
+  const Checkpointed training(Json{{"algorithm", {{"name", "diloco"}, {"sync_every", 2}}}});
   const Json whole = training.run(false);
   const CheckpointFolder checkpoints = training.checkpoints();
   const Json about = checkpoints.about(3);
