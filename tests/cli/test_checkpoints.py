@@ -175,8 +175,8 @@ class Checkpoints(CommandTest):
         for reason, arguments in {
             "of another training: /algorithm/sync_every": ("--set", "/algorithm/sync_every=7", *fewer[2:]),
             "expected more than 25 steps": ("--set", "/steps=25", *fewer[2:]),
-            "expected a folder ID.checkpoints": ("--resume-from", self.folder),
-            "expected an experiment of one run": ("--set", "/seed=[1,2]", *fewer[2:]),
+            "expected a folder ID.checkpoints": (*fewer[:3], self.folder),
+            "expected an experiment of one run": ("--set", "/seed=[2,3]", *fewer[2:]),
             "expected either this option or --resume": (*fewer, "--set", "/seed=3", "--resume"),
         }.items():
             with self.subTest(reason):
