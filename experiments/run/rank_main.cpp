@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -58,6 +59,10 @@ Counters traffic(Counters all) {
   return all;
 }
 
+Steps::Staleness added(const Steps::Staleness& a, const Steps::Staleness& b) {
+  return {a.updates + b.updates, a.sum + b.sum, std::max(a.max, b.max)};
+}
+
 /// Measures and reports the steps of one rank.
 class StepRecorder {
  public:
@@ -83,6 +88,8 @@ class StepRecorder {
     visitor.value("origin_s", origin_s_);
     visitor.value("excluded_s", excluded_s_);
     visitor.value("before", before_);
+    stale_ = added(stale_, steps_.take_staleness());
+    visitor.value("stale", stale_);
   }
   /// Continues a run after `step` steps, whose state has been restored; this took `later_s` seconds
   /// of the clock, which do not count as training time; infinite if all times begin anew.
@@ -116,7 +123,7 @@ class StepRecorder {
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                   .spent = ended - began,
                   .loss = trains_ && batches > 0 ? workload_->loss() : 0,
-                  .staleness = steps_.take_staleness(),
+                  .staleness = added(std::exchange(stale_, {}), steps_.take_staleness()),
                   .batches = batches,
                   .squares = noise_ ? noise_->take() : GradientSquares{},
                   .trains = trains_};
@@ -167,7 +174,8 @@ class StepRecorder {
   Workload* workload_ = nullptr;
   NoiseMeter* noise_ = nullptr;
   Counters before_;
-  bool began_ = false;  // true from the first step on
+  bool began_ = false;      // true from the first step on
+  Steps::Staleness stale_;  // recorded between the last step and a checkpoint
   double begin_s_ = 0, origin_s_ = 0;
   double excluded_s_ = 0;  // seconds spent on evaluations so far
   double logged_s_ = 0;    // end of the last step that was logged
