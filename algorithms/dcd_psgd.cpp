@@ -43,7 +43,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const Tensor weights = run.workload.weights();
   const auto replicas_by_part = std::make_shared<std::vector<Replicas>>();
   for (const Part& part : parts_of(run))
-    replicas_by_part->emplace_back(ctx, run, options.graph, part.weights);
+    replicas_by_part->emplace_back(ctx, run, options.graph, part.weights, part.index);
   auto comm = ctx.stream->fork("comm");
   const auto mix = across(run.execution, [replicas_by_part, codec = options.codec, seed = run.seed](
                                              Context c, const Tensor& x, Slot slot) {

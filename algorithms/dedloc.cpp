@@ -58,10 +58,10 @@ struct Options {
   AllreduceSpec allreduce;
 };
 
-Exchange average_of(const Options& options, std::uint64_t seed) {
+Exchange average_of(const Options& options, const Run& run) {
   if (!options.codec) return full_average(options.allreduce);
   return coded_average({.codec = *options.codec,
-                        .seed = seed,
+                        .seed = run.seed,
                         .phase2 = SecondPhase::direct,
                         .shares = options.shares});
 }
@@ -103,11 +103,11 @@ std::int64_t accumulate_dealt(Context ctx, Run& run, const Options& options,
 }
 
 void train(Context ctx, Run& run, const Options& options) {
-  DelayedUpdates updates(ctx, run, options.delay, average_of(options, run.seed));
+  DelayedUpdates updates(ctx, run, options.delay, average_of(options, run));
   SampleCounts counts;
   std::optional<ThroughputBalancer> balancer;
   if (options.balance == Balance::throughput)
-    balancer.emplace(ctx, run.workload.batch(), options.smoothing);
+    balancer.emplace(ctx, run.workload.batch(), options.smoothing, run.state);
   const Tensor sum = ctx.device->empty_like(run.workload.gradients());
   for ([[maybe_unused]] long t : run.steps) {
     const std::int64_t samples = balancer ? accumulate_dealt(ctx, run, options, *balancer, sum)

@@ -31,7 +31,8 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const Tensor weights = run.workload.weights(), residual = ctx.device->zeros_like(weights);
+  const Tensor weights = run.workload.weights(),
+               residual = run.state.zeros_like(ctx, "residual", weights);
   const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
   auto comm = ctx.stream->fork("comm");
   const auto gossip = across(run.execution, [residual, graph, options, seed = run.seed](

@@ -53,7 +53,8 @@ double density_in_step(const Options& o, long step) {
 
 /// The state of a bucket between steps: u, and v as the residual of its code.
 struct Memory {
-  Memory(Context ctx, const Tensor& g) : v(ctx, g), u(ctx.device->zeros_like(g)) {}
+  Memory(Context ctx, const Tensor& g, const TrainingState& state)
+      : v(ctx, g, state), u(state.zeros_like(ctx, "u", g)) {}
   Feedback v;
   Tensor u;
 };
@@ -82,10 +83,14 @@ void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Code
 void train(Context ctx, Run& run, const Options& options) {
   const auto memories = std::make_shared<std::map<int, Memory>>();
   train_on_gradients(
-      ctx, run, [memories, options, seed = run.seed](Context c, const Tensor& g, Slot slot) {
+      ctx, run,
+      [memories, options, seed = run.seed, state = run.state](Context c, const Tensor& g,
+                                                              Slot slot) {
         const CodecSpec sparse{"topk", {{"density", density_in_step(options, slot.step)}}};
         const auto codec = c.device->codec(sparse, codec_key(c, seed, slot));
-        exchange(c, g, memories->try_emplace(slot.bucket, c, g).first->second, options, *codec);
+        const TrainingState kept = state.child(fmt::format("bucket {}", slot.bucket));
+        exchange(c, g, memories->try_emplace(slot.bucket, c, g, kept).first->second, options,
+                 *codec);
       });
 }
 

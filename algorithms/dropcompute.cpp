@@ -70,18 +70,24 @@ void train(Context ctx, Run& run, const Options& options) {
   const Tensor sum = ctx.device->empty_like(run.workload.gradients());
   const double given = options.threshold_s.value_or(kNever);
   const bool automatic = !options.threshold_s && options.profile_steps > 0;
-  double threshold = kNever, begin = ctx.stream->now();
-  ComputeTimes times;
+  const auto profiled = static_cast<std::size_t>(automatic ? options.profile_steps : 0);
+  const auto M = static_cast<std::size_t>(options.micro_batches);
+  double begin = ctx.stream->now(), &threshold = run.state.value("threshold", kNever);
+  const auto end_s = run.state.values<double>("end_s", profiled * M),
+             exchange_s = run.state.values<double>("exchange_s", profiled);
   for (long t : run.steps) {
     if (t == kStepsWithoutDrops && !automatic) threshold = given;
     const std::vector<double> ends = compute(ctx, run, options, sum, begin, threshold);
     exchange_and_update(ctx, run, *comm, average);
     ctx.stream->synchronize();
     if (automatic && t < options.profile_steps) {
-      times.end_s.insert(times.end_s.end(), ends.begin(), ends.end());
-      times.exchange_s.push_back(ctx.stream->now() - begin - ends.back());
+      const auto i = static_cast<std::size_t>(t);
+      std::ranges::copy(ends, end_s.subspan(i * M).begin());
+      exchange_s[i] = ctx.stream->now() - begin - ends.back();
+      const ComputeTimes times{{end_s.begin(), end_s.end()},
+                               {exchange_s.begin(), exchange_s.end()}};
       if (t + 1 == options.profile_steps)
-        threshold = agree_on_threshold(ctx, times, static_cast<int>(options.micro_batches));
+        threshold = agree_on_threshold(ctx, times, static_cast<int>(M));
     }
     begin = ctx.stream->now();
   }

@@ -52,6 +52,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const auto shared = std::make_shared<LateGradients>(ctx, run);
   const Tensor gradient = run.workload.gradients(), weights = run.workload.weights();
   const Versions versions{options.sync_every};
+  long version = versions.count(run.steps.current());
   PartialCollective partial(
       ctx, "agent",
       {.versions = versions.count(run.steps.count()),
@@ -66,8 +67,8 @@ void train(Context ctx, Run& run, const Options& options) {
            [versions, shared, weights, allreduce = options.allreduce](Context c, long v) {
              if (versions.averages_models(v)) c_fp_s(c, weights, allreduce);
              else shared->sum(c, versions.step_of(v), allreduce);
-           }});
-  long version = 0;
+           },
+       .first = version});
   for (long t : run.steps) {
     run.workload.forward(ctx);
     run.workload.backward(ctx, [](Bucket&) {});

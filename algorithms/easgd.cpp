@@ -35,11 +35,12 @@ void train(Context ctx, Run& run, const Options& options) {
   auto comm = ctx.stream->fork("comm");
   const auto average = across(run.execution, full_average(options.allreduce));
   const Tensor x = run.workload.weights();
-  const Tensor centre = ctx.device->copy_of(x), difference = ctx.device->empty_like(x);
+  const Tensor centre = run.state.copy_of(ctx, "centre", x);
+  const Tensor difference = ctx.device->empty_like(x);
   const auto beta = static_cast<float>(options.beta);
   for (long t : run.steps) {
     local_step(ctx, run);
-    const bool last = t + 1 == run.steps.count();
+    const bool last = run.steps.last_of_run(t);
     if ((t + 1) % options.sync_every != 0 && !last) continue;
     ctx.device->copy(difference, x);
     ctx.device->axpby(-1, centre, 1, difference);

@@ -89,7 +89,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const int P = ctx.world_size, m = drawn_count(options.fraction, P);
   for (long t : run.steps) {
     const long round = t / options.sync_every;
-    const bool last = t + 1 == run.steps.count(), ends = last || (t + 1) % options.sync_every == 0;
+    const bool last = run.steps.last_of_run(t), ends = last || (t + 1) % options.sync_every == 0;
     const std::vector<int> drawn = random_workers(run.seed, round, m, P);
     const auto average = [drawn, mean = full_average(options.allreduce)](Context c, const Tensor& x,
                                                                          Slot slot) {

@@ -34,8 +34,10 @@ struct Options {
 
 void train(Context ctx, Run& run, const Options& options) {
   const CodecSpec largest{"topk", {{"density", options.density}}};
-  train_on_gradients(ctx, run,
-                     tree_average({.codec = largest, .error_feedback = true, .seed = run.seed}));
+  train_on_gradients(
+      ctx, run,
+      tree_average(
+          {.codec = largest, .error_feedback = true, .seed = run.seed, .state = run.state}));
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  train_on_gradients(ctx, run, regional_average(options.regional));
+  train_on_gradients(ctx, run, regional_average(options.regional, run.state));
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {

@@ -41,7 +41,8 @@ void train(Context ctx, Run& run, const Options& options) {
   Device& device = *ctx.device;
   const std::vector<Part> parts = parts_of(run);
   std::vector<DelayedPush> pushes;
-  for (const Part& part : parts) pushes.emplace_back(ctx, part.weights);
+  for (const Part& part : parts)
+    pushes.emplace_back(ctx, part.weights, run.state.child(fmt::format("part {}", part.index)));
   const auto graph = make_peer_graph(options.graph, run.seed);
   auto comm = ctx.stream->fork("comm");
   const auto receive_until = [&](long in_flight) {

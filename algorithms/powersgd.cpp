@@ -29,7 +29,7 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  train_on_gradients(ctx, run, low_rank_average(options.low_rank, run.seed));
+  train_on_gradients(ctx, run, low_rank_average(options.low_rank, run.seed, run.state));
 }
 
 FieldTable<LowRank> low_rank_fields() {

@@ -39,7 +39,8 @@ void train(Context ctx, Run& run, const Options& options) {
   Device& device = *ctx.device;
   const std::vector<Part> parts = parts_of(run);
   std::vector<PushSumState> states;
-  for (const Part& part : parts) states.emplace_back(device, part.weights);
+  for (const Part& part : parts)
+    states.emplace_back(device, part.weights, run.state.child(fmt::format("part {}", part.index)));
   const std::shared_ptr<const PeerGraph> graph = make_peer_graph(options.graph, run.seed);
   auto comm = ctx.stream->fork("comm");
   const HostPasses host(options.through_host);

@@ -75,21 +75,22 @@ void switch_over(Context ctx, Run& run, Stream& comm, bool average) {
 
 void train(Context ctx, Run& run, const Options& options) {
   auto comm = ctx.stream->fork("switch");
-  long first = 0;
-  bool average = false;
-  for (const Stage& stage : options.stages) {
-    if (run.steps.count() <= first) return;  // the run has ended early
+  for (long first = 0, count = 0; const Stage& stage : options.stages) {
+    if (run.steps.count() <= std::max(first, run.steps.current())) return;  // no more steps
+    const bool average = first > 0 && models_differ(*std::prev(&stage), *ctx.layout, count);
+    count = stage.until.value_or(run.steps.run_count()) - first;
     // The switch is part of the first step of a stage.
-    if (run.steps.begin(); first > 0) {
+    if (run.steps.begin(); first > 0 && run.steps.current() == first) {
+      run.state.clear();
       switch_over(ctx, run, *comm, average);
       change_buckets(ctx, run, *std::prev(&stage), stage);
     }
-    const long count = stage.until.value_or(run.steps.count()) - first;
-    Steps steps(run.steps, first, count);
-    Run own{run.workload, run.optimizer, steps, execution_of(stage), run.seed};
-    make(stage)->train(ctx, own);
-    ctx.stream->synchronize();
-    average = models_differ(stage, *ctx.layout, count);
+    if (run.steps.current() < first + count) {  // else an earlier part of the run has made it
+      Steps steps(run.steps, first, count);
+      Run own{run.workload, run.optimizer, steps, execution_of(stage), run.seed, run.state};
+      make(stage)->train(ctx, own);
+      ctx.stream->synchronize();
+    }
     first += count;
   }
 }

@@ -44,7 +44,7 @@ using Plan = std::shared_ptr<const RandomPairs>;
 
 void average_between_steps(Context ctx, Run& run, const Plan& pairs) {
   auto comm = ctx.stream->fork("comm");
-  long next = 0;
+  long next = pairs->due_before(run.steps.current());
   for (long t : run.steps) {
     const bool due = pairs->due_after(t, next);
     const auto average = [pairs, next](Context c, const Tensor& x, Slot) {
@@ -57,6 +57,8 @@ void average_between_steps(Context ctx, Run& run, const Plan& pairs) {
 
 void average_during_steps(Context ctx, Run& run, const Plan& pairs) {
   const auto averager = std::make_shared<ModelAverager>(ctx, run, std::vector<int>{}, std::nullopt);
+  const long first = pairs->due_before(run.steps.current());
+  long next = first;
   PartialCollective agent(ctx, "averager",
                           {.versions = pairs->count(),
                            .initiator = [](long) { return Activation::kAnyRank; },
@@ -64,15 +66,15 @@ void average_during_steps(Context ctx, Run& run, const Plan& pairs) {
                                [averager, pairs](Context c, long round) {
                                  const Peers partner = pairs->peers(c.rank(), c.size(), round);
                                  for (const int rank : partner.send_to) averager->average(c, rank);
-                               }});
-  long next = 0;
+                               },
+                           .first = first});
   for (long t : run.steps) {
     averager->model.step(ctx, run);
     if (!pairs->due_after(t, next)) continue;
-    if (next > 0) agent.wait(ctx, next - 1);
+    if (next > first) agent.wait(ctx, next - 1);
     agent.announce(ctx, next++);
   }
-  if (next > 0) agent.wait(ctx, next - 1);
+  if (next > first) agent.wait(ctx, next - 1);
   averager->model.refresh_weights(ctx);
 }
 

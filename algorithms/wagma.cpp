@@ -47,7 +47,8 @@ void train(Context ctx, Run& run, const Options& options) {
   const HostPasses host(options.through_host);
   const auto shared = std::make_shared<std::vector<GroupModels>>();
   for (const Part& part : parts)
-    shared->emplace_back(ctx, part.weights, run.seed, options.codec, options.group_allreduce, host);
+    shared->emplace_back(ctx, part.weights, run.seed, options.codec, options.group_allreduce, host,
+                         run.state.child(fmt::format("part {}", part.index)));
   const int S = butterfly_group_size(static_cast<int>(options.group_size), ctx.world_size);
   const auto B = static_cast<long>(parts.size());  // version t B + b averages part b in step t
   PartialCollective partial(
@@ -66,7 +67,8 @@ void train(Context ctx, Run& run, const Options& options) {
              else
                part.sum(c, butterfly_group(c.rank(), c.size(), S, options.dynamic ? slot.step : 0),
                         slot);
-           }});
+           },
+       .first = B * run.steps.current()});
   for (long t : run.steps) {
     compute_by_part(ctx, run, [&](const Part& part) {
       optimizer_step(ctx, run, part);

@@ -47,9 +47,10 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const Coding coding = coding_of(options, run.seed);
+  Coding coding = coding_of(options, run);
   const auto average = across(run.execution, full_average(options.allreduce));
   const auto average_gradients = across(run.execution, coded_average(coding));
+  coding.state = run.state.child("moved");
   const auto average_moved = across(run.execution, coded_average(coding));
   auto comm = ctx.stream->fork("comm");
   LocalMoments local(ctx, run);
@@ -58,8 +59,9 @@ void train(Context ctx, Run& run, const Options& options) {
     run.optimizer.accumulate(ctx, bucket);
     run.optimizer.advance(ctx, bucket);
   };
-  DoublingInterval variance(options.variance_doubling, options.freeze_step),
-      averages(options.local_doubling, options.max_local_steps);
+  DoublingInterval variance(options.variance_doubling, options.freeze_step,
+                            run.state.child("variance")),
+      averages(options.local_doubling, options.max_local_steps, run.state.child("averages"));
   run.optimizer.freeze_corrections();  // for steps that leave the variance unchanged
   for (long t : run.steps) {
     if (t < options.freeze_step && variance.ends_at(t)) {

@@ -9,12 +9,14 @@
 #include <utility>
 
 #include "core/optimizer.h"
+#include "core/training_state.h"
 #include "core/workload.h"
 
 namespace trigram {
 
-/// The training iterations 0 .. count-1, as a range. Each `++` ends an iteration and reports it. An
-/// iteration begins once, when `begin` or `++` reaches it.
+/// Training iterations up to count-1, as a range. Each `++` ends an iteration and reports it. An
+/// iteration begins once, when `begin` or `++` reaches it. The first one is iteration 0, unless the
+/// run continues one that has been stopped, or is trained in parts.
 class Steps {
  public:
   struct Hooks {
@@ -24,9 +26,12 @@ class Steps {
   explicit Steps(long count, Hooks hooks = {}) : count_(count), hooks_(std::move(hooks)) {}
   /// The iterations first .. first + count - 1 of `whole`, numbered from 0. They are also
   /// iterations of `whole`, which reports them, ends them early if it ends early, and gets
-  /// everything that is recorded. `whole` must outlive them, and `first` must be its current
-  /// iteration.
-  Steps(Steps& whole, long first, long count) : count_(count), whole_(&whole), first_(first) {}
+  /// everything that is recorded. `whole` must outlive them. They begin at its current iteration.
+  Steps(Steps& whole, long first, long count)
+      : count_(count), whole_(&whole), first_(first), current_(whole.current() - first) {}
+  /// The iterations of `whole` from its current one to `end` - 1, with the same numbers. They are a
+  /// part of a run, so that `last_of_run` tells the end of the run from the end of the part.
+  static Steps part(Steps& whole, long end) { return Steps(whole, end, Part{}); }
 
   struct End {};
   class Iterator {
@@ -50,6 +55,18 @@ class Steps {
   long count() const {
     return whole_ ? std::clamp(whole_->count() - first_, 0L, count_.load()) : count_.load();
   }
+  /// True for the last iteration of the run, as known so far, or of the stage of a run to which
+  /// these iterations belong. False for an iteration that only ends a part, after which the run
+  /// goes on.
+  bool last_of_run(long t) const { return t + 1 == run_count(); }
+  /// The number of iterations of the run or stage, of which these may be a part.
+  long run_count() const {
+    if (!whole_) return count();
+    const long rest = whole_->run_count() - first_;
+    return is_part_ ? rest : std::clamp(rest, 0L, count_.load());
+  }
+  /// Makes `first` the first iteration. Called before any iteration begins.
+  void begin_at(long first) { current_ = first; }
   /// Ends the run after iteration `count - 1`. No rank may have begun iteration `count`. Called by
   /// hooks.
   void end_after(long count) { count_ = count; }
@@ -78,6 +95,9 @@ class Steps {
   long take_batches() { return std::exchange(batches_, 1); }
 
  private:
+  struct Part {};
+  Steps(Steps& whole, long end, Part)
+      : count_(end), whole_(&whole), is_part_(true), current_(whole.current()) {}
   void start() {
     if (current() >= count() || begun_ == current()) return;
     begun_ = current();
@@ -92,7 +112,8 @@ class Steps {
   std::atomic<long> count_;
   Hooks hooks_;
   Steps* whole_ = nullptr;  // null: these are not part of other iterations
-  long first_ = 0;
+  long first_ = 0;          // the iteration of `whole_` that is iteration 0 of these
+  bool is_part_ = false;
   long begun_ = -1;  // the latest iteration that has begun
   std::atomic<long> current_ = 0;
   std::atomic<long> stale_updates_ = 0, stale_sum_ = 0, stale_max_ = 0;
@@ -121,6 +142,7 @@ struct Run {
   Steps& steps;
   Execution execution;
   std::uint64_t seed = 0;  // seeds the random choices of algorithms; the same on all ranks
+  TrainingState state = {};
 };
 
 /// The period after which an algorithm's ranks repeat the same computation and the same messages.
@@ -152,7 +174,9 @@ struct ExchangeSchedule {
 };
 
 /// A data-parallel training algorithm with its options. `train` is the training loop of one rank
-/// and runs on the rank's main stream.
+/// and runs on the rank's main stream. It makes the iterations of Run::steps, which may be a part
+/// of the run: it then begins with the state that the part before has left in Run::state, and ends
+/// with nothing in flight.
 struct Algorithm {
   std::function<void(Context, Run&)> train;
   std::function<ExchangeSchedule(const Layout&)> schedule;

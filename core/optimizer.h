@@ -2,7 +2,10 @@
 
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/check.h"
+#include "core/training_state.h"
 #include "core/workload.h"
 
 namespace trigram {
@@ -47,6 +50,10 @@ class Optimizer {
   /// new buckets (Workload::bucketize). The state of every weight stays what it is. All buckets
   /// must have made the same number of steps.
   virtual void rebucket(Context ctx, Workload& workload) = 0;
+
+  /// Shows all state that steps change, between two steps. The learning rate, for one, is no state:
+  /// it depends on the number of steps.
+  virtual void visit_state(StateVisitor& visitor) = 0;
 };
 
 /// Joins the vectors in `pieces`, and cuts the result into vectors as long as the weights of the
@@ -81,6 +88,19 @@ class PerBucket {
     }
     states_ = std::move(next);
   }
+
+  /// As Optimizer::visit_state: the numbers of steps and the vectors, as for `rebucket`.
+  template <class Vectors>
+  void visit(StateVisitor& visitor, Vectors vectors) {
+    for (std::size_t bucket = 0; bucket < states_.size(); ++bucket) {
+      visitor.value(fmt::format("{} steps", bucket), states_[bucket].steps);
+      int number = 0;
+      for (Tensor* vector : vectors(states_[bucket]))
+        visitor.tensor(fmt::format("{} {}", bucket, number++), *vector);
+    }
+  }
+  /// All states, to show more of them.
+  std::span<State> all() { return states_; }
 
  private:
   static std::size_t index(const Bucket& bucket) { return static_cast<std::size_t>(bucket.index); }

@@ -78,6 +78,11 @@ class Workload {
   /// gradient is complete.
   virtual void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) = 0;
 
+  /// Leaves out the next `count` mini-batches, for a run that continues another one: everything but
+  /// the weights, the gradients and the loss is then as after `count` forward passes. The default
+  /// is for workloads whose mini-batches are all alike.
+  virtual void skip(long /*count*/) {}
+
   /// Mean loss of the last mini-batch, in nats, or in bits per byte for language models; NaN if
   /// tensors are phantoms. Valid after backward.
   virtual double loss() { return std::numeric_limits<double>::quiet_NaN(); }

@@ -5,10 +5,11 @@
 namespace trigram {
 
 ModelSums::ModelSums(Context ctx, const Tensor& weights, std::uint64_t seed,
-                     std::optional<CodecSpec> codec, const AllreduceSpec& algorithm)
+                     std::optional<CodecSpec> codec, const AllreduceSpec& algorithm,
+                     const TrainingState& state)
     : codec_(std::move(codec)), algorithm_(algorithm), seed_(seed) {
   if (!codec_) return;
-  reference_ = ctx.device->copy_of(weights);
+  reference_ = state.copy_of(ctx, "reference", weights);
   lost_.emplace(ctx, reference_);
 }
 

@@ -24,9 +24,10 @@ namespace trigram {
 /// however large the losses are. Q must be a contraction.
 class ModelSums {
  public:
-  /// `algorithm` is used for exact sums, `seed` by codecs. The first reference is `weights`.
+  /// `algorithm` is used for exact sums, `seed` by codecs. The first reference is `weights`;
+  /// `state` keeps it.
   ModelSums(Context ctx, const Tensor& weights, std::uint64_t seed, std::optional<CodecSpec> codec,
-            const AllreduceSpec& algorithm);
+            const AllreduceSpec& algorithm, const TrainingState& state);
   /// x = the (approximate) sum of all x over ctx.comm.
   void add_up(Context ctx, const Tensor& x, Slot slot);
   /// Sets the reference to `model`. All ranks call it with the same model.
@@ -45,9 +46,9 @@ class ModelSums {
 struct GroupModels {
   GroupModels(Context ctx, const Tensor& weights, std::uint64_t seed,
               const std::optional<CodecSpec>& codec, const AllreduceSpec& in_group,
-              const HostPasses& on_host)
-      : models(ctx, weights),
-        sums(ctx, weights, seed, codec, in_group),
+              const HostPasses& on_host, const TrainingState& state)
+      : models(ctx, weights, state),
+        sums(ctx, weights, seed, codec, in_group, state),
         host(on_host),
         coded(codec.has_value()),
         butterfly(in_group.algorithm == AllreduceAlgorithm::recursive_doubling) {}

@@ -5,9 +5,13 @@
 namespace trigram {
 
 LateGradients::LateGradients(Context ctx, Run& run)
-    : steps_(run.steps), guard_(ctx.stream->make_mutex()) {
-  for (Tensor* x : {&waiting_, &working_, &received_})
-    *x = ctx.device->zeros_like(run.workload.gradients());
+    : steps_(run.steps),
+      guard_(ctx.stream->make_mutex()),
+      state_(run.state),
+      waiting_(state_.zeros_like(ctx, "waiting", run.workload.gradients())),
+      newest_(state_.value<long>("newest", -1)),
+      taken_(state_.value<long>("taken", -1)) {
+  for (Tensor* x : {&working_, &received_}) *x = ctx.device->zeros_like(run.workload.gradients());
 }
 
 void LateGradients::add(Context ctx, const Tensor& gradient, long step) {
@@ -34,11 +38,13 @@ void LateGradients::take_mean(Context ctx, const Tensor& gradient) {
   ctx.device->fill(received_, 0);
 }
 
-LateModels::LateModels(Context ctx, const Tensor& weights)
+LateModels::LateModels(Context ctx, const Tensor& weights, const TrainingState& state)
     : guard_(ctx.stream->make_mutex()),
-      model_(ctx.device->copy_of(weights)),
+      state_(state),
+      model_(state.copy_of(ctx, "model", weights)),
       working_(ctx.device->empty_like(weights)),
-      sum_(ctx.device->empty_like(weights)) {}
+      sum_(ctx.device->empty_like(weights)),
+      model_step_(state.value<long>("model step", -1)) {}
 
 void LateModels::contribute(Context ctx, const Tensor& weights, long step) {
   Lock lock(*guard_);

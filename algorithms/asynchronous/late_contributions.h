@@ -30,15 +30,17 @@ class LateGradients {
  private:
   Steps& steps_;
   std::unique_ptr<Mutex> guard_;
-  Tensor waiting_, working_, received_;
-  long newest_ = -1, taken_ = -1;  // the latest iterations whose gradients were added, and taken
+  TrainingState state_;  // owns what the references refer to
+  Tensor& waiting_;
+  Tensor working_, received_;
+  long &newest_, &taken_;  // the latest iterations whose gradients were added, and taken
 };
 
 /// Models, of which only the latest is contributed (WAGMA-SGD, arXiv 2005.00124).
 class LateModels {
  public:
-  /// Starts with `weights` as the model of iteration -1.
-  LateModels(Context ctx, const Tensor& weights);
+  /// Starts with `weights` as the model of iteration -1, or with the model that `state` keeps.
+  LateModels(Context ctx, const Tensor& weights, const TrainingState& state);
 
   /// Called by the worker: makes `weights` of iteration `step` the next contribution.
   void contribute(Context ctx, const Tensor& weights, long step);
@@ -56,9 +58,11 @@ class LateModels {
 
  private:
   std::unique_ptr<Mutex> guard_;
+  TrainingState state_;  // owns what the reference refers to
   Tensor model_, working_, sum_;
   // Iterations of the rank's latest model, and of the rank's model in the latest sum.
-  long model_step_ = -1, sum_step_ = -1;
+  long& model_step_;
+  long sum_step_ = -1;
 };
 
 }  // namespace trigram

@@ -1,5 +1,7 @@
 #include "algorithms/asynchronous/model_averager.h"
 
+#include <fmt/format.h>
+
 #include "algorithms/collectives/point_to_point.h"
 #include "algorithms/execution/exchange.h"
 #include "algorithms/execution/steps.h"
@@ -8,11 +10,13 @@ namespace trigram {
 
 PairAverages::PairAverages(Context ctx, Run& run, const std::vector<int>& partners,
                            std::optional<CodecSpec> codec)
-    : codec_(std::move(codec)), seed_(run.seed) {
+    : codec_(std::move(codec)), seed_(run.seed), state_(run.state.child("references")) {
   if (!codec_) return;
   const Tensor weights = run.workload.weights();
   decoded_ = ctx.device->empty_like(weights);
-  for (const int partner : partners) references_[partner].model = ctx.device->copy_of(weights);
+  for (const int partner : partners)
+    references_[partner] = {state_.copy_of(ctx, fmt::format("model {}", partner), weights),
+                            &state_.value<long>(fmt::format("averages {}", partner))};
 }
 
 void PairAverages::average(Context c, const Tensor& model, int partner, const Tensor& change) {
@@ -24,7 +28,8 @@ void PairAverages::average(Context c, const Tensor& model, int partner, const Te
 void PairAverages::average_coded(Context c, const Tensor& model, int partner,
                                  const Tensor& change) {
   Reference& reference = references_.at(partner);
-  const auto codec = c.device->codec(*codec_, codec_key(c, seed_, {partner, reference.averages++}));
+  const auto codec =
+      c.device->codec(*codec_, codec_key(c, seed_, {partner, (*reference.averages)++}));
   const Tensor out = codec->empty_wire(*c.device, model), in = codec->empty_wire(*c.device, model);
   c.device->copy(change, model);
   c.device->axpby(-1, reference.model, 1, change);

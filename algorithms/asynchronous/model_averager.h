@@ -38,12 +38,13 @@ class PairAverages {
  private:
   struct Reference {
     Tensor model;
-    long averages = 0;
+    long* averages = nullptr;  // their number
   };
   void average_coded(Context c, const Tensor& model, int partner, const Tensor& change);
 
   std::optional<CodecSpec> codec_;
   std::uint64_t seed_;
+  TrainingState state_;                  // owns the numbers of averages
   std::map<int, Reference> references_;  // by partner
   Tensor decoded_;                       // only with a codec
 };

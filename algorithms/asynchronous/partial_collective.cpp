@@ -58,7 +58,10 @@ void Activation::activate(const Context& ctx, long version, int source, int roun
 /// a single version, and only one Work is kept, however far ahead the agent is.
 struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
   Agent(Context ctx, Plan whole_plan)
-      : plan(std::move(whole_plan)), activation(plan.initiator), guard(ctx.stream->make_mutex()) {}
+      : plan(std::move(whole_plan)),
+        activation(plan.initiator, plan.first),
+        guard(ctx.stream->make_mutex()),
+        executed(plan.first - 1) {}
 
   void submit(Context after, Stream& stream, long version) {
     next = stream.submit(
@@ -83,19 +86,21 @@ struct PartialCollective::Agent : std::enable_shared_from_this<Agent> {
   Plan plan;
   Activation activation;
   std::unique_ptr<Mutex> guard;  // protects the two members below
-  long executed = -1;
+  long executed;
   std::shared_ptr<Work> next;  // work of version executed + 1
 };
 
 PartialCollective::PartialCollective(Context ctx, const std::string& name, Plan plan)
-    : agent_(std::make_shared<Agent>(ctx, std::move(plan))), stream_(ctx.stream->fork(name)) {
+    : agent_(std::make_shared<Agent>(ctx, std::move(plan))),
+      stream_(ctx.stream->fork(name)),
+      announced_(agent_->plan.first - 1) {
   auto control = std::make_shared<Control*>(nullptr);
   ctx.stream->wait(*stream_->submit(ctx, [control](Context c) { *control = c.control; }));
   control_ = *control;
-  if (agent_->plan.versions == 0) return;
+  if (agent_->plan.versions == agent_->plan.first) return;
   // The first version may run, and submit the next, before `submit` returns.
   Lock lock(*agent_->guard);
-  agent_->submit(ctx, *stream_, 0);
+  agent_->submit(ctx, *stream_, agent_->plan.first);
 }
 
 void PartialCollective::announce(Context ctx, long version) {

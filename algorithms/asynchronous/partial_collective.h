@@ -45,7 +45,9 @@ class Activation {
   /// the same result.
   using Initiator = std::function<int(long version)>;
 
-  explicit Activation(Initiator initiator) : initiator_(std::move(initiator)) {}
+  /// `first` is the first version to await.
+  explicit Activation(Initiator initiator, long first = 0)
+      : initiator_(std::move(initiator)), arrived_(first - 1), activated_(first - 1) {}
 
   /// Announces to the agent whose control plane is `agent` that its rank has arrived at `version`.
   static void announce(Control& agent, int rank, long version);
@@ -60,13 +62,13 @@ class Activation {
 
   Initiator initiator_;
   // The highest version at which this rank has arrived, and the highest activated version.
-  long arrived_ = -1, activated_ = -1;
+  long arrived_, activated_;
 };
 
 /// A sequence of collectives, each of which runs as soon as one rank is ready (the initiator; see
 /// Activation), without waiting for the other ranks. The agent of each rank, on its own stream,
-/// takes part in every version 0, 1, ... exactly once and in order, whether its worker has arrived
-/// by then or not.
+/// takes part in every version exactly once and in order, whether its worker has arrived by then or
+/// not. Versions are numbered from 0, or from `first` in a later part of a run.
 ///
 /// `execute` runs the collective: it takes the rank's contribution and stores the result. It shares
 /// buffers with the worker, so it needs a mutex. It is copied into the agent's tasks, so it must
@@ -74,9 +76,10 @@ class Activation {
 class PartialCollective {
  public:
   struct Plan {
-    long versions = 0;
+    long versions = 0;  // the version at which the collectives end
     Activation::Initiator initiator;
     std::function<void(Context, long version)> execute;  // on the agent's stream
+    long first = 0;
   };
   /// Forks the agent's stream from that of ctx, the main stream. Collective.
   PartialCollective(Context ctx, const std::string& name, Plan plan);
@@ -94,7 +97,7 @@ class PartialCollective {
   std::shared_ptr<Agent> agent_;
   std::unique_ptr<Stream> stream_;
   Control* control_ = nullptr;  // control plane of the agent's stream
-  long announced_ = -1;         // the latest announced version
+  long announced_;              // the latest announced version
 };
 
 }  // namespace trigram

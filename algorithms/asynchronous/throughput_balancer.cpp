@@ -1,5 +1,7 @@
 #include "algorithms/asynchronous/throughput_balancer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -28,11 +30,14 @@ std::vector<long> deal_by_throughput(std::int64_t samples, std::span<const std::
   return counts;
 }
 
-ThroughputBalancer::ThroughputBalancer(Context ctx, std::size_t batch, double smoothing)
+ThroughputBalancer::ThroughputBalancer(Context ctx, std::size_t batch, double smoothing,
+                                       const TrainingState& state)
     : smoothing_(smoothing),
       received_(static_cast<std::size_t>(ctx.world_size)),
       batch_(gather(ctx, static_cast<std::int64_t>(batch))),
-      batches_per_s_(batch_.size(), 1) {}
+      batches_per_s_(
+          state.values<double>(fmt::format("speeds_of_{}", batch_.size()), batch_.size(), 1)),
+      has_estimates_(state.value<bool>(fmt::format("has_speeds_of_{}", batch_.size()))) {}
 
 ThroughputBalancer::Share ThroughputBalancer::deal(Context ctx, std::int64_t samples) const {
   const std::vector<long> counts = deal_by_throughput(samples, batch_, batches_per_s_);

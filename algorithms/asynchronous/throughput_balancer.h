@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/context.h"
+#include "core/training_state.h"
 
 namespace trigram {
 
@@ -31,8 +32,8 @@ class ThroughputBalancer {
  public:
   /// `batch` is the number of samples in a mini-batch of this rank. A new measurement has the
   /// weight `smoothing`, in (0, 1], in the average; the first one is taken as it is, and before it
-  /// all ranks are taken to be equally fast. Collective.
-  ThroughputBalancer(Context ctx, std::size_t batch, double smoothing);
+  /// all ranks are taken to be equally fast. `state` keeps the estimates. Collective.
+  ThroughputBalancer(Context ctx, std::size_t batch, double smoothing, const TrainingState& state);
 
   /// The mini-batches of this rank in the next step, and the samples of all ranks, of which there
   /// are at least `samples`.
@@ -48,11 +49,11 @@ class ThroughputBalancer {
  private:
   std::vector<std::int64_t> gather(Context ctx, std::int64_t own);
 
-  double smoothing_;
-  bool has_estimates_ = false;
+  const double smoothing_;
   std::vector<std::deque<std::int64_t>> received_;  // by rank, which may be one step ahead
   std::vector<std::int64_t> batch_;                 // by rank
-  std::vector<double> batches_per_s_;               // estimates, by rank
+  std::span<double> batches_per_s_;                 // estimates, by rank
+  bool& has_estimates_;
 };
 
 }  // namespace trigram

@@ -1,5 +1,7 @@
 #include "algorithms/execution/averages.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 
@@ -8,20 +10,28 @@
 namespace trigram {
 namespace {
 
-Feedback zero_residuals(Context c, const Tensor& x) { return {c, x}; }
+Feedback residuals_of(Context c, const Tensor& x, const TrainingState& state) {
+  return {c, x, state};
+}
+
+TrainingState residuals_of_bucket(const Coding& coding, Slot slot) {
+  return coding.state.child(fmt::format("residuals {}", slot.bucket));
+}
 
 /// Calls `average` with a codec and, if the coding has error feedback, with the residuals of the
 /// bucket, which `residuals_for` creates. Only one stream may run the exchange.
-template <class Average, class ResidualsFor = decltype(&zero_residuals)>
+template <class Average, class ResidualsFor = decltype(&residuals_of)>
 Exchange coded(const Coding& coding, const Average& average,
-               const ResidualsFor& residuals_for = zero_residuals) {
+               const ResidualsFor& residuals_for = residuals_of) {
   const auto residuals = std::make_shared<std::map<int, Feedback>>();  // by bucket
   return [coding, residuals, average, residuals_for](Context c, const Tensor& x, Slot slot) {
     const auto codec = c.device->codec(coding.codec, codec_key(c, coding.seed, slot));
     if (!coding.error_feedback) return average(c, x, *codec, nullptr);
     auto found = residuals->find(slot.bucket);
     if (found == residuals->end())
-      found = residuals->emplace(slot.bucket, residuals_for(c, x)).first;
+      found =
+          residuals->emplace(slot.bucket, residuals_for(c, x, residuals_of_bucket(coding, slot)))
+              .first;
     average(c, x, *codec, &found->second);
   };
 }
@@ -38,7 +48,9 @@ Exchange average_by_bandwidth(const Coding& coding) {
       [shares](Context c, const Tensor& x, Codec& codec, const Feedback* feedback) {
         c_lp_s_by_share(c, x, codec, shares(c), feedback);
       },
-      [shares](Context c, const Tensor& x) { return feedback_by_share(c, x, shares(c)); });
+      [shares](Context c, const Tensor& x, const TrainingState& state) {
+        return feedback_by_share(c, x, shares(c), state);
+      });
 }
 
 }  // namespace

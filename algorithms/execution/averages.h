@@ -17,6 +17,7 @@ struct Coding {
   // Only for the coded scatter-reduce. Shares by bandwidth need the second phase `direct`.
   SecondPhase phase2 = SecondPhase::allgather;
   Shares shares = Shares::equal;
+  TrainingState state = {};  // keeps the residuals
 };
 
 /// Averages by an allreduce (`c_fp_s`).

@@ -30,8 +30,11 @@ void train_on_moments(Context ctx, Run& run, long warmup_steps, WarmUp warm_up,
 // warm-up).
 
 template <class Options>
-Coding coding_of(const Options& options, std::uint64_t seed) {
-  Coding coding{options.codec, options.error_feedback, seed};
+Coding coding_of(const Options& options, const Run& run) {
+  Coding coding{.codec = options.codec,
+                .error_feedback = options.error_feedback,
+                .seed = run.seed,
+                .state = run.state};
   if constexpr (requires { options.phase2; }) {
     coding.phase2 = options.phase2;
     coding.shares = options.shares;
@@ -42,14 +45,14 @@ Coding coding_of(const Options& options, std::uint64_t seed) {
 /// x = x - lr U(g), where g is the average of the encoded gradients, bucket by bucket.
 template <class Options, Exchange (*average)(const Coding&)>
 void train_on_coded_gradients(Context ctx, Run& run, const Options& options) {
-  train_on_gradients(ctx, run, average(coding_of(options, run.seed)));
+  train_on_gradients(ctx, run, average(coding_of(options, run)));
 }
 
 /// After a warm-up, the optimizer steps along the average of the encoded moments.
 template <class Options, BiasCorrection correction, WarmUp warm_up>
 void train_on_coded_moments(Context ctx, Run& run, const Options& options) {
   train_on_moments(ctx, run, options.warmup_steps, warm_up, options.allreduce,
-                   coding_of(options, run.seed), correction);
+                   coding_of(options, run), correction);
 }
 
 }  // namespace trigram

@@ -1,5 +1,7 @@
 #include "algorithms/execution/delayed_updates.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "algorithms/execution/hierarchy.h"
@@ -12,9 +14,12 @@ DelayedUpdates::DelayedUpdates(Context ctx, Run& run, long delay, Exchange excha
       exchange_(across(run.execution, std::move(exchange))),
       delay_(delay),
       rounds_(static_cast<std::size_t>(delay + 1)) {
-  for (Round& round : rounds_)
+  for (std::size_t r = 0; r < rounds_.size(); ++r)
     for (const Bucket& bucket : run.workload.buckets())
-      round.gradients.push_back(delay == 0 ? bucket.grad : ctx.device->empty_like(bucket.grad));
+      rounds_[r].gradients.push_back(
+          delay == 0 ? bucket.grad
+                     : run.state.tensor(fmt::format("gradients {} {}", r, bucket.index),
+                                        [&] { return ctx.device->empty_like(bucket.grad); }));
 }
 
 void DelayedUpdates::begin(Context ctx, Run& run, const Bucket& bucket) {
@@ -42,7 +47,8 @@ void DelayedUpdates::apply(Context ctx, Run& run) {
   for (Bucket bucket : run.workload.buckets()) {
     const auto index = static_cast<std::size_t>(bucket.index);
     if (!together) {
-      ctx.stream->wait(*old.pending[index]);
+      // An exchange of an earlier part of the run ended with it.
+      if (!old.pending.empty()) ctx.stream->wait(*old.pending[index]);
       bucket.grad = old.gradients[index];
     }
     run.optimizer.step(ctx, bucket);

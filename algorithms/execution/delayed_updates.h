@@ -29,7 +29,8 @@ class DelayedUpdates {
   /// these are then in the workload's gradients, in place of the present ones. Does nothing in the
   /// first `delay` steps.
   void apply(Context ctx, Run& run);
-  /// Waits for the exchanges that are still in flight. Their results are not used.
+  /// Waits for the exchanges that are still in flight. Only another part of the run uses their
+  /// results.
   void finish(Context ctx);
 
  private:

@@ -10,7 +10,13 @@ namespace trigram {
 /// maximum.
 class DoublingInterval {
  public:
-  DoublingInterval(long every, long maximum) : every_(every), maximum_(maximum) {}
+  /// `state` keeps the interval and the count.
+  DoublingInterval(long every, long maximum, const TrainingState& state = {})
+      : every_(every),
+        maximum_(maximum),
+        state_(state),
+        steps_(state.value<long>("interval", 1)),
+        counted_(state.value<long>("counted")) {}
   /// True if `step`, which starts at 0, is a multiple of the present interval.
   bool ends_at(long step) const { return step % steps_ == 0; }
   /// The number of calls of `count` after which the interval reaches its maximum.
@@ -24,7 +30,9 @@ class DoublingInterval {
   }
 
  private:
-  long every_, maximum_, steps_ = 1, counted_ = 0;
+  long every_, maximum_;
+  TrainingState state_;  // owns the following two
+  long &steps_, &counted_;
 };
 
 /// Local steps along the optimizer's moment m, for methods that average the movement of each rank
@@ -48,10 +56,11 @@ class LocalMoments {
 
   struct Sum {
     Tensor start, moved;  // x_0 and u
-    float lr = 0;         // the sum of lr
+    float* lr = nullptr;  // the sum of lr
   };
   Sum& sum(const Bucket& bucket) { return sums_.at(static_cast<std::size_t>(bucket.index)); }
 
+  TrainingState state_;    // owns the sums of lr
   std::vector<Sum> sums_;  // by bucket index
 };
 

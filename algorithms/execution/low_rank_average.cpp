@@ -1,5 +1,7 @@
 #include "algorithms/execution/low_rank_average.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 
@@ -37,7 +39,8 @@ struct KeptFactors {
 /// The state of a run, by bucket. Only one stream may use it.
 class LowRankAverage {
  public:
-  LowRankAverage(const LowRank& options, std::uint64_t seed) : options_(options), seed_(seed) {}
+  LowRankAverage(const LowRank& options, std::uint64_t seed, TrainingState state)
+      : options_(options), seed_(seed), state_(std::move(state)) {}
 
   void operator()(Context c, const Tensor& x, Slot slot) {
     Device& device = *c.device;
@@ -45,15 +48,8 @@ class LowRankAverage {
     const Matrix matrix(x);
     if (!is_shorter(x, rank)) return c_fp_s(c, x, options_.allreduce);
 
-    const auto [entry, is_new] = factors_.try_emplace(slot.bucket);
-    auto& [m, q] = entry->second;
-    if (is_new) {
-      m = matrix.empty(device);
-      device.fill(m, 0);
-      q = matrix.rows(device, rank);
-    }
-    if (is_new || !options_.warm_start)
-      device.fill_normal(q, Philox(seed_, slot.bucket, slot.step, Purpose::codec));
+    const auto [m, q] = factors(device, matrix, slot);
+    if (!options_.warm_start) draw(device, q, slot);
     const Tensor own = own_elements(m, x);
     if (!options_.error_feedback) device.fill(own, 0);
     device.axpby(1, x, 1, own);
@@ -72,6 +68,23 @@ class LowRankAverage {
   }
 
  private:
+  KeptFactors factors(Device& device, const Matrix& matrix, Slot slot) const {
+    const auto make_m = [&] {
+      const Tensor m = matrix.empty(device);
+      device.fill(m, 0);
+      return m;
+    };
+    const auto make_q = [&] {
+      const Tensor q = matrix.rows(device, static_cast<std::size_t>(options_.rank));
+      if (options_.warm_start) draw(device, q, slot);
+      return q;
+    };
+    return {state_.tensor(fmt::format("matrix {}", slot.bucket), make_m),
+            state_.tensor(fmt::format("factor {}", slot.bucket), make_q)};
+  }
+  void draw(Device& device, const Tensor& q, Slot slot) const {
+    device.fill_normal(q, Philox(seed_, slot.bucket, slot.step, Purpose::codec));
+  }
   /// True if the factors are shorter than x.
   static bool is_shorter(const Tensor& x, std::size_t rank) {
     const std::size_t n = x.priced_numel() > 0 ? x.priced_numel() : x.numel();
@@ -84,13 +97,13 @@ class LowRankAverage {
 
   LowRank options_;
   std::uint64_t seed_;
-  std::map<int, KeptFactors> factors_;
+  TrainingState state_;
 };
 
 }  // namespace
 
-Exchange low_rank_average(const LowRank& options, std::uint64_t seed) {
-  return [average = std::make_shared<LowRankAverage>(options, seed)](
+Exchange low_rank_average(const LowRank& options, std::uint64_t seed, const TrainingState& state) {
+  return [average = std::make_shared<LowRankAverage>(options, seed, state)](
              Context c, const Tensor& x, Slot slot) { (*average)(c, x, slot); };
 }
 

@@ -2,6 +2,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/execution/exchange.h"
+#include "core/training_state.h"
 
 namespace trigram {
 
@@ -23,6 +24,8 @@ struct LowRank {
 /// With a warm start, a step begins with the Q of the previous step. Otherwise, and in the first
 /// step, Q is drawn at random, the same on all ranks. A tensor that is not longer than P and Q
 /// together is averaged without approximation; the priced length decides if the tensor has one.
-Exchange low_rank_average(const LowRank& options, std::uint64_t seed);
+/// `state` keeps Q and e.
+Exchange low_rank_average(const LowRank& options, std::uint64_t seed,
+                          const TrainingState& state = {});
 
 }  // namespace trigram

@@ -28,7 +28,8 @@ void train_in_blocks(Context ctx, Run& run, long sync_every, const AllreduceSpec
   auto comm = ctx.stream->fork("comm");
   const auto average = across(run.execution, full_average(allreduce));
   const Tensor weights = run.workload.weights();
-  const Tensor start = ctx.device->copy_of(weights), momentum = ctx.device->zeros_like(weights);
+  const Tensor start = run.state.copy_of(ctx, "start", weights),
+               momentum = run.state.zeros_like(ctx, "momentum", weights);
   for (long t : run.steps) {
     const float inner_lr = run.optimizer.learning_rate(run.workload.buckets()[0]);
     local_step(ctx, run);

@@ -1,5 +1,7 @@
 #include "algorithms/execution/regional_average.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,10 +13,11 @@
 
 namespace trigram {
 
-BalancedRegions::BalancedRegions(Context ctx, const Tensor& x) {
-  const auto P = static_cast<std::size_t>(ctx.size());
-  for (std::size_t i = 0; i < P; ++i) bounds_.push_back(x.parts(0, i, P).numel());
-  bounds_.push_back(x.numel());
+BalancedRegions::BalancedRegions(Context ctx, const Tensor& x, const TrainingState& state)
+    : bounds_(state.values<std::size_t>("bounds", static_cast<std::size_t>(ctx.size()) + 1)) {
+  if (bounds_.back() == x.numel()) return;  // an earlier part of the run has set them
+  const std::size_t P = bounds_.size() - 1;
+  for (std::size_t i = 0; i <= P; ++i) bounds_[i] = x.parts(0, i, P).numel();
 }
 
 void BalancedRegions::balance(Context ctx, std::span<const std::uint32_t> selected) {
@@ -112,23 +115,32 @@ float smallest(const std::vector<float>& values) {
 
 /// The state of a tensor between steps.
 struct BucketState {
-  BucketState(Context ctx, const Tensor& x)
-      : residual(ctx.device->zeros_like(x)), regions(ctx, x) {}
+  BucketState(Context ctx, const Tensor& x, const TrainingState& kept)
+      : state(kept), residual(kept.zeros_like(ctx, "residual", x)), regions(ctx, x, kept) {}
+  TrainingState state;  // owns what the others refer to
   Tensor residual;
   BalancedRegions regions;
-  Threshold own{{.upper_limit = 5.0 / 4, .factor = 1.012}};     // for the elements of v
-  Threshold common{{.upper_limit = 4.0 / 3, .factor = 1.008}};  // for the elements of the mean
+  // For the elements of v, and for the elements of the mean.
+  Threshold own{{.upper_limit = 5.0 / 4, .factor = 1.012}, state.value<float>("own")};
+  Threshold common{{.upper_limit = 4.0 / 3, .factor = 1.008}, state.value<float>("common")};
 };
 
 /// The state of a run, by bucket. Only one stream may use it.
 class RegionalAverage {
  public:
-  explicit RegionalAverage(const Regional& options) : options_(options) {}
+  RegionalAverage(const Regional& options, TrainingState state)
+      : options_(options), state_(std::move(state)) {}
 
   void operator()(Context c, const Tensor& x, Slot slot) {
     if (c.size() == 1) return;
     Device& device = *c.device;
-    BucketState& bucket = states_.try_emplace(slot.bucket, c, x).first->second;
+    auto found = states_.find(slot.bucket);
+    if (found == states_.end())
+      found =
+          states_
+              .try_emplace(slot.bucket, c, x, state_.child(fmt::format("regions {}", slot.bucket)))
+              .first;
+    BucketState& bucket = found->second;
     const bool exact = slot.step % options_.threshold_every == 0;
     const bool rebalance = slot.step % options_.rebalance_every == 0;
     const auto whole = largest(device, options_.density);
@@ -191,13 +203,14 @@ class RegionalAverage {
   }
 
   Regional options_;
+  TrainingState state_;
   std::map<int, BucketState> states_;
 };
 
 }  // namespace
 
-Exchange regional_average(const Regional& options) {
-  return [average = std::make_shared<RegionalAverage>(options)](
+Exchange regional_average(const Regional& options, const TrainingState& state) {
+  return [average = std::make_shared<RegionalAverage>(options, state)](
              Context c, const Tensor& x, Slot slot) { (*average)(c, x, slot); };
 }
 

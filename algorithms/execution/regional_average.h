@@ -7,6 +7,7 @@
 
 #include "algorithms/execution/exchange.h"
 #include "core/context.h"
+#include "core/training_state.h"
 
 namespace trigram {
 
@@ -23,7 +24,8 @@ class Threshold {
     /// The factor of each rise. If fewer than 2/3 k elements are found, it falls by this factor.
     double factor;
   };
-  explicit Threshold(const Control& control) : control_(control) {}
+  /// `magnitude` holds the estimate, at first 0.
+  Threshold(const Control& control, float& magnitude) : control_(control), magnitude_(magnitude) {}
 
   float magnitude() const { return magnitude_; }
   void set(float exact) { magnitude_ = exact; }
@@ -36,7 +38,7 @@ class Threshold {
 
  private:
   Control control_;
-  float magnitude_ = 0;
+  float& magnitude_;
 };
 
 /// A partition of vectors of one length into P consecutive regions, the same on all ranks, each
@@ -46,8 +48,9 @@ class Threshold {
 /// Prices, and phantoms, therefore use P nearly equal parts.
 class BalancedRegions {
  public:
-  /// For vectors like `x`, among the ranks of ctx.comm. The regions are equal parts at first.
-  BalancedRegions(Context ctx, const Tensor& x);
+  /// For vectors like `x`, among the ranks of ctx.comm. The regions are equal parts at first;
+  /// `state` keeps them.
+  BalancedRegions(Context ctx, const Tensor& x, const TrainingState& state);
   /// Moves the boundaries. `selected` holds the indices, in ascending order, of the elements that
   /// this rank has selected; the list is empty for a phantom. Each rank computes the boundaries
   /// that divide its list into P equal shares. The new boundaries are the means of these over the
@@ -60,7 +63,7 @@ class BalancedRegions {
   Tensor slice(const Tensor& x, std::size_t region) const;
 
  private:
-  std::vector<std::size_t> bounds_;  // the beginning of each region, and the end of the last
+  std::span<std::size_t> bounds_;  // the beginning of each region, and the end of the last
 };
 
 /// The size and the update intervals of a regional average of k elements of a vector.
@@ -88,6 +91,7 @@ struct Regional {
 /// v reach the rank's own threshold, and k of the elements that the owners of all regions send
 /// reach the common threshold. In the other steps the thresholds are corrected (see Threshold). The
 /// region boundaries are recomputed every `rebalance_every` steps (BalancedRegions).
-Exchange regional_average(const Regional& options);
+/// `state` keeps e, the thresholds and the boundaries.
+Exchange regional_average(const Regional& options, const TrainingState& state = {});
 
 }  // namespace trigram

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -25,6 +26,8 @@ class RandomPairs {
   bool due_after(long step, long round) const {
     return round < count() && due_[static_cast<std::size_t>(round)] == step;
   }
+  /// The number of rounds that are due after steps before `step`.
+  long due_before(long step) const { return std::ranges::lower_bound(due_, step) - due_.begin(); }
   /// A perfect matching, with weights 1/2. If the number of ranks is odd, one rank is left out.
   Peers peers(int rank, int size, long round) const { return pairs_->peers(rank, size, round); }
 

@@ -97,14 +97,15 @@ void c_lp_s_by_share(Context ctx, const Tensor& x, Codec& codec, std::span<const
   }
 }
 
-Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double> shares) {
+Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double> shares,
+                           const TrainingState& state) {
   std::size_t numel = 0, priced_numel = 0;
   for (const Tensor& segment : parts(x, kScatterSegments)) {
     const Tensor own = parts_by_share(segment, shares)[static_cast<std::size_t>(ctx.rank())];
     numel += own.numel();
     priced_numel += own.priced_numel();
   }
-  return Feedback(ctx, x, x.slice(0, numel, priced_numel));
+  return Feedback(ctx, x, x.slice(0, numel, priced_numel), state);
 }
 
 void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {

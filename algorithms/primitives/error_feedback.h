@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/context.h"
+#include "core/training_state.h"
 
 namespace trigram {
 
@@ -36,16 +37,22 @@ struct Feedback {
   Feedback(Context ctx, const Tensor& x);
   /// The same for a rank whose part is not `x.part(rank, size)` but as long as `own`.
   Feedback(Context ctx, const Tensor& x, const Tensor& own)
-      : worker(ctx.device->zeros_like(x)), server(ctx.device->zeros_like(own)) {}
+      : Feedback(ctx, x, own, TrainingState()) {}
+  /// The residuals that `state` keeps.
+  Feedback(Context ctx, const Tensor& x, const TrainingState& state);
+  Feedback(Context ctx, const Tensor& x, const Tensor& own, const TrainingState& state)
+      : worker(state.zeros_like(ctx, "worker", x)), server(state.zeros_like(ctx, "server", own)) {}
 };
 
 inline void ErrorFeedback::encode(const Tensor& wire, const Tensor& x) {
   inner_.encode_each_with_feedback(device_, {&wire, 1}, {&x, 1}, {&residual_, 1});
 }
 
-inline Feedback::Feedback(Context ctx, const Tensor& x)
+inline Feedback::Feedback(Context ctx, const Tensor& x) : Feedback(ctx, x, TrainingState()) {}
+
+inline Feedback::Feedback(Context ctx, const Tensor& x, const TrainingState& state)
     : Feedback(ctx, x,
-               x.part(static_cast<std::size_t>(ctx.rank()), static_cast<std::size_t>(ctx.size()))) {
-}
+               x.part(static_cast<std::size_t>(ctx.rank()), static_cast<std::size_t>(ctx.size())),
+               state) {}
 
 }  // namespace trigram

@@ -49,8 +49,9 @@ enum class Shares { equal, by_bandwidth };
 void c_lp_s_by_share(Context ctx, const Tensor& x, Codec& codec, std::span<const double> shares,
                      const Feedback* feedback = nullptr);
 inline constexpr std::size_t kScatterSegments = 16;
-/// The residuals for `c_lp_s_by_share`.
-Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double> shares);
+/// The residuals for `c_lp_s_by_share`, which `state` keeps.
+Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double> shares,
+                           const TrainingState& state = {});
 
 /// x = the mean of all Q(x_j), for small codes that cannot be added up, such as sparse ones: every
 /// rank's code goes to every rank, (P-1) C bytes, and every rank decodes them in rank order.

@@ -4,7 +4,8 @@
 
 namespace trigram {
 
-DelayedPush::DelayedPush(Context ctx, const Tensor& z) : state_(*ctx.device, z) {
+DelayedPush::DelayedPush(Context ctx, const Tensor& z, const TrainingState& kept)
+    : state_(*ctx.device, z, kept) {
   for (Push& push : pushes_) push.share = ctx.device->empty_like(state_.xw);
 }
 

@@ -1,5 +1,7 @@
 #include "algorithms/primitives/replicas.h"
 
+#include <fmt/format.h>
+
 #include "algorithms/primitives/primitives.h"
 
 namespace trigram {
@@ -15,10 +17,13 @@ Peers fixed_peers(Context ctx, const Execution& execution, const PeerGraphSpec& 
 
 }  // namespace
 
-Replicas::Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights)
-    : peers_(fixed_peers(ctx, run.execution, graph)), own_(ctx.device->copy_of(weights)) {
+Replicas::Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights,
+                   int part)
+    : peers_(fixed_peers(ctx, run.execution, graph)) {
+  const TrainingState state = run.state.child(fmt::format("replicas {}", part));
+  own_ = state.copy_of(ctx, "own", weights);
   for (std::size_t i = 0; i < peers_.receive_from.size(); ++i)
-    peer_replicas_.push_back(ctx.device->copy_of(weights));
+    peer_replicas_.push_back(state.copy_of(ctx, fmt::format("source {}", i), weights));
 }
 
 void Replicas::add_mixed(Context ctx, float a, const Tensor& y) const {

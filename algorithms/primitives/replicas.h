@@ -18,9 +18,10 @@ class Replicas {
     float kept, gain;
   };
   /// Replicas of `weights`, which must be equal on all ranks, for the peers of a fixed graph over
-  /// the participants of the exchange. A rank whose node leader exchanges for it has no peers.
-  Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights);
-  /// Replicas of all weights, at their present values.
+  /// the participants of the exchange. A rank whose node leader exchanges for it has no peers. The
+  /// run's state keeps them; `part` tells the replicas of several parts of the model apart.
+  Replicas(Context ctx, Run& run, const PeerGraphSpec& graph, const Tensor& weights, int part = 0);
+  /// Replicas of all weights, at first at their present values.
   Replicas(Context ctx, Run& run, const PeerGraphSpec& graph)
       : Replicas(ctx, run, graph, run.workload.weights()) {}
 

@@ -13,11 +13,13 @@ Shards::Shards(Context ctx, Run& run, const Servers& servers, std::optional<Code
       steps_(run.steps),
       weights_(run.workload.weights()),
       change_(ctx.device->empty_like(weights_)),
-      seen_(static_cast<std::size_t>(ctx.size()), 0) {
+      state_(run.state),
+      updates_(state_.value<long>("updates")),
+      seen_(static_cast<std::size_t>(ctx.size()), updates_) {
   Device& device = *ctx.device;
   if (codec_) {
     base_ = device.copy_of(weights_);
-    residual_ = device.zeros_like(weights_);
+    residual_ = state_.zeros_like(ctx, "residual", weights_);
   }
   if (!servers_.include(ctx.rank())) return;
   shard_ = device.copy_of(weights_of(shard_on(ctx.rank())));

@@ -66,7 +66,8 @@ class Shards {
   Tensor base_, residual_;
   Tensor shard_, incoming_;   // on a server
   std::vector<Tensor> sent_;  // on a server with a codec: the weights that each worker has
-  long updates_ = 0;          // number of updates of this server's shard
+  TrainingState state_;       // owns the number
+  long& updates_;             // number of updates of this server's shard
   std::vector<long> seen_;    // number of updates that each worker's weights include
 };
 

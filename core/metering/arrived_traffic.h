@@ -34,6 +34,11 @@ class ArrivedTraffic {
            std::span<const Part> sent);
   /// All traffic that has arrived by `now_s`, which must not decrease from call to call.
   std::span<const Counters> until(double now_s);
+  /// Counts on from the traffic that had arrived in the run that this run continues, in the order
+  /// of ranks.
+  void count_on_from(std::span<const Counters> arrived) {
+    arrived_.assign(arrived.begin(), arrived.end());
+  }
 
  private:
   struct Collective {

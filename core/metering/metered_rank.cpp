@@ -43,6 +43,12 @@ Counters MeteredRank::totals() {
   return total;
 }
 
+void MeteredRank::reset() {
+  report_known();
+  std::lock_guard guard(mutex_);
+  for (StreamTally& tally : tallies_) tally.reset();
+}
+
 double MeteredRank::main_blocked_s() {
   std::lock_guard guard(mutex_);
   const StreamTally& main = tallies_.front();

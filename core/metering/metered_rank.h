@@ -22,6 +22,7 @@ class Tally {
   void add(T amount) {
     value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
+  void reset() { value_.store(0, std::memory_order_relaxed); }
   T get() const { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -33,6 +34,13 @@ class Tally {
 struct alignas(64) StreamTally {
   Tally<double> transfer_s, wait_s, sleep_s;
   Tally<std::uint64_t> bytes_intra, bytes_inter, messages_intra, messages_inter;
+
+  void reset() {
+    for (Tally<double>* tally : {&transfer_s, &wait_s, &sleep_s}) tally->reset();
+    for (Tally<std::uint64_t>* tally :
+         {&bytes_intra, &bytes_inter, &messages_intra, &messages_inter})
+      tally->reset();
+  }
 };
 
 /// State shared by the metered streams of one rank. It outlives every task of the rank.
@@ -47,6 +55,8 @@ class MeteredRank {
     return tallies_.emplace_back();
   }
   Counters totals();
+  /// Sets the tallies of all streams to 0. Nothing may be in progress on them.
+  void reset();
   /// Calls `then(begin, end)` once both times are known, during a later call of `totals`.
   void when_known(std::unique_ptr<EventTime> begin, std::unique_ptr<EventTime> end,
                   std::function<void(double, double)> then);

@@ -70,16 +70,39 @@ void MeteredStream::compute(double seconds) {
 }
 
 std::unique_ptr<Stream> MeteredStream::fork(const std::string& name) {
-  return forked(raw_->fork(name));
+  const Fork* const known = kept(name);
+  const Fork fork = known ? *known : keep(name, raw_->fork(name));
+  ++next_fork_;
+  return std::make_unique<ForkedStream>(fork.raw, fork.tasks);
 }
 
 OneWay MeteredStream::fork_one_way(const std::string& name) {
-  OneWay raw = raw_->fork_one_way(name);
-  return {forked(std::move(raw.out)), forked(std::move(raw.in))};
+  const std::string out_name = name + " out", in_name = name + " in";
+  const Fork* const known = kept(out_name);
+  Fork out, in;
+  if (known) {
+    out = *known;
+    in = forks_[next_fork_ + 1];
+  } else {
+    OneWay raw = raw_->fork_one_way(name);
+    out = keep(out_name, std::move(raw.out));
+    in = keep(in_name, std::move(raw.in));
+  }
+  next_fork_ += 2;
+  return {std::make_unique<ForkedStream>(out.raw, out.tasks),
+          std::make_unique<ForkedStream>(in.raw, in.tasks)};
 }
 
-std::unique_ptr<Stream> MeteredStream::forked(std::unique_ptr<Stream> raw) const {
-  return std::make_unique<ForkedStream>(std::move(raw), std::make_shared<MeteredStream>(rank_));
+MeteredStream::Fork MeteredStream::keep(const std::string& name, std::unique_ptr<Stream> raw) {
+  Fork fork{name, std::move(raw), std::make_shared<MeteredStream>(rank_)};
+  if (keeps_forks_) forks_.push_back(fork);
+  return fork;
+}
+
+const MeteredStream::Fork* MeteredStream::kept(const std::string& name) {
+  if (next_fork_ < forks_.size() && forks_[next_fork_].name == name) return &forks_[next_fork_];
+  if (next_fork_ < forks_.size()) forks_.resize(next_fork_);  // another algorithm forks others
+  return nullptr;
 }
 
 std::shared_ptr<Work> MeteredStream::submit(const Context& after, Task task) {

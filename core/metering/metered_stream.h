@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/control.h"
 #include "core/device/timed_device.h"
@@ -43,6 +44,10 @@ class alignas(64) MeteredStream final : public Stream,
   /// Makes `task` run on the instrumented Context.
   Task metered(Task task);
   Stream* raw() const { return raw_; }
+  /// See Meter.
+  void keep_forks() { keeps_forks_ = true; }
+  void restart_forks() { next_fork_ = 0; }
+  void close_forks() { forks_.clear(); }
 
   std::string_view name() const override { return raw_->name(); }
   double now() const override { return raw_->now(); }
@@ -62,7 +67,15 @@ class alignas(64) MeteredStream final : public Stream,
  private:
   template <class F>
   void report(Event::Kind kind, F operation, Tally<double>* tally = nullptr);
-  std::unique_ptr<Stream> forked(std::unique_ptr<Stream> raw) const;
+  /// A forked stream, and what its tasks see of it.
+  struct Fork {
+    std::string name;
+    std::shared_ptr<Stream> raw;
+    std::shared_ptr<MeteredStream> tasks;
+  };
+  Fork keep(const std::string& name, std::unique_ptr<Stream> raw);
+  /// The stream that the next fork returns again; null if it is a new one.
+  const Fork* kept(const std::string& name);
 
   std::shared_ptr<MeteredRank> rank_;
   StreamTally& tally_;
@@ -73,12 +86,16 @@ class alignas(64) MeteredStream final : public Stream,
   std::optional<MeteredCommunicator> comm_;
   std::optional<MeteredControl> control_;
   std::optional<TimedDevice> device_;
+  bool keeps_forks_ = false;
+  std::vector<Fork> forks_;  // that are kept, in the order of forking
+  std::size_t next_fork_ = 0;
 };
 
-/// Wraps a forked stream for its owner, which submits tasks to it. Owns the runtime's stream.
+/// Wraps a forked stream for its owner, which submits tasks to it. Owns the runtime's stream,
+/// unless the main stream keeps it.
 class ForkedStream final : public Stream {
  public:
-  ForkedStream(std::unique_ptr<Stream> raw, std::shared_ptr<MeteredStream> tasks)
+  ForkedStream(std::shared_ptr<Stream> raw, std::shared_ptr<MeteredStream> tasks)
       : tasks_(std::move(tasks)), raw_(std::move(raw)) {}
 
   std::string_view name() const override { return raw_->name(); }
@@ -96,7 +113,7 @@ class ForkedStream final : public Stream {
 
  private:
   std::shared_ptr<MeteredStream> tasks_;
-  std::unique_ptr<Stream> raw_;
+  std::shared_ptr<Stream> raw_;
 };
 
 }  // namespace trigram

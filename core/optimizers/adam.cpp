@@ -71,9 +71,17 @@ class Adam final : public Optimizer {
   }
   void freeze_corrections() override { variance_correction_frozen_ = true; }
   void rebucket(Context ctx, Workload& workload) override {
-    states_.rebucket(*ctx.device, workload, [](State& state) {
-      return std::vector{&state.mean, &state.variance};
-    });
+    states_.rebucket(*ctx.device, workload, vectors_of);
+  }
+  void visit_state(StateVisitor& visitor) override {
+    states_.visit(visitor, vectors_of);
+    for (State& state : states_.all()) {
+      visitor.value(fmt::format("beta1 power {}", &state - states_.all().data()),
+                    state.beta1_power);
+      visitor.value(fmt::format("beta2 power {}", &state - states_.all().data()),
+                    state.beta2_power);
+    }
+    visitor.value("variance correction frozen", variance_correction_frozen_);
   }
 
  private:
@@ -82,6 +90,7 @@ class Adam final : public Optimizer {
     double beta1_power = 1, beta2_power = 1;  // beta^steps
     long steps = 0;
   };
+  static std::vector<Tensor*> vectors_of(State& state) { return {&state.mean, &state.variance}; }
   /// Counts a step of a bucket and returns its parameters. `updates_variance` is false in
   /// `advance`.
   AdamStep next_step(State& state, float lr, bool updates_variance) const {

@@ -123,6 +123,13 @@ class Muon final : public Optimizer {
       next = end;
     }
   }
+  void visit_state(StateVisitor& visitor) override {
+    states_.visit(visitor, [](State& state) {
+      std::vector<Tensor*> vectors = {&state.mean};
+      for (Tensor& variance : state.variances) vectors.push_back(&variance);
+      return vectors;
+    });
+  }
 
  private:
   struct State {

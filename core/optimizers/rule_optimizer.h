@@ -44,12 +44,9 @@ class RuleOptimizer final : public Optimizer {
   }
   float learning_rate(const Bucket& bucket) const override { return lr_.at(states_[bucket].steps); }
   void rebucket(Context ctx, Workload& workload) override {
-    states_.rebucket(*ctx.device, workload, [](State& state) {
-      std::vector<Tensor*> vectors;
-      for (Tensor& tensor : state.tensors) vectors.push_back(&tensor);
-      return vectors;
-    });
+    states_.rebucket(*ctx.device, workload, vectors_of);
   }
+  void visit_state(StateVisitor& visitor) override { states_.visit(visitor, vectors_of); }
 
  private:
   using Rule = decltype(std::declval<Options>().rule(0.0f, 1L));
@@ -57,6 +54,11 @@ class RuleOptimizer final : public Optimizer {
     std::vector<Tensor> tensors;
     long steps = 0;
   };
+  static std::vector<Tensor*> vectors_of(State& state) {
+    std::vector<Tensor*> vectors;
+    for (Tensor& tensor : state.tensors) vectors.push_back(&tensor);
+    return vectors;
+  }
 
   Options options_;
   LearningRate lr_;

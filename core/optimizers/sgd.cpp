@@ -59,9 +59,10 @@ class Sgd final : public Optimizer {
     ctx.device->axpby(-lr, state.momentum, 1, bucket.weight);
   }
   void rebucket(Context ctx, Workload& workload) override {
-    states_.rebucket(*ctx.device, workload, [this](State& state) {
-      return options_.momentum == 0 ? std::vector<Tensor*>{} : std::vector{&state.momentum};
-    });
+    states_.rebucket(*ctx.device, workload, [this](State& state) { return vectors_of(state); });
+  }
+  void visit_state(StateVisitor& visitor) override {
+    states_.visit(visitor, [this](State& state) { return vectors_of(state); });
   }
 
  private:
@@ -69,6 +70,9 @@ class Sgd final : public Optimizer {
     Tensor momentum;  // of length 0 if there is no momentum
     long steps = 0;
   };
+  std::vector<Tensor*> vectors_of(State& state) const {
+    return options_.momentum == 0 ? std::vector<Tensor*>{} : std::vector{&state.momentum};
+  }
 
   SgdOptions options_;
   LearningRate lr_;

@@ -23,6 +23,7 @@ class WrappedOptimizer : public Optimizer {
   }
   void freeze_corrections() override { optimizer_->freeze_corrections(); }
   void rebucket(Context ctx, Workload& workload) override { optimizer_->rebucket(ctx, workload); }
+  void visit_state(StateVisitor& visitor) override { optimizer_->visit_state(visitor); }
 
  protected:
   explicit WrappedOptimizer(std::unique_ptr<Optimizer> optimizer)

@@ -61,6 +61,7 @@ class ImageClassifier final : public Model {
                 const std::function<void()>& on_tensor) override {
     network_.backward(device.nn(), weights, gradients, on_tensor);
   }
+  void skip(long count) override { sampler_.skip(count); }
   double loss() const override {
     const auto loss = device_.download(network_.loss());
     return loss.empty() ? std::numeric_limits<double>::quiet_NaN() : loss[0];

@@ -32,6 +32,7 @@ class ModelWorkload final : public FlatWorkload {
     TRIGRAM_CHECK(ready == buckets().size(), "{} of {} buckets were completed", ready,
                   buckets().size());
   }
+  void skip(long count) override { model_->skip(count); }
   double loss() override { return model_->loss(); }
   bool has_values() const override { return values_; }
   Quality evaluate(std::span<const float> weights, std::size_t max_samples) override {

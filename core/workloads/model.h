@@ -34,6 +34,8 @@ class Model {
   /// not be read again, so that they may be updated at once.
   virtual void backward(Device& device, const Tensor& weights, const Tensor& gradients,
                         const std::function<void()>& on_tensor) = 0;
+  /// See Workload::skip.
+  virtual void skip(long count) = 0;
   /// Mean loss of the last mini-batch; NaN if there are no values.
   virtual double loss() const = 0;
 

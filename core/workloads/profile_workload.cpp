@@ -54,6 +54,10 @@ class ProfileWorkload final : public FlatWorkload {
       on_ready(buckets()[i]);
     }
   }
+  void skip(long count) override {
+    if (has_values()) real_.model->skip(count);
+    for (long i = 0; real_.loads && i < count; ++i) real_.loads();
+  }
   double loss() override { return has_values() ? real_.model->loss() : FlatWorkload::loss(); }
   bool has_values() const override { return real_.model != nullptr; }
   Quality evaluate(std::span<const float> weights, std::size_t max_samples) override {

@@ -27,6 +27,7 @@ class Quadratic final : public Model {
   std::vector<std::size_t> tensor_lengths() const override;
   void initialise(std::span<float> weights) const override;
   void forward(Device& device, const Tensor& weights) override;
+  void skip(long count) override { step_ += count; }
   void backward(Device& device, const Tensor& weights, const Tensor& gradients,
                 const std::function<void()>& on_tensor) override;
   double loss() const override;

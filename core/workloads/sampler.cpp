@@ -101,7 +101,7 @@ Sampler::Sampler(std::vector<std::uint32_t> shard, std::size_t batch, int rank, 
 
 std::span<const std::uint32_t> Sampler::next() {
   const std::size_t within = static_cast<std::size_t>(step_) % steps_per_epoch_;
-  if (within == 0) draw_epoch();
+  if (within == 0 || epoch_.empty()) draw_epoch();
   ++step_;
   return std::span(epoch_).subspan(within * batch_, batch_);
 }

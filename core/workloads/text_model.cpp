@@ -57,6 +57,9 @@ class LanguageModel final : public Model {
                 const std::function<void()>& on_tensor) override {
     network_->backward(device.nn(), weights, gradients, on_tensor);
   }
+  void skip(long count) override {
+    for (; count > 0; --count) loader_.next();
+  }
   /// In bits per byte.
   double loss() const override {
     const auto loss = device_.download(network_->loss());

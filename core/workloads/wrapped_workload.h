@@ -22,6 +22,7 @@ class WrappedWorkload : public Workload {
   Tensor weights() override { return workload_->weights(); }
   Tensor gradients() override { return workload_->gradients(); }
   Tensor buffers() override { return workload_->buffers(); }
+  void skip(long count) override { workload_->skip(count); }
   double loss() override { return workload_->loss(); }
   bool has_values() const override { return workload_->has_values(); }
   bool learns() const override { return workload_->learns(); }

@@ -44,7 +44,9 @@ int run(const RunOptions& options, bool quiet) {
     if (!options.only.empty()) keep_only(plan, options.only);
     if (!options.shard.empty()) keep_shard(plan, parse_shard(options.shard));
     if (in_job) check_for_job(plan);
-    if (!options.dry_run) check_writable(options.runner.output / plan.name);
+    if (options.dry_run) return plan;
+    check_writable(options.runner.output / plan.name);
+    SweepRunner(plan, options.runner, true).check_checkpoints();
     return plan;
   };
   const auto [plan, job] = plan_here_or_in_job(
@@ -94,6 +96,11 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
   command->add_flag("--no-table", options->no_table, "Do not print a table of the results");
   command->add_flag("-f,--force", options->runner.force,
                     "Repeat finished runs, too, such as runs of another version");
+  command->add_flag("--resume", options->runner.resume,
+                    "Continue unfinished runs from their latest checkpoints");
+  command->add_option("--resume-from", options->runner.resume_from,
+                      "Begin with the latest checkpoint in this folder, ID.checkpoints, of another "
+                      "run, which may have another number of workers");
   command->add_option("--shard", options->shard,
                       "I/N: make only the I-th of N parts of the sweep's runs; I starts at 1");
   command->add_option("--only", options->only, "Make only the runs of the sweep with these ids")

@@ -149,6 +149,9 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
       .field("autotune", &E::autotune, autotune_options(),
              "Try sizes of buckets during the run, and keep the one with the shortest steps; true: "
              "with the defaults.")
+      .field("checkpoint", &E::checkpoint, checkpoint_options(),
+             "Write the state of the run from time to time, so that `trigram run --resume` can "
+             "continue it. Not written by default.")
       .field("seed", &E::seed, integer(0),
              "Key of all random numbers. A list of seeds gives means and spreads.")
       .field("eval_every", &E::eval_every, integer(0),

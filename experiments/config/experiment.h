@@ -8,6 +8,7 @@
 #include "algorithms/registry.h"
 #include "core/config/fields.h"
 #include "experiments/config/autotune_options.h"
+#include "experiments/config/checkpoint_options.h"
 #include "experiments/config/target_level.h"
 #include "experiments/worlds.h"
 #include "netmodels/cluster.h"
@@ -34,8 +35,9 @@ struct Experiment {
   std::int64_t steps = 0;
   std::int64_t micro_batches = 1;   // mini-batches that a worker adds up before each exchange
   std::optional<double> clip_norm;  // the greatest norm of the gradient; empty: not clipped
-  std::optional<AutotuneOptions> autotune;  // empty: all steps have the same buckets
-  bool gradient_noise = false;              // measure the gradient noise scale
+  std::optional<AutotuneOptions> autotune;      // empty: all steps have the same buckets
+  std::optional<CheckpointOptions> checkpoint;  // empty: the run cannot be continued
+  bool gradient_noise = false;                  // measure the gradient noise scale
   std::int64_t seed = 1;
   std::int64_t eval_every = 0;  // steps between evaluations; 0: only after the last step
   std::optional<double> target_accuracy, target_loss;  // at most one: see `target`

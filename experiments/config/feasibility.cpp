@@ -178,6 +178,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool i
   mistakes.passes([&] { check_gradient_noise(e, workload); });
   mistakes.raise();
   check_autotune(e);
+  check_checkpoint(e);
 }
 
 }  // namespace trigram

@@ -73,6 +73,25 @@ double Collector::finish(int rank, long step, const RankStep& done, Workload& wo
   return finish(rank, step, done, weights, workload, stream);
 }
 
+void Collector::replay(const StepRecord& record) {
+  std::vector<RankStep> ranks(record.end_s.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    ranks[rank].end_s = record.end_s[rank];
+    ranks[rank].batches = record.batches[rank];
+    if (options_.waits) continue;
+    std::vector<EndedStep>& ended = ended_[rank];
+    const double before = ended.empty() ? 0 : ended.back().batches;
+    ended.push_back({record.end_s[rank], before + static_cast<double>(record.batches[rank])});
+  }
+  previous_time_s_ = record.time_s;
+  Counters all;
+  for (const Counters& rank : record.arrived) all = all + rank;
+  previous_arrived_ = all;
+  completed_step_ = record.step;
+  sink_(record);
+  if (options_.stopping) options_.stopping->add(record, ranks, {}, record.step);
+}
+
 void Collector::complete(long step, PendingStep& pending, Workload& workload,
                          const Stream& stream) {
   TRIGRAM_CHECK(step == completed_step_ + 1, "step {} ended before step {}", step,

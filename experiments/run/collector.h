@@ -67,6 +67,13 @@ class Collector {
   double finish(int rank, long step, const RankStep& done, Workload& workload,
                 const Stream& stream);
 
+  /// Takes a record of the run that this one continues, which has been made before. In the order of
+  /// steps, and before any rank ends a step.
+  void replay(const StepRecord& record);
+
+  /// Makes `step` the first step. Called before any rank ends a step.
+  void begin_at(long step) { completed_step_ = step - 1; }
+
   /// True if no rank may pass the end of `step` before all ranks have ended it. Ranks should
   /// synchronize through the world before they call `finish`, because the watchdog does not see
   /// waits inside it.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -12,25 +13,13 @@
 #include "core/workloads/micro_batches.h"
 #include "core/workloads/slowed_workload.h"
 #include "experiments/run/autotuned_training.h"
+#include "experiments/run/checkpoints.h"
 #include "experiments/run/gradient_noise.h"
 #include "experiments/run/rank_report.h"
 #include "experiments/run/stopping_rule.h"
 
 namespace trigram {
 namespace {
-
-/// A barrier over all ranks. Ranks wait on the control plane, so that the watchdog sees which rank
-/// waits for a missing rank.
-void barrier(const Context& ctx) {
-  constexpr int kTag = -1;  // algorithms use tags from 0
-  if (ctx.world_rank > 0) {
-    ctx.control->post(0, kTag, 0);
-    ctx.control->receive(kTag);
-    return;
-  }
-  for (int others = ctx.world_size - 1; others > 0; --others) ctx.control->receive(kTag);
-  for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kTag, 0);
-}
 
 /// Sends to rank 0 the steps that each rank has ended since the last call; rank 0 passes them to
 /// its collector. Collective. Returns the reports of all ranks, by rank, on rank 0; other ranks get
@@ -70,6 +59,10 @@ Counters traffic(Counters all) {
   return all;
 }
 
+Steps::Staleness added(const Steps::Staleness& a, const Steps::Staleness& b) {
+  return {a.updates + b.updates, a.sum + b.sum, std::max(a.max, b.max)};
+}
+
 /// Measures and reports the steps of one rank.
 class StepRecorder {
  public:
@@ -89,6 +82,22 @@ class StepRecorder {
   }
   Steps& steps() { return steps_; }
   double began_s() const { return origin_s_; }
+  /// Shows everything that the steps after `steps` steps depend on.
+  void visit_state(StateVisitor& visitor) {
+    visitor.value("began", began_);
+    visitor.value("origin_s", origin_s_);
+    visitor.value("excluded_s", excluded_s_);
+    visitor.value("before", before_);
+    stale_ = added(stale_, steps_.take_staleness());
+    visitor.value("stale", stale_);
+  }
+  /// Continues a run after `step` steps, whose state has been restored; this took `later_s` seconds
+  /// of the clock, which do not count as training time; infinite if all times begin anew.
+  void continue_at(long step, double later_s) {
+    steps_.begin_at(step);
+    report_.first = step;
+    if (std::isfinite(later_s)) origin_s_ += later_s;
+  }
   /// The steps of this rank that have not been sent to rank 0 yet, if ranks are processes.
   RankReport& report() { return report_; }
 
@@ -98,9 +107,9 @@ class StepRecorder {
     // count in this step, but the time between two steps, such as that of an evaluation, counts in
     // none.
     const Counters now = meter_->counters();
-    before_ = step == 0 ? now : now - traffic(now - before_);
+    before_ = began_ ? now - traffic(now - before_) : now;
     begin_s_ = raw_.stream->now();
-    if (step == 0) origin_s_ = begin_s_;
+    if (!std::exchange(began_, true)) origin_s_ = begin_s_;
     if (!shared_.machine || !trains_) return;
     const double delay_s = shared_.machine->delay(raw_.world_rank, step);
     if (delay_s > 0) raw_.stream->sleep_for(delay_s);
@@ -114,7 +123,7 @@ class StepRecorder {
     RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                   .spent = ended - began,
                   .loss = trains_ && batches > 0 ? workload_->loss() : 0,
-                  .staleness = steps_.take_staleness(),
+                  .staleness = added(std::exchange(stale_, {}), steps_.take_staleness()),
                   .batches = batches,
                   .squares = noise_ ? noise_->take() : GradientSquares{},
                   .trains = trains_};
@@ -165,10 +174,34 @@ class StepRecorder {
   Workload* workload_ = nullptr;
   NoiseMeter* noise_ = nullptr;
   Counters before_;
+  bool began_ = false;      // true from the first step on
+  Steps::Staleness stale_;  // recorded between the last step and a checkpoint
   double begin_s_ = 0, origin_s_ = 0;
   double excluded_s_ = 0;  // seconds spent on evaluations so far
   double logged_s_ = 0;    // end of the last step that was logged
   RankReport report_;
+};
+
+/// Trains in parts, each of which ends with a checkpoint, except the last one.
+void train_with_checkpoints(RankCheckpoints& checkpoints, const Context& ctx, Run& run,
+                            const std::function<std::unique_ptr<Algorithm>()>& make, Meter& meter,
+                            bool keeps_streams) {
+  if (keeps_streams) meter.keep_forks();
+  for (;;) {
+    meter.restart_forks();
+    Steps steps = Steps::part(run.steps, checkpoints.next_after(run.steps.current()));
+    Run part{run.workload, run.optimizer, steps, run.execution, run.seed, run.state};
+    make()->train(ctx, part);
+    ctx.stream->synchronize();
+    if (run.steps.count() <= run.steps.current()) return;
+    checkpoints.save(run.steps.current());
+  }
+}
+
+/// Closes the streams that a meter keeps before the objects that their tasks use are destroyed.
+struct ForksClosed {
+  Meter& meter;
+  ~ForksClosed() { meter.close_forks(); }
 };
 
 /// Sends to rank 0 the remaining steps, the results and the timelines of all ranks. Collective.
@@ -208,6 +241,8 @@ void train(const Context& raw, SharedState& shared) {
   NoiseMeter noise(*raw.device);
   auto workload =
       shared.workload.make(workers.worker_context(ctx), static_cast<std::uint64_t>(e.seed));
+  CountedWorkload* counted = nullptr;
+  if (shared.checkpoints) workload = counted_workload(std::move(workload), counted);
   if (e.micro_batches > 1)
     workload = with_micro_batches(std::move(workload), ctx, watch.steps(), e.micro_batches);
   if (!shared.simulated && shared.machine && shared.workload.has_values())
@@ -222,7 +257,21 @@ void train(const Context& raw, SharedState& shared) {
   const auto make_algorithm = [&e] { return e.algorithm_entry().make(e.algorithm); };
   watch.start(raw, *meter, *workload, e.gradient_noise ? &noise : nullptr);
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
-  if (e.autotune) {
+  const ForksClosed closed{*meter};
+  if (shared.checkpoints) {
+    RankCheckpoints checkpoints(
+        {raw, *meter, *counted, *workload, *optimizer, run.state}, *shared.checkpoints,
+        {.visit = [&watch](StateVisitor& visitor) { watch.visit_state(visitor); },
+         .report =
+             [&] {
+               if (shared.processes) send_steps_to_rank_0(raw, shared, watch.report(), *workload);
+             },
+         .timeline = shared.timeline,
+         .arrived = shared.arrived});
+    if (const auto later_s = checkpoints.restore())
+      watch.continue_at(*shared.checkpoints->resumed_step, *later_s);
+    train_with_checkpoints(checkpoints, ctx, run, make_algorithm, *meter, e.synchronous());
+  } else if (e.autotune) {
     BucketTuner* tuner = raw.world_rank == 0 ? &make_tuner(shared, execution, *workload) : nullptr;
     train_autotuned(ctx, run, make_algorithm, *e.autotune, tuner);
   } else {

@@ -16,6 +16,8 @@
 
 namespace trigram {
 
+class Checkpoints;
+
 /// The results of a rank at the end of the run.
 struct RankResult {
   Counters total;            // over the whole run
@@ -41,6 +43,7 @@ struct SharedState {
   std::vector<RankResult> results;        // one per rank; each rank writes its own
   ArrivedTraffic* arrived;                // MeterOptions::arrived; null in real time
   std::optional<BucketTuner> tuner = {};  // of rank 0, if buckets are tuned
+  Checkpoints* checkpoints = nullptr;     // null: none are written
 };
 
 /// The main function of each rank. Creates the rank's workload, optimizer and algorithm on an

@@ -1,62 +1,11 @@
 #include "experiments/run/rank_report.h"
 
-#include <cstring>
-#include <type_traits>
+#include "experiments/run/byte_text.h"
 
 namespace trigram {
-namespace {
-
-class Writer {
- public:
-  template <class T>
-  void put(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  /// Writes a list: a string or a vector.
-  template <class List>
-  void put_list(const List& list) {
-    static_assert(std::is_trivially_copyable_v<typename List::value_type>);
-    put(list.size());
-    bytes_.append(reinterpret_cast<const char*>(list.data()),
-                  list.size() * sizeof(typename List::value_type));
-  }
-  std::string take() { return std::move(bytes_); }
-
- private:
-  std::string bytes_;
-};
-
-class Reader {
- public:
-  explicit Reader(const std::string& bytes) : bytes_(bytes) {}
-  template <class T>
-  T get() {
-    T value;
-    copy(&value, sizeof value);
-    return value;
-  }
-  template <class List>
-  List get_list() {
-    List list;
-    list.resize(get<std::size_t>());
-    copy(list.data(), list.size() * sizeof(typename List::value_type));
-    return list;
-  }
-
- private:
-  void copy(void* to, std::size_t length) {
-    std::memcpy(to, bytes_.data() + at_, length);
-    at_ += length;
-  }
-  const std::string& bytes_;
-  std::size_t at_ = 0;
-};
-
-}  // namespace
 
 std::string to_bytes(const RankReport& report) {
-  Writer to;
+  ByteWriter to;
   to.put(report.first);
   to.put_list(report.steps);
   to.put(report.weights.size());
@@ -74,7 +23,7 @@ std::string to_bytes(const RankReport& report) {
 }
 
 RankReport report_from_bytes(const std::string& bytes) {
-  Reader from(bytes);
+  ByteReader from(bytes);
   RankReport report;
   report.first = from.get<long>();
   report.steps = from.get_list<std::vector<RankStep>>();
@@ -89,6 +38,17 @@ RankReport report_from_bytes(const std::string& bytes) {
   report.result.trains = from.get<bool>();
   report.timeline = from.get_list<std::string>();
   return report;
+}
+
+void barrier(const Context& ctx) {
+  constexpr int kTag = -1;  // algorithms use tags from 0
+  if (ctx.world_rank > 0) {
+    ctx.control->post(0, kTag, 0);
+    ctx.control->receive(kTag);
+    return;
+  }
+  for (int others = ctx.world_size - 1; others > 0; --others) ctx.control->receive(kTag);
+  for (int rank = 1; rank < ctx.world_size; ++rank) ctx.control->post(rank, kTag, 0);
 }
 
 std::vector<std::string> gather(const Context& ctx, const std::string& own) {

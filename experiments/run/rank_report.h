@@ -19,6 +19,10 @@ struct RankReport {
 std::string to_bytes(const RankReport& report);
 RankReport report_from_bytes(const std::string& bytes);
 
+/// A barrier over all ranks. Ranks wait on the control plane, so that the watchdog sees which rank
+/// waits for a missing rank.
+void barrier(const Context& ctx);
+
 /// Collective. Returns the texts `own` of all ranks, by rank, on rank 0, and an empty list on other
 /// ranks.
 std::vector<std::string> gather(const Context& ctx, const std::string& own);

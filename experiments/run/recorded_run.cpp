@@ -49,7 +49,7 @@ class ResultFile {
 };
 
 Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folder,
-                       std::atomic<long>& progress) {
+                       std::atomic<long>& progress, const CheckpointPlace& place) {
   ResultFile metrics(folder / "metrics.jsonl");
   const RunOutput output{[&](const StepRecord& record) {
                            metrics.write_line(to_json(record));
@@ -60,7 +60,7 @@ Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folde
                            file.write_line(timeline);
                            file.close();
                          }};
-  Json summary = make_run(run.experiment, *run.workload, output);
+  Json summary = make_run(run.experiment, *run.workload, output, place);
   metrics.close();
   return {.summary = std::move(summary)};
 }
@@ -86,13 +86,13 @@ std::string signal_error(const std::filesystem::path& folder, int signal) {
 }  // namespace
 
 int record_run(const PlannedRun& run, const std::filesystem::path& folder,
-               std::atomic<long>& progress) {
+               std::atomic<long>& progress, const CheckpointPlace& place) {
   spdlog::info("run {}: {} in the world {}, {} ranks, {} steps", run.id,
                run.experiment.algorithm_entry().name, run.experiment.world().name,
                run.experiment.cluster.ranks(), run.experiment.steps);
   Outcome outcome;
   try {
-    outcome = make_and_write(run, folder, progress);
+    outcome = make_and_write(run, folder, progress, place);
   } catch (const HangError& error) {
     outcome = {.error = error.what(), .hang = true};
   } catch (const ConfigError& error) {

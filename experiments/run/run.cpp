@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "experiments/config/real_time_match.h"
+#include "experiments/run/checkpoints.h"
 #include "experiments/run/drawn_steps.h"
 #include "experiments/run/job_links.h"
 #include "experiments/run/lock_step.h"
@@ -63,7 +64,7 @@ Json measure_links(const Experiment& e, Runtime& runtime) {
 /// stopped learning. Null if workers wait for each other.
 Json worker_done(const Experiment& e, const Json& summary, const TargetQuality* target) {
   if (e.synchronous()) return nullptr;
-  const bool ended_early = summary.at("steps") < e.steps;
+  const bool ended_early = target && summary.at("steps") < e.steps;
   return ended_early ? target->worker_done() : !summary.at("paces").is_null();
 }
 
@@ -146,17 +147,22 @@ class RunObserver {
 
 }  // namespace
 
-Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOutput& output) {
+Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOutput& output,
+              const CheckpointPlace& place) {
   const Layout layout = e.cluster.layout();
   const bool simulated = e.world().simulated;
   const auto runtime = e.world().make(e.runtime, e.cluster, workload);
-  RunObserver observer(e, workload, [&e, &runtime] {
+  bool launched = false;  // else the links of the world do not exist yet
+  RunObserver observer(e, workload, [&] {
     const auto& link_credits = e.world().link_credits;
-    return link_credits ? link_credits(*runtime) : std::vector<double>();
+    return link_credits && launched ? link_credits(*runtime) : std::vector<double>();
   });
   const Workers workers = e.algorithm_entry().workers(e.algorithm, layout);
   std::optional<ArrivedTraffic> arrived;
   if (simulated) arrived.emplace(static_cast<std::size_t>(layout.ranks()));
+  const bool has_results = !e.world().processes || mpi_process().rank == 0;
+  std::optional<Checkpoints> checkpoints;
+  if (e.checkpoint) checkpoints.emplace(e, place, has_results);
   Collector collector({.ranks = layout.ranks(),
                        .trainers = workers.count(),
                        .arrived = arrived ? &*arrived : nullptr,
@@ -169,6 +175,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                       [&](const StepRecord& record) {
                         observer.add(record);
                         output.step(record);
+                        if (checkpoints) checkpoints->records.push_back(record);
                       });
   Timeline timeline(shown_step(e), std::min(static_cast<int>(e.timeline.ranks), layout.ranks()));
   const auto machine = make_machine_model(e.cluster);
@@ -183,18 +190,28 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                      timeline,
                      observer.stopping(),
                      std::move(results),
-                     arrived ? &*arrived : nullptr};
+                     arrived ? &*arrived : nullptr,
+                     {},
+                     checkpoints ? &*checkpoints : nullptr};
+  if (checkpoints)
+    for (const StepRecord& record : checkpoints->take_earlier_records()) collector.replay(record);
+  if (checkpoints && !checkpoints->same_size()) collector.begin_at(*checkpoints->resumed_step);
 
   const Json links = measure_links(e, *runtime);
   const auto started = Clock::now();
+  launched = true;
   runtime->launch(layout, [&shared](const Context& raw) { rank_main(raw, shared); });
   const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
 
-  if (e.world().processes && mpi_process().rank != 0) return nullptr;  // rank 0 has all results
+  if (!has_results) return nullptr;
   output.timeline(timeline.to_json());
   Json json = observer.to_json(shared.results, wall_s);
   json["world"] = runtime->notes();
   if (!links.is_null()) json["links"] = links;
+  if (checkpoints) {
+    json["checkpoint"] = checkpoints->to_json();
+    for (const std::string& note : checkpoints->notes) json["warnings"].push_back(note);
+  }
   if (shared.tuner) json["autotune"] = shared.tuner->to_json();
   return json;
 }

@@ -5,6 +5,7 @@
 
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
+#include "experiments/run/checkpoints.h"
 #include "experiments/run/step_record.h"
 
 namespace trigram {
@@ -21,7 +22,9 @@ struct RunOutput {
 /// runtime. In the simulated world a process can make only one run, because SimGrid allows one
 /// engine per process. If ranks are processes, the call is collective, any number of runs is
 /// possible, and only rank 0 writes output and gets a summary (other ranks get null).
+/// `place` is used only if the experiment has checkpoints. A run that does not resume removes the
+/// checkpoints that are there.
 Json make_run(const Experiment& experiment, const WorkloadFactory& workload,
-              const RunOutput& output);
+              const RunOutput& output, const CheckpointPlace& place = {});
 
 }  // namespace trigram

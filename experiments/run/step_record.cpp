@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/run/byte_text.h"
+
 namespace trigram {
 namespace {
 
@@ -61,6 +63,43 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
   record.mean.communication_s = trained.communication_s / count;
   record.mean.exposed_s = trained.exposed_s / count;
   return record;
+}
+
+std::string to_bytes(const StepRecord& r) {
+  ByteWriter to;
+  to.put(r.step);
+  to.put_list(r.end_s);
+  to.put_list(r.batches);
+  to.put(r.time_s);
+  to.put(r.step_s);
+  to.put(r.mean);
+  to.put(r.sum);
+  to.put_list(r.arrived);
+  to.put_list(r.completed);
+  to.put(r.loss);
+  to.put(r.staleness);
+  to.put(r.squares);
+  to.put(r.evaluation);
+  return to.take();
+}
+
+StepRecord record_from_bytes(const std::string& bytes) {
+  ByteReader from(bytes);
+  StepRecord r;
+  r.step = from.get<long>();
+  r.end_s = from.get_list<std::vector<double>>();
+  r.batches = from.get_list<std::vector<long>>();
+  r.time_s = from.get<double>();
+  r.step_s = from.get<double>();
+  r.mean = from.get<Counters>();
+  r.sum = from.get<Counters>();
+  r.arrived = from.get_list<std::vector<Counters>>();
+  r.completed = from.get_list<std::vector<StepCounts>>();
+  r.loss = from.get<double>();
+  r.staleness = from.get<Steps::Staleness>();
+  r.squares = from.get<GradientSquares>();
+  r.evaluation = from.get<std::optional<Evaluation>>();
+  return r;
 }
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(); }

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/algorithm.h"
@@ -51,6 +52,10 @@ struct StepRecord {
 /// Combines the measurements of all ranks. Sums are in rank order, so that the result does not
 /// depend on the order in which ranks ended the step.
 StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_time_s);
+
+/// The record as bytes, for a checkpoint, and back.
+std::string to_bytes(const StepRecord& record);
+StepRecord record_from_bytes(const std::string& bytes);
 
 /// One line of metrics.jsonl.
 Json to_json(const StepRecord& record);

@@ -9,10 +9,12 @@
 #include "core/config/config_error.h"
 #include "core/logging/rank_log.h"
 #include "core/printable.h"
+#include "experiments/checkpoint/checkpoint_folder.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
 #include "experiments/process/analysis.h"
 #include "experiments/results/run_folder.h"
+#include "experiments/run/checkpoints.h"
 #include "experiments/run/link_check.h"
 #include "experiments/run/recorded_run.h"
 #include "experiments/run/run.h"
@@ -106,6 +108,43 @@ bool SweepRunner::wanted(const PlannedRun& run) {
   return existing.state != StoredRun::done && existing.state != StoredRun::stale;
 }
 
+CheckpointPlace SweepRunner::checkpoints_of(const PlannedRun& run) const {
+  return {folder_ / (run.id + ".checkpoints"), options_.resume, options_.resume_from};
+}
+
+void SweepRunner::check_checkpoints() const {
+  bool any = false;
+  for (const PlannedRun& run : plan_.runs) {
+    if (!run.experiment.checkpoint) continue;
+    any = true;
+    if (state(run) == StoredRun::done || options_.force) continue;
+    const CheckpointFolder checkpoints(checkpoints_of(run).folder);
+    const std::vector<long> steps = checkpoints.steps();
+    if (steps.empty()) continue;
+    if (!options_.resume)
+      throw ConfigError("--resume",
+                        fmt::format("run {} has a checkpoint of step {}; expected this option to "
+                                    "continue from it, or --force to begin again",
+                                    run.id, steps.front()));
+    check_same_run(run.experiment, checkpoints);
+  }
+  const std::string option = options_.resume ? "--resume" : "--resume-from";
+  if ((options_.resume || !options_.resume_from.empty()) && !any)
+    throw ConfigError(option,
+                      "no run has checkpoints; expected \"checkpoint\": {\"every\": "
+                      "...} in the experiment");
+  if (options_.resume && options_.force)
+    throw ConfigError("--resume", "expected either this option or --force, which begins again");
+  if (options_.resume_from.empty()) return;
+  if (options_.resume)
+    throw ConfigError("--resume-from",
+                      "expected either this option or --resume, which continues a run itself");
+  if (plan_.runs.size() != 1)
+    throw ConfigError("--resume-from",
+                      fmt::format("expected an experiment of one run, not {}", plan_.runs.size()));
+  check_same_training(plan_.runs.front().experiment, options_.resume_from);
+}
+
 ChildTask SweepRunner::task(const PlannedRun& run, std::size_t index) {
   return {.exclusive = !run.experiment.world().simulated,
           .start =
@@ -116,7 +155,8 @@ ChildTask SweepRunner::task(const PlannedRun& run, std::size_t index) {
                   active->links = measured_links(run);
                 return ChildTask::Started{[this, &run, index, active] {
                                             return record_run(run, active->folder.path(),
-                                                              progress_->counter(index));
+                                                              progress_->counter(index),
+                                                              checkpoints_of(run));
                                           },
                                           active->folder.path() / "log.txt"};
               },
@@ -238,7 +278,7 @@ void SweepRunner::record_in_job(const PlannedRun& run, std::size_t index) {
 /// reports the error.
 void SweepRunner::join_run(const PlannedRun& run) {
   try {
-    make_run(run.experiment, *run.workload, {});
+    make_run(run.experiment, *run.workload, {}, checkpoints_of(run));
   } catch (const ConfigError& error) {
     rank_log::print("run {} is refused: {}", run.id, error.what());
     ++failed_;

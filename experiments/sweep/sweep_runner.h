@@ -9,6 +9,7 @@
 #include "experiments/results/cores.h"
 #include "experiments/results/manifest.h"
 #include "experiments/results/stored_run.h"
+#include "experiments/run/run.h"
 #include "experiments/sweep/progress.h"
 
 namespace trigram {
@@ -22,8 +23,10 @@ class SweepRunner {
  public:
   struct Options {
     std::filesystem::path output = "results";
-    int max_parallel = 0;  // simulations at a time (--jobs); 0: one per core
-    bool force = false;    // repeat finished and stale runs
+    int max_parallel = 0;                    // simulations at a time (--jobs); 0: one per core
+    bool force = false;                      // repeat finished and stale runs
+    bool resume = false;                     // continue unfinished runs from their checkpoints
+    std::filesystem::path resume_from = {};  // continue another run from its checkpoints in here
   };
   SweepRunner(const Plan& plan, Options options, bool quiet);
 
@@ -43,12 +46,17 @@ class SweepRunner {
   StoredRun stored(const PlannedRun& run) const;
   StoredRun::State state(const PlannedRun& run) const { return stored(run).state; }
 
+  /// Throws ConfigError at "--resume" or "--resume-from" if an unfinished run has checkpoints and
+  /// the options do not say what becomes of them, or if a checkpoint is that of another experiment.
+  void check_checkpoints() const;
+
   /// Collective over all processes of a job. Only rank 0 reads and writes results; the other ranks
   /// use only the plan. Returns the same exit codes as `run`, except kInterrupted; only rank 0
   /// returns kWatchdog. An error outside a run, such as a full disk, aborts the job.
   int run_in_job();
 
  private:
+  CheckpointPlace checkpoints_of(const PlannedRun& run) const;
   void print_table(const std::vector<Json>& manifests, const std::string& ids) const;
   bool wanted(const PlannedRun& run);
   void begin_progress(std::vector<long> steps, bool quiet);

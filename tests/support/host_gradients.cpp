@@ -34,6 +34,7 @@ class HostGradients final : public Workload {
     host_.upload(inner_->weights(), ctx.device->download(weights_));
     inner_->forward(on_host(ctx));
   }
+  void skip(long count) override { inner_->skip(count); }
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override {
     inner_->backward(on_host(ctx), [&](Bucket& b) {
       Bucket& there = buckets_[static_cast<std::size_t>(b.index)];

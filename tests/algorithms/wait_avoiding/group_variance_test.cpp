@@ -50,6 +50,7 @@ class NoiseSteps final : public Optimizer {
   }
   float learning_rate(const Bucket& /*bucket*/) const override { return 0; }
   void rebucket(Context /*ctx*/, Workload& /*workload*/) override {}
+  void visit_state(StateVisitor& /*visitor*/) override {}
 
   std::vector<float> recorded;  // of all periods, bucket by bucket
 

@@ -1,0 +1,287 @@
+#include "experiments/run/checkpoints.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "core/config/config_error.h"
+#include "experiments/run/byte_text.h"
+#include "experiments/run/rank_report.h"
+
+namespace trigram {
+namespace {
+
+/// The experiment without what may differ when a run is continued.
+Json description_of(const Experiment& e) {
+  Json json = experiment_fields("").dump(e);
+  for (const char* field : {"name", "description", "timeline", "checkpoint"}) json.erase(field);
+  return json;
+}
+
+/// The first place in which two descriptions differ.
+std::string difference(const Json& a, const Json& b, const std::string& pointer = "") {
+  if (a.is_object() && b.is_object()) {
+    for (const auto& [key, value] : a.items())
+      if (!b.contains(key) || b[key] != value)
+        return difference(value, b.value(key, Json()), pointer + "/" + key);
+    for (const auto& [key, value] : b.items())
+      if (!a.contains(key)) return difference(Json(), value, pointer + "/" + key);
+  }
+  return fmt::format("{} is {} in the checkpoint and {} here", pointer.empty() ? "/" : pointer,
+                     a.dump(), b.dump());
+}
+
+double system_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Waits until `end_s` of simulated time, to the last bit. A sum of two times is rounded, but the
+/// difference of two numbers is exact if neither is more than twice the other.
+void sleep_until(Stream& stream, double end_s) {
+  if (stream.now() < end_s / 2) stream.sleep_for(0.75 * end_s - stream.now());
+  if (stream.now() < end_s) stream.sleep_for(end_s - stream.now());
+}
+
+constexpr int kResumeTag = -6;  // algorithms use tags from 0
+
+}  // namespace
+
+Checkpoints::Checkpoints(const Experiment& e, const CheckpointPlace& place, bool decides)
+    : experiment(e), folder(place.folder), source_(place.from.empty() ? place.folder : place.from) {
+  if (!decides) return;
+  if (!place.resume) folder.remove();
+  if (!place.resume && place.from.empty()) return;
+  const std::optional<long> step = source_.latest_valid(notes);
+  for (const std::string& note : notes) spdlog::warn("{}", note);
+  if (step) continue_from(*step);
+}
+
+void Checkpoints::continue_from(long step) {
+  resumed_step = step;
+  if (source_.ranks(step) != experiment.cluster.ranks()) {
+    reform_from(step);
+  } else {
+    const SavedState state = source_.read(step, 0);
+    ByteReader from(state.at("run/records").bytes);
+    for (auto count = from.get<std::size_t>(); count > 0; --count)
+      earlier_.push_back(record_from_bytes(from.get_list<std::string>()));
+    resumed = Json::parse(state.at("run/resumed").bytes);
+  }
+  const double stopped_s = system_s() - source_.completed_s(step);
+  resumed.push_back({{"step", step}, {"stopped_s", stopped_s}});
+  spdlog::info("continues after step {}, {:.0f} s after its checkpoint", step, stopped_s);
+}
+
+void Checkpoints::reform_from(long step) {
+  const AlgorithmEntry& entry = experiment.algorithm_entry();
+  const Layout before = parse_cluster(source_.about(step).at("cluster"), "/cluster").layout();
+  const Workers old = entry.workers(experiment.algorithm, before),
+                now = entry.workers(experiment.algorithm, experiment.cluster.layout());
+  reformed_ = reform(source_, step, old.ranks, now.count());
+  notes.push_back(fmt::format(
+      "goes on with {} workers after {} steps of {}: their batches stay what they are, so that the "
+      "batch of all workers is {:.3g} times as large; weights and the optimizer's state are the "
+      "means of the workers{}; the summary covers the steps from here on",
+      now.count(), step, old.count(), static_cast<double>(now.count()) / old.count(),
+      reformed_->left_out.empty() ? ""
+                                  : fmt::format(", and this state of the algorithm begins anew: {}",
+                                                fmt::join(reformed_->left_out, ", "))));
+}
+
+SavedState Checkpoints::state_of(int rank) {
+  const long step = *resumed_step;
+  if (!reformed_ && source_.ranks(step) != experiment.cluster.ranks()) reform_from(step);
+  return reformed_ ? reformed_->state : source_.read(step, rank);
+}
+
+std::vector<StepRecord> Checkpoints::take_earlier_records() { return std::exchange(earlier_, {}); }
+
+Json Checkpoints::to_json() const {
+  Json json = {{"last", last}, {"resumed", resumed}};
+  if (experiment.world().simulated)
+    json["writing_is_free"] = !experiment.checkpoint->write_Bps.has_value();
+  return json;
+}
+
+void check_same_run(const Experiment& e, const CheckpointFolder& folder) {
+  const Json own = description_of(e);
+  for (const long step : folder.steps()) {
+    Json about;
+    try {
+      about = folder.about(step);
+    } catch (const OtherFormat& error) {
+      throw ConfigError("--resume", error.what());
+    } catch (const std::runtime_error&) {
+      continue;  // damaged, so that it will not be used
+    }
+    if (about != own)
+      throw ConfigError("--resume", fmt::format("the checkpoint of step {} is of another run: {}",
+                                                step, difference(about, own)));
+  }
+}
+
+void check_same_training(const Experiment& e, const std::filesystem::path& place) {
+  const auto refuse = [](const std::string& why) { throw ConfigError("--resume-from", why); };
+  const CheckpointFolder folder(place);
+  const std::vector<long> steps = folder.steps();
+  if (steps.empty())
+    refuse(fmt::format("expected a folder ID.checkpoints with a checkpoint, not {}",
+                       shortened(place.string())));
+  Json own = description_of(e), about;
+  try {
+    about = folder.about(steps.front());
+  } catch (const std::runtime_error& error) {
+    refuse(error.what());
+  }
+  for (Json* json : {&own, &about})
+    for (const char* field : {"cluster", "runtime", "steps", "eval_every", "target_accuracy",
+                              "target_loss", "gradient_noise", "until_steady"})
+      json->erase(field);
+  if (about != own)
+    refuse(fmt::format("the checkpoint of step {} is of another training: {}", steps.front(),
+                       difference(about, own)));
+  if (steps.front() >= e.steps)
+    refuse(fmt::format("the checkpoint is of step {}; expected more than {} steps, not {}",
+                       steps.front(), steps.front(), e.steps));
+}
+
+std::unique_ptr<Workload> counted_workload(std::unique_ptr<Workload> workload,
+                                           CountedWorkload*& counted) {
+  auto result = std::make_unique<CountedWorkload>(std::move(workload));
+  counted = result.get();
+  return result;
+}
+
+long RankCheckpoints::next_after(long step) const {
+  const long every = shared_.experiment.checkpoint->every;
+  return (step / every + 1) * every;
+}
+
+void RankCheckpoints::visit_weights(StateVisitor& visitor) {
+  Tensor weights = rank_.workload.weights(), buffers = rank_.workload.buffers();
+  visitor.tensor("weights", weights);
+  visitor.tensor("buffers", buffers);
+}
+
+SavedState RankCheckpoints::saved(const Counters& counters, double now_s) {
+  SavedState state;
+  StateSaver rank(state, *rank_.raw.device, "rank/"),
+      optimizer(state, *rank_.raw.device, "optimizer/");
+  visit_weights(rank);
+  records_.visit(rank);
+  rank_.optimizer.visit_state(optimizer);
+  StateSaver algorithm(state, *rank_.raw.device, "algorithm/");
+  rank_.state.visit(algorithm);
+  StateSaver rest(state, *rank_.raw.device, "");
+  Counters totals = counters;
+  rest.value("counters", totals);
+  rest.value("now_s", now_s);
+  rest.value("batches", rank_.counted.batches);
+  rest.value("buckets", rank_.counted.sizes);
+  state["run/timeline"].bytes = records_.timeline.rank_to_bytes(rank_.raw.world_rank);
+  if (rank_.raw.world_rank > 0) return state;
+  ByteWriter records;
+  records.put(shared_.records.size());
+  for (const StepRecord& record : shared_.records) records.put_list(to_bytes(record));
+  state["run/records"].bytes = records.take();
+  state["run/resumed"].bytes = shared_.resumed.dump();
+  if (!records_.arrived) return state;
+  const auto arrived = records_.arrived->until(rank_.raw.stream->now());
+  ByteWriter traffic;
+  traffic.put_list(std::vector<Counters>(arrived.begin(), arrived.end()));
+  state["run/arrived"].bytes = traffic.take();
+  return state;
+}
+
+void RankCheckpoints::save(long step) {
+  const bool first = rank_.raw.world_rank == 0, simulated = shared_.experiment.world().simulated;
+  const Counters counters = rank_.meter.counters();
+  Stream& stream = *rank_.raw.stream;
+  records_.report();
+  if (first) shared_.folder.begin(step);
+  barrier(rank_.raw);
+  const double began_s = stream.now();
+  SavedState state = saved(counters, 0);
+  const auto& write_Bps = shared_.experiment.checkpoint->write_Bps;
+  if (simulated && write_Bps) stream.sleep_for(state.priced_bytes() / *write_Bps);
+  double now_s = stream.now();
+  StateSaver(state, *rank_.raw.device, "").value("now_s", now_s);
+  shared_.folder.write(step, rank_.raw.world_rank, state);
+  barrier(rank_.raw);
+  if (first) {
+    const Experiment& e = shared_.experiment;
+    shared_.folder.complete(step, rank_.raw.world_size, description_of(e), e.checkpoint->keep);
+    shared_.last = {{"step", step},
+                    {"rank_bytes", state.priced_bytes()},
+                    {"write_s", simulated ? now_s - began_s : stream.now() - began_s}};
+  }
+  rank_.meter.count_on_from(counters);
+}
+
+/// Tells all ranks where rank 0 continues, if ranks are processes.
+void RankCheckpoints::agree_on_step() {
+  const Context& raw = rank_.raw;
+  if (!shared_.experiment.world().processes) return;
+  if (raw.world_rank > 0) {
+    const std::int64_t step = raw.control->receive(kResumeTag)->a;
+    shared_.resumed_step = step < 0 ? std::nullopt : std::optional<long>(step);
+    return;
+  }
+  for (int rank = 1; rank < raw.world_size; ++rank)
+    raw.control->post(rank, kResumeTag, shared_.resumed_step.value_or(-1));
+}
+
+/// Restores what the next steps of training depend on.
+void RankCheckpoints::restore_training(const SavedState& state) {
+  Device& device = *rank_.raw.device;
+  StateRestorer rest(state, device, ""), rank(state, device, "rank/"),
+      optimizer(state, device, "optimizer/");
+  BucketSizes sizes = rank_.counted.sizes;
+  long batches = 0;
+  rest.value("buckets", sizes);
+  rest.value("batches", batches);
+  if (sizes != rank_.counted.sizes) {
+    rank_.workload.bucketize(sizes);
+    rank_.optimizer.rebucket(rank_.meter.context(), rank_.workload);
+  }
+  rank_.counted.skip(batches);
+  visit_weights(rank);
+  rank_.optimizer.visit_state(optimizer);
+  StateRestorer(state, device, "algorithm/").put_all(rank_.state);
+}
+
+std::optional<double> RankCheckpoints::restore() {
+  agree_on_step();
+  if (!shared_.resumed_step) return std::nullopt;
+  const Context& raw = rank_.raw;
+  const SavedState state = shared_.state_of(raw.world_rank);
+  restore_training(state);
+  if (!shared_.same_size()) {
+    rank_.state.allow_other_sizes();
+    return std::numeric_limits<double>::infinity();
+  }
+  StateRestorer rest(state, *raw.device, ""), rank(state, *raw.device, "rank/");
+  double now_s = 0;
+  Counters counters;
+  rest.value("now_s", now_s);
+  rest.value("counters", counters);
+  records_.visit(rank);
+  records_.timeline.rank_from_bytes(raw.world_rank, state.at("run/timeline").bytes);
+  if (raw.world_rank == 0 && records_.arrived && state.entries().contains("run/arrived")) {
+    ByteReader from(state.at("run/arrived").bytes);
+    records_.arrived->count_on_from(from.get_list<std::vector<Counters>>());
+  }
+  if (shared_.experiment.world().simulated) sleep_until(*raw.stream, now_s);
+  const double later_s = raw.stream->now() - now_s;
+  barrier(raw);
+  rank_.meter.count_on_from(counters);
+  return later_s;
+}
+
+}  // namespace trigram
