@@ -21,6 +21,12 @@ class Runtime {
   virtual Json notes() const { return Json::object(); }
 };
 
+/// A simulated world was ended at a date that was set before (World::end_at).
+class SimulationEnded : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// No rank can make progress: `what()` says "rank 3 waits for ...", one line per waiting stream.
 class HangError : public std::runtime_error {
  public:

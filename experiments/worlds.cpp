@@ -26,6 +26,9 @@ World sim() {
   world.link_credits = [](const Runtime& simulated) {
     return static_cast<const SimulatedRuntime&>(simulated).link_credits();
   };
+  world.end_at = [](Runtime& simulated, double date_s) {
+    static_cast<SimulatedRuntime&>(simulated).end_at(date_s);
+  };
   return world;
 }
 

@@ -29,6 +29,8 @@ struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   /// Token-bucket fill of every shaped link during a launch, in bytes, always in the same order.
   /// The function is empty if the world does not model links.
   std::function<std::vector<double>(const Runtime&)> link_credits = {};
+  /// SimulatedRuntime::end_at; empty if time is not simulated.
+  std::function<void(Runtime&, double date_s)> end_at = {};
 };
 
 /// All worlds, including those that this build lacks.

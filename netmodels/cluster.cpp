@@ -221,6 +221,9 @@ FieldTable<Cluster> cluster_fields() {
              "delays before every step that grow evenly from one worker to the next")
       .field("run_times", &Cluster::run_times, nested(run_times_fields()),
              "how the time of a step's computation varies among workers and steps")
+      .field("failures", &Cluster::failures,
+             dumped_if(failures_kind(), [](const Failures& f) { return !f.none(); }),
+             "workers and nodes that fail: a list of events, or an object with rates")
       .field("bandwidth_jitter", &Cluster::bandwidth_jitter, number(0, 0.99),
              "each NIC and port is faster or slower by up to this fraction, drawn uniformly")
       .field("jitter_seed", &Cluster::jitter_seed, integer(0),
@@ -260,6 +263,10 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
                       "expected a delay of at least `smallest`");
   if (j.contains("run_times")) parse_run_times(j.at("run_times"), child(pointer, "run_times"));
   check_slow_workers(cluster, child(pointer, "slow_workers"));
+  check_failures(cluster.failures, cluster.nodes, cluster.workers_per_node,
+                 j.contains("failures") && j.at("failures").is_array()
+                     ? child(pointer, "failures")
+                     : child(child(pointer, "failures"), "events"));
   return cluster;
 }
 

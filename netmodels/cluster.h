@@ -7,6 +7,7 @@
 #include "core/config/fields.h"
 #include "core/device.h"
 #include "core/layout.h"
+#include "netmodels/failures.h"
 #include "netmodels/network/link_dynamics.h"
 #include "netmodels/run_times.h"
 #include "netmodels/topologies/topology_spec.h"
@@ -117,6 +118,7 @@ struct Cluster {
   Stragglers stragglers;
   Skew skew;
   RunTimes run_times;
+  Failures failures;
   /// Uniform variation of the bandwidths of NICs and ports, up to this fraction.
   double bandwidth_jitter = 0;
   std::int64_t jitter_seed = 0;

@@ -7,7 +7,7 @@ import sample
 from sample import compare
 from trigram_analysis import plots, results, table, timeline
 from trigram_analysis.__main__ import main
-from trigram_analysis.caveats import caveats, tuned_buckets
+from trigram_analysis.caveats import caveats, costs_of_failures, tuned_buckets
 
 NOT_EMULATED = "network not emulated: the world threads moves messages in memory"
 OTHER_ACCELERATOR = "layer times of one are those of P100, batch 4, and the cluster's accelerator is A100"
@@ -74,6 +74,20 @@ def test_a_table_says_what_came_of_tuning_within_a_run(tmp_path):
         "autotune: buckets of 4 MiB from step 120 on; tuning has not paid for itself [seed=2]",
         "autotune: buckets of 1000 B from step 120 on; tuning has paid for itself at step 300 [seed=3]"]
     assert "tuning has paid for itself at step 300" in table.as_text(table.build(compare(tmp_path)))
+
+
+def test_a_table_says_what_failures_cost(tmp_path):
+    for i, crashes in enumerate((0, 1, 3)):
+        path = sample.write_run(tmp_path, f"run{i}", sweep={"/seed": i}) / "manifest.json"
+        manifest = json.loads(path.read_text())
+        if crashes:
+            manifest["summary"]["failures"] = {
+                "crashes": [{"at_s": 1.0}] * crashes, "lost_s": 2.5, "recovery_s": 90, "goodput": 0.8765}
+        path.write_text(json.dumps(manifest))
+    assert costs_of_failures(results.load(tmp_path).runs) == [
+        "failures: 1 crash; 2.50 s of work lost, 90.0 s to recover; goodput 87.6% [seed=1]",
+        "failures: 3 crashes; 2.50 s of work lost, 90.0 s to recover; goodput 87.6% [seed=2]"]
+    assert "goodput 87.6%" in table.as_text(table.build(compare(tmp_path)))
 
 
 def test_a_table_of_two_worlds_says_whose_times_are_simulated(tmp_path):

@@ -51,6 +51,23 @@ def _result_of_tuning(run: Run) -> list[str]:
     return [f"buckets of {kept} from step {tuned['from_step']} on; tuning {result}"]
 
 
+def costs_of_failures(runs: list[Run]) -> list[str]:
+    """One line for each distinct cost of the crashes of a simulated run, which names its runs as `caveats` does."""
+    return _with_their_runs("failures", [_cost_of_failures(run) for run in runs], runs)
+
+
+def _cost_of_failures(run: Run) -> list[str]:
+    failures = run.summary.get("failures")
+    if not failures:
+        return []
+    count = len(failures.get("crashes") or [])
+    lost, recovery, goodput = (failures.get(key) for key in ("lost_s", "recovery_s", "goodput"))
+    if None in (lost, recovery, goodput):
+        return []
+    return [f"{count} {'crash' if count == 1 else 'crashes'}; {units.seconds(lost)} of work lost, "
+            f"{units.seconds(recovery)} to recover; goodput {goodput:.1%}"]
+
+
 def _with_their_runs(title: str, sentences: list[list[str]], runs: list[Run]) -> list[str]:
     """The distinct sentences of all runs, with the swept values of those that have it. `sentences` are those of each
     run."""

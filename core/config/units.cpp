@@ -18,7 +18,8 @@ struct Unit {
   double factor;  // base units per unit
 };
 
-constexpr Unit kDuration[] = {{"min", 60}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+constexpr Unit kDuration[] = {{"h", 3600},  {"min", 60},  {"s", 1},
+                              {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
 constexpr Unit kBandwidth[] = {{"Tbps", 1.25e11}, {"Gbps", 1.25e8},     {"Mbps", 1.25e5},
                                {"kbps", 125},     {"bps", 0.125},       {"GiB/s", 1073741824.0},
                                {"GB/s", 1e9},     {"MiB/s", 1048576.0}, {"MB/s", 1e6},
@@ -126,7 +127,7 @@ std::string format_quantity(double value, Dimension dimension) {
     if (shortest.empty() || text.size() < shortest.size()) shortest = text;
   }
   if (!shortest.empty()) return shortest;
-  const Unit& base = dimension == Dimension::duration ? kDuration[1] : units.back();
+  const Unit& base = dimension == Dimension::duration ? kDuration[2] : units.back();
   return fmt::format("{}{}", value, base.name);
 }
 

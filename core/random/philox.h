@@ -20,6 +20,7 @@ enum class Purpose : std::uint8_t {
   data_shards,
   run_time,
   run_time_mean,
+  failure,
 };
 
 /// Philox4x32-10, the counter-based generator of Salmon et al., "Parallel Random Numbers: As Easy

@@ -20,6 +20,7 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
 void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_tune_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_launch_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_replay_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_status_command(CLI::App& app, const GlobalOptions& global, Action& action);

@@ -163,9 +163,23 @@ void check_workers(const Experiment& e, const WorkloadFactory& workload) {
                       "remove it, or use more workers");
 }
 
+/// In real time processes really fail, which needs a supervisor that starts them again.
+void check_failing(const Experiment& e, bool supervised) {
+  if (e.cluster.failures.none()) return;
+  const auto refuse = [](const std::string& why) { throw ConfigError("/cluster/failures", why); };
+  if (!e.world().simulated && !supervised)
+    refuse(
+        fmt::format("trigram launch makes the processes of the world \"{}\" fail; expected "
+                    "that command, or the world \"sim\"",
+                    e.world().name));
+  if (e.until_steady)
+    refuse("a run with failures must make all its steps; expected until_steady false beside it");
+}
+
 }  // namespace
 
-void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool in_this_process) {
+void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool in_this_process,
+                    bool supervised) {
   Mistakes mistakes;
   mistakes.passes([&] { check_world(e.world(), in_this_process); });
   mistakes.passes([&] { check_workers(e, workload); });
@@ -176,6 +190,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool i
   mistakes.passes([&] { check_steady(e, workload); });
   mistakes.passes([&] { check_target(e, workload); });
   mistakes.passes([&] { check_gradient_noise(e, workload); });
+  mistakes.passes([&] { check_failing(e, supervised); });
   mistakes.raise();
   check_autotune(e);
   check_checkpoint(e);

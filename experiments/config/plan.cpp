@@ -86,8 +86,10 @@ std::string run_id(Json resolved, const std::string& content) {
 /// and is costly.
 class Planner {
  public:
-  Planner(const std::filesystem::path& base, bool in_this_process)
-      : fields_(experiment_fields(base)), in_this_process_(in_this_process) {}
+  Planner(const std::filesystem::path& base, const PlanTarget& target)
+      : fields_(experiment_fields(base)),
+        in_this_process_(target.in_this_process),
+        supervised_(target.supervised) {}
 
   /// Makes all checks of a run, except that it is feasible (see `check`).
   PlannedRun plan(SweepPoint& point) {
@@ -110,14 +112,14 @@ class Planner {
     return run;
   }
   void check(const PlannedRun& run) const {
-    check_feasible(run.experiment, *run.workload, in_this_process_);
+    check_feasible(run.experiment, *run.workload, in_this_process_, supervised_);
   }
   const FieldTable<Experiment>& fields() const { return fields_; }
   const IdleOptions& idle() const { return idle_; }
 
  private:
   const FieldTable<Experiment> fields_;
-  const bool in_this_process_;
+  const bool in_this_process_, supervised_;
   IdleOptions idle_;
   Loader loader_;
 };
@@ -205,7 +207,7 @@ Plan plan_runs(const std::filesystem::path& path, const std::vector<std::string>
   auto points = expand_sweep(config, base);
   if (world_override) world_override->retarget_points(points);
   if (wanted) keep_wanted(points, wanted);
-  Planner planner(base, target.in_this_process);
+  Planner planner(base, target);
   Mistakes mistakes;
   Plan plan;
   mistakes.passes([&] { plan.runs = plan_points(points, planner, unfit); });

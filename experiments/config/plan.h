@@ -39,6 +39,7 @@ struct PlanTarget {
   /// True if this process makes the runs, so that their worlds must be available in it; false if
   /// its child processes make them.
   bool in_this_process = true;
+  bool supervised = false;  // `trigram launch` makes the runs
 };
 
 /// Reads a configuration, applies `settings` ("/json/pointer=value"), expands its sweep and checks

@@ -34,7 +34,7 @@ Plan plan_from_json(const Json& json) {
       workload = make_workload_factory(run.experiment.workload, "/workload");
     }
     run.workload = workload;
-    check_feasible(run.experiment, *workload, true);
+    check_feasible(run.experiment, *workload, true, false);
     plan.runs.push_back(std::move(run));
   }
   return plan;

@@ -11,7 +11,8 @@
 
 namespace trigram {
 
-EndedChild run_forwarding_signals(const std::function<void()>& become) {
+EndedChild run_forwarding_signals(const std::function<void()>& become,
+                                  const std::function<void(pid_t child)>& tick) {
   Signals signals;
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
@@ -22,7 +23,8 @@ EndedChild run_forwarding_signals(const std::function<void()>& become) {
   }
   EndedChild ended;
   while (waitpid(child, &ended.wait_status, WNOHANG) != child) {
-    const int signal = signals.wait(1);
+    const int signal = signals.wait(tick ? 0.1 : 1);
+    if (signal == 0 && tick) tick(child);
     if (signal == 0 || signal == SIGCHLD) continue;
     ended.interrupted = true;
     kill(child, signal);

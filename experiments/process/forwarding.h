@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 
 namespace trigram {
@@ -11,8 +13,10 @@ struct EndedChild {
 };
 
 /// Runs a child process and waits for its end. Signals that ask this process to end are passed on
-/// to the child. `become` is called in the child and replaces it by another program. Throws
+/// to the child. `become` is called in the child and replaces it by another program. `tick`, if
+/// there is one, is called about ten times a second with the child's process id. Throws
 /// std::system_error if there can be no child.
-EndedChild run_forwarding_signals(const std::function<void()>& become);
+EndedChild run_forwarding_signals(const std::function<void()>& become,
+                                  const std::function<void(pid_t child)>& tick = {});
 
 }  // namespace trigram

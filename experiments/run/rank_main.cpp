@@ -63,6 +63,10 @@ Steps::Staleness added(const Steps::Staleness& a, const Steps::Staleness& b) {
   return {a.updates + b.updates, a.sum + b.sum, std::max(a.max, b.max)};
 }
 
+void sleep_until(Stream& stream, double date_s) {
+  if (stream.now() < date_s) stream.sleep_for(date_s - stream.now());
+}
+
 /// Measures and reports the steps of one rank.
 class StepRecorder {
  public:
@@ -76,6 +80,9 @@ class StepRecorder {
   /// `noise` is null if the noise of gradients is not measured.
   void start(const Context& raw, Meter& meter, Workload& workload, NoiseMeter* noise) {
     raw_ = raw;
+    if (shared_.simulated)
+      freezes_ = freezes_of(shared_.experiment.cluster.failures, raw.world_rank,
+                            shared_.experiment.cluster.workers_per_node);
     meter_ = &meter;
     workload_ = &workload;
     noise_ = noise;
@@ -90,6 +97,11 @@ class StepRecorder {
     visitor.value("before", before_);
     stale_ = added(stale_, steps_.take_staleness());
     visitor.value("stale", stale_);
+  }
+  /// The ranks of a simulated run begin at `begin_s`, after an earlier attempt that began at 0.
+  void begin_again_at(double begin_s) {
+    begin_again_s_ = begin_s;
+    while (next_freeze_ < freezes_.size() && freezes_[next_freeze_].at_s < begin_s) ++next_freeze_;
   }
   /// Continues a run after `step` steps, whose state has been restored; this took `later_s` seconds
   /// of the clock, which do not count as training time; infinite if all times begin anew.
@@ -109,10 +121,19 @@ class StepRecorder {
     const Counters now = meter_->counters();
     before_ = began_ ? now - traffic(now - before_) : now;
     begin_s_ = raw_.stream->now();
-    if (!std::exchange(began_, true)) origin_s_ = begin_s_;
+    if (!std::exchange(began_, true)) origin_s_ = begin_again_s_ > 0 ? 0 : begin_s_;
+    freeze();
     if (!shared_.machine || !trains_) return;
     const double delay_s = shared_.machine->delay(raw_.world_rank, step);
     if (delay_s > 0) raw_.stream->sleep_for(delay_s);
+  }
+
+  /// A worker freezes before the first step after the time of the failure.
+  void freeze() {
+    for (; next_freeze_ < freezes_.size(); ++next_freeze_) {
+      if (freezes_[next_freeze_].at_s > raw_.stream->now() - origin_s_) return;
+      raw_.stream->sleep_for(freezes_[next_freeze_].duration_s);
+    }
   }
 
   void end(long step) {
@@ -177,6 +198,9 @@ class StepRecorder {
   bool began_ = false;      // true from the first step on
   Steps::Staleness stale_;  // recorded between the last step and a checkpoint
   double begin_s_ = 0, origin_s_ = 0;
+  double begin_again_s_ = 0;      // 0: this is the first attempt
+  std::vector<Failure> freezes_;  // of this rank, in the order of time
+  std::size_t next_freeze_ = 0;
   double excluded_s_ = 0;  // seconds spent on evaluations so far
   double logged_s_ = 0;    // end of the last step that was logged
   RankReport report_;
@@ -258,6 +282,7 @@ void train(const Context& raw, SharedState& shared) {
   watch.start(raw, *meter, *workload, e.gradient_noise ? &noise : nullptr);
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
   const ForksClosed closed{*meter};
+  if (shared.begin_s > 0) watch.begin_again_at(shared.begin_s);
   if (shared.checkpoints) {
     RankCheckpoints checkpoints(
         {raw, *meter, *counted, *workload, *optimizer, run.state}, *shared.checkpoints,
@@ -270,11 +295,13 @@ void train(const Context& raw, SharedState& shared) {
          .arrived = shared.arrived});
     if (const auto later_s = checkpoints.restore())
       watch.continue_at(*shared.checkpoints->resumed_step, *later_s);
+    sleep_until(*raw.stream, shared.begin_s);
     train_with_checkpoints(checkpoints, ctx, run, make_algorithm, *meter, e.synchronous());
   } else if (e.autotune) {
     BucketTuner* tuner = raw.world_rank == 0 ? &make_tuner(shared, execution, *workload) : nullptr;
     train_autotuned(ctx, run, make_algorithm, *e.autotune, tuner);
   } else {
+    sleep_until(*raw.stream, shared.begin_s);
     make_algorithm()->train(ctx, run);
   }
   ctx.stream->synchronize();

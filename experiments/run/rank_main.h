@@ -44,6 +44,7 @@ struct SharedState {
   ArrivedTraffic* arrived;                // MeterOptions::arrived; null in real time
   std::optional<BucketTuner> tuner = {};  // of rank 0, if buckets are tuned
   Checkpoints* checkpoints = nullptr;     // null: none are written
+  double begin_s = 0;                     // SimulatedSpan::begin_s
 };
 
 /// The main function of each rank. Creates the rank's workload, optimizer and algorithm on an

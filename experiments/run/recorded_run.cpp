@@ -15,6 +15,7 @@
 #include "core/runtime.h"
 #include "experiments/exit_codes.h"
 #include "experiments/process/child_queue.h"
+#include "experiments/run/failing_run.h"
 #include "experiments/run/run.h"
 
 namespace trigram {
@@ -49,7 +50,8 @@ class ResultFile {
 };
 
 Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folder,
-                       std::atomic<long>& progress, const CheckpointPlace& place) {
+                       std::atomic<long>& progress, const CheckpointPlace& place,
+                       const SimulatedSpan& span) {
   ResultFile metrics(folder / "metrics.jsonl");
   const RunOutput output{[&](const StepRecord& record) {
                            metrics.write_line(to_json(record));
@@ -60,7 +62,7 @@ Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folde
                            file.write_line(timeline);
                            file.close();
                          }};
-  Json summary = make_run(run.experiment, *run.workload, output, place);
+  Json summary = make_run(run.experiment, *run.workload, output, place, span);
   metrics.close();
   return {.summary = std::move(summary)};
 }
@@ -83,23 +85,8 @@ std::string signal_error(const std::filesystem::path& folder, int signal) {
   return last_line.empty() ? error : error + "; the last line of its log: " + last_line;
 }
 
-}  // namespace
-
-int record_run(const PlannedRun& run, const std::filesystem::path& folder,
-               std::atomic<long>& progress, const CheckpointPlace& place) {
-  spdlog::info("run {}: {} in the world {}, {} ranks, {} steps", run.id,
-               run.experiment.algorithm_entry().name, run.experiment.world().name,
-               run.experiment.cluster.ranks(), run.experiment.steps);
-  Outcome outcome;
-  try {
-    outcome = make_and_write(run, folder, progress, place);
-  } catch (const HangError& error) {
-    outcome = {.error = error.what(), .hang = true};
-  } catch (const ConfigError& error) {
-    outcome = {.error = error.what(), .refused = true};
-  } catch (const std::exception& error) {
-    outcome = {.error = error.what()};
-  }
+/// Writes the outcome for take_outcome. Returns the exit code that it stands for.
+int write_outcome(const Outcome& outcome, const std::filesystem::path& folder) {
   if (!outcome.ok()) spdlog::error("{}", outcome.error);
   std::ofstream file(folder / kOutcome);
   file << Json{{"summary", outcome.summary},
@@ -108,6 +95,51 @@ int record_run(const PlannedRun& run, const std::filesystem::path& folder,
                {"refused", outcome.refused}};
   if (outcome.ok()) return kOk;
   return outcome.hang ? kWatchdog : outcome.refused ? kBadInput : kRunFailed;
+}
+
+/// Makes a run, or the part of a run that `span` gives. Returns kCrashed if the part has ended
+/// before training was complete; there is no outcome then.
+int record_part(const PlannedRun& run, const std::filesystem::path& folder,
+                std::atomic<long>& progress, const CheckpointPlace& place,
+                const SimulatedSpan& span) {
+  Outcome outcome;
+  try {
+    outcome = make_and_write(run, folder, progress, place, span);
+  } catch (const SimulationEnded&) {
+    return kCrashed;
+  } catch (const HangError& error) {
+    outcome = {.error = error.what(), .hang = true};
+  } catch (const ConfigError& error) {
+    outcome = {.error = error.what(), .refused = true};
+  } catch (const std::exception& error) {
+    outcome = {.error = error.what()};
+  }
+  return write_outcome(outcome, folder);
+}
+
+/// Makes a simulated run whose workers crash, and adds what the crashes cost to its summary.
+int record_failing_run(const PlannedRun& run, const std::filesystem::path& folder,
+                       std::atomic<long>& progress, const CheckpointPlace& place) {
+  FailingRun failing(run.experiment, place);
+  const int code = failing.run([&](const CheckpointPlace& part, const SimulatedSpan& span) {
+    return record_part(run, folder, progress, part, span);
+  });
+  if (!failing.error().empty()) return write_outcome({.error = failing.error()}, folder);
+  if (code != kOk) return code;
+  Outcome outcome = take_outcome(folder, 0);
+  outcome.summary["failures"] = failing.record().to_json(outcome.summary.at("time_s"));
+  return write_outcome(outcome, folder);
+}
+
+}  // namespace
+
+int record_run(const PlannedRun& run, const std::filesystem::path& folder,
+               std::atomic<long>& progress, const CheckpointPlace& place) {
+  spdlog::info("run {}: {} in the world {}, {} ranks, {} steps", run.id,
+               run.experiment.algorithm_entry().name, run.experiment.world().name,
+               run.experiment.cluster.ranks(), run.experiment.steps);
+  return has_simulated_crashes(run.experiment) ? record_failing_run(run, folder, progress, place)
+                                               : record_part(run, folder, progress, place, {});
 }
 
 Outcome take_outcome(const std::filesystem::path& folder, int wait_status) {

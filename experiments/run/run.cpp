@@ -148,7 +148,7 @@ class RunObserver {
 }  // namespace
 
 Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOutput& output,
-              const CheckpointPlace& place) {
+              const CheckpointPlace& place, const SimulatedSpan& span) {
   const Layout layout = e.cluster.layout();
   const bool simulated = e.world().simulated;
   const auto runtime = e.world().make(e.runtime, e.cluster, workload);
@@ -192,7 +192,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                      std::move(results),
                      arrived ? &*arrived : nullptr,
                      {},
-                     checkpoints ? &*checkpoints : nullptr};
+                     checkpoints ? &*checkpoints : nullptr,
+                     span.begin_s};
   if (checkpoints)
     for (const StepRecord& record : checkpoints->take_earlier_records()) collector.replay(record);
   if (checkpoints && !checkpoints->same_size()) collector.begin_at(*checkpoints->resumed_step);
@@ -200,6 +201,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const Json links = measure_links(e, *runtime);
   const auto started = Clock::now();
   launched = true;
+  if (span.end_s) e.world().end_at(*runtime, *span.end_s);
   runtime->launch(layout, [&shared](const Context& raw) { rank_main(raw, shared); });
   const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/workloads/registry.h"
@@ -9,6 +10,13 @@
 #include "experiments/run/step_record.h"
 
 namespace trigram {
+
+/// The part of a simulated run between two crashes, in seconds of the world's clock.
+struct SimulatedSpan {
+  double begin_s = 0;  // the ranks begin, or continue, not earlier
+  std::optional<double>
+      end_s;  // the world ends then, with SimulationEnded; empty: when training ends
+};
 
 /// Receives the results of a run while it is running.
 struct RunOutput {
@@ -22,9 +30,10 @@ struct RunOutput {
 /// runtime. In the simulated world a process can make only one run, because SimGrid allows one
 /// engine per process. If ranks are processes, the call is collective, any number of runs is
 /// possible, and only rank 0 writes output and gets a summary (other ranks get null).
-/// `place` is used only if the experiment has checkpoints. A run that does not resume removes the
-/// checkpoints that are there.
+/// `span` is used only in the simulated world. `place` is used only if the experiment has
+/// checkpoints. A run that does not resume removes the checkpoints that are there.
 Json make_run(const Experiment& experiment, const WorkloadFactory& workload,
-              const RunOutput& output, const CheckpointPlace& place = {});
+              const RunOutput& output, const CheckpointPlace& place = {},
+              const SimulatedSpan& span = {});
 
 }  // namespace trigram

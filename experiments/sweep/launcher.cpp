@@ -11,11 +11,8 @@
 #include "experiments/process/forwarding.h"
 
 namespace trigram {
-namespace {
 
-/// The shell splits the launcher into words; the arguments stay as they are.
-[[noreturn]] void become_launcher(const std::string& launcher,
-                                  const std::vector<std::string>& arguments) {
+void become_launcher(const std::string& launcher, const std::vector<std::string>& arguments) {
   const std::string script = "exec " + launcher + " \"$@\"";
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   std::vector<const char*> words = {"sh", "-c", script.c_str(), "sh", program.c_str()};
@@ -28,8 +25,6 @@ namespace {
   std::perror("trigram: sh");
   _exit(kRunFailed);
 }
-
-}  // namespace
 
 int run_under_launcher(const std::string& launcher, const std::vector<std::string>& arguments) {
   const EndedChild ended = run_forwarding_signals([&] { become_launcher(launcher, arguments); });

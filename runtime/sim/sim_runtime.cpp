@@ -1,5 +1,7 @@
 #include "runtime/sim/sim_runtime.h"
 
+#include <optional>
+
 #include "core/check.h"
 #include "runtime/sim/world.h"
 
@@ -17,6 +19,7 @@ class SimRuntime final : public SimulatedRuntime {
                   cluster_.ranks());
     auto world = std::make_unique<sim::World>(options_, cluster_, layout);
     world_ = world.get();
+    if (end_s_) world->end_at(*end_s_);
     if (auto failure = world->run(rank_main)) {
       static_cast<void>(world.release());  // suspended actors refer to it
       std::rethrow_exception(failure);
@@ -24,6 +27,7 @@ class SimRuntime final : public SimulatedRuntime {
     notes_ = world->notes();
     world_ = nullptr;
   }
+  void end_at(double date_s) override { end_s_ = date_s; }
   std::vector<double> link_credits() const override {
     return world_ ? world_->credits() : std::vector<double>();
   }
@@ -33,6 +37,7 @@ class SimRuntime final : public SimulatedRuntime {
   SimOptions options_;
   Cluster cluster_;
   const sim::World* world_ = nullptr;  // set during a launch
+  std::optional<double> end_s_;
   Json notes_ = Json::object();
 };
 

@@ -34,6 +34,9 @@ std::string sim_unavailable_reason();
 /// A simulated world whose network state can be read during a launch.
 class SimulatedRuntime : public Runtime {
  public:
+  /// Makes the next launch end at a date of its clock, in seconds, with SimulationEnded, unless all
+  /// ranks have ended before.
+  virtual void end_at(double date_s) = 0;
   /// Current token-bucket fill of every shaped link, in bytes. The order of links is always the
   /// same.
   virtual std::vector<double> link_credits() const = 0;

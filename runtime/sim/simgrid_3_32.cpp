@@ -132,6 +132,8 @@ s4u::ActorPtr Simulation::spawn(int rank, const std::string& name, std::function
   return s4u::Actor::create(name, hosts_[static_cast<std::size_t>(rank)], std::move(body));
 }
 
+bool Simulation::has_actors() { return s4u::Engine::get_instance()->get_actor_count() > 0; }
+
 void Simulation::at(double date, std::function<void()> action) {
   simgrid::kernel::timer::Timer::set(date, std::move(action));
 }

@@ -31,6 +31,8 @@ class Simulation {
   static double clock();
   /// Starts an actor on the host of `rank`.
   simgrid::s4u::ActorPtr spawn(int rank, const std::string& name, std::function<void()> body);
+  /// True if an actor has not ended.
+  static bool has_actors();
   /// Calls `action` at a date, while no actor runs. It must not block.
   void at(double date, std::function<void()> action);
   /// Runs `action`, which must not block, on behalf of the running actor. The SimGrid calls of

@@ -51,6 +51,16 @@ std::exception_ptr World::run(const Task& rank_main) {
   return failure_;
 }
 
+void World::end_at(double date_s) {
+  simulation_.at(date_s, [this, date_s] {
+    if (ended_ || !Simulation::has_actors()) return;
+    ended_ = true;
+    failure_ = std::make_exception_ptr(
+        SimulationEnded(fmt::format("the simulation was ended at {:g} s", date_s)));
+    simulation_.stop();
+  });
+}
+
 SimStream& World::add_stream(int rank, StreamId id, const std::string& name,
                              std::function<void(SimStream&)> body, StreamId receiver) {
   Group& on_all_ranks = group(id);

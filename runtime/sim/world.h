@@ -36,6 +36,8 @@ class World {
   /// Runs `rank_main` on every rank. Returns null when all streams have ended, or the exception
   /// that ended the world. After an exception some actors remain, and they refer to this object.
   std::exception_ptr run(const Task& rank_main);
+  /// Makes `run` return SimulationEnded at a date, unless all streams have ended before.
+  void end_at(double date_s);
 
   /// Adds stream `id` of `rank`, whose actor runs `body`. Its messages go to the peers' stream
   /// `receiver`. All ranks must give the same name.

@@ -1,0 +1,196 @@
+// `launch`: supervises a training job whose processes may fail, and whose nodes may change.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <map>
+
+#include "experiments/checkpoint/checkpoint_folder.h"
+#include "experiments/cli/commands.h"
+#include "experiments/cli/common_options.h"
+#include "experiments/config/settings.h"
+#include "experiments/exit_codes.h"
+#include "experiments/job/job.h"
+#include "experiments/launch/nodes.h"
+#include "experiments/launch/supervisor.h"
+#include "experiments/sweep/sweep_runner.h"
+
+namespace trigram {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LaunchOptions {
+  std::string config;
+  std::vector<std::string> settings;
+  std::string nodes;  // empty: as many as the cluster has
+  fs::path hosts;
+  std::string discover;
+  std::string launcher;
+  SweepRunner::Options runner;
+  Supervisor::Options supervisor;
+};
+
+constexpr const char* kWithoutFailures = "/cluster/failures=[]";
+
+/// Plans a job of one run. A file for the simulated world is planned for mpi.
+Plan plan_with(const LaunchOptions& options, std::vector<std::string> settings) {
+  settings.insert(settings.begin(), options.settings.begin(), options.settings.end());
+  PlanTarget target{.world = {}, .in_this_process = false, .supervised = true};
+  Plan plan = make_plan(options.config, settings, target);
+  if (plan.runs.front().experiment.world().simulated) {
+    target.world = "mpi";
+    plan = make_plan(options.config, settings, target);
+  }
+  if (plan.runs.size() != 1)
+    throw ConfigError("launch", fmt::format("expected an experiment of one run, not of {}; trigram "
+                                            "run makes sweeps",
+                                            plan.runs.size()));
+  return plan;
+}
+
+/// The plan of the run that a generation on `nodes` nodes makes. The supervisor causes the
+/// failures.
+Plan plan_on(const LaunchOptions& options, int nodes) {
+  return plan_with(options, {fmt::format("/cluster/nodes={}", nodes), kWithoutFailures});
+}
+
+/// Where the nodes come from, which is asked again once a second.
+std::function<NodeList()> node_source(const LaunchOptions& options, int most) {
+  if (!options.hosts.empty()) {
+    read_nodes(options.hosts);  // reports mistakes before anything begins
+    return [file = options.hosts, last = NodeList()]() mutable {
+      try {
+        last = read_nodes(file);
+      } catch (const ConfigError& error) {
+        spdlog::warn("{}; the nodes stay as they were", error.what());
+      }
+      return last;
+    };
+  }
+  if (!options.discover.empty())
+    return [command = options.discover] { return discovered_nodes(command); };
+  if (NodeList slurm = slurm_nodes(); !slurm.empty()) return [slurm] { return slurm; };
+  return [most] { return NodeList(static_cast<std::size_t>(most), "localhost"); };
+}
+
+std::string default_launcher(const World& world) {
+  if (!world.processes) return "";
+  return slurm_nodes().empty() ? "mpirun --host {hosts} -n {ranks}"
+                               : "srun --nodelist={names} --nodes={nodes} --ntasks={ranks}";
+}
+
+/// The checkpoints of a job. For every number of nodes, the job is another run, whose checkpoints
+/// have a folder of their own.
+class JobCheckpoints {
+ public:
+  JobCheckpoints(const LaunchOptions& options, fs::path folder) : folder_(std::move(folder)) {
+    const auto [least, most] = options.supervisor.nodes;
+    for (int nodes = least; nodes <= most; ++nodes)
+      ids_[nodes] = plan_on(options, nodes).runs.front().id;
+  }
+  struct Newest {
+    int nodes = 0;  // 0: there is no checkpoint
+    long steps = 0;
+  };
+  Newest newest() const {
+    Newest newest;
+    for (const auto& [nodes, id] : ids_) {
+      const std::vector<long> steps = CheckpointFolder(folder_of(nodes)).steps();
+      if (!steps.empty() && steps.front() > newest.steps) newest = {nodes, steps.front()};
+    }
+    return newest;
+  }
+  fs::path folder_of(int nodes) const { return folder_ / (ids_.at(nodes) + ".checkpoints"); }
+
+ private:
+  const fs::path folder_;
+  std::map<int, std::string> ids_;  // of runs, by number of nodes
+};
+
+/// The command line with which each process of a generation trains.
+std::vector<std::string> run_command(const LaunchOptions& options, const Json& world, int nodes,
+                                     const JobCheckpoints& checkpoints) {
+  std::vector<std::string> words = {"run",      options.config,        "--world",    world.dump(),
+                                    "--output", options.runner.output, "--no-table", "--quiet"};
+  for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
+  words.insert(words.end(),
+               {"--set", fmt::format("/cluster/nodes={}", nodes), "--set", kWithoutFailures});
+  const auto newest = checkpoints.newest();
+  if (newest.nodes == 0 || newest.nodes == nodes) words.emplace_back("--resume");
+  else words.insert(words.end(), {"--force", "--resume-from", checkpoints.folder_of(newest.nodes)});
+  return words;
+}
+
+int launch(LaunchOptions options, bool quiet) {
+  if (in_a_job()) throw ConfigError("launch", "starts the job itself; run it without a launcher");
+  const Plan described = plan_with(options, {});
+  const Experiment& e = described.runs.front().experiment;
+  if (!e.checkpoint)
+    throw ConfigError("/checkpoint",
+                      "trigram launch continues a job from its checkpoints; expected {\"every\": "
+                      "...}, in steps");
+  const auto fixed = static_cast<int>(e.cluster.nodes);
+  Supervisor::Options& supervised = options.supervisor;
+  supervised.nodes =
+      options.nodes.empty() ? NodeRange{fixed, fixed} : parse_node_range(options.nodes);
+  supervised.workers_per_node = static_cast<int>(e.cluster.workers_per_node);
+  supervised.launcher = options.launcher.empty() ? default_launcher(e.world()) : options.launcher;
+  supervised.processes = e.world().processes;
+  supervised.failures = e.cluster.failures;
+  check_launcher(supervised.launcher);
+  const fs::path folder = options.runner.output / described.name;
+  check_writable(folder);
+  supervised.record = folder / "launch.json";
+  const JobCheckpoints checkpoints(options, folder);
+  Supervisor supervisor(
+      supervised,
+      {.arguments = [&](int nodes) { return run_command(options, e.runtime, nodes, checkpoints); },
+       .nodes = node_source(options, supervised.nodes.most),
+       .checkpoint_steps = [&] { return checkpoints.newest().steps; }});
+  const int code = supervisor.run();
+  fmt::print("{}\n", supervisor.table());
+  if (code != kOk) return code;
+  const Plan last = plan_on(options, supervisor.last_nodes());
+  SweepRunner(last, options.runner, quiet).print_results();
+  return code;
+}
+
+}  // namespace
+
+void add_launch_command(CLI::App& app, const GlobalOptions& global, Action& action) {
+  auto options = std::make_shared<LaunchOptions>();
+  CLI::App* command = app.add_subcommand(
+      "launch", "Train in processes that may fail, on nodes that may come and go");
+  command->add_option("config", options->config, "The experiment, with \"checkpoint\"")->required();
+  add_output_option(*command, options->runner);
+  add_set_option(*command, options->settings);
+  command->add_option("--nodes", options->nodes,
+                      "MIN:MAX: how many nodes to use; by default as many as the cluster has");
+  auto* hosts = command->add_option("--hosts", options->hosts,
+                                    "A file with one host per node and line; it may change while "
+                                    "the job runs. By default the nodes of the Slurm job, or "
+                                    "processes of this machine");
+  command
+      ->add_option("--discover", options->discover,
+                   "A shell command that prints these lines; it is run once a second")
+      ->excludes(hosts);
+  command->add_option("--launcher", options->launcher,
+                      "The shell command that starts processes, in which {ranks}, {nodes}, {hosts} "
+                      "(a:4,b:4) and {names} (a,b) are replaced");
+  command
+      ->add_option("--max-restarts", options->supervisor.max_restarts,
+                   "How many times a job that failed starts again")
+      ->check(CLI::Range(0, 1000000));
+  command
+      ->add_option("--node-wait", options->supervisor.node_wait_s,
+                   "Seconds to wait for MIN nodes before giving up")
+      ->check(finite_between(0, 1e9));
+  command->callback([options, &global, &action] {
+    action = [options, &global] { return launch(*options, global.quiet); };
+  });
+}
+
+}  // namespace trigram

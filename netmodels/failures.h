@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config/fields.h"
+
+namespace trigram {
+
+/// A failure of a worker or a node. Times are those of the job: they begin with its first step, and
+/// go on while the job recovers.
+struct Failure {
+  enum class Kind {
+    crash,   // the processes end without a word
+    freeze,  // the processes stop for `duration_s`, and then go on
+  };
+  double at_s = 0;
+  Kind kind = Kind::crash;
+  std::int64_t rank = -1, node = -1;  // what fails: one of them is not negative
+  double duration_s = 0;              // of a freeze
+
+  /// The first and the last rank that fails.
+  int first_rank(std::int64_t workers_per_node) const;
+  int last_rank(std::int64_t workers_per_node) const;
+};
+
+/// The failures of a job, and how long it takes to recover from a crash. All workers restart from
+/// the last checkpoint then, since the collectives of synchronous training need all of them.
+struct Failures {
+  std::vector<Failure> events;  // in the order of time
+  /// The mean time between two crashes of a node, which are a Poisson process; 0: there are none.
+  double node_mtbf_s = 0;
+  std::int64_t seed = 0;   // of the draws of crashes
+  double detection_s = 0;  // from a crash until all other workers have noticed it
+  double restart_s = 0;    // from then on until training goes on: processes start, state is read
+
+  bool none() const { return events.empty() && node_mtbf_s == 0; }
+};
+
+/// Reads a list of events, or an object.
+OptionType<Failures> failures_kind();
+
+/// Throws ConfigError if an event names a rank or a node that does not exist. `pointer` is that of
+/// the list of events.
+void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t workers_per_node,
+                    const std::string& pointer);
+
+/// The freezes of a rank, in the order of time.
+std::vector<Failure> freezes_of(const Failures& failures, int rank, std::int64_t workers_per_node);
+
+/// Draws what fails, one failure after another, in the order of time: the events of the
+/// description, and crashes of nodes, whose intervals are exponential. The same description draws
+/// the same failures, in every world.
+class FailureSequence {
+ public:
+  FailureSequence(const Failures& failures, std::int64_t nodes);
+  /// The first failure at `from_s` or later that was not returned before. `from_s` must not
+  /// decrease from call to call. `at_s` is infinite if there is none.
+  Failure next(double from_s);
+  /// The same, but passes over freezes.
+  Failure next_crash(double from_s);
+
+ private:
+  void draw(std::size_t node);
+
+  const Failures& failures_;
+  std::size_t next_event_ = 0;
+  std::vector<double> crash_s_;  // the next crash of every node
+  std::vector<long> drawn_;      // crashes drawn for every node so far
+};
+
+}  // namespace trigram
