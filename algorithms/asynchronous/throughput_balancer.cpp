@@ -37,7 +37,7 @@ ThroughputBalancer::ThroughputBalancer(Context ctx, std::size_t batch, double sm
       batch_(gather(ctx, static_cast<std::int64_t>(batch))),
       batches_per_s_(
           state.values<double>(fmt::format("speeds_of_{}", batch_.size()), batch_.size(), 1)),
-      has_estimates_(state.value<bool>(fmt::format("has_speeds_of_{}", batch_.size()))) {}
+      has_estimates_(state.value<std::uint8_t>(fmt::format("has_speeds_of_{}", batch_.size()))) {}
 
 ThroughputBalancer::Share ThroughputBalancer::deal(Context ctx, std::int64_t samples) const {
   const std::vector<long> counts = deal_by_throughput(samples, batch_, batches_per_s_);
@@ -50,10 +50,10 @@ void ThroughputBalancer::measured(Context ctx, double batches_per_s) {
   for (std::size_t rank = 0; rank < measurements.size(); ++rank) {
     double& estimate = batches_per_s_[rank];
     const auto newest = std::bit_cast<double>(measurements[rank]);
-    if (has_estimates_) estimate += smoothing_ * (newest - estimate);
+    if (has_estimates_ != 0) estimate += smoothing_ * (newest - estimate);
     else estimate = newest;
   }
-  has_estimates_ = true;
+  has_estimates_ = 1;
 }
 
 /// The numbers that all ranks pass to their calls, by rank.

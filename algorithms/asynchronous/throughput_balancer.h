@@ -53,7 +53,7 @@ class ThroughputBalancer {
   std::vector<std::deque<std::int64_t>> received_;  // by rank, which may be one step ahead
   std::vector<std::int64_t> batch_;                 // by rank
   std::span<double> batches_per_s_;                 // estimates, by rank
-  bool& has_estimates_;
+  std::uint8_t& has_estimates_;                     // 0 or 1
 };
 
 }  // namespace trigram
