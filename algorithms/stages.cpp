@@ -52,8 +52,7 @@ bool models_differ(const Stage& stage, const Layout& layout, long steps) {
 
 void barrier(Context c) {
   if (c.rank() > 0) c.control->post(0, kSwitchTag, 0);
-  for (int others = c.rank() == 0 ? c.size() - 1 : 1; others > 0; --others)
-    c.control->receive(kSwitchTag);
+  for (int left = c.rank() > 0 ? 1 : c.size() - 1; left > 0; --left) c.control->receive(kSwitchTag);
   for (int rank = 1; c.rank() == 0 && rank < c.size(); ++rank) c.control->post(rank, kSwitchTag, 0);
 }
 
