@@ -59,9 +59,10 @@ TEST_P(CodedEquations, HoldStepByStep) {
       for (const bool feedback : {false, true}) {
         SCOPED_TRACE(testing::Message() << codec.name << (gathered ? " gathered" : " scattered")
                                         << (feedback ? ", feedback" : ""));
-        const Coding coding{codec, feedback, kSeed};
-        const Vector actual =
-            results([&] { return gathered ? gathered_average(coding) : coded_average(coding); });
+        const Vector actual = results([&] {
+          const Coding coding{codec, feedback, kSeed};  // each rank has its own residuals
+          return gathered ? gathered_average(coding) : coded_average(coding);
+        });
         CodedAverageReference reference(codec, feedback, kSeed, all);
         std::size_t at = 0;
         for (long step = 0; step < kSteps; ++step)
