@@ -1,12 +1,17 @@
 // `launch`: supervises a training job whose processes may fail, and whose nodes may change.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/file.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 
+#include "core/files.h"
+#include "core/printable.h"
 #include "experiments/checkpoint/checkpoint_folder.h"
 #include "experiments/cli/commands.h"
 #include "experiments/cli/common_options.h"
@@ -25,7 +30,7 @@ namespace fs = std::filesystem;
 struct LaunchOptions {
   std::string config;
   std::vector<std::string> settings;
-  std::string nodes;  // empty: as many as the cluster has
+  std::optional<std::string> nodes;  // empty: as many as the cluster has
   fs::path hosts;
   std::string discover;
   std::string launcher;
@@ -57,21 +62,25 @@ Plan plan_on(const LaunchOptions& options, int nodes) {
   return plan_with(options, {fmt::format("/cluster/nodes={}", nodes), kWithoutFailures});
 }
 
+/// Asks `source` for the nodes. The first answer must be right; if a later one is wrong, the nodes
+/// stay as they were.
+std::function<NodeList()> lasting(std::function<NodeList()> source) {
+  NodeList first = source();
+  return [source = std::move(source), last = std::move(first)]() mutable {
+    try {
+      last = source();
+    } catch (const std::exception& error) {
+      spdlog::warn("{}; the nodes stay as they were", error.what());
+    }
+    return last;
+  };
+}
+
 /// Where the nodes come from, which is asked again once a second.
 std::function<NodeList()> node_source(const LaunchOptions& options, int most) {
-  if (!options.hosts.empty()) {
-    read_nodes(options.hosts);  // reports mistakes before anything begins
-    return [file = options.hosts, last = NodeList()]() mutable {
-      try {
-        last = read_nodes(file);
-      } catch (const ConfigError& error) {
-        spdlog::warn("{}; the nodes stay as they were", error.what());
-      }
-      return last;
-    };
-  }
+  if (!options.hosts.empty()) return lasting([file = options.hosts] { return read_nodes(file); });
   if (!options.discover.empty())
-    return [command = options.discover] { return discovered_nodes(command); };
+    return lasting([command = options.discover] { return discovered_nodes(command); });
   if (NodeList slurm = slurm_nodes(); !slurm.empty()) return [slurm] { return slurm; };
   return [most] { return NodeList(static_cast<std::size_t>(most), "localhost"); };
 }
@@ -86,33 +95,65 @@ std::string default_launcher(const World& world) {
 /// have a folder of their own.
 class JobCheckpoints {
  public:
-  JobCheckpoints(const LaunchOptions& options, fs::path folder) : folder_(std::move(folder)) {
-    const auto [least, most] = options.supervisor.nodes;
-    for (int nodes = least; nodes <= most; ++nodes)
-      ids_[nodes] = plan_on(options, nodes).runs.front().id;
-  }
+  JobCheckpoints(const LaunchOptions& options, fs::path folder)
+      : options_(options), folder_(std::move(folder)), planned_(options.supervisor.nodes.least) {}
   struct Newest {
     int nodes = 0;  // 0: there is no checkpoint
     long steps = 0;
   };
-  Newest newest() const {
+  Newest newest() {
     Newest newest;
-    for (const auto& [nodes, id] : ids_) {
-      const std::vector<long> steps = CheckpointFolder(folder_of(nodes)).steps();
-      if (!steps.empty() && steps.front() > newest.steps) newest = {nodes, steps.front()};
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().extension() != kExtension) continue;
+      const std::vector<long> steps = CheckpointFolder(entry.path()).steps();
+      if (steps.empty() || steps.front() <= newest.steps) continue;
+      if (const int nodes = nodes_of(entry.path().stem())) newest = {nodes, steps.front()};
     }
     return newest;
   }
-  fs::path folder_of(int nodes) const { return folder_ / (ids_.at(nodes) + ".checkpoints"); }
+  fs::path folder_of(int nodes) { return folder_ / (id_of(nodes) + kExtension); }
 
  private:
+  static constexpr const char* kExtension = ".checkpoints";
+
+  const std::string& id_of(int nodes) {
+    std::string& id = ids_[nodes];
+    if (id.empty()) id = plan_on(options_, nodes).runs.front().id;
+    return id;
+  }
+  /// The number of nodes of a run; 0 if it is none of this job. Plans only as many runs as needed,
+  /// because this takes milliseconds each.
+  int nodes_of(const std::string& id) {
+    for (const auto& [nodes, own] : ids_)
+      if (own == id) return nodes;
+    for (; planned_ <= options_.supervisor.nodes.most; ++planned_)
+      if (id_of(planned_) == id) return planned_;
+    return 0;
+  }
+
+  const LaunchOptions& options_;
   const fs::path folder_;
   std::map<int, std::string> ids_;  // of runs, by number of nodes
+  int planned_;                     // all runs on fewer nodes have been planned
+};
+
+/// Holds a lock while it exists, so that no other supervisor makes the same job.
+class JobLock {
+ public:
+  explicit JobLock(const fs::path& file)
+      : file_(open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0666)) {
+    if (file_.get() < 0 || flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
+      throw ConfigError("launch", fmt::format("another trigram launch makes this job; {} is locked",
+                                              printable(file.string())));
+  }
+
+ private:
+  FileDescriptor file_;
 };
 
 /// The command line with which each process of a generation trains.
 std::vector<std::string> run_command(const LaunchOptions& options, const Json& world, int nodes,
-                                     const JobCheckpoints& checkpoints) {
+                                     JobCheckpoints& checkpoints) {
   std::vector<std::string> words = {"run",      options.config,        "--world",    world.dump(),
                                     "--output", options.runner.output, "--no-table", "--quiet"};
   for (const std::string& setting : options.settings) words.insert(words.end(), {"--set", setting});
@@ -126,7 +167,10 @@ std::vector<std::string> run_command(const LaunchOptions& options, const Json& w
 
 int launch(LaunchOptions options, bool quiet) {
   if (in_a_job()) throw ConfigError("launch", "starts the job itself; run it without a launcher");
-  const Plan described = plan_with(options, {});
+  std::vector<std::string> settings;
+  if (options.nodes)
+    settings.push_back(fmt::format("/cluster/nodes={}", parse_node_range(*options.nodes).most));
+  const Plan described = plan_with(options, settings);
   const Experiment& e = described.runs.front().experiment;
   if (!e.checkpoint)
     throw ConfigError("/checkpoint",
@@ -134,8 +178,7 @@ int launch(LaunchOptions options, bool quiet) {
                       "...}, in steps");
   const auto fixed = static_cast<int>(e.cluster.nodes);
   Supervisor::Options& supervised = options.supervisor;
-  supervised.nodes =
-      options.nodes.empty() ? NodeRange{fixed, fixed} : parse_node_range(options.nodes);
+  supervised.nodes = options.nodes ? parse_node_range(*options.nodes) : NodeRange{fixed, fixed};
   supervised.workers_per_node = static_cast<int>(e.cluster.workers_per_node);
   supervised.launcher = options.launcher.empty() ? default_launcher(e.world()) : options.launcher;
   supervised.processes = e.world().processes;
@@ -144,7 +187,9 @@ int launch(LaunchOptions options, bool quiet) {
   const fs::path folder = options.runner.output / described.name;
   check_writable(folder);
   supervised.record = folder / "launch.json";
-  const JobCheckpoints checkpoints(options, folder);
+  const JobLock lock(folder / "launch.lock");
+  plan_on(options, supervised.nodes.least);  // reports mistakes before anything begins
+  JobCheckpoints checkpoints(options, folder);
   Supervisor supervisor(
       supervised,
       {.arguments = [&](int nodes) { return run_command(options, e.runtime, nodes, checkpoints); },

@@ -99,7 +99,13 @@ NodeList read_nodes(const std::filesystem::path& file) {
 }
 
 NodeList discovered_nodes(const std::string& command) {
-  return parse_nodes(output_of(command), "--discover", command);
+  try {
+    return parse_nodes(output_of(command), "--discover", command);
+  } catch (const ConfigError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw ConfigError("--discover", printable(error.what()));
+  }
 }
 
 NodeList slurm_nodes() {

@@ -14,8 +14,8 @@ using NodeList = std::vector<std::string>;
 /// Throws ConfigError at `--hosts` if the file cannot be read, or if a line is no host name.
 NodeList read_nodes(const std::filesystem::path& file);
 
-/// The nodes that a command of the shell prints, in the same form. Throws std::runtime_error if it
-/// fails, and ConfigError at `--discover` if a line is no host name.
+/// The nodes that a command of the shell prints, in the same form. Throws ConfigError at
+/// `--discover` if it fails, or if a line is no host name.
 NodeList discovered_nodes(const std::string& command);
 
 /// The nodes of the Slurm job that this process is in, from `scontrol show hostnames`; empty

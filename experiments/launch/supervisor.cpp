@@ -26,6 +26,9 @@ double clock_s() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
+// Exit codes of a shell that could not start a command.
+constexpr int kNotExecutable = 126, kNotFound = 127;
+
 /// The exit code of a process, or 128 + its signal.
 int code_of(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -78,6 +81,9 @@ int Supervisor::run() {
     write_record();
     const Generation& ended = generations_.back();
     if (ended.interrupted) return kInterrupted;
+    if (ended.code == kNotExecutable || ended.code == kNotFound)
+      throw ConfigError("--launcher", fmt::format("{} could not be started",
+                                                  printable(launcher_command(*nodes))));
     if (ended.code == kOk || ended.code == kBadInput) return ended.code;
     if (ended.resized) {
       announce(ended, "the nodes changed");
@@ -178,21 +184,23 @@ void Supervisor::write_record() const {
                     {"from_step", g.from_step},
                     {"to_step", g.to_step},
                     {"exit_code", g.code},
-                    {"resized", g.resized}});
+                    {"end", end_of(g)}});
   std::filesystem::create_directories(options_.record.parent_path());
   const Json record = {{"generations", list}, {"failures", failures_.happened()}};
   write_durably(options_.record, record.dump(1) + "\n");
+}
+
+std::string Supervisor::end_of(const Generation& g) {
+  if (g.code == kOk) return "complete";
+  if (g.interrupted) return "interrupted";
+  return g.resized ? "other nodes" : describe_code(g.code);
 }
 
 std::string Supervisor::table() const {
   std::vector<std::vector<std::string>> lines = {
       {"generation", "end", "nodes", "workers", "from step", "to step", "seconds"}};
   for (const Generation& g : generations_)
-    lines.push_back({std::to_string(lines.size()),
-                     g.code == kOk ? "complete"
-                     : g.resized   ? "other nodes"
-                                   : describe_code(g.code),
-                     std::to_string(g.nodes.size()),
+    lines.push_back({std::to_string(lines.size()), end_of(g), std::to_string(g.nodes.size()),
                      std::to_string(static_cast<int>(g.nodes.size()) * options_.workers_per_node),
                      std::to_string(g.from_step), std::to_string(g.to_step),
                      fmt::format("{:.1f}", g.end_s - g.begin_s)});

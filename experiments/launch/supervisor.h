@@ -70,6 +70,7 @@ class Supervisor {
   void end_if_nodes_changed(Generation& generation, pid_t launcher);
   Generation run_generation(const NodeList& nodes);
   std::string launcher_command(const NodeList& nodes) const;
+  static std::string end_of(const Generation& generation);
   void announce(const Generation& generation, const std::string& end) const;
   void write_record() const;
   double now_s() const;

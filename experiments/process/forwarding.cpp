@@ -24,7 +24,15 @@ EndedChild run_forwarding_signals(const std::function<void()>& become,
   EndedChild ended;
   while (waitpid(child, &ended.wait_status, WNOHANG) != child) {
     const int signal = signals.wait(tick ? 0.1 : 1);
-    if (signal == 0 && tick) tick(child);
+    if (signal == 0 && tick) {
+      try {
+        tick(child);
+      } catch (...) {  // the child must not go on without this process
+        kill(child, SIGTERM);
+        waitpid(child, &ended.wait_status, 0);
+        throw;
+      }
+    }
     if (signal == 0 || signal == SIGCHLD) continue;
     ended.interrupted = true;
     kill(child, signal);

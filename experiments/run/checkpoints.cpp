@@ -134,10 +134,13 @@ void check_same_training(const Experiment& e, const std::filesystem::path& place
     refuse(fmt::format("expected a folder ID.checkpoints with a checkpoint, not {}",
                        shortened(place.string())));
   Json own = description_of(e), about;
-  try {
-    about = folder.about(steps.front());
-  } catch (const std::runtime_error& error) {
-    refuse(error.what());
+  for (const long step : steps) {
+    try {
+      about = folder.about(step);
+      break;
+    } catch (const std::runtime_error& error) {  // an earlier checkpoint may be used
+      if (step == steps.back()) refuse(error.what());
+    }
   }
   for (Json* json : {&own, &about})
     for (const char* field : {"cluster", "runtime", "steps", "eval_every", "target_accuracy",

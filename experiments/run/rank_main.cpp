@@ -108,6 +108,7 @@ void train(const Context& raw, SharedState& shared) {
          .arrived = shared.arrived});
     if (const auto later_s = checkpoints.restore())
       watch.continue_at(*shared.checkpoints->resumed_step, *later_s);
+    if (shared.begin_s > 0) watch.begin_again_at(shared.begin_s);  // freezes were restored, too
     sleep_until(*raw.stream, shared.begin_s);
     train_with_checkpoints(checkpoints, ctx, run, make_algorithm, *meter, e.synchronous());
   } else if (e.autotune) {

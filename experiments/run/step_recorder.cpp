@@ -72,6 +72,7 @@ void StepRecorder::start(const Context& raw, Meter& meter, Workload& workload, N
 
 void StepRecorder::visit_state(StateVisitor& visitor) {
   visitor.value("began", began_);
+  visitor.value("next_freeze", next_freeze_);
   visitor.value("origin_s", origin_s_);
   visitor.value("excluded_s", excluded_s_);
   visitor.value("before", before_);

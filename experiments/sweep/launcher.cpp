@@ -1,6 +1,8 @@
 #include "experiments/sweep/launcher.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@ void become_launcher(const std::string& launcher, const std::vector<std::string>
   std::vector<const char*> words = {"sh", "-c", script.c_str(), "sh", program.c_str()};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
   words.push_back(nullptr);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // a job does not outlive this process's parent
   setpgid(0, 0);  // a signal of a terminal reaches the launcher only once, through this parent
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
   dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);

@@ -15,6 +15,7 @@
 #include "experiments/process/analysis.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/run/checkpoints.h"
+#include "experiments/run/failing_run.h"
 #include "experiments/run/link_check.h"
 #include "experiments/run/recorded_run.h"
 #include "experiments/run/run.h"
@@ -142,6 +143,10 @@ void SweepRunner::check_checkpoints() const {
   if (plan_.runs.size() != 1)
     throw ConfigError("--resume-from",
                       fmt::format("expected an experiment of one run, not {}", plan_.runs.size()));
+  if (has_simulated_crashes(plan_.runs.front().experiment))
+    throw ConfigError("--resume-from",
+                      "the simulated crashes of a run begin with its first step; expected a run "
+                      "without failures, or the world mpi under trigram launch");
   check_same_training(plan_.runs.front().experiment, options_.resume_from);
 }
 

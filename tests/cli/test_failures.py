@@ -138,6 +138,20 @@ class SimulatedFailures(CommandTest):
         freeze = [{"at": "3.2s", "kind": "freeze", "node": 1, "for": "7s"}]
         self.assertAlmostEqual(self.one(self.config(freeze))["summary"]["time_s"], undisturbed + 7)
 
+    def test_a_freeze_happens_once(self) -> None:
+        freeze = {"at": "3.2s", "kind": "freeze", "rank": 1, "for": "7s"}
+        failures = {"events": [freeze, crash(16)]}  # a crash after the checkpoint of step 8, which is after the freeze
+        undisturbed = self.one(self.config())["summary"]["time_s"]
+        summary = self.one(self.config(failures))["summary"]
+        self.assertAlmostEqual(summary["time_s"], undisturbed + 7 + summary["failures"]["lost_s"], delta=2 * BARRIERS_S)
+        whole = self.one(self.config([freeze]))["summary"]["time_s"]
+        path = self.write(self.config([freeze], checkpoint={"every": EVERY, "keep": 100}))
+        self.trigram("run", path, "--force")
+        for done in [*self.results.glob("*/DONE"), *self.results.glob("*/manifest.json")]:
+            done.unlink()  # the run counts as unfinished, and continues from its last checkpoint
+        self.trigram("run", path, "--resume")
+        self.assertEqual(self.manifests()[0]["summary"]["time_s"], whole)
+
     def test_crashes_that_leave_no_time_for_a_checkpoint_are_an_error(self) -> None:
         config = self.config({"mtbf": "300ms", "seed": 1})
         failed = self.trigram("run", self.write(config), code=1)

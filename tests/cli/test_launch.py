@@ -128,7 +128,7 @@ class Launch(JobTest):
         self.assertEqual(launch.returncode, 130, out + err)
         one, two, last = self.record()["generations"]
         self.assertEqual([one["workers"], two["workers"], last["workers"]], [1, 2, 1], err)
-        self.assertTrue(one["resized"] and two["resized"])
+        self.assertEqual([one["end"], two["end"], last["end"]], ["other nodes", "other nodes", "interrupted"])
         self.assertEqual(two["from_step"], one["to_step"])
         self.assertGreater(two["to_step"], two["from_step"])
 
@@ -137,6 +137,27 @@ class Launch(JobTest):
         self.assertIn("3 generations failed, and --max-restarts is 2", err)
         self.assertEqual(len(self.record()["generations"]), 3)
         self.assertEqual(out.count("a process was ended by signal 9"), 3)
+
+    def test_a_source_of_nodes_that_fails_later_changes_nothing(self) -> None:
+        flag = self.folder / "flag"
+        command = f"if [ -e {flag} ]; then exit 1; fi; echo localhost; echo localhost"
+        launch = self.start_launch(job(steps=2_000_000, eval_every=0), "--discover", command)
+        self.wait_for(lambda: self.newest_checkpoint() > 0)
+        flag.touch()
+        time.sleep(2.5)
+        self.assertEqual(len(self.ranks(launch)), 2)
+        other = self.popen([self.program, "launch", self.write(job(), "other.json")], env=self.environment)
+        _, err = other.communicate(timeout=30)
+        self.assertEqual(other.returncode, 2, err)
+        self.assertIn("another trigram launch makes this job", err)
+        ranks = self.ranks(launch)
+        launch.kill()  # the job ends with its supervisor
+        self.wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in ranks))
+        self.assertIn("the nodes stay as they were", launch.communicate()[1])
+
+    def test_a_launcher_that_does_not_exist(self) -> None:
+        _, err = self.launch(job(), "--launcher", "no-such-launcher -n {ranks}", code=2)
+        self.assertIn("--launcher: no-such-launcher -n 2 could not be started", err)
 
     def test_too_few_nodes(self) -> None:
         (self.folder / "hosts").write_text("localhost\n")
@@ -151,6 +172,8 @@ class Mistakes(CommandTest):
     def test_they_are_refused(self) -> None:
         threads = job(runtime="threads")
         self.assertIn("/checkpoint: trigram launch continues", self.refused(threads | {"checkpoint": None}))
+        self.assertIn("--nodes: : expected MIN:MAX", self.refused(threads, "--nodes", ""))
+        self.assertIn("--discover: false failed", self.refused(threads, "--discover", "false"))
         self.assertIn("--nodes: 3:2: expected MIN:MAX", self.refused(threads, "--nodes", "3:2"))
         self.assertIn(
             "--launcher: mpirun {rank}: expected no braces but", self.refused(threads, "--launcher", "mpirun {rank}")
@@ -163,9 +186,9 @@ class Mistakes(CommandTest):
 
 class InThreads(CommandTest):
     def test_the_whole_process_of_a_job_crashes(self) -> None:
-        cluster = {"nodes": 2, "failures": [{"at": "1s", "kind": "crash", "rank": 1}]}
-        config = job(runtime="threads", steps=3000, eval_every=0, cluster=cluster, checkpoint={"every": 100})
-        whole = job(runtime="threads", steps=3000, eval_every=0, cluster={"nodes": 2}, checkpoint={"every": 100})
+        cluster = {"nodes": 2, "failures": [{"at": "500ms", "kind": "crash", "rank": 1}]}
+        config = job(runtime="threads", steps=12_000, eval_every=0, cluster=cluster, checkpoint={"every": 400})
+        whole = job(runtime="threads", steps=12_000, eval_every=0, cluster={"nodes": 2}, checkpoint={"every": 400})
         self.trigram("launch", self.write(config))
         (failed,) = self.manifests()
         record = json.loads((self.results / "launch.json").read_text())

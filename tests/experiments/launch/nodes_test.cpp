@@ -66,7 +66,7 @@ TEST(Nodes, bad_lines_are_refused) {
               HasSubstr(":2: --oversubscribe is no host name"));
   EXPECT_THAT(error_of([] { nodes_in("a; rm -rf x\n"); }), HasSubstr("is no host name"));
   EXPECT_THAT(error_of([] { read_nodes("/nonexistent/hosts"); }), HasSubstr("--hosts: "));
-  EXPECT_THROW(discovered_nodes("false"), std::runtime_error);
+  EXPECT_THAT(error_of([] { discovered_nodes("false"); }), HasSubstr("--discover: false failed"));
 }
 
 }  // namespace
