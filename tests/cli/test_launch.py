@@ -187,8 +187,8 @@ class Mistakes(CommandTest):
 class InThreads(CommandTest):
     def test_the_whole_process_of_a_job_crashes(self) -> None:
         cluster = {"nodes": 2, "failures": [{"at": "500ms", "kind": "crash", "rank": 1}]}
-        config = job(runtime="threads", steps=12_000, eval_every=0, cluster=cluster, checkpoint={"every": 400})
-        whole = job(runtime="threads", steps=12_000, eval_every=0, cluster={"nodes": 2}, checkpoint={"every": 400})
+        config = job(runtime="threads", steps=30_000, eval_every=0, cluster=cluster, checkpoint={"every": 1000})
+        whole = job(runtime="threads", steps=30_000, eval_every=0, cluster={"nodes": 2}, checkpoint={"every": 1000})
         self.trigram("launch", self.write(config))
         (failed,) = self.manifests()
         record = json.loads((self.results / "launch.json").read_text())
