@@ -35,6 +35,11 @@ def caveats(runs: list[Run]) -> list[str]:
     return lines
 
 
+def outcomes(runs: list[Run]) -> list[str]:
+    """What came of tuning within the runs, and what failures cost them."""
+    return tuned_buckets(runs) + costs_of_failures(runs)
+
+
 def tuned_buckets(runs: list[Run]) -> list[str]:
     """One line for each distinct result of tuning within a run (`autotune`), which names its runs as `caveats` does."""
     return _with_their_runs("autotune", [_result_of_tuning(run) for run in runs], runs)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Literal
 
 from . import measures, shortfall, units
-from .caveats import caveats, costs_of_failures, tuned_buckets
+from .caveats import caveats, outcomes
 from .column_unit import Unit, bytes_unit, exponent_unit, percent_unit, plain_unit, seconds_unit
 from .comparison import Comparison, Point
 from .measures import Measure
@@ -202,8 +202,7 @@ def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
     notes += _notes_of_target(comparison)
     if any(p.oversubscribed for p in comparison.points):
         notes.append("† more ranks than cores: its times say little about a real cluster")
-    runs = comparison.runs
-    return notes + _notes_of_lengths(comparison.points) + tuned_buckets(runs) + costs_of_failures(runs) + caveats(runs)
+    return notes + _notes_of_lengths(comparison.points) + outcomes(comparison.runs) + caveats(comparison.runs)
 
 
 def _notes_of_lengths(points: list[Point]) -> list[str]:
