@@ -16,6 +16,7 @@ REQUIRED: dict[str, list[str]] = {
     "advise": ["--cluster", "ethernet_10g", "--profile", "vgg16"],
     "tune": ["test.json"],
     "emulate": ["test.json"],
+    "launch": ["test.json"],
     "replay": ["test.json"],
     "compare-worlds": ["test.json"],
     "status": [],
