@@ -18,8 +18,8 @@ Nonce random_nonce();
 /// so the nonce is a second secret.
 Mac connection_key(std::string_view secret, const Nonce& handle_nonce);
 
-/// What the connecting side says first. Integers are little-endian, as on every machine that NCCL
-/// supports.
+/// The first message, which the connecting side sends. Integers are little-endian, as on every
+/// machine that NCCL supports.
 struct Hello {
   std::array<char, 8> magic{'T', 'R', 'I', 'G', 'N', 'E', 'T', '1'};
   Nonce connection{};         // the same for all streams of a connection

@@ -21,8 +21,8 @@ namespace {
 constexpr std::uint64_t kHandleMagic = 0x3174656e67697274;  // "trignet1"
 static_assert(sizeof(Handle) <= kMaxHandleBytes);
 
-/// What the calls of one process share. NCCL's interface passes no object to most functions, so
-/// there is one of these.
+/// The state that all calls in a process share. NCCL's interface passes no object to most
+/// functions, so there is one of these.
 struct State {
   std::atomic<Logger> logger{nullptr};
   std::mutex mutex;  // of what follows, up to the counters

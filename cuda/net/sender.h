@@ -17,8 +17,8 @@ class Sender : public Connection {
 
  private:
   struct Stream {
-    // What is under way: a slice of the message `first`, or the whole messages from `first` on,
-    // joined.
+    // The bytes that are being sent: a slice of the message `first`, or the whole messages from
+    // `first` on, joined.
     std::uint64_t first = 0;
     int messages = 0;  // 0: nothing is under way
     SliceHeader header;

@@ -68,7 +68,7 @@ struct UnequalNics {
 constexpr double kNicDifference = 0.01;
 constexpr int kNicDraws = 3;
 
-/// What a search of bucket sizes has found for a candidate.
+/// The result of the search for a candidate's bucket size.
 struct TunedBucket {
   std::string candidate;  // with its settings before the search
   Json bucket;            // the size that took the place of its own; null if none costs less

@@ -34,7 +34,7 @@ class Supervisor {
     Failures failures;              // that the supervisor causes
     std::filesystem::path record;   // the file that gets the generations, as JSON
   };
-  /// What the supervisor needs to know of the job.
+  /// The functions that tell the supervisor about the job.
   struct Job {
     /// The arguments of this program with which the processes of a generation train on so many
     /// nodes, from the newest checkpoint on.
