@@ -18,7 +18,8 @@ inline constexpr std::size_t kMostRanges = 512;
 /// Elements per range; the last range may be shorter.
 constexpr std::size_t range_of(std::size_t n) {
   const std::size_t rounds = (n + kSums - 1) / kSums;
-  const std::size_t ranges = std::clamp<std::size_t>(rounds / 4, 1, kMostRanges);
+  // The sign makes a copy: kernels must not refer to a variable of the host.
+  const std::size_t ranges = std::clamp<std::size_t>(rounds / 4, 1, +kMostRanges);
   return kSums * std::max<std::size_t>(1, (rounds + ranges - 1) / ranges);
 }
 
