@@ -80,6 +80,9 @@ void prepare_environment() {
   set_default("CUDA_MODULE_LOADING", "EAGER");
   // By default NCCL connects the ranks for a collective only at its first call.
   set_default("NCCL_RUNTIME_CONNECT", "0");
+  // NCCL forgets the name of a network plugin when the last communicator that uses it ends, so that
+  // the next one cannot load it (NVIDIA/nccl issue 1978). A count above 0 keeps it loaded.
+  set_default("NCCL_NET_PLUGIN_REF_COUNT", "1");
   // Streams that share a hardware queue would wait for one another.
   set_default("CUDA_DEVICE_MAX_CONNECTIONS", "32");
 }

@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -36,7 +37,7 @@ ANY_LINE = b"."
 # Seconds that a test may take under a tool, which slows kernels down tenfold and more.
 UNDER_A_TOOL_S = 60
 TARGETS = {
-    "tests": ["cuda_tests", "trigram"],
+    "tests": ["cuda_tests", "nccl_net_trigram", "trigram"],
     "figures": ["bench_cuda_kernels", "bench_nccl", "trigram"],
 }
 TARGETS["all"] = sorted({*TARGETS["tests"], *TARGETS["figures"]})
@@ -84,13 +85,34 @@ def mpirun(ranks: int, *command: str) -> list[str]:
     return ["mpirun", "-n", str(ranks), *command]
 
 
-def mpi_part(build: Build, name: str, ranks: int, limit_s: float, short: bool) -> Part:
+def mpi_part(build: Build, name: str, ranks: int, limit_s: float, short: bool, tests: str = "*nccl*") -> Part:
     """A program of the conformance suite as a job of ranks that share one GPU."""
     environment = {**TEST_JOB, **({"TRIGRAM_SHORT_TRAINING": "1"} if short else {})}
     program = f"{name}_on_emulated_gpus" if build.emulated and name.startswith("conformance_") else name
     return Part(f"{name}, {ranks} rank{'s' if ranks > 1 else ''}",
-                mpirun(ranks, build.test(program), "--gtest_filter=*nccl*", "--gtest_color=no"),
+                mpirun(ranks, build.test(program), f"--gtest_filter={tests}", "--gtest_color=no"),
                 limit_s, environment)
+
+
+def plugin_parts(build: Build, ranks: int, limit_s: float, short: bool) -> list[Part]:
+    """Chapters of the conformance suite in which NCCL sends through the network plugin. Its reports are the proof:
+    without the plugin, NCCL goes on with its own transport and says nothing."""
+    reports = build.folder / "gpu_logs" / f"net-plugin-{ranks}"
+    settings = {
+        "LD_LIBRARY_PATH": f"{build.folder / 'cuda' / 'net'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+        "NCCL_NET_PLUGIN": "trigram",
+        "NCCL_NET": "trigram",
+        "TRIGRAM_NET_SECRET": secrets.token_hex(32),
+        "TRIGRAM_NET_REPORT": str(reports / "{pid}.json"),
+    }
+    parts = []
+    for chapter, tests in (("02_transfer", "*nccl*"), ("11_collectives", "*NativeCollectives*nccl*")):
+        part = mpi_part(build, "conformance_" + chapter, ranks, limit_s, short, tests)
+        count = (f"rm -rf {reports}; mkdir -p {reports}; {shlex.join(part.command)} && "
+                 f"grep -l '\"messages\": [1-9]' {reports}/*.json | wc -l | grep -x {ranks}")
+        parts.append(Part(f"{part.name}, through the network plugin", ["sh", "-c", count], limit_s,
+                          {**part.environment, **settings}, absent="the emulation has no plugins" if build.emulated else ""))
+    return parts
 
 
 def commands(build: Build) -> Part:
@@ -132,7 +154,8 @@ def further_tests(build: Build, short: bool) -> list[Part]:
         return [mpi_part(build, "conformance_" + chapter, ranks, limit_s, short)
                 for chapter in chapters]
 
-    parts = [commands(build), *suite(2, CHAPTERS, 60), *sanitized(build, "memcheck", 90)]
+    parts = [commands(build), *plugin_parts(build, 2, 90, short), *plugin_parts(build, 4, 90, short),
+             *suite(2, CHAPTERS, 60), *sanitized(build, "memcheck", 90)]
     for ranks in (4, 1):
         parts.append(mpi_part(build, "gpu_agreement_test", ranks, 150, short))
         parts += suite(ranks, CHAPTERS, 90)
