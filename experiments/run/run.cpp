@@ -68,6 +68,13 @@ Json worker_done(const Experiment& e, const Json& summary, const TargetQuality* 
   return ended_early ? target->worker_done() : !summary.at("paces").is_null();
 }
 
+std::string unequal_nics_warning(const Json& world) {
+  if (!world.contains("all_to_all_between_unequal_nics")) return "";
+  return "all-to-all exchanges between NICs that differ were simulated as flows, which do not show "
+         "that slow NICs carry messages of two exchanges at a time: messages may take much longer; "
+         "set /runtime/fidelity to \"message\"";
+}
+
 std::string stopped_learning_warning(const Json& summary) {
   if (summary.at("worker_done") != true) return "";
   const bool by_loss = summary.at("accuracy").is_null() || summary.at("target").contains("loss");
@@ -209,6 +216,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   output.timeline(timeline.to_json());
   Json json = observer.to_json(shared.results, wall_s);
   json["world"] = runtime->notes();
+  if (const std::string warning = unequal_nics_warning(json["world"]); !warning.empty())
+    json["warnings"].push_back(warning);
   if (!links.is_null()) json["links"] = links;
   if (checkpoints) {
     json["checkpoint"] = checkpoints->to_json();

@@ -106,9 +106,12 @@ Json World::notes() const {
   if (options_.fidelity == SimOptions::Fidelity::message) return Json::object();
   if (!fluid_) return {{"collectives_fluid", 0}};
   const auto& counts = fluid_->counts();
-  return {{"collectives_fluid", counts.fluid},
-          {"collectives_by_messages", counts.by_messages},
-          {"collectives_sharing_links", counts.shared}};
+  Json notes = {{"collectives_fluid", counts.fluid},
+                {"collectives_by_messages", counts.by_messages},
+                {"collectives_sharing_links", counts.shared}};
+  if (counts.between_unequal_nics > 0)
+    notes["all_to_all_between_unequal_nics"] = counts.between_unequal_nics;
+  return notes;
 }
 
 SimStream& World::stream(StreamId id, int rank) {

@@ -179,6 +179,19 @@ class Networks(NetworkTest):
             self.assertEqual(manifest["experiment"]["runtime"]["fidelity"], fidelity)
             shutil.rmtree(self.results)
 
+    def test_a_run_says_that_flows_between_unequal_nics_may_end_too_early(self) -> None:
+        if not worlds()["sim"]:
+            self.skipTest("there is no simulator")
+        for jitter, algorithm, warned in ((0.3, "bytegrad", True), (0.3, "gradient_allreduce", False),
+                                          (0, "bytegrad", False)):
+            config = experiment(runtime={"name": "sim", "fidelity": "fluid"}, algorithm=algorithm,
+                                cluster={**CLUSTER, "nodes": 4, "bandwidth_jitter": jitter})
+            self.trigram("run", self.write(config), "--force")
+            (manifest,) = self.manifests()
+            warnings = [w for w in manifest["warnings"] if w.startswith("all-to-all exchanges between NICs")]
+            self.assertEqual(len(warnings), int(warned), (jitter, algorithm))
+            shutil.rmtree(self.results)
+
     def test_summary(self) -> None:
         shown = self.show(cluster(12, {**TORUS, "latency": "2us", "bandwidth": "1Gbps"}))
         self.assertEqual(shown["topology"], "torus")

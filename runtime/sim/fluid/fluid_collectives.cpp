@@ -248,6 +248,7 @@ void FluidCollectives::start_pipeline_flow(const std::shared_ptr<PendingCollecti
 /// nodes are not part of the flow; if their messages take longer, the ranks finish later.
 void FluidCollectives::start_relation_flow(const std::shared_ptr<PendingCollective>& pending,
                                            const CoupledRounds& pattern) {
+  if (world_.cluster().bandwidth_jitter > 0) ++between_unequal_nics_;
   const HRelation& relation = *pending->relation;
   pending->relation_flow = relation.flow(pattern);
   const auto& [links, bytes] = *pending->relation_flow;

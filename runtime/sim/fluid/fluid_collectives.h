@@ -44,11 +44,15 @@ class FluidCollectives {
 
   /// The numbers of collectives that were simulated as flows and as messages, and the number of
   /// times that a flow came to share a link with other traffic. When it does, flows and messages
-  /// give different times.
+  /// give different times. Also the number of all-to-all exchanges that were simulated as flows
+  /// between NICs that differ. By messages, ranks whose NICs are fast begin the next exchange while
+  /// slow ones still receive, and the messages of both share the slow NICs; flows do not show that.
   struct Counts {
-    std::uint64_t fluid = 0, by_messages = 0, shared = 0;
+    std::uint64_t fluid = 0, by_messages = 0, shared = 0, between_unequal_nics = 0;
   };
-  Counts counts() const { return {fluid_, by_messages_, flows_.shared_count()}; }
+  Counts counts() const {
+    return {fluid_, by_messages_, flows_.shared_count(), between_unequal_nics_};
+  }
 
  private:
   struct RankSet;
@@ -125,7 +129,7 @@ class FluidCollectives {
   UntimedMessages untimed_;
   CoupledFlows flows_;
   std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<RankSet>>> rank_sets_;  // by hash
-  std::uint64_t fluid_ = 0, by_messages_ = 0;
+  std::uint64_t fluid_ = 0, by_messages_ = 0, between_unequal_nics_ = 0;
 };
 
 }  // namespace trigram::sim
