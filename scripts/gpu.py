@@ -110,8 +110,9 @@ def plugin_parts(build: Build, ranks: int, limit_s: float, short: bool) -> list[
         part = mpi_part(build, "conformance_" + chapter, ranks, limit_s, short, tests)
         count = (f"rm -rf {reports}; mkdir -p {reports}; {shlex.join(part.command)} && "
                  f"grep -l '\"messages\": [1-9]' {reports}/*.json | wc -l | grep -x {ranks}")
-        parts.append(Part(f"{part.name}, through the network plugin", ["sh", "-c", count], limit_s,
-                          {**part.environment, **settings}, absent="the emulation has no plugins" if build.emulated else ""))
+        parts.append(Part(f"network plugin, {part.name}", ["sh", "-c", count], limit_s,
+                          {**part.environment, **settings},
+                          absent="the emulation has no plugins" if build.emulated else ""))
     return parts
 
 

@@ -196,6 +196,10 @@ class Command(unittest.TestCase):
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result.stdout
 
+    def test_nccl_must_have_sent_through_the_plugin(self):
+        out = self.gpu("tests", "--only", "^network plugin", code=1)
+        self.assertIn("FAILED    network plugin, conformance_02_transfer, 2 ranks; exit code 1; 4 passed", out)
+
     def test_all_parts_pass(self):
         out = self.gpu("tests", "--only", "^(kernels|codecs|gpu_agreement|conformance)", code=0)
         self.assertRegex(out.splitlines()[-1], "^parts: [0-9]+ passed, 0 FAILED, 0 left out; .* of 480 s$")
