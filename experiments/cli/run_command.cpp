@@ -98,9 +98,10 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
                     "Repeat finished runs, too, such as runs of another version");
   command->add_flag("--resume", options->runner.resume,
                     "Continue unfinished runs from their latest checkpoints");
-  command->add_option("--resume-from", options->runner.resume_from,
-                      "Begin with the latest checkpoint in this folder, ID.checkpoints, of another "
-                      "run, which may have another number of workers")
+  command
+      ->add_option("--resume-from", options->runner.resume_from,
+                   "Begin with the latest checkpoint in this folder, ID.checkpoints, of another "
+                   "run, which may have another number of workers")
       ->check(CLI::ExistingDirectory);
   command->add_option("--shard", options->shard,
                       "I/N: make only the I-th of N parts of the sweep's runs; I starts at 1");
