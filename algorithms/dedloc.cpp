@@ -51,7 +51,7 @@ struct Options {
   Execution execution;
   std::int64_t target_batch = 4096;
   Balance balance = Balance::progress;
-  double smoothing = 0.2;
+  double smoothing = 0.1;  // as in SWARM
   std::int64_t delay = 0;
   std::optional<CodecSpec> codec;
   Shares shares = Shares::equal;
@@ -98,7 +98,7 @@ std::int64_t accumulate_dealt(Context ctx, Run& run, const Options& options,
   run.steps.record_batches(batches);
   // If computation takes no time, all workers are equally fast.
   const double mean_s = (ctx.stream->now() - begin_s) / static_cast<double>(batches);
-  balancer.measured(ctx, 1 / std::max(mean_s, 1e-9));
+  balancer.measured(ctx, std::max(mean_s, 1e-9));
   return all_samples;
 }
 
@@ -154,7 +154,8 @@ AlgorithmEntry dedloc_entry() {
                  "the target batch; throughput: mini-batches are dealt before the step by the "
                  "measured throughputs of the workers, as in SWARM")
           .field("smoothing", &Options::smoothing, number(0, 1, Open::below),
-                 "Weight of the newest measurement in the moving average of a worker's throughput")
+                 "Weight of the newest measurement in the moving average of the seconds that a "
+                 "mini-batch takes a worker")
           .only_where([](const Options& options) { return options.balance == Balance::throughput; },
                       "needs \"balance\": \"throughput\" beside it")
           .field("delay", &Options::delay, integer(0, 1),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -35,25 +36,23 @@ ThroughputBalancer::ThroughputBalancer(Context ctx, std::size_t batch, double sm
     : smoothing_(smoothing),
       received_(static_cast<std::size_t>(ctx.world_size)),
       batch_(gather(ctx, static_cast<std::int64_t>(batch))),
-      batches_per_s_(
-          state.values<double>(fmt::format("speeds_of_{}", batch_.size()), batch_.size(), 1)),
-      has_estimates_(state.value<std::uint8_t>(fmt::format("has_speeds_of_{}", batch_.size()))) {}
+      batch_s_(state.values<double>(fmt::format("batch_s_of_{}", batch_.size()), batch_.size(), 1)),
+      steps_(state.value<std::int64_t>(fmt::format("measured_steps_of_{}", batch_.size()))) {}
 
 ThroughputBalancer::Share ThroughputBalancer::deal(Context ctx, std::int64_t samples) const {
-  const std::vector<long> counts = deal_by_throughput(samples, batch_, batches_per_s_);
+  std::vector<double> batches_per_s;
+  for (const double seconds : batch_s_) batches_per_s.push_back(1 / seconds);
+  const std::vector<long> counts = deal_by_throughput(samples, batch_, batches_per_s);
   return {counts[static_cast<std::size_t>(ctx.world_rank)],
           std::inner_product(counts.begin(), counts.end(), batch_.begin(), std::int64_t{0})};
 }
 
-void ThroughputBalancer::measured(Context ctx, double batches_per_s) {
-  const auto measurements = gather(ctx, std::bit_cast<std::int64_t>(batches_per_s));
-  for (std::size_t rank = 0; rank < measurements.size(); ++rank) {
-    double& estimate = batches_per_s_[rank];
-    const auto newest = std::bit_cast<double>(measurements[rank]);
-    if (has_estimates_ != 0) estimate += smoothing_ * (newest - estimate);
-    else estimate = newest;
-  }
-  has_estimates_ = 1;
+void ThroughputBalancer::measured(Context ctx, double batch_s) {
+  const auto measurements = gather(ctx, std::bit_cast<std::int64_t>(batch_s));
+  ++steps_;
+  const double weight = smoothing_ / (1 - std::pow(1 - smoothing_, static_cast<double>(steps_)));
+  for (std::size_t rank = 0; rank < measurements.size(); ++rank)
+    batch_s_[rank] += weight * (std::bit_cast<double>(measurements[rank]) - batch_s_[rank]);
 }
 
 /// The numbers that all ranks pass to their calls, by rank.

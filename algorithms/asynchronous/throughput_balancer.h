@@ -24,15 +24,17 @@ std::vector<long> deal_by_throughput(std::int64_t samples, std::span<const std::
                                      std::span<const double> batches_per_s);
 
 /// Deals mini-batches to ranks whose speeds are unknown and may change. The estimate of a rank's
-/// speed is an exponential moving average of its measured throughput, as in SWARM. All ranks know
-/// all estimates and deal alike, so no rank is a coordinator.
+/// speed is an exponential moving average of the seconds that a mini-batch takes it. The average is
+/// divided by the sum of its weights, as in SWARM (optim/performance_ema.py): of n measurements x,
+/// a = `smoothing`, it is the sum of a (1 - a)^(n - i) x_i, divided by 1 - (1 - a)^n. All ranks
+/// know all estimates and deal alike, so no rank is a coordinator.
 ///
 /// Uses the control plane of the main stream: P-1 messages per rank at the start, and P-1 per step.
 class ThroughputBalancer {
  public:
-  /// `batch` is the number of samples in a mini-batch of this rank. A new measurement has the
-  /// weight `smoothing`, in (0, 1], in the average; the first one is taken as it is, and before it
-  /// all ranks are taken to be equally fast. `state` keeps the estimates. Collective.
+  /// `batch` is the number of samples in a mini-batch of this rank, and `smoothing` is in (0, 1].
+  /// Before the first measurement all ranks are taken to be equally fast. `state` keeps the
+  /// estimates. Collective.
   ThroughputBalancer(Context ctx, std::size_t batch, double smoothing, const TrainingState& state);
 
   /// The mini-batches of this rank in the next step, and the samples of all ranks, of which there
@@ -42,9 +44,9 @@ class ThroughputBalancer {
     std::int64_t all_samples;
   };
   Share deal(Context ctx, std::int64_t samples) const;
-  /// Tells all ranks how many mini-batches per second this rank has processed in the step, and
-  /// waits for the measurements of all others. Collective.
-  void measured(Context ctx, double batches_per_s);
+  /// Tells all ranks how many seconds a mini-batch has taken this rank in the step, and waits for
+  /// the measurements of all others. Collective.
+  void measured(Context ctx, double batch_s);
 
  private:
   std::vector<std::int64_t> gather(Context ctx, std::int64_t own);
@@ -52,8 +54,8 @@ class ThroughputBalancer {
   const double smoothing_;
   std::vector<std::deque<std::int64_t>> received_;  // by rank, which may be one step ahead
   std::vector<std::int64_t> batch_;                 // by rank
-  std::span<double> batches_per_s_;                 // estimates, by rank
-  std::uint8_t& has_estimates_;                     // 0 or 1
+  std::span<double> batch_s_;                       // estimates, by rank
+  std::int64_t& steps_;                             // that were measured
 };
 
 }  // namespace trigram

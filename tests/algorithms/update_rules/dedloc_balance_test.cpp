@@ -74,7 +74,9 @@ struct Case {
 
 /// The weight after each step, if exact durations are measured.
 std::vector<double> reference(const Case& c) {
-  std::vector<double> path, estimates(static_cast<std::size_t>(c.ranks), 1);
+  const auto ranks = static_cast<std::size_t>(c.ranks);
+  std::vector<double> path, estimates(ranks, 1), weighted_s(ranks);
+  double weights = 0;
   double x = 1;
   for (long t = 0; t < c.steps; ++t) {
     double gap_s = 0;
@@ -88,9 +90,10 @@ std::vector<double> reference(const Case& c) {
       sum += static_cast<double>(counts[r]) * gradient(x, r);
     x -= kLr * sum / static_cast<double>(c.batches);
     path.push_back(x);
-    for (std::size_t r = 0; r < estimates.size(); ++r) {
-      const double now = 1 / c.slowdown(static_cast<int>(r), t);
-      estimates[r] = t == 0 ? now : c.smoothing * now + (1 - c.smoothing) * estimates[r];
+    weights = (1 - c.smoothing) * weights + 1;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      weighted_s[r] = (1 - c.smoothing) * weighted_s[r] + c.slowdown(static_cast<int>(r), t);
+      estimates[r] = weights / weighted_s[r];
     }
   }
   return path;
@@ -130,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, DedlocBalance, every_named_world(), named_world
 
 class DedlocEstimates : public DedlocBalance {};
 
-/// The average of throughputs approaches a worker's new speed exponentially.
+/// The average of durations approaches a worker's new speed exponentially.
 TEST_P(DedlocEstimates, AreMovingAverages) {
   for (const double smoothing : {0.2, 0.7})
     check({.ranks = 4,
