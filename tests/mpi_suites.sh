@@ -17,6 +17,7 @@ if [[ $world == nccl ]]; then
   limit_s=840
 fi
 set -a
+# shellcheck source=scripts/one_machine.env
 source "$(dirname "$0")/../scripts/one_machine.env"
 set +a
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
