@@ -74,7 +74,7 @@ class NodeChanges(FailureTest):
         self.check(summary, [(3, 0, 0), (2, second, 8), (3, third, 8)])
         self.assertAlmostEqual(summary["failures"]["lost_s"], 13.2 - second, delta=NEAR_S)
         self.assertEqual([c["from_step"] for c in summary["failures"]["crashes"]], [8])
-        # The last generation has as many nodes as the first one, whose checkpoint it uses, so that it continues the run.
+        # The last generation has as many nodes as the first one, whose checkpoint it uses, so it continues the run.
         self.assertEqual(summary["steps"], STEPS)
         self.assertAlmostEqual(summary["time_s"], third + (STEPS - 8) * STEP_S, delta=NEAR_S)
         self.assertAlmostEqual(summary["failures"]["time_s"], summary["time_s"])
