@@ -9,6 +9,7 @@
 #include "core/config/option_type.h"
 #include "core/random/philox.h"
 #include "netmodels/background_load.h"
+#include "netmodels/partitions.h"
 #include "netmodels/topologies/topology.h"
 
 namespace trigram {
@@ -263,10 +264,11 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
                       "expected a delay of at least `smallest`");
   if (j.contains("run_times")) parse_run_times(j.at("run_times"), child(pointer, "run_times"));
   check_slow_workers(cluster, child(pointer, "slow_workers"));
-  check_failures(cluster.failures, cluster.nodes, cluster.workers_per_node,
-                 j.contains("failures") && j.at("failures").is_array()
-                     ? child(pointer, "failures")
-                     : child(child(pointer, "failures"), "events"));
+  const std::string events = j.contains("failures") && j.at("failures").is_array()
+                                 ? child(pointer, "failures")
+                                 : child(child(pointer, "failures"), "events");
+  check_failures(cluster.failures, cluster.nodes, cluster.workers_per_node, events);
+  check_partitions(cluster, events);
   return cluster;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "netmodels/partitions.h"
+
 namespace trigram {
 
 CoupledRounds::CoupledRounds(const Network& network, const Cluster& cluster,
@@ -108,7 +110,7 @@ void CoupledRounds::add_edges(const Network& network, const Cluster& cluster,
 
 bool can_couple(const Cluster& cluster) {
   const LinkSpec& nics = cluster.inter;
-  return nics.profile.empty() && nics.background.load == 0 &&
+  return nics.profile.empty() && nics.background.load == 0 && !has_partitions(cluster) &&
          cluster.accelerator.overlap_slowdown == 1 &&
          cluster.transport.protocol == Transport::Protocol::eager &&
          !cluster.transport.limits_messages();

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "core/random/philox.h"
 
@@ -18,19 +20,41 @@ OptionType<std::int64_t> index_if_given() {
   return dumped_if(integer(0), [](std::int64_t index) { return index >= 0; });
 }
 
+using FailureKind = Failure::Kind;
+
+constexpr const char* kOnlyPartition = "has no effect here; expected the kind \"partition\"";
+
 FieldTable<Failure> failure_fields() {
+  const auto is_partition = [](const Failure& f) { return f.kind == FailureKind::partition; };
   return FieldTable<Failure>{}
       .required("at", &Failure::at_s, quantity(Dimension::duration),
                 "when it fails, from the first step of the job on")
       .required("kind", &Failure::kind,
-                one_of<Failure::Kind>(
-                    {{"crash", Failure::Kind::crash}, {"freeze", Failure::Kind::freeze}}),
-                "crash: its processes end without a word; freeze: they stop for a time")
+                one_of<Failure::Kind>({{"crash", FailureKind::crash},
+                                       {"freeze", FailureKind::freeze},
+                                       {"partition", FailureKind::partition},
+                                       {"leave", FailureKind::leave},
+                                       {"join", FailureKind::join}}),
+                "crash: its processes end without a word; freeze: they stop for a time; partition: "
+                "links carry nothing for a time; leave, join: the number of nodes changes")
       .field("rank", &Failure::rank, index_if_given(), "the worker that fails")
-      .field("node", &Failure::node, index_if_given(), "the node whose workers fail")
-      .field("for", &Failure::duration_s, quantity(Dimension::duration), "how long a freeze lasts")
-      .only_where([](const Failure& f) { return f.kind == Failure::Kind::freeze; },
-                  "has no effect here; expected the kind \"freeze\"");
+      .field("node", &Failure::node, index_if_given(),
+             "the node whose workers fail, or that leaves or joins")
+      .field("link", &Failure::link,
+             dumped_if(text(), [](const std::string& name) { return !name.empty(); }),
+             "the link that a partition cuts in both directions, such as \"worker 0 > switch 0\"")
+      .only_where(is_partition, kOnlyPartition)
+      .field("nodes", &Failure::nodes,
+             dumped_if(list_of(integer(0)), [](const auto& nodes) { return !nodes.empty(); }),
+             "the nodes that a partition cuts off the others")
+      .only_where(is_partition, kOnlyPartition)
+      .field("for", &Failure::duration_s, quantity(Dimension::duration),
+             "how long a freeze or a partition lasts")
+      .only_where(
+          [](const Failure& f) {
+            return f.has({FailureKind::freeze, FailureKind::partition});
+          },
+          "has no effect here; expected the kind \"freeze\" or \"partition\"");
 }
 
 FieldTable<Failures> failures_fields() {
@@ -51,20 +75,58 @@ FieldTable<Failures> failures_fields() {
 /// A cluster whose nodes crash more often would not get far, and the draws would take long.
 constexpr double kShortestMtbf_s = 1e-3;
 
+/// Checks that an event names what its kind is about, and nothing else.
+void check_subject(const Failure& event, const std::string& at) {
+  const bool rank = event.rank >= 0, node = event.node >= 0;
+  const bool link = !event.link.empty(), nodes = !event.nodes.empty();
+  if (event.kind == FailureKind::partition) {
+    if (rank || node || link == nodes)
+      throw ConfigError(at, "expected either \"link\" or \"nodes\", which a partition cuts off");
+  } else if (event.has({FailureKind::leave, FailureKind::join})) {
+    if (rank || !node) throw ConfigError(at, "expected the \"node\" that leaves or joins");
+  } else if (rank == node) {
+    throw ConfigError(at, "expected either \"rank\" or \"node\"");
+  }
+}
+
 void check_events(const Failures& failures, const std::string& pointer) {
   for (std::size_t i = 0; i < failures.events.size(); ++i) {
     const Failure& event = failures.events[i];
     const std::string at = child(pointer, std::to_string(i));
-    if ((event.rank < 0) == (event.node < 0))
-      throw ConfigError(at, "expected either \"rank\" or \"node\"");
-    if (event.kind == Failure::Kind::freeze && event.duration_s <= 0)
-      throw ConfigError(child(at, "for"), "expected how long the freeze lasts, above 0");
+    check_subject(event, at);
+    if (event.has({FailureKind::freeze, FailureKind::partition}) && event.duration_s <= 0)
+      throw ConfigError(child(at, "for"),
+                        fmt::format("expected how long the {} lasts, above 0",
+                                    event.kind == FailureKind::freeze ? "freeze" : "partition"));
     if (i > 0 && event.at_s < failures.events[i - 1].at_s)
       throw ConfigError(
           child(at, "at"),
           fmt::format("expected events in the order of time; the one before is at {:g} s",
                       failures.events[i - 1].at_s));
   }
+}
+
+void check_isolated(const std::vector<std::int64_t>& isolated, std::int64_t nodes,
+                    const std::string& pointer) {
+  if (isolated.empty()) return;
+  for (const std::int64_t node : isolated)
+    if (node >= nodes)
+      throw ConfigError(pointer, fmt::format("expected nodes below {}, not {}", nodes, node));
+  const std::set<std::int64_t> different(isolated.begin(), isolated.end());
+  if (different.size() < isolated.size() || std::ssize(isolated) == nodes)
+    throw ConfigError(pointer, "expected different nodes, and at least one other node");
+}
+
+/// Lets a node leave or join those that are present.
+void change_nodes(std::set<std::int64_t>& present, const Failure& event,
+                  const std::string& pointer) {
+  const bool joins = event.kind == FailureKind::join;
+  if (present.contains(event.node) == joins)
+    throw ConfigError(pointer, fmt::format("node {} is {} then; expected another node", event.node,
+                                           joins ? "there" : "not there"));
+  if (joins) present.insert(event.node);
+  else present.erase(event.node);
+  if (present.empty()) throw ConfigError(pointer, "the last node leaves; expected that one stays");
 }
 
 }  // namespace
@@ -96,6 +158,9 @@ OptionType<Failures> failures_kind() {
 
 void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t workers_per_node,
                     const std::string& pointer) {
+  std::set<std::int64_t> present;
+  for (std::int64_t node = 0; node < nodes && !failures.events.empty(); ++node)
+    present.insert(present.end(), node);
   for (std::size_t i = 0; i < failures.events.size(); ++i) {
     const Failure& event = failures.events[i];
     const std::string at = child(pointer, std::to_string(i));
@@ -103,16 +168,34 @@ void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t w
       throw ConfigError(child(at, "rank"),
                         fmt::format("expected a rank below {}, the number of workers, not {}",
                                     nodes * workers_per_node, event.rank));
-    if (event.node >= nodes)
+    if (event.node >= nodes && event.kind != FailureKind::join)
       throw ConfigError(child(at, "node"),
                         fmt::format("expected a node below {}, not {}", nodes, event.node));
+    check_isolated(event.nodes, nodes, child(at, "nodes"));
+    if (event.has({FailureKind::leave, FailureKind::join}))
+      change_nodes(present, event, child(at, "node"));
   }
+}
+
+std::vector<Failure> node_changes(const Failures& failures) {
+  std::vector<Failure> changes;
+  std::ranges::copy_if(failures.events, std::back_inserter(changes), [](const Failure& f) {
+    return f.has({FailureKind::leave, FailureKind::join});
+  });
+  return changes;
+}
+
+std::vector<std::int64_t> node_counts(const Failures& failures, std::int64_t nodes) {
+  std::vector<std::int64_t> counts = {nodes};
+  for (const Failure& change : node_changes(failures))
+    counts.push_back(counts.back() + (change.kind == FailureKind::join ? 1 : -1));
+  return counts;
 }
 
 std::vector<Failure> freezes_of(const Failures& failures, int rank, std::int64_t workers_per_node) {
   std::vector<Failure> freezes;
   for (const Failure& event : failures.events)
-    if (event.kind == Failure::Kind::freeze && event.first_rank(workers_per_node) <= rank &&
+    if (event.kind == FailureKind::freeze && event.first_rank(workers_per_node) <= rank &&
         rank <= event.last_rank(workers_per_node))
       freezes.push_back(event);
   return freezes;
@@ -137,7 +220,7 @@ void FailureSequence::draw(std::size_t node) {
 
 Failure FailureSequence::next_crash(double from_s) {
   Failure failure = next(from_s);
-  while (failure.kind == Failure::Kind::freeze) failure = next(failure.at_s);
+  while (failure.kind != FailureKind::crash) failure = next(failure.at_s);
   return failure;
 }
 

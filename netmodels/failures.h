@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -8,18 +10,26 @@
 
 namespace trigram {
 
-/// A failure of a worker or a node. Times are those of the job: they begin with its first step, and
-/// go on while the job recovers.
+/// A failure of a worker, a node or links, or a change of the nodes. Times are those of the job:
+/// they begin with its first step, and go on while the job recovers.
 struct Failure {
   enum class Kind {
-    crash,   // the processes end without a word
-    freeze,  // the processes stop for `duration_s`, and then go on
+    crash,      // the processes end without a word
+    freeze,     // the processes stop for `duration_s`, and then go on
+    partition,  // links carry nothing for `duration_s`
+    leave,      // a node leaves, which it has announced
+    join,       // a node joins
   };
   double at_s = 0;
   Kind kind = Kind::crash;
-  std::int64_t rank = -1, node = -1;  // what fails: one of them is not negative
-  double duration_s = 0;              // of a freeze
+  std::int64_t rank = -1, node = -1;  // what fails, leaves or joins; negative: not given
+  double duration_s = 0;              // of a freeze or a partition
+  /// A partition cuts the link of this name (Network::name), in both directions or, if it is empty,
+  /// these nodes off the others.
+  std::string link = {};
+  std::vector<std::int64_t> nodes = {};
 
+  bool has(std::initializer_list<Kind> kinds) const { return std::ranges::count(kinds, kind) > 0; }
   /// The first and the last rank that fails.
   int first_rank(std::int64_t workers_per_node) const;
   int last_rank(std::int64_t workers_per_node) const;
@@ -41,13 +51,19 @@ struct Failures {
 /// Reads a list of events, or an object.
 OptionType<Failures> failures_kind();
 
-/// Throws ConfigError if an event names a rank or a node that does not exist. `pointer` is that of
-/// the list of events.
+/// Throws ConfigError if an event names a rank or a node that does not exist, or if a node joins
+/// that is there already. `pointer` is that of the list of events.
 void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t workers_per_node,
                     const std::string& pointer);
 
 /// The freezes of a rank, in the order of time.
 std::vector<Failure> freezes_of(const Failures& failures, int rank, std::int64_t workers_per_node);
+
+/// The numbers of nodes that a job has, one after another: `nodes` at first, and another one after
+/// each node that leaves or joins.
+std::vector<std::int64_t> node_counts(const Failures& failures, std::int64_t nodes);
+/// The nodes that leave and join, in the order of time.
+std::vector<Failure> node_changes(const Failures& failures);
 
 /// Draws what fails, one failure after another, in the order of time: the events of the
 /// description, and crashes of nodes, whose intervals are exponential. The same description draws
@@ -58,7 +74,7 @@ class FailureSequence {
   /// The first failure at `from_s` or later that was not returned before. `from_s` must not
   /// decrease from call to call. `at_s` is infinite if there is none.
   Failure next(double from_s);
-  /// The same, but passes over freezes.
+  /// The same, but passes over all that is no crash.
   Failure next_crash(double from_s);
 
  private:

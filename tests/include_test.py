@@ -78,7 +78,7 @@ ARROWS = {
         "config": ". tune",
         "emulate": ". config process",
         "job": ". config emulate results",
-        "launch": ". process results sweep text",
+        "launch": ". process results run sweep text",
         "process": "",
         "results": ". config",
         "run": ". checkpoint config process results text tune",

@@ -83,7 +83,7 @@ def _table(loaded: Results, options: argparse.Namespace) -> None:
 
 
 def _plots(loaded: Results, options: argparse.Namespace) -> None:
-    from . import plots, style, timeline, tuning
+    from . import crashes_figure, plots, style, timeline, tuning
     from .caveats import caveats
     from .comparison import Comparison
 
@@ -98,6 +98,7 @@ def _plots(loaded: Results, options: argparse.Namespace) -> None:
         drawings = [(stem, fig) for stem, _, fig in plots.figures(comparison)]
         drawings.append(("timeline", timeline.figure(comparison, comparison.middle_setting)))
         drawings.append(("tuning", tuning.figure(runs)))
+        drawings.append(("crashes", crashes_figure.figure(runs)))
         for stem, fig in drawings:
             for suffix in ("png", "svg", "pdf") if fig else ():
                 path = output / f"{prefix}{stem}.{suffix}"

@@ -52,8 +52,13 @@ def dimension(comparison: Comparison, swept: int) -> str:
     return comparison.settings[0][swept].dimension or "number"
 
 
+def scale(comparison: Comparison, swept: int) -> tuple[float, str]:
+    """The factor from base units, and the unit, of the horizontal axis."""
+    return units.axis(dimension(comparison, swept), min(s[swept].number for s in comparison.settings))
+
+
 def label_axis(ax: Axes, comparison: Comparison, swept: int) -> None:
-    factor, unit = units.AXIS[dimension(comparison, swept)]
+    factor, unit = scale(comparison, swept)
     title = comparison.axes[swept].title
     ax.set_xlabel(f"{title} ({unit})" if unit else title)
     values = sorted({s[swept].number * factor for s in comparison.settings})

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
@@ -34,6 +35,7 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         ("winner_map", "The best algorithm at each setting, and its lead over the next.", map_figure.figure),
         ("step_time", "Mean time per step; error bars are one standard deviation over the seeds. A dashed line, if "
          "there is one, is the shortest mean computation time of any algorithm and setting.", _step_time),
+        ("goodput", "Share of the time that is neither lost to crashes nor recovery from them.", _goodput),
         ("step_parts", "Mean step time, split into computation, exposed communication and other time.",
          _step_parts),
         ("loss", "Training loss against time. Thick lines are means over the seeds and over intervals of steps; faint "
@@ -62,6 +64,15 @@ def _step_time(comparison: Comparison, styles: style.Styles) -> Figure | None:
     compute = [c for p in comparison.points if (c := p.mean("compute_s"))]
     return _against_swept(comparison, styles, lambda p: p.mean("step_s"), _deviation_over_seeds("step_s"),
                          f"{_time(comparison)} per step", floor=min(compute, default=None))
+
+
+def _goodput(comparison: Comparison, styles: style.Styles) -> Figure | None:
+    def value(point: Point) -> float | None:
+        found = [g for run in point.runs if (g := (run.summary.get("failures") or {}).get("goodput")) is not None]
+        return sum(found) / len(found) if found else None
+
+    return _against_swept(comparison, styles, value, lambda point: None, "goodput",
+                         text=lambda p: f"{value(p):.1%}", is_share=True)
 
 
 def _deviation_over_seeds(measure: str) -> Spread:
@@ -98,7 +109,7 @@ def _time(comparison: Comparison) -> str:
 def _against_swept(comparison: Comparison, styles: style.Styles,
                   value: Value, spread: Spread, label: str, floor: float | None = None,
                   text: Text | None = None, mark: Text = lambda point: "",
-                  partly: PartlyReachedOf = lambda point: None) -> Figure | None:
+                  partly: PartlyReachedOf = lambda point: None, is_share: bool = False) -> Figure | None:
     """Draws `value` against the numeric option of the sweep, with `mark` beside each point. There is one panel for each
     combination of the other swept options; `floor` is a dashed line in every panel. If no numeric option is swept, the
     figure has bars with `text` beside them, and no `floor`. Values that only some seeds reach (`partly`) are dotted
@@ -108,7 +119,7 @@ def _against_swept(comparison: Comparison, styles: style.Styles,
     swept = comparison.numeric_axis()
     if swept is None or len({s[swept] for s in comparison.settings}) < 2:
         return _bars(comparison, styles, value, spread, label, text or (lambda p: units.seconds(value(p))),
-                     partly)
+                     partly, is_share)
     shown = panels.evenly_spread(sorted({panels.without_swept(s, swept) for s in comparison.settings},
                                  key=lambda s: [v.order for v in s]))
     fig, axes = style.figure(1, len(shown), width=max(6.4, 3.4 * len(shown)), height=3.8,
@@ -119,17 +130,25 @@ def _against_swept(comparison: Comparison, styles: style.Styles,
             ax.axhline(floor, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
         panels.set_title(ax, panels.panel_title(comparison, other_values, swept))
         panels.label_axis(ax, comparison, swept)
-        ax.set_yscale("log")
-        panels.log_ticks(ax.yaxis, dense=True)
-    style.time_axis(axes[0].yaxis, label)
+        if not is_share:
+            ax.set_yscale("log")
+            panels.log_ticks(ax.yaxis, dense=True)
+    _label_values(axes[0].yaxis, label, is_share)
     style.legend_above(fig, axes[0])
     return fig
+
+
+def _label_values(axis: Axis, label: str, is_share: bool) -> None:
+    if not is_share:
+        return style.time_axis(axis, label)
+    axis.set_label_text(label)
+    axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
 
 
 def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, swept: int, other_values: Setting,
            value: Value, spread: Spread, mark: Text, partly: PartlyReachedOf) -> None:
     """Draws one panel: a line per algorithm through its points whose other options have `other_values`."""
-    factor = units.AXIS[panels.dimension(comparison, swept)][0]
+    factor = panels.scale(comparison, swept)[0]
     for algorithm in comparison.algorithms:
         in_panel = [p for p in comparison.points
                     if p.algorithm == algorithm and panels.without_swept(p.setting, swept) == other_values]
@@ -150,7 +169,7 @@ def _lines(ax: Axes, comparison: Comparison, styles: style.Styles, swept: int, o
 
 
 def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Spread, label: str,
-          text: Text, partly: PartlyReachedOf) -> Figure:
+          text: Text, partly: PartlyReachedOf, is_share: bool = False) -> Figure:
     points = [p for s in comparison.settings for p in comparison.at(s)
               if value(p) is not None or partly(p) is not None]
     names = [textwrap.fill(panels.row_label(comparison, p), _MAX_LABEL_LETTERS) for p in points]
@@ -171,7 +190,7 @@ def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Sp
     ax.set_ylim(len(points) - 0.5, -0.5)
     ax.margins(x=0.12)
     ax.set_xlim(left=0)
-    style.time_axis(ax.xaxis, label)
+    _label_values(ax.xaxis, label, is_share)
     ax.grid(False, axis="y")
     return fig
 

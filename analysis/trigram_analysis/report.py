@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Callable, Iterable
 
-from . import autotuned, overview, page_files, provenance, report_data, table, verdict
+from . import autotuned, failure_costs, overview, page_files, provenance, report_data, table, verdict
 from .comparison import Comparison
 from .markup import breakable, details, escape
 from .results import Excluded, Results
@@ -80,6 +80,7 @@ def _experiment(comparison: Comparison, anchor: str) -> str:
     ]
     parts += [f'<div data-part="{part}"></div>' for part in ("sweep", "progress", "bars", "timeline")]
     for title, body in (("Bucket sizes tried within runs", autotuned.section(runs)),
+                        ("What failures cost", failure_costs.section(runs)),
                         ("What the model profiles assume", provenance.assumptions(runs)),
                         ("Provenance", provenance.section(comparison.name, runs))):
         parts += [f"<h3>{title}</h3>", body] if body else []

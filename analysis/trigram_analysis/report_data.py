@@ -81,7 +81,8 @@ def as_json(document: dict[str, Any]) -> str:
 def _axis(title: str, values: list[Any]) -> dict[str, Any]:
     dimensions = {v.dimension for v in values}
     numeric = all(v.number is not None for v in values) and len(dimensions) == 1
-    factor, unit = units.AXIS[values[0].dimension or "number"] if numeric else (1.0, "")
+    least = min(v.number for v in values) if numeric else 0.0
+    factor, unit = units.axis(values[0].dimension or "number", least) if numeric else (1.0, "")
     return {"title": title, "unit": unit, "numeric": numeric,
             "values": [{"label": v.label, "at": rounded(v.number * factor) if numeric else n}
                        for n, v in enumerate(values)]}

@@ -66,6 +66,14 @@ AXIS = {  # dimension: (factor from base units, unit shown on an axis)
     "flop rate": (1e-12, "TFLOP/s"),
     "number": (1.0, ""),
 }
+_LONG = ((60.0, (1 / 60, "min")), (1.0, (1.0, "s")))  # the least duration of an axis, and its factor and unit
+
+
+def axis(dimension: str, least: float) -> tuple[float, str]:
+    """The factor from base units, and the unit, of an axis whose least value is `least`."""
+    if dimension == "duration":
+        return next((unit for limit, unit in _LONG if least >= limit), AXIS[dimension])
+    return AXIS[dimension]
 
 
 def decimals(value: float) -> int:

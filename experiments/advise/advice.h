@@ -13,8 +13,8 @@ namespace trigram {
 /// A candidate's result on a network.
 struct Standing {
   std::size_t candidate = 0;
-  /// The candidate's cost. It is infinite if the run failed, never reached the target, or is not
-  /// compared.
+  /// The candidate's cost, with what failures of nodes cost. It is infinite if the run failed,
+  /// never reached the target, or is not compared.
   TimeToTarget cost;
   std::string id;                // id of the run
   Json summary;                  // summary of the run; null if the run failed
@@ -22,6 +22,7 @@ struct Standing {
   std::string why_not_compared;  // why the run does not show the algorithm's cost; empty if it does
   long needs_steps = 0;          // number of steps that would show the cost; 0 if unknown
   std::string why_rates_not_compared;  // why only its time to the target is compared, or empty
+  double goodput = 1;  // share of the time in which steps are made that count (RestartCost)
 
   bool reaches_target() const { return std::isfinite(cost.time_s); }
   /// True if the candidate's cost is known. A known cost is infinite if the run never reached the

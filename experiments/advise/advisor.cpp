@@ -259,6 +259,7 @@ Standing Advisor::standing(std::size_t candidate, const PlannedRun& run, const S
     return standing;
   }
   standing.summary = stored.manifest.at("summary");
+  standing.goodput = contest_.goodput(standing.summary, run.experiment.cluster.nodes);
   standing.why_not_compared = why_not_compared(contest_.target(), run.experiment, stored.manifest);
   if (!standing.why_not_compared.empty()) {
     if (!contest_.target().level)
@@ -266,7 +267,7 @@ Standing Advisor::standing(std::size_t candidate, const PlannedRun& run, const S
     return standing;
   }
   standing.why_rates_not_compared = why_not_compared(stored.manifest, Compared::rates);
-  standing.cost = cost(contest_.target(), standing.summary);
+  standing.cost = cost(contest_.target(), standing.summary, standing.goodput);
   return standing;
 }
 

@@ -123,6 +123,8 @@ Contest::Contest(const Question& question)
   for (std::string& sentence : randomness_warnings(first.experiment))
     warnings_.push_back(std::move(sentence));
   for (std::string& sentence : name_flags(first.assumed)) assumed_.push_back(std::move(sentence));
+  for (std::string& sentence : question.failure_assumptions())
+    assumed_.push_back(std::move(sentence));
   for (const PlannedRun& run : plan.runs) add_candidate(run);
   leave_out_duplicates(plan);
   if (const auto names = names_out_of_lock_step(candidates_); !names.empty())

@@ -48,6 +48,11 @@ class Contest {
   /// The description of the cluster in canonical form.
   const Json& cluster() const { return cluster_; }
   const Target& target() const { return question_.target; }
+  const RestartCost& failures() const { return question_.failures; }
+  /// The share of the time in which a run on so many nodes makes steps that count.
+  double goodput(const Json& summary, std::int64_t nodes) const {
+    return failures().goodput(pace(summary).step_s, nodes);
+  }
   const std::string& profile() const { return question_.profile; }
   /// The name of the experiment to which the runs belong.
   std::string name() const { return question_.name(); }

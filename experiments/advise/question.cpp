@@ -84,6 +84,8 @@ std::string Question::name() const {
   if (target.level) name += fmt::format("-{}{}", target.level->name(), target.level->level);
   if (step_s) name += "-" + format_quantity(*step_s, Dimension::duration);
   if (batch) name += fmt::format("-batch{}", *batch);
+  if (!failures.none())
+    name += "-mtbf" + format_quantity(failures.node_mtbf_s, Dimension::duration);
   name += hash_suffix();
   const auto allowed = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
@@ -147,6 +149,18 @@ std::vector<std::string> Question::ignored_option_warnings() const {
                     "changes that",
                     candidates.string(), trained, kTrainingSteps));
   return warnings;
+}
+
+std::vector<std::string> Question::failure_assumptions() const {
+  if (failures.none()) return {};
+  const auto text = [](double seconds) { return format_quantity(seconds, Dimension::duration); };
+  const std::string every = failures.every > 0
+                                ? fmt::format("every {} steps", failures.every)
+                                : "as often as Young's rule says (--checkpoint-every sets it)";
+  return {fmt::format(
+      "every algorithm begins again at its last checkpoint when a node fails, {} later "
+      "(--detection, --restart); a checkpoint takes {} (--checkpoint-time) and is written {}",
+      text(failures.detection_s + failures.restart_s), text(failures.checkpoint_s), every)};
 }
 
 KeptChanges Question::kept() const {

@@ -7,6 +7,7 @@
 
 #include "experiments/advise/long_run.h"
 #include "experiments/advise/target.h"
+#include "netmodels/restart_cost.h"
 
 namespace trigram {
 
@@ -19,6 +20,7 @@ struct Question {
   /// empty, the profile's times are scaled to that accelerator.
   std::optional<double> step_s;
   std::optional<std::size_t> batch;   // samples per worker and step; if empty, the profile's batch
+  RestartCost failures;               // of the cluster's nodes; by default there are none
   std::filesystem::path candidates;   // a file; if empty, configs/advise.json
   std::vector<std::string> settings;  // "/json/pointer=value"; they override the file
   std::vector<std::string> algorithms;   // compare only these algorithms; if empty, all
@@ -47,6 +49,8 @@ struct Question {
   std::string hash_suffix() const;
   /// True if one of the user's settings sets this pointer.
   bool sets(const std::string& pointer) const;
+  /// Sentences about what is assumed of failures and checkpoints.
+  std::vector<std::string> failure_assumptions() const;
   /// The changes of the network over time that the user's settings set.
   KeptChanges kept() const;
 };

@@ -55,15 +55,17 @@ TimeToTarget never_reached() {
   return {kInfinity, kInfinity};
 }
 
-TimeToTarget cost(const Target& target, const Json& summary) {
+TimeToTarget cost(const Target& target, const Json& summary, double goodput) {
   if (target.level) {
     const Json& reached = summary.at("target");
     if (!reached.at("time_s").is_number()) return never_reached();
-    return {reached.at("after_s").get<double>(), reached.at("time_s").get<double>()};
+    return {reached.at("after_s").get<double>() / goodput,
+            reached.at("time_s").get<double>() / goodput};
   }
   const Json rate = pace(summary).samples_per_s;
   if (!rate.is_number()) return never_reached();
-  return {1 / rate.get<double>(), 1 / rate.get<double>()};
+  const double time_s = 1 / (goodput * rate.get<double>());
+  return {time_s, time_s};
 }
 
 }  // namespace trigram

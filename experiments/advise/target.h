@@ -42,7 +42,7 @@ std::string why_not_compared(const Target& target, const Experiment& experiment,
 /// The cost of a finished run in seconds, given its summary; less is better. For throughput, the
 /// cost is 1 / samples_per_s of all workers together, as `pace` computes it. For a level (the
 /// target of the run itself), it is the time until the level was reached, as an interval between
-/// evaluations.
-TimeToTarget cost(const Target& target, const Json& summary);
+/// evaluations. Only the share `goodput` of the time counts (RestartCost).
+TimeToTarget cost(const Target& target, const Json& summary, double goodput = 1);
 
 }  // namespace trigram

@@ -30,6 +30,12 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
   const Pace long_run = pace(s.summary);
   j["step_s"] = long_run.step_s;
   j["samples_per_s"] = long_run.samples_per_s;
+  if (contest.failures().none()) return j;
+  if (long_run.samples_per_s.is_number())
+    j["samples_per_s"] = s.goodput * long_run.samples_per_s.get<double>();
+  j["goodput"] = s.goodput;
+  j["checkpoint_every"] =
+      contest.failures().interval(long_run.step_s, contest.cluster().at("nodes"));
   return j;
 }
 

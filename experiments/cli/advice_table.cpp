@@ -15,7 +15,7 @@ namespace {
 using Lines = std::vector<std::vector<std::string>>;
 
 /// Marks means per step that differ from the long run. Other tables and reports use the same mark.
-constexpr const char* kNotLongRun = "‡";
+constexpr const char *kNotLongRun = "‡", *kMark = " ‡";
 
 std::string candidate_name(const Contest& contest, std::size_t candidate) {
   return contest.candidates()[candidate].full_name();
@@ -31,7 +31,7 @@ std::string pace_text(double samples_per_s) {
 
 /// Samples per second of the "slowest" or the "fastest" worker.
 double worker_pace(const Standing& s, const char* worker) {
-  return s.summary.at("paces").at(worker).at("samples_per_s").get<double>();
+  return s.goodput * s.summary.at("paces").at(worker).at("samples_per_s").get<double>();
 }
 
 /// True if the paces of the workers differ much, so that most samples come from workers that do not
@@ -70,29 +70,31 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
   const auto& level = contest.target().level;
   Lines lines = {{"", "algorithm", "settings", "trigram"}};
   if (level) lines[0].push_back("s to " + level->text());
-  lines[0].insert(lines[0].end(), {"step [ms]", "samples/s", "behind"});
+  lines[0].push_back("step [ms]");
+  const bool fails = !contest.failures().none();
+  if (fails) lines[0].push_back("goodput");
+  lines[0].insert(lines[0].end(), {"samples/s", "behind"});
   for (std::size_t i = 0; i < advice.standings.size(); ++i) {
     const Standing& s = advice.standings[i];
     const Candidate& c = contest.candidates()[s.candidate];
     auto& line = lines.emplace_back(
         std::vector<std::string>{s.why_not_compared.empty() ? fmt::format("{}", i + 1) : "!",
                                  c.name, c.settings, c.trigram});
-    if (level) {
-      const std::string none = s.is_known() ? not_reached(s) : "-";
-      line.push_back(s.reaches_target() ? s.cost.text() : none);
-    }
+    if (level)
+      line.push_back(s.reaches_target() ? s.cost.text() : s.is_known() ? not_reached(s) : "-");
     if (s.summary.is_null()) {
-      line.insert(line.end(), {"failed", "-", "-"});
+      line.push_back("failed");
+      line.resize(lines[0].size(), "-");
       continue;
     }
     const Pace long_run = pace(s.summary);
-    const std::string mark =
-        s.why_rates_not_compared.empty() ? "" : fmt::format(" {}", kNotLongRun);
+    const char* const mark = s.why_rates_not_compared.empty() ? "" : kMark;
     line.push_back(fmt::format("{:.2f}{}", 1e3 * long_run.step_s, mark));
-    line.push_back(
-        long_run.samples_per_s.is_number()
-            ? fmt::format("{:.0f}{}{}", long_run.samples_per_s.get<double>(), pace_range(s), mark)
-            : "-");
+    if (fails) line.push_back(percent(s.goodput));
+    line.push_back(long_run.samples_per_s.is_number()
+                       ? fmt::format("{:.0f}{}{}", s.goodput * long_run.samples_per_s.get<double>(),
+                                     pace_range(s), mark)
+                       : "-");
     line.push_back(behind_text(s, advice));
   }
   return lines;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "experiments/advise/bucket_search.h"
 #include "experiments/cli/advice_output.h"
@@ -17,13 +18,36 @@ namespace {
 struct Options {
   Question question;
   std::string target = "throughput", step_time;
+  std::optional<std::string> mtbf, detection, restart, checkpoint_time;
   Advisor::Options advisor;
   std::size_t tune = 0;  // candidates whose buckets are searched
   bool as_json = false;
 };
 
+/// Reads the options about failures. Without --mtbf, the others have no effect and are refused.
+RestartCost failures_of(const Options& options) {
+  RestartCost failures = options.question.failures;
+  const auto read = [](const std::optional<std::string>& text, const char* flag, bool positive,
+                       double& value_s) {
+    if (text) value_s = quantity(Dimension::duration, positive).parse(*text, flag);
+  };
+  read(options.mtbf, "--mtbf", true, failures.node_mtbf_s);
+  read(options.detection, "--detection", false, failures.detection_s);
+  read(options.restart, "--restart", false, failures.restart_s);
+  read(options.checkpoint_time, "--checkpoint-time", true, failures.checkpoint_s);
+  if (!failures.none()) return failures;
+  for (const auto& [flag, given] :
+       {std::pair("--detection", options.detection.has_value()),
+        std::pair("--restart", options.restart.has_value()),
+        std::pair("--checkpoint-time", options.checkpoint_time.has_value()),
+        std::pair("--checkpoint-every", failures.every > 0)})
+    if (given) throw ConfigError(flag, "has no effect here; expected --mtbf beside it");
+  return failures;
+}
+
 int advise(Options& options, bool quiet) {
   options.question.target = Target::parse(options.target);
+  options.question.failures = failures_of(options);
   if (!options.step_time.empty())
     options.question.step_s =
         quantity(Dimension::duration, true).parse(options.step_time, "--step-time");
@@ -82,6 +106,23 @@ void add_question_options(CLI::App* command, const std::shared_ptr<Options>& opt
       ->delimiter(',');
 }
 
+/// Adds the options about failures of nodes.
+void add_failure_options(CLI::App* command, const std::shared_ptr<Options>& options) {
+  command->add_option("--mtbf", options->mtbf,
+                      "Mean time between two failures of a node, such as 24h. Candidates are then "
+                      "compared with what failures and checkpoints cost");
+  command->add_option("--detection", options->detection,
+                      "Time from a failure until it is noticed; 0s by default");
+  command->add_option("--restart", options->restart,
+                      "Time from then on until training goes on; 0s by default");
+  command->add_option("--checkpoint-time", options->checkpoint_time,
+                      "Time that a checkpoint takes; 10s by default");
+  command
+      ->add_option("--checkpoint-every", options->question.failures.every,
+                   "Steps from one checkpoint to the next; by default, by Young's rule")
+      ->check(CLI::PositiveNumber);
+}
+
 }  // namespace
 
 void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action) {
@@ -89,6 +130,7 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
   CLI::App* command = app.add_subcommand(
       "advise", "Say which algorithm is best on a network and what would change the answer");
   add_question_options(command, options);
+  add_failure_options(command, options);
   command
       ->add_option("--range", options->advisor.range,
                    "Largest factor by which bandwidth and latency are changed")

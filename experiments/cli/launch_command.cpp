@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -20,6 +21,7 @@
 #include "experiments/job/job.h"
 #include "experiments/launch/nodes.h"
 #include "experiments/launch/supervisor.h"
+#include "experiments/results/run_folder.h"
 #include "experiments/sweep/sweep_runner.h"
 
 namespace trigram {
@@ -85,6 +87,20 @@ std::function<NodeList()> node_source(const LaunchOptions& options, int most) {
   return [most] { return NodeList(static_cast<std::size_t>(most), "localhost"); };
 }
 
+/// The fewest and the most nodes that a job has whose nodes leave and join as described.
+NodeRange described_range(const Experiment& e, const LaunchOptions& options) {
+  const std::vector<std::int64_t> counts = node_counts(e.cluster.failures, e.cluster.nodes);
+  const bool elsewhere =
+      !options.hosts.empty() || !options.discover.empty() || !slurm_nodes().empty();
+  if (counts.size() > 1 && elsewhere)
+    throw ConfigError(
+        "/cluster/failures",
+        "only nodes of this machine leave and join as described; expected no such "
+        "events with --hosts, --discover or Slurm, which say themselves what is there");
+  const auto [least, most] = std::ranges::minmax(counts);
+  return {static_cast<int>(least), static_cast<int>(most)};
+}
+
 std::string default_launcher(const World& world) {
   if (!world.processes) return "";
   return slurm_nodes().empty() ? "mpirun --host {hosts} -n {ranks}"
@@ -137,6 +153,16 @@ class JobCheckpoints {
   int planned_;                     // all runs on fewer nodes have been planned
 };
 
+/// The error with which the only run of a plan has failed since `since`; empty if it has not.
+std::string error_of_run(const Plan& plan, const SweepRunner::Options& options,
+                         fs::file_time_type since) {
+  const PlannedRun& run = plan.runs.front();
+  const StoredRun stored = SweepRunner(plan, options, true).stored(run);
+  const fs::path manifest = options.output / plan.name / run.id / "manifest.json";
+  if (stored.state != StoredRun::failed || fs::last_write_time(manifest) < since) return "";
+  return stored.manifest.at("error");
+}
+
 /// Holds a lock while it exists, so that no other supervisor makes the same job.
 class JobLock {
  public:
@@ -178,7 +204,8 @@ int launch(LaunchOptions options, bool quiet) {
                       "...}, in steps");
   const auto fixed = static_cast<int>(e.cluster.nodes);
   Supervisor::Options& supervised = options.supervisor;
-  supervised.nodes = options.nodes ? parse_node_range(*options.nodes) : NodeRange{fixed, fixed};
+  const NodeRange described_nodes = described_range(e, options);
+  supervised.nodes = options.nodes ? parse_node_range(*options.nodes) : described_nodes;
   supervised.workers_per_node = static_cast<int>(e.cluster.workers_per_node);
   supervised.launcher = options.launcher.empty() ? default_launcher(e.world()) : options.launcher;
   supervised.processes = e.world().processes;
@@ -190,12 +217,18 @@ int launch(LaunchOptions options, bool quiet) {
   const JobLock lock(folder / "launch.lock");
   plan_on(options, supervised.nodes.least);  // reports mistakes before anything begins
   JobCheckpoints checkpoints(options, folder);
+  const auto since = fs::file_time_type::clock::now();
   Supervisor supervisor(
       supervised,
       {.arguments = [&](int nodes) { return run_command(options, e.runtime, nodes, checkpoints); },
-       .nodes = node_source(options, supervised.nodes.most),
-       .checkpoint_steps = [&] { return checkpoints.newest().steps; }});
+       .nodes = node_source(options, options.nodes ? supervised.nodes.most : fixed),
+       .checkpoint_steps = [&] { return checkpoints.newest().steps; },
+       .error =
+           [&](int nodes) {
+             return error_of_run(plan_on(options, nodes), options.runner, since);
+           }});
   const int code = supervisor.run();
+  remove_leftovers(folder);  // of processes that were killed
   fmt::print("{}\n", supervisor.table());
   if (code != kOk) return code;
   const Plan last = plan_on(options, supervisor.last_nodes());

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
+
 #include "core/optimizers/registry.h"
 #include "experiments/config/algorithm_feasibility.h"
+#include "experiments/config/resized.h"
 #include "netmodels/coupled_rounds.h"
+#include "netmodels/partitions.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
@@ -63,13 +67,16 @@ void check_network_model(const Experiment& e) {
   if (e.runtime.at("fidelity") == "fluid" && !can_couple(e.cluster))
     throw ConfigError(
         "/runtime/fidelity",
-        "expected \"message\" or \"auto\" if links have a profile or background, the accelerator "
-        "has an overlap_slowdown, or the transport has slices or a protocol other than \"eager\"");
+        "expected \"message\" or \"auto\" if links have a profile, background or partitions, the "
+        "accelerator has an overlap_slowdown, or the transport has slices or a protocol other than "
+        "\"eager\"");
   if (e.runtime.at("network_model") != "tcp") return;
   const LinkSpec& nics = e.cluster.inter;
-  if (nics.shaping.enabled() || !nics.profile.empty() || nics.background.load > 0)
-    throw ConfigError("/runtime/network_model",
-                      "expected \"alpha_beta\" if links have shaping, a profile or background");
+  if (nics.shaping.enabled() || !nics.profile.empty() || nics.background.load > 0 ||
+      has_partitions(e.cluster))
+    throw ConfigError(
+        "/runtime/network_model",
+        "expected \"alpha_beta\" if links have shaping, a profile, background or partitions");
 }
 
 /// Steps repeat exactly only in simulated time, and a workload that learns has to make all its
@@ -163,8 +170,28 @@ void check_workers(const Experiment& e, const WorkloadFactory& workload) {
                       "remove it, or use more workers");
 }
 
+/// When a node leaves or joins, a new generation begins from a checkpoint. All of them must be able
+/// to train.
+void check_resizing(const Experiment& e, const WorkloadFactory& workload) {
+  const std::vector<std::int64_t> counts = node_counts(e.cluster.failures, e.cluster.nodes);
+  if (counts.size() == 1) return;
+  if (!e.checkpoint)
+    throw ConfigError("/checkpoint",
+                      "nodes leave or join, and training goes on from a checkpoint then; expected "
+                      "{\"every\": ...}, in steps");
+  for (const std::int64_t nodes : std::set<std::int64_t>(counts.begin() + 1, counts.end())) {
+    try {
+      check_workers(with_nodes(e, nodes), workload);
+    } catch (const ConfigError& error) {
+      throw ConfigError("/cluster/failures",
+                        fmt::format("the job has {} nodes when nodes have left or joined, and {}",
+                                    nodes, error.what()));
+    }
+  }
+}
+
 /// In real time processes really fail, which needs a supervisor that starts them again.
-void check_failing(const Experiment& e, bool supervised) {
+void check_failing(const Experiment& e, const WorkloadFactory& workload, bool supervised) {
   if (e.cluster.failures.none()) return;
   const auto refuse = [](const std::string& why) { throw ConfigError("/cluster/failures", why); };
   if (!e.world().simulated && !supervised)
@@ -174,6 +201,17 @@ void check_failing(const Experiment& e, bool supervised) {
                     e.world().name));
   if (e.until_steady)
     refuse("a run with failures must make all its steps; expected until_steady false beside it");
+  check_resizing(e, workload);
+  if (!has_partitions(e.cluster)) return;
+  if (!e.world().simulated)
+    refuse(
+        fmt::format("only the simulated world has partitions; expected none of them, or the world "
+                    "\"sim\" in place of \"{}\"",
+                    e.world().name));
+  if (!e.cluster.transport.has_connections())
+    refuse(
+        "partitions interrupt connections, which the transport protocol \"rendezvous\" does not "
+        "have; expected \"eager\" or \"open_mpi\"");
 }
 
 }  // namespace
@@ -190,7 +228,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool i
   mistakes.passes([&] { check_steady(e, workload); });
   mistakes.passes([&] { check_target(e, workload); });
   mistakes.passes([&] { check_gradient_noise(e, workload); });
-  mistakes.passes([&] { check_failing(e, supervised); });
+  mistakes.passes([&] { check_failing(e, workload, supervised); });
   mistakes.raise();
   check_autotune(e);
   check_checkpoint(e);

@@ -22,8 +22,19 @@ void FailureInjector::tick(double now_s, pid_t launcher, int ranks) {
     next_ = sequence_.next(next_.at_s);
 }
 
+void FailureInjector::change_nodes(const Failure& change, double now_s) {
+  const bool joins = change.kind == Failure::Kind::join;
+  joined_nodes_ += joins ? 1 : -1;
+  spdlog::info("{:.1f} s: node {} {}", now_s, change.node, joins ? "joins" : "leaves");
+  happened_.push_back({{"at_s", now_s}, {"kind", joins ? "join" : "leave"}, {"node", change.node}});
+}
+
 /// Returns false if the processes do not run yet.
 bool FailureInjector::inject(const Failure& failure, double now_s, pid_t launcher, int ranks) {
+  if (failure.has({Failure::Kind::leave, Failure::Kind::join})) {
+    change_nodes(failure, now_s);
+    return true;
+  }
   const int first = failure.first_rank(workers_per_node_);
   const int last = std::min(failure.last_rank(workers_per_node_), ranks - 1);
   if (first > last) return true;  // the job has no such rank at present

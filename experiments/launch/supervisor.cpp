@@ -15,6 +15,7 @@
 #include "experiments/process/forwarding.h"
 #include "experiments/process/signals.h"
 #include "experiments/results/durable.h"
+#include "experiments/run/rank_main.h"
 #include "experiments/sweep/launcher.h"
 #include "experiments/text/text_table.h"
 
@@ -90,6 +91,10 @@ int Supervisor::run() {
       continue;
     }
     announce(ended, describe_code(ended.code));
+    if (would_fail_again()) {
+      spdlog::error("the run failed by itself and would fail again: {}", ended.error);
+      return kRunFailed;
+    }
     if (++failures > options_.max_restarts) {
       spdlog::error("{} generations failed, and --max-restarts is {}", failures,
                     options_.max_restarts);
@@ -98,9 +103,25 @@ int Supervisor::run() {
   }
 }
 
+/// True if no process has died, and the run has failed for a reason of its own: its training has
+/// diverged, or it has failed like the generation before, which got no further.
+bool Supervisor::would_fail_again() const {
+  const Generation& last = generations_.back();
+  if (last.code != kRunFailed || last.error.empty()) return false;
+  if (last.error.starts_with(kDiverged)) return true;
+  if (generations_.size() < 2) return false;
+  const Generation& before = generations_[generations_.size() - 2];
+  return before.error == last.error && before.to_step == last.to_step;
+}
+
 /// The nodes that a generation would use now, at most as many as are wanted.
 NodeList Supervisor::usable_nodes() const {
   NodeList nodes = job_.nodes();
+  // Only nodes of this machine leave and join as the description says; all have the same name.
+  const int joined = failures_.joined_nodes();
+  if (joined != 0 && !nodes.empty())
+    nodes.resize(static_cast<std::size_t>(std::max(0, static_cast<int>(nodes.size()) + joined)),
+                 std::string(nodes.front()));
   nodes.resize(std::min(nodes.size(), static_cast<std::size_t>(options_.nodes.most)));
   return nodes;
 }
@@ -166,6 +187,7 @@ Supervisor::Generation Supervisor::run_generation(const NodeList& nodes) {
   generation.code = code_of(ended.wait_status);
   generation.end_s = now_s();
   generation.to_step = job_.checkpoint_steps();
+  if (generation.code == kRunFailed) generation.error = job_.error(count);
   return generation;
 }
 

@@ -43,6 +43,8 @@ class Supervisor {
     std::function<NodeList()> nodes;
     /// The number of steps in the newest checkpoint; 0 if there is none.
     std::function<long()> checkpoint_steps;
+    /// The error with which the run on so many nodes has failed; empty if it has not said why.
+    std::function<std::string(int nodes)> error;
   };
   Supervisor(Options options, Job job);
 
@@ -62,6 +64,7 @@ class Supervisor {
     double begin_s = 0, end_s = 0;    // since the supervisor's start
     int code = 0;
     bool resized = false, interrupted = false;  // why it was ended, if it was
+    std::string error = {};                     // the verdict of its run
     std::optional<double> changed_s = {};       // when other nodes were noticed
     double asked_s = 0;                         // when the nodes were last asked for
   };
@@ -70,6 +73,7 @@ class Supervisor {
   void end_if_nodes_changed(Generation& generation, pid_t launcher);
   Generation run_generation(const NodeList& nodes);
   std::string launcher_command(const NodeList& nodes) const;
+  bool would_fail_again() const;
   static std::string end_of(const Generation& generation);
   void announce(const Generation& generation, const std::string& end) const;
   void write_record() const;

@@ -202,7 +202,7 @@ SavedState RankCheckpoints::saved(const Counters& counters, double now_s) {
   return state;
 }
 
-void RankCheckpoints::save(long step) {
+double RankCheckpoints::save(long step) {
   const bool first = rank_.raw.world_rank == 0, simulated = shared_.experiment.world().simulated;
   const Counters counters = rank_.meter.counters();
   Stream& stream = *rank_.raw.stream;
@@ -225,6 +225,7 @@ void RankCheckpoints::save(long step) {
                     {"write_s", simulated ? now_s - began_s : stream.now() - began_s}};
   }
   rank_.meter.count_on_from(counters);
+  return now_s;
 }
 
 /// Tells all ranks where rank 0 continues, if ranks are processes.

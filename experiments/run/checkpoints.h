@@ -122,8 +122,8 @@ class RankCheckpoints {
   /// The step at which the part of the run ends that begins at `step`.
   long next_after(long step) const;
   /// Writes a checkpoint after `step` steps. Collective. The ranks wait for each other before, and
-  /// until all files are written.
-  void save(long step);
+  /// until all files are written. Returns the time in the checkpoint, on this rank's clock.
+  double save(long step);
   /// If the run continues another one, restores the state of this rank, and waits in simulated time
   /// until the time of the checkpoint. Returns the time since then on the rank's clock, which is 0
   /// in simulated time, or nothing if the run begins. A run that continues one of another number of

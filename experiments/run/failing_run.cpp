@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <system_error>
 
@@ -42,77 +44,167 @@ int run_in_child(const std::function<int()>& body) {
   return status;
 }
 
-std::optional<long> latest_step(const CheckpointPlace& place) {
-  const std::vector<long> steps = CheckpointFolder(place.folder).steps();
-  return steps.empty() ? std::nullopt : std::optional(steps.front());
-}
+/// How long a job goes on for another checkpoint when its nodes change, as under `trigram launch`
+/// (Supervisor::Options::checkpoint_wait_s).
+constexpr double kCheckpointWait_s = 60;
+
+/// A crash that is over when the job begins.
+const Failure kBefore = {.at_s = -1, .rank = 0};
+
+constexpr double kNoCrash_s = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
 bool has_simulated_crashes(const Experiment& e) {
+  const Failures& failures = e.cluster.failures;
   return e.world().simulated &&
-         std::isfinite(FailureSequence(e.cluster.failures, e.cluster.nodes).next_crash(0).at_s);
+         (std::isfinite(FailureSequence(failures, e.cluster.nodes).next_crash(0).at_s) ||
+          !node_changes(failures).empty());
 }
 
 Json CrashRecord::to_json(double time_s) const {
-  return {{"crashes", crashes},
-          {"lost_s", lost_s},
-          {"recovery_s", recovery_s},
-          {"goodput", (time_s - lost_s - recovery_s) / time_s}};
+  const double whole_s = origin_s + time_s;
+  Json json = {{"crashes", crashes},
+               {"lost_s", lost_s},
+               {"recovery_s", recovery_s},
+               {"goodput", (whole_s - lost_s - recovery_s) / whole_s}};
+  if (generations.size() > 1) json.update({{"generations", generations}, {"time_s", whole_s}});
+  return json;
+}
+
+void CrashRecord::add(Interruption interruption) {
+  lost_s += interruption.lost_s;
+  recovery_s += interruption.recovery_s;
+  interruptions.push_back(std::move(interruption));
 }
 
 FailingRun::FailingRun(const Experiment& e, CheckpointPlace place)
-    : e_(e), place_(std::move(place)) {}
+    : e_(e),
+      counts_(node_counts(e.cluster.failures, e.cluster.nodes)),
+      changes_(node_changes(e.cluster.failures)),
+      sequence_(e.cluster.failures, std::ranges::max(counts_)),
+      crash_(kBefore),
+      job_(std::move(place)),
+      part_{.nodes = e.cluster.nodes, .place = job_, .span = {.in_job = true}} {}
+
+std::optional<long> FailingRun::latest_step() const {
+  if (!e_.checkpoint) return std::nullopt;
+  const std::vector<long> steps = CheckpointFolder(part_.place.folder).steps();
+  return steps.empty() ? std::nullopt : std::optional(steps.front());
+}
 
 /// The time of the checkpoint from which the next part continues. Work since then is lost, at most
 /// that since the present part began.
-double FailingRun::checkpoint_s(double part_began_s) const {
-  const auto step = e_.checkpoint ? latest_step(place_) : std::nullopt;
-  if (!step) return part_began_s;
+double FailingRun::checkpoint_s() const {
+  const auto step = latest_step();
+  if (!step) return part_.span.begin_s;
   double now_s = 0;
-  const SavedState::Entry saved = CheckpointFolder(place_.folder).read(*step, 0).at("now_s");
+  const SavedState::Entry saved = CheckpointFolder(part_.place.folder).read(*step, 0).at("now_s");
   std::memcpy(&now_s, saved.bytes.data(), sizeof now_s);
-  return std::max(now_s, part_began_s);
+  return std::max(now_s, part_.span.begin_s);
+}
+
+/// Begins with the number of nodes after all changes so far. A generation of another size has
+/// checkpoints of its own, and begins with those of the one before.
+void FailingRun::begin_generation(const std::optional<Interruption>& change) {
+  Json generation = {{"nodes", counts_[changed_]},
+                     {"begin_s", part_.span.begin_s},
+                     {"from_step", step_.value_or(0)}};
+  if (change) {
+    if (latest_step()) earlier_ = {part_.place.folder, part_.nodes, part_.span.origin_s};
+    part_.nodes = counts_[changed_];
+    part_.place.folder = job_.folder / fmt::format("generation-{}", record_.generations.size() + 1);
+    // With as many nodes as wrote the checkpoint, the run continues, and so does its summary.
+    record_.origin_s = part_.span.origin_s =
+        part_.nodes == earlier_.nodes ? earlier_.origin_s : part_.span.begin_s;
+    generation.update({{"lost_s", change->lost_s}, {"recovery_s", change->recovery_s}});
+  }
+  record_.generations.push_back(std::move(generation));
+}
+
+/// Determines the next crash, and when the part ends.
+void FailingRun::plan_end() {
+  SimulatedSpan& span = part_.span;
+  // Crashes while the job recovers are passed over, and so are those of absent nodes.
+  const std::int64_t per_node = e_.cluster.workers_per_node;
+  while (crash_.at_s < span.begin_s || crash_.last_rank(per_node) >= part_.nodes * per_node)
+    crash_ = sequence_.next_crash(std::max(crash_.at_s, span.begin_s));
+  span.checkpoint_s.reset();
+  double end_s = crash_.at_s;
+  if (changed_ < changes_.size()) {
+    span.checkpoint_s = changes_[changed_].at_s;
+    end_s = std::min(end_s, *span.checkpoint_s + kCheckpointWait_s);
+  }
+  span.end_s.reset();
+  if (end_s < kNoCrash_s) span.end_s = end_s;
+}
+
+FailingRun::Ended FailingRun::end_of_part() const {
+  const SimulatedSpan& span = part_.span;
+  const double saved_s = checkpoint_s();
+  if (span.checkpoint_s && saved_s >= *span.checkpoint_s && latest_step())
+    return {.at_s = saved_s, .checkpoint_s = saved_s, .crashed = false};
+  return {.at_s = *span.end_s, .checkpoint_s = saved_s, .crashed = *span.end_s == crash_.at_s};
+}
+
+/// Names the crash that has interrupted the job.
+void FailingRun::record_crash(Interruption& interruption) {
+  const bool node = crash_.node >= 0;
+  const std::int64_t index = node ? crash_.node : crash_.rank;
+  interruption.name = fmt::format("crash of {} {}", node ? "node" : "rank", index);
+  record_.crashes.push_back({{"at_s", crash_.at_s},
+                             {node ? "node" : "rank", index},
+                             {"from_step", step_.value_or(0)},
+                             {"lost_s", interruption.lost_s},
+                             {"recovery_s", interruption.recovery_s}});
+  crash_ = kBefore;
+}
+
+/// Records why the part has ended, and determines when and on how many nodes the next one begins.
+/// Returns the time at which the part ended.
+double FailingRun::recover() {
+  const Failures& failures = e_.cluster.failures;
+  const Ended ended = end_of_part();
+  Interruption interruption{
+      .name = "change of nodes",
+      .at_s = ended.at_s,
+      .lost_s = ended.at_s - ended.checkpoint_s,
+      .recovery_s = (ended.crashed ? failures.detection_s : 0) + failures.restart_s};
+  part_.span.begin_s = ended.at_s + interruption.recovery_s;
+  if (ended.crashed) record_crash(interruption);
+  record_.add(interruption);
+  // What a crash has cost is not also the cost of a change that happened meanwhile.
+  if (ended.crashed) interruption.lost_s = interruption.recovery_s = 0;
+  while (changed_ < changes_.size() && changes_[changed_].at_s <= part_.span.begin_s) ++changed_;
+  if (counts_[changed_] != part_.nodes) begin_generation(interruption);
+  return ended.at_s;
 }
 
 int FailingRun::run(const MakePart& make_part) {
-  const Failures& failures = e_.cluster.failures;
-  FailureSequence sequence(failures, e_.cluster.nodes);
-  if (e_.checkpoint) CheckpointFolder(place_.folder).remove();
-  SimulatedSpan span;
-  std::optional<long> step;  // of the last checkpoint
+  if (e_.checkpoint) CheckpointFolder(job_.folder).remove();
+  begin_generation({});
   for (int in_vain = 0;;) {
-    const Failure crash = sequence.next_crash(span.begin_s);
-    span.end_s = crash.at_s;
-    if (!std::isfinite(crash.at_s)) span.end_s.reset();
-    place_.resume = step.has_value();
-    const int status = run_in_child([&] { return make_part(place_, span); });
+    plan_end();
+    const auto before = latest_step();
+    part_.place.resume = before.has_value();
+    part_.place.from = before ? std::filesystem::path() : earlier_.folder;
+    const int status = run_in_child([&] { return make_part(part_); });
     if (WIFSIGNALED(status)) {
       error_ = fmt::format("the process was ended by signal {}", WTERMSIG(status));
       return kRunFailed;
     }
     if (WEXITSTATUS(status) != kCrashed) return WEXITSTATUS(status);
-    const auto now = e_.checkpoint ? latest_step(place_) : std::nullopt;
-    in_vain = now > step ? 0 : in_vain + 1;
-    step = now;
-    const double lost_s = crash.at_s - checkpoint_s(span.begin_s);
-    const double recovery_s = failures.detection_s + failures.restart_s;
-    record_.lost_s += lost_s;
-    record_.recovery_s += recovery_s;
-    const bool node = crash.node >= 0;
-    record_.crashes.push_back({{"at_s", crash.at_s},
-                               {node ? "node" : "rank", node ? crash.node : crash.rank},
-                               {"from_step", step.value_or(0)},
-                               {"lost_s", lost_s}});
+    const auto now = latest_step();
+    if (now) step_ = now;
+    in_vain = now > before ? 0 : in_vain + 1;
+    const double ended_s = recover();
     if (in_vain == kMostVainParts) {
       error_ = fmt::format(
           "{} crashes, one after another, came before the next checkpoint; the last one was at "
-          "{:g} "
-          "s, after step {}. Expected fewer steps between checkpoints, or fewer failures",
-          in_vain, crash.at_s, step.value_or(0));
+          "{:g} s, after step {}. Expected fewer steps between checkpoints, or fewer failures",
+          in_vain, ended_s, step_.value_or(0));
       return kRunFailed;
     }
-    span.begin_s = crash.at_s + recovery_s;
   }
 }
 

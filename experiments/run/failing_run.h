@@ -1,33 +1,52 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/json.h"
 #include "experiments/config/experiment.h"
+#include "experiments/run/job_timeline.h"
 #include "experiments/run/run.h"
+#include "netmodels/failures.h"
 
 namespace trigram {
 
-/// True if a run is simulated and its workers crash.
+/// True if a run is simulated, and its workers crash or its nodes leave or join.
 bool has_simulated_crashes(const Experiment& experiment);
 
-/// The crashes of a simulated run, and what they cost.
+/// The crashes of a simulated run and its changes of nodes, and what they cost.
 struct CrashRecord {
   Json crashes = Json::array();
+  /// What the job trained on, one after another; one entry if nodes neither left nor joined.
+  Json generations = Json::array();
+  std::vector<Interruption> interruptions;
   double lost_s = 0, recovery_s = 0;
-  /// The object "failures" of a summary whose run took `time_s`.
+  double origin_s = 0;  // the time of the job at which the times of its summary begin
+  void add(Interruption interruption);
+  /// The object "failures" of a summary that covers `time_s`.
   Json to_json(double time_s) const;
 };
 
-/// Makes a simulated run whose workers crash. A process can make only one simulation, so each part
-/// of the run between two crashes is made by a child process, in which `make_part` runs: it makes
-/// the part and returns an exit code. After a crash all workers begin again at the last checkpoint,
-/// once the crash is detected and the job has restarted. Returns the exit code of the last part, or
-/// kRunFailed if training does not get further.
+/// Makes a simulated run whose workers crash and whose nodes leave and join. A process can make
+/// only one simulation, so each part of the run until a crash or a change is made by a child
+/// process, in which `make_part` runs: it makes the part on a number of nodes and returns an exit
+/// code.
+///
+/// After a crash all workers begin again at the last checkpoint, once the crash is detected and the
+/// job has restarted. A node that leaves or joins is announced: the others go on until the next
+/// checkpoint, at most for a minute, and then the job restarts with the other number of nodes, as
+/// `trigram launch` does. Returns the exit code of the last part, or kRunFailed if training does
+/// not get further.
 class FailingRun {
  public:
-  using MakePart = std::function<int(const CheckpointPlace&, const SimulatedSpan&)>;
+  struct Part {
+    std::int64_t nodes;
+    CheckpointPlace place;
+    SimulatedSpan span;
+  };
+  using MakePart = std::function<int(const Part&)>;
   FailingRun(const Experiment& experiment, CheckpointPlace place);
   int run(const MakePart& make_part);
   const CrashRecord& record() const { return record_; }
@@ -35,10 +54,33 @@ class FailingRun {
   const std::string& error() const { return error_; }
 
  private:
-  double checkpoint_s(double part_began_s) const;
+  struct Ended {
+    double at_s, checkpoint_s;  // checkpoint_s: the work since then is lost
+    bool crashed;
+  };
+  void begin_generation(const std::optional<Interruption>& change);
+  void plan_end();
+  Ended end_of_part() const;
+  double recover();
+  void record_crash(Interruption& interruption);
+  std::optional<long> latest_step() const;
+  double checkpoint_s() const;
 
   const Experiment& e_;
-  CheckpointPlace place_;
+  const std::vector<std::int64_t> counts_;  // node_counts
+  const std::vector<Failure> changes_;      // node_changes
+  FailureSequence sequence_;
+  Failure crash_;              // the next one, or the last one
+  std::size_t changed_ = 0;    // number of changes so far
+  const CheckpointPlace job_;  // of the first generation
+  /// The checkpoints with which the present generation began, and the generation that wrote them.
+  struct Earlier {
+    std::filesystem::path folder;
+    std::int64_t nodes;
+    double origin_s;
+  } earlier_ = {};
+  Part part_;
+  std::optional<long> step_;  // of the last checkpoint
   CrashRecord record_;
   std::string error_;
 };

@@ -1,5 +1,7 @@
 #include "experiments/run/rank_main.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "core/optimizers/clipped.h"
@@ -19,10 +21,20 @@ void sleep_until(Stream& stream, double date_s) {
   if (stream.now() < date_s) stream.sleep_for(date_s - stream.now());
 }
 
-/// Trains in parts, each of which ends with a checkpoint, except the last one.
+/// Ends the world if the span ends with the checkpoint that was written at `saved_s`. Rank 0 does
+/// so, which completes checkpoints.
+void end_with_checkpoint(const Context& raw, const SimulatedSpan& span, double saved_s) {
+  if (!span.checkpoint_s || raw.world_rank > 0 || saved_s < *span.checkpoint_s) return;
+  throw SimulationEnded(
+      fmt::format("the simulation was ended by the checkpoint at {:g} s", saved_s));
+}
+
+/// Trains in parts, each of which ends with a checkpoint, except the last one. Calls `written` when
+/// a checkpoint is complete.
 void train_with_checkpoints(RankCheckpoints& checkpoints, const Context& ctx, Run& run,
                             const std::function<std::unique_ptr<Algorithm>()>& make, Meter& meter,
-                            bool keeps_streams) {
+                            bool keeps_streams,
+                            const std::function<void(double saved_s)>& written) {
   if (keeps_streams) meter.keep_forks();
   for (;;) {
     meter.restart_forks();
@@ -31,7 +43,7 @@ void train_with_checkpoints(RankCheckpoints& checkpoints, const Context& ctx, Ru
     make()->train(ctx, part);
     ctx.stream->synchronize();
     if (run.steps.count() <= run.steps.current()) return;
-    checkpoints.save(run.steps.current());
+    written(checkpoints.save(run.steps.current()));
   }
 }
 
@@ -95,7 +107,8 @@ void train(const Context& raw, SharedState& shared) {
   watch.start(raw, *meter, *workload, e.gradient_noise ? &noise : nullptr);
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
   const ForksClosed closed{*meter};
-  if (shared.begin_s > 0) watch.begin_again_at(shared.begin_s);
+  const SimulatedSpan& span = shared.span;
+  if (span.begin_s > 0) watch.begin_again_at(span.begin_s, span.origin_s);
   if (shared.checkpoints) {
     RankCheckpoints checkpoints(
         {raw, *meter, *counted, *workload, *optimizer, run.state}, *shared.checkpoints,
@@ -108,14 +121,16 @@ void train(const Context& raw, SharedState& shared) {
          .arrived = shared.arrived});
     if (const auto later_s = checkpoints.restore())
       watch.continue_at(*shared.checkpoints->resumed_step, *later_s);
-    if (shared.begin_s > 0) watch.begin_again_at(shared.begin_s);  // freezes were restored, too
-    sleep_until(*raw.stream, shared.begin_s);
-    train_with_checkpoints(checkpoints, ctx, run, make_algorithm, *meter, e.synchronous());
+    // What has been restored includes the next freeze.
+    if (span.begin_s > 0) watch.begin_again_at(span.begin_s, span.origin_s);
+    sleep_until(*raw.stream, span.begin_s);
+    const auto written = [&](double saved_s) { end_with_checkpoint(raw, span, saved_s); };
+    train_with_checkpoints(checkpoints, ctx, run, make_algorithm, *meter, e.synchronous(), written);
   } else if (e.autotune) {
     BucketTuner* tuner = raw.world_rank == 0 ? &make_tuner(shared, execution, *workload) : nullptr;
     train_autotuned(ctx, run, make_algorithm, *e.autotune, tuner);
   } else {
-    sleep_until(*raw.stream, shared.begin_s);
+    sleep_until(*raw.stream, span.begin_s);
     make_algorithm()->train(ctx, run);
   }
   ctx.stream->synchronize();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,18 @@ struct RankResult {
   bool trains = true;  // false for a server that does not train
 };
 
+/// A part of a simulated run that ends with a crash or a change of nodes, in seconds of the world's
+/// clock.
+struct SimulatedSpan {
+  bool in_job = false;  // the run may have other parts, so that its timeline shows times of the job
+  double begin_s = 0;   // the ranks begin, or continue, not earlier
+  double origin_s = 0;  // the times of steps count from here, if begin_s is not 0
+  /// The world ends then, with SimulationEnded; empty: when training ends.
+  std::optional<double> end_s = {};
+  /// The world also ends with the first checkpoint that is written at this time or later.
+  std::optional<double> checkpoint_s = {};
+};
+
 /// State that all ranks of a run share. The objects to which it refers must outlive the run.
 struct SharedState {
   const Experiment& experiment;
@@ -44,8 +57,11 @@ struct SharedState {
   ArrivedTraffic* arrived;                // MeterOptions::arrived; null in real time
   std::optional<BucketTuner> tuner = {};  // of rank 0, if buckets are tuned
   Checkpoints* checkpoints = nullptr;     // null: none are written
-  double begin_s = 0;                     // SimulatedSpan::begin_s
+  SimulatedSpan span = {};
 };
+
+/// How the error of a run begins whose training has diverged: it would do so again.
+inline constexpr const char* kDiverged = "training diverged";
 
 /// The main function of each rank. Creates the rank's workload, optimizer and algorithm on an
 /// instrumented Context, trains, and reports every step to the collector. Throws

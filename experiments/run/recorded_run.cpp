@@ -13,6 +13,7 @@
 #include "core/config/config_error.h"
 #include "core/printable.h"
 #include "core/runtime.h"
+#include "experiments/config/resized.h"
 #include "experiments/exit_codes.h"
 #include "experiments/process/child_queue.h"
 #include "experiments/run/failing_run.h"
@@ -51,13 +52,16 @@ class ResultFile {
 
 Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folder,
                        std::atomic<long>& progress, const CheckpointPlace& place,
-                       const SimulatedSpan& span) {
+                       const SimulatedSpan& span, const std::vector<Interruption>& interruptions) {
   ResultFile metrics(folder / "metrics.jsonl");
+  double end_s = 0;
   const RunOutput output{[&](const StepRecord& record) {
                            metrics.write_line(to_json(record));
                            progress.store(record.step + 1, std::memory_order_relaxed);
+                           end_s = span.origin_s + record.time_s;
                          },
-                         [&](const Json& timeline) {
+                         [&](Json timeline) {
+                           if (!interruptions.empty()) add_job(timeline, interruptions, end_s);
                            ResultFile file(folder / "trace.json");
                            file.write_line(timeline);
                            file.close();
@@ -97,14 +101,15 @@ int write_outcome(const Outcome& outcome, const std::filesystem::path& folder) {
   return outcome.hang ? kWatchdog : outcome.refused ? kBadInput : kRunFailed;
 }
 
-/// Makes a run, or the part of a run that `span` gives. Returns kCrashed if the part has ended
-/// before training was complete; there is no outcome then.
+/// Makes a run, or the part of a run that `span` gives. `interruptions` are those before
+/// the part. Returns kCrashed if the part has ended before training was complete; there is no
+/// outcome then.
 int record_part(const PlannedRun& run, const std::filesystem::path& folder,
                 std::atomic<long>& progress, const CheckpointPlace& place,
-                const SimulatedSpan& span) {
+                const SimulatedSpan& span, const std::vector<Interruption>& interruptions = {}) {
   Outcome outcome;
   try {
-    outcome = make_and_write(run, folder, progress, place, span);
+    outcome = make_and_write(run, folder, progress, place, span, interruptions);
   } catch (const SimulationEnded&) {
     return kCrashed;
   } catch (const HangError& error) {
@@ -121,8 +126,12 @@ int record_part(const PlannedRun& run, const std::filesystem::path& folder,
 int record_failing_run(const PlannedRun& run, const std::filesystem::path& folder,
                        std::atomic<long>& progress, const CheckpointPlace& place) {
   FailingRun failing(run.experiment, place);
-  const int code = failing.run([&](const CheckpointPlace& part, const SimulatedSpan& span) {
-    return record_part(run, folder, progress, part, span);
+  const int code = failing.run([&](const FailingRun::Part& part) {
+    PlannedRun generation = run;
+    if (part.nodes != run.experiment.cluster.nodes)
+      generation.experiment = with_nodes(run.experiment, part.nodes);
+    return record_part(generation, folder, progress, part.place, part.span,
+                       failing.record().interruptions);
   });
   if (!failing.error().empty()) return write_outcome({.error = failing.error()}, folder);
   if (code != kOk) return code;

@@ -14,7 +14,6 @@
 #include "experiments/run/job_links.h"
 #include "experiments/run/lock_step.h"
 #include "experiments/run/network_changes.h"
-#include "experiments/run/rank_main.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
 #include "experiments/run/summary.h"
@@ -200,7 +199,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                      arrived ? &*arrived : nullptr,
                      {},
                      checkpoints ? &*checkpoints : nullptr,
-                     span.begin_s};
+                     span};
   if (checkpoints)
     for (const StepRecord& record : checkpoints->take_earlier_records()) collector.replay(record);
   if (checkpoints && !checkpoints->same_size()) collector.begin_at(*checkpoints->resumed_step);
@@ -213,7 +212,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
 
   if (!has_results) return nullptr;
-  output.timeline(timeline.to_json());
+  output.timeline(timeline.to_json(span.in_job ? std::optional(0.0) : std::nullopt));
   Json json = observer.to_json(shared.results, wall_s);
   json["world"] = runtime->notes();
   if (const std::string warning = unequal_nics_warning(json["world"]); !warning.empty())

@@ -7,16 +7,10 @@
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
 #include "experiments/run/checkpoints.h"
+#include "experiments/run/rank_main.h"
 #include "experiments/run/step_record.h"
 
 namespace trigram {
-
-/// The part of a simulated run between two crashes, in seconds of the world's clock.
-struct SimulatedSpan {
-  double begin_s = 0;  // the ranks begin, or continue, not earlier
-  std::optional<double>
-      end_s;  // the world ends then, with SimulationEnded; empty: when training ends
-};
 
 /// Receives the results of a run while it is running.
 struct RunOutput {

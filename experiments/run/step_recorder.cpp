@@ -80,8 +80,9 @@ void StepRecorder::visit_state(StateVisitor& visitor) {
   visitor.value("stale", stale_);
 }
 
-void StepRecorder::begin_again_at(double begin_s) {
+void StepRecorder::begin_again_at(double begin_s, double origin_s) {
   begin_again_s_ = begin_s;
+  job_origin_s_ = origin_s;
   while (next_freeze_ < freezes_.size() && freezes_[next_freeze_].at_s < begin_s) ++next_freeze_;
 }
 
@@ -98,7 +99,7 @@ void StepRecorder::begin(long step) {
   const Counters now = meter_->counters();
   before_ = began_ ? now - traffic(now - before_) : now;
   begin_s_ = raw_.stream->now();
-  if (!std::exchange(began_, true)) origin_s_ = begin_again_s_ > 0 ? 0 : begin_s_;
+  if (!std::exchange(began_, true)) origin_s_ = begin_again_s_ > 0 ? job_origin_s_ : begin_s_;
   freeze();
   if (!shared_.machine || !trains_) return;
   const double delay_s = shared_.machine->delay(raw_.world_rank, step);
@@ -108,7 +109,7 @@ void StepRecorder::begin(long step) {
 /// A worker freezes before the first step after the time of the failure.
 void StepRecorder::freeze() {
   for (; next_freeze_ < freezes_.size(); ++next_freeze_) {
-    if (freezes_[next_freeze_].at_s > raw_.stream->now() - origin_s_) return;
+    if (freezes_[next_freeze_].at_s > raw_.stream->now() - origin_s_ + job_origin_s_) return;
     raw_.stream->sleep_for(freezes_[next_freeze_].duration_s);
   }
 }
@@ -126,7 +127,7 @@ void StepRecorder::end(long step) {
                 .squares = noise_ ? noise_->take() : GradientSquares{},
                 .trains = trains_};
   if (trains_ && workload_->learns() && !std::isfinite(done.loss))
-    throw std::runtime_error(fmt::format("training diverged: the loss of rank {} is {} at step {}",
+    throw std::runtime_error(fmt::format("{}: the loss of rank {} is {} at step {}", kDiverged,
                                          raw_.world_rank,
                                          std::isnan(done.loss) ? "NaN" : "infinite", step));
   if (raw_.world_rank == 0 && shared_.tuner) shared_.tuner->step_ended(done.end_s);

@@ -30,8 +30,9 @@ class StepRecorder {
   double began_s() const { return origin_s_; }
   /// Shows everything that the steps after the present one depend on.
   void visit_state(StateVisitor& visitor);
-  /// The ranks of a simulated run begin at `begin_s`, after an earlier attempt that began at 0.
-  void begin_again_at(double begin_s);
+  /// The ranks of a simulated run begin at `begin_s`, after an earlier attempt that began at
+  /// `origin_s`, from which times count.
+  void begin_again_at(double begin_s, double origin_s);
   /// Continues a run after `step` steps, whose state has been restored; this took `later_s` seconds
   /// of the clock, which do not count as training time; infinite if all times begin anew.
   void continue_at(long step, double later_s);
@@ -57,6 +58,7 @@ class StepRecorder {
   Steps::Staleness stale_;  // recorded between the last step and a checkpoint
   double begin_s_ = 0, origin_s_ = 0;
   double begin_again_s_ = 0;      // 0: this is the first attempt
+  double job_origin_s_ = 0;       // time of the job at origin_s_
   std::vector<Failure> freezes_;  // of this rank, in the order of time
   std::size_t next_freeze_ = 0;
   double excluded_s_ = 0;  // seconds spent on evaluations so far

@@ -134,11 +134,12 @@ void Timeline::rank_from_bytes(int rank, const std::string& bytes) {
     buffer.flows.push_back({f.at(0), f.at(1), f.at(2), f.at(3), f.at(4)});
 }
 
-Json Timeline::to_json() const {
-  double origin_s = std::numeric_limits<double>::infinity();
+Json Timeline::to_json(std::optional<double> given_origin_s) const {
+  double origin_s = given_origin_s.value_or(std::numeric_limits<double>::infinity());
   for (const Rank& rank : ranks_)
     for (const auto& [stream, slices] : rank.streams)
-      for (const Slice& s : slices) origin_s = std::min(origin_s, s.begin_s);
+      for (const Slice& s : slices)
+        if (!given_origin_s) origin_s = std::min(origin_s, s.begin_s);
   Json events = Json::array();
   int pid = 0;
   for (const Rank& rank : ranks_) append(rank, pid++, origin_s, events);

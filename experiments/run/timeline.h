@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -27,7 +28,8 @@ class Timeline {
   void end_step(int rank, const std::string& stream, double begin_s, double end_s, bool fill);
   long step() const { return step_; }
 
-  Json to_json() const;
+  /// Times count from `origin_s` or, without it, from the first event.
+  Json to_json(std::optional<double> origin_s = {}) const;
   /// Serializes the events of a rank for the timeline of another process; "" if the rank is not
   /// drawn.
   std::string rank_to_bytes(int rank) const;

@@ -23,6 +23,7 @@ Connection::Connection(SimStream& sender, int destination, bool for_answers,
                          : 1),
       busy_s_(between_nodes_ ? sender.world().cluster().transport.per_message_s() : 0),
       constant_latency_s_(sender.world().network().latency(sender.rank(), destination)),
+      interruptions_(sender.world().interrupted_connection(sender.rank(), destination)),
       window_(
           between_nodes_ && sender.world().has_windows()
               ? &sender.world().window(sender.receiver(), sender.rank(), destination, for_answers)
@@ -32,7 +33,29 @@ Connection::Connection(SimStream& sender, int destination, bool for_answers,
                                                    for_answers)
                       : nullptr) {
   if (rendezvous_) rendezvous_->set_sender(*this);
+  for (const Outage& outage : interruptions_.outages())
+    if (outage.begin_s >= Simulation::clock())
+      sender.world().simulation().at(outage.begin_s, [this] { interrupt(); });
 }
+
+/// Stops the messages that move when an outage begins, until the connection sends again. A message
+/// whose latency has not ended then does not move, and `start` has added the time to its latency.
+void Connection::interrupt() {
+  if (stopped_until_s_ > Simulation::clock()) return;  // as an earlier outage has stopped it
+  std::vector<simgrid::s4u::CommPtr> stopped;
+  for (const Started& s : started_)
+    if (!s.delivered() && s.earliest_s <= Simulation::clock()) stopped.push_back(s.comm);
+  if (stopped.empty()) return;
+  stopped_until_s_ = interruptions_.stop(Simulation::clock());
+  Simulation& simulation = sender_.world().simulation();
+  for (const simgrid::s4u::CommPtr& comm : stopped) simulation.suspend(*comm);
+  simulation.at(stopped_until_s_, [stopped, &simulation] {
+    for (const simgrid::s4u::CommPtr& comm : stopped) simulation.resume(*comm);
+  });
+}
+
+/// The date from which messages that move now can go on.
+double Connection::resumes_s() const { return std::max(Simulation::clock(), stopped_until_s_); }
 
 /// The latency of the route at the current date.
 double Connection::latency_s() const {
@@ -104,7 +127,7 @@ void Connection::watch_send_buffer() {
     return;
   }
   const double wait_s = std::max(unsent - buffer, unsent / kMaxChecks) / fastest_Bps_;
-  sender_.world().simulation().at(Simulation::clock() + wait_s, [this] { watch_send_buffer(); });
+  sender_.world().simulation().at(resumes_s() + wait_s, [this] { watch_send_buffer(); });
 }
 
 void Connection::accept_messages() {
@@ -164,10 +187,13 @@ void Connection::advance() {
 void Connection::start(Message& message) {
   World& world = sender_.world();
   const double now_s = Simulation::clock();
-  const double left_s =
+  const double undisturbed_s =
       (message.comm ? busy_s_ : 0) +
       (now_s == message.accepted_s ? message.latency_s
                                    : std::max(0.0, message.accepted_s + message.latency_s - now_s));
+  const double left_s = interruptions_.outages().empty()
+                            ? undisturbed_s
+                            : interruptions_.end_s(now_s, undisturbed_s) - now_s;
   if (!message.comm) return start_control(left_s, std::move(message.arrived));
   if (std::isfinite(message.cap_Bps)) message.comm->set_rate(message.cap_Bps);
   world.simulation().start(*message.comm, left_s / world.latency_factor());
@@ -201,8 +227,8 @@ double Connection::next_delivery_s() const {
   double next_s = std::numeric_limits<double>::infinity();
   for (const Started& s : started_)
     if (!s.delivered())
-      next_s = std::min(next_s, std::max(s.earliest_s, Simulation::clock() +
-                                                           s.comm->get_remaining() / fastest_Bps_));
+      next_s = std::min(
+          next_s, std::max(s.earliest_s, resumes_s() + s.comm->get_remaining() / fastest_Bps_));
   return next_s;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/communicator.h"
 #include "netmodels/network/tcp.h"
+#include "netmodels/partitions.h"
 #include "runtime/sim/rendezvous.h"
 
 namespace trigram::sim {
@@ -23,6 +24,8 @@ class SimStream;
 /// begins to move when its own latency has passed and the message before it has arrived, and then
 /// the connection has spent Transport::per_message_s on it. If it has to wait for the TCP window
 /// while it moves, its rate is reduced so that its duration includes these waits.
+///
+/// If partitions cut its route, the connection stops for a time (InterruptedConnection).
 ///
 /// If the receiver has to request a message (Transport::announces), an announcement is sent in its
 /// place, and the message joins the queue when the request for it arrives. Announcements and
@@ -101,6 +104,8 @@ class Connection {
   void watch_send_buffer();
   double unsent_bytes() const;
   void apply_window(Message& message);
+  void interrupt();
+  double resumes_s() const;
   void start(Message& message);
   double latency_s() const;
   double bandwidth_factor() const;
@@ -114,6 +119,8 @@ class Connection {
   const std::int64_t max_in_flight_;  // number of messages that travel at the same time
   const double busy_s_;               // seconds before the bytes of a message leave
   const double constant_latency_s_;   // latency if it is constant
+  InterruptedConnection interruptions_;
+  double stopped_until_s_ = 0;  // messages that an outage has stopped go on then
   std::deque<Message> queue_;
   std::size_t accepted_ = 0;        // number of accepted messages at the front of the queue
   std::vector<Started> started_;    // except delivered messages that were dropped

@@ -37,7 +37,7 @@ void SimControl::post(int dest, int tag, std::int64_t a, std::int64_t b) {
   // If a flow has shared links, its end becomes known late, also for ranks that have finished
   // earlier. Their time then lies before the clock, and so may the arrival.
   const double arrival =
-      std::max(now_s + world.latency(now_s, stream_.rank(), dest), Simulation::clock());
+      std::max(world.control_arrival_s(now_s, stream_.rank(), dest), Simulation::clock());
   world.deliver(arrival, stream_.id(), dest, tag, message);
 }
 

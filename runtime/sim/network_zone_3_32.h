@@ -113,6 +113,17 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     latency_s_ = -1;
   }
 
+  /// The flow of a message that moves. SimGrid's Activity::resume does not reset the flag that
+  /// makes Activity::suspend do nothing, so flows are suspended themselves.
+  simgrid::kernel::resource::Action& flow_of(const simgrid::s4u::Comm& message) {
+    auto& flows = *network_model().get_started_action_set();
+    const auto found = std::find_if(flows.begin(), flows.end(), [&](const auto& flow) {
+      return flow.get_activity() == message.get_impl();
+    });
+    TRIGRAM_CHECK(found != flows.end(), "a message that moves has no flow");
+    return *found;
+  }
+
   /// The token buckets of all links that have one.
   std::shared_ptr<Shaper> shaper() {
     if (shaper_) return shaper_;

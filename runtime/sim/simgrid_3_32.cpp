@@ -155,6 +155,10 @@ void Simulation::start(s4u::Comm& message, double latency_s) {
   in_one_switch([&] { zone_->start(message, latency_s); });
 }
 
+void Simulation::suspend(const s4u::Comm& message) { zone_->flow_of(message).suspend(); }
+
+void Simulation::resume(const s4u::Comm& message) { zone_->flow_of(message).resume(); }
+
 void Simulation::watch(Connection& connection) { watch_->add(connection); }
 
 std::vector<double> Simulation::credits() const { return zone_->shaper()->credits(); }

@@ -27,6 +27,7 @@ World::World(const SimOptions& options, const Cluster& cluster, const Layout& la
     : options_(options),
       cluster_(cluster),
       network_(make_network(cluster)),
+      partitioned_(has_partitions(cluster)),
       layout_(layout),
       simulation_(options, cluster, *network_) {
   if (may_use_flows(options, cluster))
@@ -59,6 +60,14 @@ void World::end_at(double date_s) {
         SimulationEnded(fmt::format("the simulation was ended at {:g} s", date_s)));
     simulation_.stop();
   });
+}
+
+double World::control_arrival_s(double date_s, int source, int destination) {
+  const double latency_s = latency(date_s, source, destination);
+  if (!partitioned_) return date_s + latency_s;
+  const auto [route, is_new] = control_routes_.try_emplace(
+      direction(source, destination, false), interrupted_connection(source, destination));
+  return route->second.end_s(date_s, latency_s);
 }
 
 SimStream& World::add_stream(int rank, StreamId id, const std::string& name,

@@ -9,6 +9,7 @@
 
 #include "core/device/host_device.h"
 #include "core/runtime.h"
+#include "netmodels/partitions.h"
 #include "runtime/sim/control.h"
 #include "runtime/sim/overlap.h"
 #include "runtime/sim/parcel.h"
@@ -75,6 +76,13 @@ class World {
     network_->route(source, destination, route_);
     return network_->latency(route_, network_->latency_factor(date_s));
   }
+  /// A new connection between two ranks, which partitions may interrupt.
+  InterruptedConnection interrupted_connection(int source, int destination) const {
+    if (!partitioned_) return {{}, 0};
+    return trigram::interrupted_connection(cluster_, *network_, source, destination);
+  }
+  /// The date at which a control message arrives that is posted at `date_s`.
+  double control_arrival_s(double date_s, int source, int destination);
   const Layout& layout() const { return layout_; }
   bool eager() const { return cluster_.transport.has_connections(); }
   /// True if receivers request long messages.
@@ -147,6 +155,7 @@ class World {
   SimOptions options_;
   Cluster cluster_;
   std::unique_ptr<const Network> network_;
+  const bool partitioned_;     // partitions may interrupt connections
   std::vector<LinkId> route_;  // scratch
   const Layout& layout_;
   Simulation simulation_;
@@ -160,6 +169,8 @@ class World {
   std::unordered_map<StreamId, Group> groups_;
   std::unordered_map<StreamId, std::unordered_map<std::uint64_t, TcpWindow>> windows_;
   std::unordered_map<StreamId, std::unordered_map<std::uint64_t, Rendezvous>> rendezvous_;
+  /// The connections of control messages; only if there are partitions.
+  std::unordered_map<std::uint64_t, InterruptedConnection> control_routes_;
   std::map<double, std::vector<Delivery>> deliveries_;  // by date, then in order of posting
   std::exception_ptr failure_;
   bool ended_ = false;

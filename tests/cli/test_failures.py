@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -151,6 +152,24 @@ class SimulatedFailures(CommandTest):
             done.unlink()  # the run counts as unfinished, and continues from its last checkpoint
         self.trigram("run", path, "--resume")
         self.assertEqual(self.manifests()[0]["summary"]["time_s"], whole)
+
+    def test_the_timeline_shows_what_crashes_cost(self) -> None:
+        manifest = self.one(self.config(self.described([6.5])))
+        trace = json.loads((self.results / manifest["id"] / "trace.json").read_text())
+        job = [e for e in trace["traceEvents"] if e.get("cat") == "job"]
+        slices = [(e["name"], e["ts"] / 1e6, (e["ts"] + e["dur"]) / 1e6) for e in job if e["ph"] == "X"]
+        expected = [
+            ("training", 0, 4),
+            ("lost work", 4, 6.5),
+            ("recovery", 6.5, 6.5 + RECOVERY_S),
+            ("training", 6.5 + RECOVERY_S, manifest["summary"]["time_s"]),
+        ]
+        self.assertEqual([name for name, _, _ in slices], [name for name, _, _ in expected])
+        for found, wanted in zip(slices, expected):
+            self.assertAlmostEqual(found[1], wanted[1], delta=BARRIERS_S)
+            self.assertAlmostEqual(found[2], wanted[2], delta=BARRIERS_S)
+        (mark,) = [e for e in job if e["ph"] == "i"]
+        self.assertEqual((mark["name"], mark["ts"]), ("crash of rank 0", 6.5e6))
 
     def test_crashes_that_leave_no_time_for_a_checkpoint_are_an_error(self) -> None:
         config = self.config({"mtbf": "300ms", "seed": 1})

@@ -138,6 +138,36 @@ class Launch(JobTest):
         self.assertEqual(len(self.record()["generations"]), 3)
         self.assertEqual(out.count("a process was ended by signal 9"), 3)
 
+    def test_folders_of_killed_processes_are_removed(self) -> None:
+        launch = self.start_launch(job(steps=2_000_000, eval_every=0), "--max-restarts", "0")
+        self.wait_for(lambda: self.newest_checkpoint() > 0)
+        self.assertEqual(len(list(self.results.glob("*.tmp.*"))), 1)
+        for pid in self.ranks(launch):
+            os.kill(pid, signal.SIGKILL)
+        _, err = launch.communicate(timeout=60)
+        self.assertEqual(launch.returncode, 1, err)
+        self.assertEqual(list(self.results.glob("*.tmp.*")), [])
+
+    def test_nodes_leave_and_join_as_described(self) -> None:
+        events = [{"at": "2s", "kind": "leave", "node": 1}, {"at": "6s", "kind": "join", "node": 1}]
+        cluster = {"nodes": 2, "workers_per_node": 1, "failures": events}
+        launch = self.start_launch(job(steps=2_000_000, eval_every=0, cluster=cluster, checkpoint={"every": 50}))
+        self.wait_for(lambda: (self.results / "launch.json").exists() and len(self.record()["generations"]) == 2)
+        self.wait_for(lambda: len(self.ranks(launch)) == 2)
+        launch.send_signal(signal.SIGTERM)
+        out, err = launch.communicate(timeout=60)
+        self.assertEqual(launch.returncode, 130, out + err)
+        generations = self.record()["generations"]
+        self.assertEqual([g["workers"] for g in generations], [2, 1, 2], err)
+        self.assertEqual([g["end"] for g in generations], ["other nodes", "other nodes", "interrupted"])
+        self.assertEqual([(f["kind"], f["node"]) for f in self.record()["failures"]], [("leave", 1), ("join", 1)])
+
+    def test_a_job_that_fails_by_itself_is_not_started_again(self) -> None:
+        config = job(optimizer={"name": "sgd", "lr": 1e6}, algorithm="gradient_allreduce")
+        _, err = self.launch(config, code=1)
+        self.assertIn("the run failed by itself and would fail again: training diverged", err)
+        self.assertEqual(len(self.record()["generations"]), 1)
+
     def test_a_source_of_nodes_that_fails_later_changes_nothing(self) -> None:
         flag = self.folder / "flag"
         command = f"if [ -e {flag} ]; then exit 1; fi; echo localhost; echo localhost"
@@ -182,6 +212,12 @@ class Mistakes(CommandTest):
             "expected an experiment of one run, not of 2", self.refused(threads | {"sweep": {"/seed": [1, 2]}})
         )
         self.assertIn("--hosts: ", self.refused(threads, "--hosts", "nowhere"))
+        leave = {"nodes": 2, "failures": [{"at": "2s", "kind": "leave", "node": 1}]}
+        (self.folder / "hosts").write_text("localhost\nlocalhost\n")
+        self.assertIn(
+            "/cluster/failures: only nodes of this machine leave",
+            self.refused(threads | {"cluster": leave}, "--hosts", "hosts"),
+        )
 
 
 class InThreads(CommandTest):

@@ -130,6 +130,8 @@ CONTEXTS: dict[str, Json] = {
     "/synchronize_overhead": {"/algorithm": {"name": "gradient_allreduce", "synchronize": True}},
     "/cluster/accelerator/name": {"/workload": "resnet50", "/steps": 2},
     "/background": {"/cluster/inter/background/load": 0.5, "/cluster/inter/background/flow": "16KiB", "/steps": 40},
+    "/failures/(detection|restart)": {"/cluster/failures/events": [{"at": "100us", "kind": "crash", "rank": 1}]},
+    "/failures/seed": {"/cluster/failures/mtbf": "50ms"},
     "/shaping": {"/cluster/inter/shaping": {"rate": "10Mbps", "depth": "1KiB"}},
     "/(bridge_bandwidth|gpudirect)": {"/cluster/intra/kind": "pcie"},
     "/gpudirect": {"/cluster/intra/bridge_bandwidth": "1Mbps"},

@@ -39,6 +39,8 @@ VALUES: dict[str, list[Any]] = {
     "/autotune/every": [4],
     "/autotune/(smallest|largest)": ["512B"],
     "/stages of": [[{"until": 5, "algorithm": "gradient_allreduce"}, {"algorithm": "local_sgd"}]],
+    "/failures/events": [[{"at": "100us", "kind": "partition", "nodes": [1], "for": "3ms"}]],
+    "/failures/seed": [2],
     "/inter/profile": [[{"at": "1ms", "bandwidth": 0.2}]],
     "/quantiles": [[{"share": 0, "time": "1ms"}, {"share": 1, "time": "9ms"}]],
     "/run_times/longest_length": [60],

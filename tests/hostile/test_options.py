@@ -32,6 +32,7 @@ REQUIRED: dict[str, list[str]] = {
     "calibrate": [],
 }
 OPTION = re.compile(r"^ +(?:-\w,)?(--[\w-]+)(?: ([A-Z]+))?", re.MULTILINE)
+DURATIONS = {"advise": ["--mtbf", "--detection", "--restart", "--checkpoint-time"]}  # options in units of time
 BAD_NUMBERS = ["", "x", "-1x", "1e999", "nan", "99999999999999999999", "0x", "\x1b[31m", "1 2"]
 BAD_TEXTS = ["", "\x07", "a" * 3000, "/dev/null/x", "{", "[]", "=", "é", "nowhere/at/all.json"]
 BAD_ARGUMENTS = ["", "nowhere", "/dev/null", "a" * 300, "\x07.json", "/proc/self/mem", "."]
@@ -69,6 +70,9 @@ class Options(HostileTest):
                 if kind in ("INT", "UINT", "FLOAT"):
                     lines += [([command, *arguments, option, value], (2,)) for value in BAD_NUMBERS]
                     lines.append(([command, *arguments, option], (2,)))
+                elif option in DURATIONS.get(command, []):
+                    alone = [] if option == "--mtbf" else ["--mtbf", "24h"]
+                    lines += [([command, *arguments, *alone, option, v], (2,)) for v in [*BAD_NUMBERS, *BAD_TEXTS]]
                 elif kind and command in ("run", "validate", "show", "list", "schema"):
                     lines += [([command, *arguments, option, v], (0, 1, 2)) for v in BAD_TEXTS]
         return lines
