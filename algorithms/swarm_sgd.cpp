@@ -17,6 +17,8 @@
 // worker waits for the steps of another worker, only for the messages of its own last round. A slow
 // worker averages more often per step, and trains alone once the other workers have ended.
 //
+// If workers come and go, a round pairs those that are there when the first of them reaches it.
+//
 // Messages and bytes per rank and round, for a model of S bytes: one message of S bytes; in
 // non-blocking mode also P-1 control messages in all. Memory beside the weights: 1 model in
 // blocking mode, 4 in non-blocking mode.
@@ -25,6 +27,8 @@
 #include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
+#include "algorithms/membership/members.h"
+#include "algorithms/options.h"
 #include "algorithms/peers/random_pairs.h"
 #include "algorithms/primitives/primitives.h"
 
@@ -78,10 +82,54 @@ void average_during_steps(Context ctx, Run& run, const Plan& pairs) {
   averager->model.refresh_weights(ctx);
 }
 
+std::function<std::vector<int>(int, int, long)> pairs_among_members(const Plan& pairs) {
+  return [pairs](int index, int count, long round) {
+    std::vector<int> pair = pairs->peers(index, count, round).send_to;
+    pair.push_back(index);
+    return pair;
+  };
+}
+
+void average_members_between_steps(Context ctx, Run& run, const Plan& pairs) {
+  auto comm = ctx.stream->fork("comm");
+  Members members(ctx, run, {.group = pairs_among_members(pairs)});
+  for (long t : run.steps) {
+    if (!members.present(ctx)) continue;
+    local_step(ctx, run);
+    const long round = pairs->due_before(t);
+    if (pairs->due_after(t, round))
+      exchange_on(*comm, ctx, run, run.workload.weights(),
+                  average_among(*members.arrive(ctx, round), {}));
+  }
+  members.finish(ctx);
+}
+
+void average_members_during_steps(Context ctx, Run& run, const Plan& pairs) {
+  const auto averager = std::make_shared<ModelAverager>(ctx, run, std::vector<int>{}, std::nullopt);
+  Members members(ctx, run, {.group = pairs_among_members(pairs), .background = true},
+                  {.average = [averager](Context c, int partner) { averager->average(c, partner); },
+                   .restart = [averager](Context c) { averager->model.restart(c); }});
+  for (long t : run.steps) {
+    if (!members.present(ctx)) continue;
+    averager->model.step(ctx, run);
+    const long round = pairs->due_before(t);
+    if (!pairs->due_after(t, round)) continue;
+    members.wait_for_average(ctx);
+    members.announce(round);
+  }
+  members.wait_for_average(ctx);
+  members.finish(ctx);
+  averager->model.refresh_weights(ctx);
+}
+
 void train(Context ctx, Run& run, const Options& options) {
   const Plan pairs = std::make_shared<const RandomPairs>(run.seed, options.interval,
                                                          options.local_steps, run.steps.count());
-  if (options.mode == Mode::blocking) average_between_steps(ctx, run, pairs);
+  const bool waits = options.mode == Mode::blocking;
+  if (run.membership)
+    waits ? average_members_between_steps(ctx, run, pairs)
+          : average_members_during_steps(ctx, run, pairs);
+  else if (waits) average_between_steps(ctx, run, pairs);
   else average_during_steps(ctx, run, pairs);
 }
 
@@ -112,7 +160,8 @@ AlgorithmEntry swarm_sgd_entry() {
               "interval", &Options::interval,
               one_of<Interval>({{"fixed", Interval::fixed}, {"geometric", Interval::geometric}}),
               "Number of steps between averages: always H, or drawn from a geometric distribution"),
-      {.schedule = schedule});
+      {.schedule = schedule,
+       .dispensable = [](const Options&, const Layout& layout) { return all_ranks(layout); }});
 }
 
 }  // namespace trigram::algorithm::swarm_sgd

@@ -22,10 +22,14 @@ FieldTable<Failure> failure_fields() {
   return FieldTable<Failure>{}
       .required("at", &Failure::at_s, quantity(Dimension::duration),
                 "when it fails, from the first step of the job on")
-      .required("kind", &Failure::kind,
-                one_of<Failure::Kind>(
-                    {{"crash", Failure::Kind::crash}, {"freeze", Failure::Kind::freeze}}),
-                "crash: its processes end without a word; freeze: they stop for a time")
+      .required(
+          "kind", &Failure::kind,
+          one_of<Failure::Kind>({{"crash", Failure::Kind::crash},
+                                 {"freeze", Failure::Kind::freeze},
+                                 {"leave", Failure::Kind::leave},
+                                 {"join", Failure::Kind::join}}),
+          "crash: its processes end without a word; freeze: they stop for a time; leave: they "
+          "end as announced; join: processes begin that were not there")
       .field("rank", &Failure::rank, index_if_given(), "the worker that fails")
       .field("node", &Failure::node, index_if_given(), "the node whose workers fail")
       .field("for", &Failure::duration_s, quantity(Dimension::duration), "how long a freeze lasts")
@@ -45,7 +49,15 @@ FieldTable<Failures> failures_fields() {
       .field("detection", &Failures::detection_s, quantity(Dimension::duration),
              "time from a crash until all other workers have noticed it, in simulated runs")
       .field("restart", &Failures::restart_s, quantity(Dimension::duration),
-             "time from then on until training goes on, in simulated runs");
+             "time from then on until training goes on, in simulated runs")
+      .field("recovery", &Failures::recovery,
+             one_of<Recovery>({{"in_place", Recovery::in_place}, {"restart", Recovery::restart}}),
+             "in_place: workers carry on without those that fail, if the algorithm can; restart: "
+             "all workers restart from the last checkpoint")
+      .field("replace", &Failures::replace, boolean(),
+             "whether a crashed worker is replaced, after `restart`; otherwise only by a join")
+      .only_where([](const Failures& f) { return f.recovery == Recovery::in_place; },
+                  "has no effect here; expected the recovery \"in_place\"");
 }
 
 /// A cluster whose nodes crash more often would not get far, and the draws would take long.
@@ -64,6 +76,33 @@ void check_events(const Failures& failures, const std::string& pointer) {
           child(at, "at"),
           fmt::format("expected events in the order of time; the one before is at {:g} s",
                       failures.events[i - 1].at_s));
+  }
+}
+
+/// Follows who is there through the events.
+void check_who_is_there(const Failures& failures, std::int64_t nodes, std::int64_t workers_per_node,
+                        const std::string& pointer) {
+  std::vector<bool> there(static_cast<std::size_t>(nodes * workers_per_node));
+  for (std::size_t rank = 0; rank < there.size(); ++rank)
+    there[rank] = begins_there(failures, static_cast<int>(rank), workers_per_node);
+  if (std::ranges::find(there, true) == there.end())
+    throw ConfigError(pointer,
+                      "expected a worker that is there at the beginning; all of them join");
+  for (std::size_t i = 0; i < failures.events.size(); ++i) {
+    const Failure& event = failures.events[i];
+    if (event.kind == Failure::Kind::freeze) continue;
+    const bool joins = event.kind == Failure::Kind::join;
+    for (int rank = event.first_rank(workers_per_node); rank <= event.last_rank(workers_per_node);
+         ++rank) {
+      auto is_there = there[static_cast<std::size_t>(rank)];
+      if (is_there == joins)
+        throw ConfigError(
+            child(child(pointer, std::to_string(i)), event.rank >= 0 ? "rank" : "node"),
+            fmt::format("expected {}; the worker of rank {} is {} at {:g} s",
+                        joins ? "a worker that is not there" : "a worker that is there", rank,
+                        joins ? "there" : "not there", event.at_s));
+      is_there = joins || (event.kind == Failure::Kind::crash && failures.replace);
+    }
   }
 }
 
@@ -107,6 +146,15 @@ void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t w
       throw ConfigError(child(at, "node"),
                         fmt::format("expected a node below {}, not {}", nodes, event.node));
   }
+  check_who_is_there(failures, nodes, workers_per_node, pointer);
+}
+
+bool begins_there(const Failures& failures, int rank, std::int64_t workers_per_node) {
+  for (const Failure& event : failures.events)
+    if (event.kind != Failure::Kind::freeze && event.first_rank(workers_per_node) <= rank &&
+        rank <= event.last_rank(workers_per_node))
+      return event.kind != Failure::Kind::join;
+  return true;
 }
 
 std::vector<Failure> freezes_of(const Failures& failures, int rank, std::int64_t workers_per_node) {
@@ -137,7 +185,8 @@ void FailureSequence::draw(std::size_t node) {
 
 Failure FailureSequence::next_crash(double from_s) {
   Failure failure = next(from_s);
-  while (failure.kind == Failure::Kind::freeze) failure = next(failure.at_s);
+  while (std::isfinite(failure.at_s) && failure.kind != Failure::Kind::crash)
+    failure = next(failure.at_s);
   return failure;
 }
 

@@ -111,7 +111,9 @@ _EXPECTED = {
     "/summary/autotune/tried": ("a list of sizes and times", lambda value: value is None or (
         isinstance(value, list) and all(map(_is_trial, value)))),
     "/summary/failures": _OBJECT, "/summary/failures/lost_s": _NUMBER, "/summary/failures/recovery_s": _NUMBER,
-    "/summary/failures/goodput": _NUMBER,
+    "/summary/failures/goodput": _NUMBER, "/summary/failures/recovery": _TEXT,
+    "/summary/failures/participation": _NUMBER, "/summary/failures/late_rounds": _NUMBER,
+    "/summary/failures/absences": _optional("a list", list),
     "/summary/failures/crashes": _optional("a list", list),
     "/summary/shown_step": _count(0, _MOST_STEPS), "/summary/rates/from_step": _count(0, _MOST_STEPS),
     "/summary/rates/steps": _count(1, _MOST_STEPS), "/summary/rates/steps_made": _NUMBER,

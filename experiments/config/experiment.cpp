@@ -115,8 +115,27 @@ const AlgorithmEntry& Experiment::algorithm_entry() const {
   return find_component(algorithms(), "algorithm", algorithm, "/algorithm");
 }
 
+bool Experiment::carries_on() const {
+  const Failures& failures = cluster.failures;
+  if (failures.recovery == Recovery::restart || checkpoint || world().processes) return false;
+  const Layout layout = cluster.layout();
+  std::vector<bool> fails(static_cast<std::size_t>(layout.ranks()), failures.node_mtbf_s > 0);
+  for (const Failure& event : failures.events)
+    if (event.kind != Failure::Kind::freeze)
+      for (int rank = event.first_rank(cluster.workers_per_node);
+           rank <= event.last_rank(cluster.workers_per_node); ++rank)
+        fails[static_cast<std::size_t>(rank)] = true;
+  if (std::ranges::find(fails, true) == fails.end()) return false;
+  const Workers dispensable = algorithm_entry().dispensable(algorithm, layout);
+  for (int rank = 0; rank < layout.ranks(); ++rank)
+    if (fails[static_cast<std::size_t>(rank)] && !dispensable.include(rank)) return false;
+  return true;
+}
+
 bool Experiment::synchronous() const {
-  return algorithm_entry().traits(algorithm).trigram.synchrony == Trigram::Synchrony::sync;
+  const AlgorithmTraits traits = algorithm_entry().traits(algorithm);
+  return traits.trigram.synchrony == Trigram::Synchrony::sync && !traits.closes_early &&
+         !carries_on();
 }
 
 FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {

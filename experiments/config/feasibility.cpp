@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "core/optimizers/registry.h"
 #include "experiments/config/algorithm_feasibility.h"
 #include "netmodels/coupled_rounds.h"
@@ -167,7 +169,16 @@ void check_workers(const Experiment& e, const WorkloadFactory& workload) {
 void check_failing(const Experiment& e, bool supervised) {
   if (e.cluster.failures.none()) return;
   const auto refuse = [](const std::string& why) { throw ConfigError("/cluster/failures", why); };
-  if (!e.world().simulated && !supervised)
+  const bool carries_on = e.carries_on();
+  const auto comes_or_goes = [](const Failure& event) {
+    return event.kind == Failure::Kind::leave || event.kind == Failure::Kind::join;
+  };
+  if (!carries_on && !supervised && std::ranges::any_of(e.cluster.failures.events, comes_or_goes))
+    refuse(
+        "workers leave and join only in a run that carries on without them; expected such an "
+        "algorithm (docs/failures.md), the world \"sim\" or \"threads\", the recovery "
+        "\"in_place\" and no checkpoints");
+  if (!e.world().simulated && !supervised && !carries_on)
     refuse(
         fmt::format("trigram launch makes the processes of the world \"{}\" fail; expected "
                     "that command, or the world \"sim\"",

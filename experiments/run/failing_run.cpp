@@ -50,12 +50,13 @@ std::optional<long> latest_step(const CheckpointPlace& place) {
 }  // namespace
 
 bool has_simulated_crashes(const Experiment& e) {
-  return e.world().simulated &&
+  return e.world().simulated && !e.carries_on() &&
          std::isfinite(FailureSequence(e.cluster.failures, e.cluster.nodes).next_crash(0).at_s);
 }
 
 Json CrashRecord::to_json(double time_s) const {
-  return {{"crashes", crashes},
+  return {{"recovery", "restart"},
+          {"crashes", crashes},
           {"lost_s", lost_s},
           {"recovery_s", recovery_s},
           {"goodput", (time_s - lost_s - recovery_s) / time_s}};

@@ -45,6 +45,7 @@ struct SharedState {
   std::optional<BucketTuner> tuner = {};  // of rank 0, if buckets are tuned
   Checkpoints* checkpoints = nullptr;     // null: none are written
   double begin_s = 0;                     // SimulatedSpan::begin_s
+  Membership* membership = nullptr;       // null unless workers carry on without those that fail
 };
 
 /// The main function of each rank. Creates the rank's workload, optimizer and algorithm on an
