@@ -23,7 +23,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/parts.h"
-#include "algorithms/membership/members.h"
+#include "algorithms/membership/group_average.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/grid_group.h"
 #include "algorithms/peers/registry.h"
@@ -49,21 +49,13 @@ struct Options {
 
 /// Training whose workers come and go.
 void train_members(Context ctx, Run& run, const Options& options) {
-  auto comm = ctx.stream->fork("comm");
-  Members members(ctx, run, {.group = [options](int index, int count, long round) {
-                    const std::vector<int> sides = options.sides(count);
-                    return grid_group(index, count, sides, round % options.axes());
-                  }});
-  for (long t : run.steps) {
-    if (!members.present(ctx)) continue;
-    local_step(ctx, run);
-    if ((t + 1) % options.sync_every != 0) continue;
-    const long first = t / options.sync_every * options.rounds;
-    for (long round = first; round < first + options.rounds; ++round)
-      exchange_on(*comm, ctx, run, run.workload.weights(),
-                  average_among(*members.arrive(ctx, round), options.allreduce));
-  }
-  members.finish(ctx);
+  const auto group = [options](int index, int count, long round) {
+    return grid_group(index, count, options.sides(count), round % options.axes());
+  };
+  const auto due = [options](long t) -> DueRounds {
+    return {t / options.sync_every * options.rounds, (t + 1) / options.sync_every * options.rounds};
+  };
+  train_in_groups(ctx, run, group, due, options.allreduce);
 }
 
 void train(Context ctx, Run& run, const Options& options) {

@@ -27,7 +27,7 @@
 #include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
-#include "algorithms/membership/members.h"
+#include "algorithms/membership/group_average.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/random_pairs.h"
 #include "algorithms/primitives/primitives.h"
@@ -82,54 +82,22 @@ void average_during_steps(Context ctx, Run& run, const Plan& pairs) {
   averager->model.refresh_weights(ctx);
 }
 
-std::function<std::vector<int>(int, int, long)> pairs_among_members(const Plan& pairs) {
-  return [pairs](int index, int count, long round) {
-    std::vector<int> pair = pairs->peers(index, count, round).send_to;
-    pair.push_back(index);
-    return pair;
+void average_members(Context ctx, Run& run, const Plan& pairs, Mode mode) {
+  const auto pair_of = [pairs](int index, int count, long round) {
+    return pairs->pair_of(index, count, round);
   };
-}
-
-void average_members_between_steps(Context ctx, Run& run, const Plan& pairs) {
-  auto comm = ctx.stream->fork("comm");
-  Members members(ctx, run, {.group = pairs_among_members(pairs)});
-  for (long t : run.steps) {
-    if (!members.present(ctx)) continue;
-    local_step(ctx, run);
-    const long round = pairs->due_before(t);
-    if (pairs->due_after(t, round))
-      exchange_on(*comm, ctx, run, run.workload.weights(),
-                  average_among(*members.arrive(ctx, round), {}));
-  }
-  members.finish(ctx);
-}
-
-void average_members_during_steps(Context ctx, Run& run, const Plan& pairs) {
-  const auto averager = std::make_shared<ModelAverager>(ctx, run, std::vector<int>{}, std::nullopt);
-  Members members(ctx, run, {.group = pairs_among_members(pairs), .background = true},
-                  {.average = [averager](Context c, int partner) { averager->average(c, partner); },
-                   .restart = [averager](Context c) { averager->model.restart(c); }});
-  for (long t : run.steps) {
-    if (!members.present(ctx)) continue;
-    averager->model.step(ctx, run);
-    const long round = pairs->due_before(t);
-    if (!pairs->due_after(t, round)) continue;
-    members.wait_for_average(ctx);
-    members.announce(round);
-  }
-  members.wait_for_average(ctx);
-  members.finish(ctx);
-  averager->model.refresh_weights(ctx);
+  const auto due = [pairs](long t) {
+    return DueRounds{pairs->due_before(t), pairs->due_before(t + 1)};
+  };
+  if (mode == Mode::blocking) train_in_groups(ctx, run, pair_of, due, {});
+  else train_in_background_groups(ctx, run, pair_of, due);
 }
 
 void train(Context ctx, Run& run, const Options& options) {
   const Plan pairs = std::make_shared<const RandomPairs>(run.seed, options.interval,
                                                          options.local_steps, run.steps.count());
-  const bool waits = options.mode == Mode::blocking;
-  if (run.membership)
-    waits ? average_members_between_steps(ctx, run, pairs)
-          : average_members_during_steps(ctx, run, pairs);
-  else if (waits) average_between_steps(ctx, run, pairs);
+  if (run.membership) average_members(ctx, run, pairs, options.mode);
+  else if (options.mode == Mode::blocking) average_between_steps(ctx, run, pairs);
   else average_during_steps(ctx, run, pairs);
 }
 

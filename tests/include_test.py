@@ -42,7 +42,7 @@ ARROWS = {
         "asynchronous": "collectives execution peers primitives",
         "collectives": "",
         "execution": "collectives primitives",
-        "membership": "collectives execution primitives",
+        "membership": "asynchronous collectives execution primitives",
         "peers": "",
         "primitives": "collectives peers",
         "servers": "collectives execution primitives",

@@ -28,4 +28,21 @@ void train_with_quorum(Context ctx, Run& run, long sync_every, const Quorum& quo
                        const std::function<Exchange(std::vector<int> members)>& average,
                        const OuterStep* outer);
 
+/// The rounds that are due after a step: those from `first` to `end` - 1.
+struct DueRounds {
+  long first, end;
+};
+
+/// Workers come and go, step alone, and average in groups (Rounds::group), after the steps that
+/// `due` names.
+void train_in_groups(Context ctx, Run& run,
+                     std::function<std::vector<int>(int index, int count, long round)> group,
+                     const std::function<DueRounds(long step)>& due,
+                     const AllreduceSpec& allreduce);
+/// The same with pairs that average in the background, while both go on; a worker waits for its own
+/// last average before the next.
+void train_in_background_groups(
+    Context ctx, Run& run, std::function<std::vector<int>(int index, int count, long round)> group,
+    const std::function<DueRounds(long step)>& due);
+
 }  // namespace trigram

@@ -12,6 +12,8 @@
 
 namespace trigram {
 
+struct MembersAgent;
+
 /// What a worker does in the background of its steps, if anything.
 struct BackgroundAverages {
   /// Averages with the other of two members, on the stream `state`.
@@ -54,7 +56,6 @@ class Members {
   void finish(Context ctx);
 
  private:
-  struct Agent;
   struct Serve {
     int rank;
     Takes what;
@@ -76,7 +77,7 @@ class Members {
   const bool has_rounds_;
   // The stream to which another one submits is destroyed later.
   std::unique_ptr<Stream> state_, grace_, stream_;
-  std::shared_ptr<Agent> agent_;
+  std::shared_ptr<MembersAgent> agent_;
   std::shared_ptr<Work> loop_;
   // What messages have said.
   std::deque<Serve> serves_;
