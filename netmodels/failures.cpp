@@ -51,10 +51,13 @@ FieldTable<Failures> failures_fields() {
       .field("restart", &Failures::restart_s, quantity(Dimension::duration),
              "time from then on until training goes on, in simulated runs")
       .field("recovery", &Failures::recovery,
-             one_of<Recovery>({{"in_place", Recovery::in_place}, {"restart", Recovery::restart}}),
+             dumped_if(one_of<Recovery>(
+                           {{"in_place", Recovery::in_place}, {"restart", Recovery::restart}}),
+                       [](Recovery recovery) { return recovery != Recovery::in_place; }),
              "in_place: workers carry on without those that fail, if the algorithm can; restart: "
              "all workers restart from the last checkpoint")
-      .field("replace", &Failures::replace, boolean(),
+      .field("replace", &Failures::replace,
+             dumped_if(boolean(), [](bool replace) { return !replace; }),
              "whether a crashed worker is replaced, after `restart`; otherwise only by a join")
       .only_where([](const Failures& f) { return f.recovery == Recovery::in_place; },
                   "has no effect here; expected the recovery \"in_place\"");

@@ -21,7 +21,11 @@ int Coordinator::count(Status status) const {
   return static_cast<int>(std::ranges::count(status_, status));
 }
 
-void Coordinator::change_view() { answers_.view(++epoch_, count(Status::member)); }
+void Coordinator::change_view() {
+  int members = static_cast<int>(status_.size()) - count(Status::absent);
+  for (const auto& [rank, state] : waiting_) members -= state.what == Takes::everything ? 1 : 0;
+  answers_.view(++epoch_, members);
+}
 
 void Coordinator::arrive(int rank, long step, long round) {
   if (rounds_.group) return arrive_in_group(rank, round);

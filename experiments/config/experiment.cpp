@@ -117,7 +117,8 @@ const AlgorithmEntry& Experiment::algorithm_entry() const {
 
 bool Experiment::carries_on() const {
   const Failures& failures = cluster.failures;
-  if (failures.recovery == Recovery::restart || checkpoint || world().processes) return false;
+  if (failures.none() || failures.recovery == Recovery::restart || checkpoint) return false;
+  if (world().processes) return false;
   const Layout layout = cluster.layout();
   std::vector<bool> fails(static_cast<std::size_t>(layout.ranks()), failures.node_mtbf_s > 0);
   for (const Failure& event : failures.events)
@@ -133,9 +134,12 @@ bool Experiment::carries_on() const {
 }
 
 bool Experiment::synchronous() const {
-  const AlgorithmTraits traits = algorithm_entry().traits(algorithm);
-  return traits.trigram.synchrony == Trigram::Synchrony::sync && !traits.closes_early &&
-         !carries_on();
+  return algorithm_entry().traits(algorithm).trigram.synchrony == Trigram::Synchrony::sync &&
+         !leaves_out_steps();
+}
+
+bool Experiment::leaves_out_steps() const {
+  return algorithm_entry().traits(algorithm).closes_early || carries_on();
 }
 
 FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {

@@ -173,7 +173,7 @@ void check_failing(const Experiment& e, bool supervised) {
   const auto comes_or_goes = [](const Failure& event) {
     return event.kind == Failure::Kind::leave || event.kind == Failure::Kind::join;
   };
-  if (!carries_on && !supervised && std::ranges::any_of(e.cluster.failures.events, comes_or_goes))
+  if (!carries_on && std::ranges::any_of(e.cluster.failures.events, comes_or_goes))
     refuse(
         "workers leave and join only in a run that carries on without them; expected such an "
         "algorithm (docs/failures.md), the world \"sim\" or \"threads\", the recovery "

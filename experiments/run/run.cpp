@@ -64,7 +64,7 @@ Json measure_links(const Experiment& e, Runtime& runtime) {
 /// True if a worker had completed all of its steps long before the end of the run, and so had
 /// stopped learning. Null if workers wait for each other.
 Json worker_done(const Experiment& e, const Json& summary, const TargetQuality* target) {
-  if (e.synchronous() || e.carries_on()) return nullptr;
+  if (e.synchronous() || e.leaves_out_steps()) return nullptr;
   const bool ended_early = target && summary.at("steps") < e.steps;
   return ended_early ? target->worker_done() : !summary.at("paces").is_null();
 }
@@ -125,7 +125,7 @@ class RunObserver {
          {few_averages_warning(e_, json), drawn_.warning(json["step_s"]),
           lock_step_warning(e_, json), stopped_learning_warning(json)})
       if (!sentence.empty()) json["warnings"].push_back(sentence);
-    if (simulated && !e_.carries_on()) {  // absent workers report later than others
+    if (simulated && !e_.leaves_out_steps()) {  // absent workers report later than others
       const double bound_s =
           lower_bound(e_.cluster, steady_ ? steady_->with_left_out(counted_) : counted_, results);
       check_lower_bound(json["time_s"], bound_s);
@@ -181,7 +181,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   Timeline timeline(shown_step(e), std::min(static_cast<int>(e.timeline.ranks), layout.ranks()));
   const auto machine = make_machine_model(e.cluster);
   std::optional<PlannedMembership> membership;
-  if (e.carries_on())
+  if (e.carries_on() || (e.leaves_out_steps() && e.cluster.failures.none() && !e.world().processes))
     membership.emplace(e.cluster.failures, e.cluster.nodes, e.cluster.workers_per_node);
   std::vector<RankResult> results(static_cast<std::size_t>(layout.ranks()));
   SharedState shared{e,

@@ -52,6 +52,16 @@ class CarryingOn(CommandTest):
         self.assertEqual(again, summary)
 
     @needs_simulator
+    def test_a_summary_says_how_often_workers_were_late(self) -> None:
+        config = self.config([], algorithm=QUORUM | {"grace": "10us"})
+        config["cluster"]["skew"] = {"smallest": "1ms", "largest": "4ms"}
+        cost = self.summary(config)["failures"]
+        self.assertEqual(cost["absences"], [])
+        self.assertGreater(cost["late_rounds"], 0)
+        self.assertLess(cost["participation"], 1)
+        self.assertEqual(cost["goodput"], 1)
+
+    @needs_simulator
     def test_one_can_ask_for_a_restart(self) -> None:
         failures = {"events": [event("crash", 200, 1)], "recovery": "restart"}
         self.assertEqual(self.summary(self.config(failures))["failures"]["recovery"], "restart")

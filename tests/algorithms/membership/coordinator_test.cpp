@@ -160,7 +160,7 @@ TEST(End, comes_when_all_that_are_left_have_ended) {
   c.it.end(2);
   EXPECT_THAT(c.said(), IsEmpty());
   c.it.notice(1);
-  EXPECT_THAT(c.said(), ElementsAre("epoch 1: 0", "ended"));
+  EXPECT_THAT(c.said(), ElementsAre("epoch 1: 2", "ended"));
 }
 
 TEST(Loss, of_the_model_is_an_error_and_not_a_new_beginning) {
@@ -169,7 +169,7 @@ TEST(Loss, of_the_model_is_an_error_and_not_a_new_beginning) {
   c.it.notice(0);
   c.it.join(0, 3);
   c.it.notice(1);
-  EXPECT_THAT(c.said(), ElementsAre("epoch 1: 0", "epoch 2: 0", "lost"));
+  EXPECT_THAT(c.said(), ElementsAre("epoch 1: 1", "epoch 2: 0", "lost"));
 }
 
 TEST(Loss, of_all_but_a_late_worker_leaves_its_model) {
@@ -179,7 +179,7 @@ TEST(Loss, of_all_but_a_late_worker_leaves_its_model) {
   c.it.arrive(1, 0, 0);
   c.said();
   c.it.notice(0);
-  EXPECT_THAT(c.said(), ElementsAre("epoch 1: 0", "1 keeps"));
+  EXPECT_THAT(c.said(), ElementsAre("epoch 1: 1", "1 keeps"));
   c.it.arrive(1, 1, 1);
   EXPECT_THAT(c.said(), ElementsAre("1 round 1: 1"));
 }
