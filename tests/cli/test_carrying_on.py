@@ -54,7 +54,7 @@ class CarryingOn(CommandTest):
     @needs_simulator
     def test_a_summary_says_how_often_workers_were_late(self) -> None:
         config = self.config([], algorithm=QUORUM | {"grace": "10us"})
-        config["cluster"]["skew"] = {"smallest": "1ms", "largest": "4ms"}
+        config["cluster"]["skew"] = {"smallest": "1ms", "largest": "4ms", "rotates": False}
         cost = self.summary(config)["failures"]
         self.assertEqual(cost["absences"], [])
         self.assertGreater(cost["late_rounds"], 0)
@@ -99,11 +99,14 @@ class CarryingOn(CommandTest):
             with self.subTest(expected):
                 self.assertIn(expected, self.refusal("run", self.write(self.config(failures))))
         many = self.config([], algorithm=QUORUM | {"quorum": 5})
-        self.assertIn("/algorithm/quorum: expected at most 4, the number of workers, not 5",
-                      self.refusal("run", self.write(many)))
+        self.assertIn(
+            "/algorithm/quorum: expected at most 4, the number of workers, not 5", self.refusal("run", self.write(many))
+        )
         restarts = self.config([event("leave", 1, 0)], algorithm="gradient_allreduce")
-        self.assertIn("/cluster/failures: workers leave and join only in a run that carries on",
-                      self.refusal("run", self.write(restarts)))
+        self.assertIn(
+            "/cluster/failures: workers leave and join only in a run that carries on",
+            self.refusal("run", self.write(restarts)),
+        )
 
     @needs_simulator
     def test_a_table_says_what_it_cost(self) -> None:
