@@ -13,7 +13,8 @@
 // The implementation computes x_i = x_i + (s_j - s_i)/2 from snapshots s. Hence steps made during
 // an average are kept, and the sum of all models is conserved. Passive agents serve until all
 // active partners have finished. If an average takes longer than a step, active workers run at the
-// pace of the averages; passive workers do not.
+// pace of the averages; passive workers do not. If workers come and go, an average whose partner is
+// not there does not take place.
 //
 // With a codec Q (our own design, after the replicas of CHOCO-SGD, arXiv 1902.00340), each pair
 // shares a reference r, which starts as the initial model. The pair sends encoded differences from
@@ -32,6 +33,7 @@
 #include "algorithms/asynchronous/pair_requests.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/host_passes.h"
+#include "algorithms/membership/members.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/active_passive.h"
 #include "algorithms/peers/registry.h"
@@ -47,7 +49,28 @@ struct Options {
   std::optional<CodecSpec> codec;
 };
 
+/// Training whose workers come and go.
+void train_members(Context ctx, Run& run, const Options& options) {
+  const ActivePassive roles(make_peer_graph(options.graph, run.seed), ctx.world_rank,
+                            ctx.world_size, run.seed);
+  const auto averager = std::make_shared<ModelAverager>(ctx, run, roles.partners(), options.codec);
+  Members members(ctx, run, {},
+                  {.average = [averager](Context c, int partner) { averager->average(c, partner); },
+                   .restart = [averager](Context c) { averager->model.restart(c); }});
+  for (long t : run.steps) {
+    if (!members.present(ctx)) continue;
+    averager->model.step(ctx, run);
+    if (roles.passive() || (t + 1) % options.interval_steps != 0) continue;
+    members.wait_for_average(ctx);  // begun `interval_steps` steps ago
+    if (const auto partner = roles.partner(t)) members.request(*partner);
+  }
+  members.wait_for_average(ctx);
+  members.finish(ctx);
+  averager->model.refresh_weights(ctx);
+}
+
 void train(Context ctx, Run& run, const Options& options) {
+  if (run.membership) return train_members(ctx, run, options);
   const ActivePassive roles(make_peer_graph(options.graph, run.seed), ctx.world_rank,
                             ctx.world_size, run.seed);
   const bool passive = roles.passive();
@@ -101,7 +124,11 @@ AlgorithmEntry adpsgd_entry() {
                  "Codec of the difference between a model and the pair's reference; none: full "
                  "precision"),
       {.schedule = schedule,
-       .check = check_graph<Options>("adpsgd", {.undirected = true, .bipartite = true})});
+       .check = check_graph<Options>("adpsgd", {.undirected = true, .bipartite = true}),
+       .dispensable = [](const Options& options, const Layout& layout) {
+         // With a codec, the partners of a worker keep references that die with it.
+         return options.codec || options.through_host ? Workers{} : all_ranks(layout);
+       }});
 }
 
 }  // namespace trigram::algorithm::adpsgd

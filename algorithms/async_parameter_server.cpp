@@ -10,7 +10,8 @@
 // codec (none: full precision), pushes and pulls are encoded, with error feedback on both sides,
 // and the method counts as low precision. Push and pull of a worker and a server are one batch,
 // which both ranks reserve first. When no worker has updates left, all workers pull the final
-// weights; this ends their last step.
+// weights; this ends their last step. If workers come and go, there is no such last pull, and only
+// workers that serve no shard can be missed: a shard is lost with its server.
 //
 // Messages and bytes per rank and update, with k servers among P workers and a model of S bytes: k
 // exchanges. A worker pushes S bytes and pulls S bytes; in both directions its own shard is not
@@ -22,6 +23,7 @@
 #include "algorithms/asynchronous/pair_scheduler.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/steps.h"
+#include "algorithms/membership/members.h"
 #include "algorithms/options.h"
 #include "algorithms/servers/shards.h"
 
@@ -40,15 +42,31 @@ void train(Context ctx, Run& run, const Options& options) {
   PairScheduler pairs(ctx, servers.serving_ranks(), [shards](Context c, int worker, int server) {
     shards->exchange(c, worker, server);
   });
+  std::optional<Members> members;
+  if (run.membership) members.emplace(ctx, run, Rounds{}, BackgroundAverages{.no_rounds = true});
   for (long t : run.steps) {
+    if (members && !members->present(ctx)) continue;
     shards->begin_change(ctx);
     local_step(ctx, run);
     shards->end_change(ctx);
     pairs.exchange_with_all_servers(ctx);
-    if (t + 1 < run.steps.count()) continue;
+    if (members || t + 1 < run.steps.count()) continue;
     pairs.finish(ctx);
     ctx.stream->wait(*pairs.data().submit(ctx, [shards](Context c) { shards->collect(c); }));
   }
+  if (!members) return;
+  members->finish(ctx);
+  pairs.finish(ctx);
+}
+
+/// The workers that serve no shard, if pushes and pulls have no codec: with one, a server keeps a
+/// copy of what it has sent to every worker.
+Workers dispensable(const Options& options, const Layout& layout) {
+  const Servers servers = make_servers(options.servers, layout.ranks());
+  Workers workers;
+  for (int rank = 0; !options.codec && rank < layout.ranks(); ++rank)
+    if (!servers.include(rank)) workers.ranks.push_back(rank);
+  return workers;
 }
 
 }  // namespace
@@ -61,7 +79,7 @@ AlgorithmEntry async_parameter_server_entry() {
        .trigram_with_codec = kAsyncLowPrecisionCentralised,
        .execution_options = "",
        .source = "Dean et al., NIPS 2012; Jiang et al., BytePS, OSDI 2020"},
-      train, shard_fields<Options>(), {.check = check_shards<Options>});
+      train, shard_fields<Options>(), {.check = check_shards<Options>, .dispensable = dispensable});
 }
 
 }  // namespace trigram::algorithm::async_parameter_server

@@ -61,6 +61,8 @@ struct AlgorithmHooks {
   std::function<void(const Options&, const Layout&, const std::string& pointer)> check = {};
   /// The ranks that compute gradients. Default: all ranks.
   std::function<Workers(const Options&, const Layout&)> workers = {};
+  /// The ranks without whose workers the others carry on. Default: none.
+  std::function<Workers(const Options&, const Layout&)> dispensable = {};
 };
 
 /// Fields for those of the options O, F and H that apply to the algorithm. The other options are
@@ -94,6 +96,8 @@ AlgorithmTraits traits_of(const AlgorithmCard& card, const Options& options) {
                          .warmup_steps = {},
                          .averages_gradients = card.averages_gradients};
   if constexpr (requires { options.idles(); }) traits.idles = options.idles();
+  if constexpr (requires { options.quorum.workers; })
+    traits.closes_early = options.quorum.workers > 0;
   if constexpr (requires { options.by_need; }) traits.averages_gradients &= !options.by_need;
   if constexpr (requires { options.codec.has_value(); })
     if (options.codec && card.trigram_with_codec) traits.trigram = *card.trigram_with_codec;
@@ -144,6 +148,10 @@ AlgorithmEntry algorithm_entry(
   };
   entry.workers = [parse, workers = hooks.workers](const Json& resolved, const Layout& layout) {
     return workers ? workers(parse(resolved, ""), layout) : all_ranks(layout);
+  };
+  entry.dispensable = [parse, dispensable = hooks.dispensable](const Json& resolved,
+                                                               const Layout& layout) {
+    return dispensable ? dispensable(parse(resolved, ""), layout) : Workers{};
   };
   return entry;
 }

@@ -2,7 +2,9 @@
 //
 //   x_i = x_i - lr U(g_i(x_i));  every H steps: x_i = 1/P sum_j x_j
 //
-// With H = 1 the workers average after every step. The state of the optimizer stays local.
+// With H = 1 the workers average after every step. The state of the optimizer stays local. With a
+// quorum, an average does not wait for late workers (membership/group_average.h), and training goes
+// on without workers that fail.
 //
 // Messages and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages (per
 // bucket), 2(P-1)/P S bytes.
@@ -22,9 +24,18 @@ struct Options {
   bool through_host = false;
   std::int64_t sync_every = 8;
   AllreduceSpec allreduce;
+  Quorum quorum;
 };
 
+void train_with_late_workers(Context ctx, Run& run, const Options& options) {
+  const auto average = [&options](std::vector<int> members) {
+    return average_among(std::move(members), options.allreduce);
+  };
+  train_with_quorum(ctx, run, options.sync_every, options.quorum, average, nullptr);
+}
+
 void train(Context ctx, Run& run, const Options& options) {
+  if (options.quorum.workers > 0) return train_with_late_workers(ctx, run, options);
   auto comm = ctx.stream->fork("comm");
   const HostPasses host(options.through_host);
   const auto mean = full_average(options.allreduce);
@@ -36,6 +47,12 @@ void train(Context ctx, Run& run, const Options& options) {
     local_step(ctx, run, *comm, average, (t + 1) % options.sync_every == 0);
     host.charge(ctx);
   }
+}
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  check_quorum(options.quorum, options.execution, layout, pointer);
+  if (options.quorum.workers > 0 && options.through_host)
+    throw ConfigError(child(pointer, "through_host"), "expected false beside a \"quorum\"");
 }
 
 }  // namespace
@@ -52,7 +69,13 @@ AlgorithmEntry local_sgd_entry() {
       FieldTable<Options>{}
           .field("through_host", &Options::through_host, boolean(), kThroughHost)
           .field("sync_every", &Options::sync_every, integer(1), "Steps between averages")
-          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
+          .include(&Options::quorum, quorum_fields()),
+      {.schedule = quorum_schedule<Options>,
+       .check = check,
+       .dispensable = [](const Options& options, const Layout& layout) {
+         return options.quorum.workers > 0 ? all_ranks(layout) : Workers{};
+       }});
 }
 
 }  // namespace trigram::algorithm::local_sgd

@@ -7,9 +7,11 @@
 // Round r averages along axis r mod d, where d is the number of axes. On a full grid, d consecutive
 // rounds yield the mean over all workers. If there are fewer workers than grid positions, the
 // groups differ in size; the mean over all workers is then conserved, but d rounds do not reach it.
-// (The paper's workers agree on groups at run time, as workers come and go; here the grid is
-// fixed.) If the number of workers is a prime, the default grid has one side with all workers, and
-// rounds along its other sides, of length 1, average nothing. Users should then give a `grid`.
+// (The paper's workers find their groups at run time, as workers come and go. Here the grid is
+// fixed, unless workers fail: then the workers that are there at the beginning of a round take the
+// first places.) If the number of workers is a prime, the default grid has one side with all
+// workers, and rounds along its other sides, of length 1, average nothing. Users should then give a
+// `grid`.
 //
 // Messages and bytes per rank and round, for a model of S bytes, M workers in the group and a ring:
 // 2(M-1) messages (per bucket), 2(M-1)/M S bytes.
@@ -21,6 +23,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/parts.h"
+#include "algorithms/membership/group_average.h"
 #include "algorithms/options.h"
 #include "algorithms/peers/grid_group.h"
 #include "algorithms/peers/registry.h"
@@ -44,7 +47,19 @@ struct Options {
   long axes() const { return grid.empty() ? dimensions : std::ssize(grid); }
 };
 
+/// Training whose workers come and go.
+void train_members(Context ctx, Run& run, const Options& options) {
+  const auto group = [options](int index, int count, long round) {
+    return grid_group(index, count, options.sides(count), round % options.axes());
+  };
+  const auto due = [options](long t) -> DueRounds {
+    return {t / options.sync_every * options.rounds, (t + 1) / options.sync_every * options.rounds};
+  };
+  train_in_groups(ctx, run, group, due, options.allreduce);
+}
+
 void train(Context ctx, Run& run, const Options& options) {
+  if (run.membership) return train_members(ctx, run, options);
   auto comm = ctx.stream->fork("comm");
   const auto average = across(run.execution, [options](Context c, const Tensor& x, Slot slot) {
     const std::vector<int> sides = options.sides(c.size());
@@ -103,7 +118,11 @@ AlgorithmEntry moshpit_entry() {
                  "Rounds per average; each round averages along the next axis, cyclically")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Allreduce algorithm used within a group"),
-      {.schedule = schedule, .check = check});
+      {.schedule = schedule,
+       .check = check,
+       .dispensable = [](const Options& options, const Layout& layout) {
+         return options.execution.hierarchical ? Workers{} : all_ranks(layout);
+       }});
 }
 
 }  // namespace trigram::algorithm::moshpit

@@ -162,4 +162,27 @@ OptionType<std::optional<CodecSpec>> optional_codec_kind() {
           {{"anyOf", {{{"const", "none"}}, codec.schema}}}};
 }
 
+FieldTable<Quorum> quorum_fields() {
+  return FieldTable<Quorum>{}
+      .field("quorum", &Quorum::workers, integer(0),
+             "Workers with which a round can close without the others; 0: it waits for all workers")
+      .field("grace", &Quorum::grace_s, quantity(Dimension::duration),
+             "How long a round waits for other workers once the quorum is there")
+      .only_where([](const Quorum& quorum) { return quorum.workers > 0; },
+                  "has no effect here; expected a \"quorum\" above 0 beside it");
+}
+
+void check_quorum(const Quorum& quorum, const Execution& execution, const Layout& layout,
+                  const std::string& pointer) {
+  const std::string at = child(pointer, "quorum");
+  if (quorum.workers > layout.ranks())
+    throw ConfigError(at, fmt::format("expected at most {}, the number of workers, not {}",
+                                      layout.ranks(), quorum.workers));
+  if (quorum.workers > 0 && execution.hierarchical)
+    throw ConfigError(
+        at,
+        "workers of a hierarchical average wait for the leader of their node; expected "
+        "0, or \"hierarchical\": false");
+}
+
 }  // namespace trigram

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "algorithms/membership/group_average.h"
 #include "algorithms/primitives/primitives.h"
 #include "algorithms/servers/partitions.h"
 #include "core/codecs/registry.h"
@@ -85,6 +86,25 @@ FieldTable<Options> shard_fields() {
 template <class Options>
 void check_shards(const Options& options, const Layout& layout, const std::string& pointer) {
   check_servers(options.servers, layout, pointer);
+}
+
+/// The options "quorum" and "grace" of an algorithm.
+FieldTable<Quorum> quorum_fields();
+
+/// The check of an Options that has a `Quorum quorum`: throws ConfigError if there are fewer
+/// workers, or if rounds are hierarchical.
+void check_quorum(const Quorum& quorum, const Execution& execution, const Layout& layout,
+                  const std::string& pointer);
+
+/// The schedule of an Options that has a `Quorum quorum` and a `sync_every`.
+template <class Options>
+ExchangeSchedule quorum_schedule(const Options& options, const Layout&) {
+  ExchangeSchedule schedule{.cycle = Cycle{.steps = options.sync_every},
+                            .interval_steps = options.sync_every};
+  if (options.quorum.workers == 0) return schedule;
+  schedule.cycle.reset();
+  schedule.bounds_lead = true;
+  return schedule;
 }
 
 /// The fields of `scatter_reduce_fields`, and the fields of a method that trains on moments after a

@@ -29,6 +29,8 @@ struct AlgorithmTraits {
   bool averages_gradients = false;
   /// True if workers may leave out the computation of a step.
   bool idles = false;
+  /// True if a round of averages can close without workers that come late.
+  bool closes_early = false;
 };
 
 struct AlgorithmEntry : Component<Algorithm> {
@@ -59,6 +61,9 @@ struct AlgorithmEntry : Component<Algorithm> {
   std::function<void(const Json& resolved, const Layout& layout, const std::string& pointer)> check;
   /// The ranks that compute gradients with these options. The options have passed `check`.
   std::function<Workers(const Json& resolved, const Layout& layout)> workers;
+  /// The ranks without whose workers the others carry on (Run::membership), ascending. The options
+  /// have passed `check`.
+  std::function<Workers(const Json& resolved, const Layout& layout)> dispensable;
 };
 
 /// Every algorithm, in the order in which they are listed to users.

@@ -17,6 +17,8 @@
 // worker waits for the steps of another worker, only for the messages of its own last round. A slow
 // worker averages more often per step, and trains alone once the other workers have ended.
 //
+// If workers come and go, a round pairs those that are there when the first of them reaches it.
+//
 // Messages and bytes per rank and round, for a model of S bytes: one message of S bytes; in
 // non-blocking mode also P-1 control messages in all. Memory beside the weights: 1 model in
 // blocking mode, 4 in non-blocking mode.
@@ -25,6 +27,8 @@
 #include "algorithms/asynchronous/partial_collective.h"
 #include "algorithms/entries.h"
 #include "algorithms/execution/parts.h"
+#include "algorithms/membership/group_average.h"
+#include "algorithms/options.h"
 #include "algorithms/peers/random_pairs.h"
 #include "algorithms/primitives/primitives.h"
 
@@ -78,10 +82,22 @@ void average_during_steps(Context ctx, Run& run, const Plan& pairs) {
   averager->model.refresh_weights(ctx);
 }
 
+void average_members(Context ctx, Run& run, const Plan& pairs, Mode mode) {
+  const auto pair_of = [pairs](int index, int count, long round) {
+    return pairs->pair_of(index, count, round);
+  };
+  const auto due = [pairs](long t) {
+    return DueRounds{pairs->due_before(t), pairs->due_before(t + 1)};
+  };
+  if (mode == Mode::blocking) train_in_groups(ctx, run, pair_of, due, {});
+  else train_in_background_groups(ctx, run, pair_of, due);
+}
+
 void train(Context ctx, Run& run, const Options& options) {
   const Plan pairs = std::make_shared<const RandomPairs>(run.seed, options.interval,
                                                          options.local_steps, run.steps.count());
-  if (options.mode == Mode::blocking) average_between_steps(ctx, run, pairs);
+  if (run.membership) average_members(ctx, run, pairs, options.mode);
+  else if (options.mode == Mode::blocking) average_between_steps(ctx, run, pairs);
   else average_during_steps(ctx, run, pairs);
 }
 
@@ -112,7 +128,8 @@ AlgorithmEntry swarm_sgd_entry() {
               "interval", &Options::interval,
               one_of<Interval>({{"fixed", Interval::fixed}, {"geometric", Interval::geometric}}),
               "Number of steps between averages: always H, or drawn from a geometric distribution"),
-      {.schedule = schedule});
+      {.schedule = schedule,
+       .dispensable = [](const Options&, const Layout& layout) { return all_ranks(layout); }});
 }
 
 }  // namespace trigram::algorithm::swarm_sgd

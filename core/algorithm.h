@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/membership.h"
 #include "core/optimizer.h"
 #include "core/training_state.h"
 #include "core/workload.h"
@@ -40,6 +41,7 @@ class Steps {
     long operator*() const { return steps_.current(); }
     Iterator& operator++() {
       steps_.finish();
+      steps_.leave_out();
       steps_.start();
       return *this;
     }
@@ -88,6 +90,13 @@ class Steps {
   Staleness take_staleness() {
     return {stale_updates_.exchange(0), stale_sum_.exchange(0), stale_max_.exchange(0)};
   }
+  /// Says that the worker of this rank is not there in the current iteration.
+  void record_absence() { (whole_ ? whole_->absent_ : absent_) = true; }
+  /// Returns whether that was said since the last call.
+  bool take_absence() { return std::exchange(absent_, false); }
+  /// Makes `step` the next iteration, at most the end of the run. Iterations between the current
+  /// one and `step` end without having begun, as iterations in which the worker is not there.
+  void continue_with(long step) { next_ = step; }
   /// Records that the iteration used `batches` mini-batches of this rank instead of one; 0 if the
   /// rank computed nothing.
   void record_batches(long batches) { (whole_ ? whole_->batches_ : batches_) = batches; }
@@ -104,6 +113,9 @@ class Steps {
     if (whole_) whole_->start();
     else if (hooks_.begin) hooks_.begin(current());
   }
+  void leave_out() {
+    for (; current() < std::min(next_, count()); finish()) record_absence();
+  }
   void finish() {
     if (whole_) whole_->finish();
     else if (hooks_.end) hooks_.end(current());
@@ -118,6 +130,8 @@ class Steps {
   std::atomic<long> current_ = 0;
   std::atomic<long> stale_updates_ = 0, stale_sum_ = 0, stale_max_ = 0;
   long batches_ = 1;
+  long next_ = 0;  // continue_with
+  bool absent_ = false;
 };
 
 /// The execution options of BAGUA (arXiv 2107.01499, section 3): overlap, fusion, hierarchy.
@@ -143,6 +157,9 @@ struct Run {
   Execution execution;
   std::uint64_t seed = 0;  // seeds the random choices of algorithms; the same on all ranks
   TrainingState state = {};
+  /// Null if the workers of all ranks are there in all steps, or if the run restarts when one
+  /// fails.
+  Membership* membership = nullptr;
 };
 
 /// The period after which an algorithm's ranks repeat the same computation and the same messages.

@@ -36,7 +36,8 @@ FieldTable<Failure> failure_fields() {
                                        {"leave", FailureKind::leave},
                                        {"join", FailureKind::join}}),
                 "crash: its processes end without a word; freeze: they stop for a time; partition: "
-                "links carry nothing for a time; leave, join: the number of nodes changes")
+                "links carry nothing for a time; leave: processes end as announced; join: "
+                "processes begin that were not there")
       .field("rank", &Failure::rank, index_if_given(), "the worker that fails")
       .field("node", &Failure::node, index_if_given(),
              "the node whose workers fail, or that leaves or joins")
@@ -69,7 +70,18 @@ FieldTable<Failures> failures_fields() {
       .field("detection", &Failures::detection_s, quantity(Dimension::duration),
              "time from a crash until all other workers have noticed it, in simulated runs")
       .field("restart", &Failures::restart_s, quantity(Dimension::duration),
-             "time from then on until training goes on, in simulated runs");
+             "time from then on until training goes on, in simulated runs")
+      .field("recovery", &Failures::recovery,
+             dumped_if(one_of<Recovery>(
+                           {{"in_place", Recovery::in_place}, {"restart", Recovery::restart}}),
+                       [](Recovery recovery) { return recovery != Recovery::in_place; }),
+             "in_place: workers carry on without those that fail, if the algorithm can; restart: "
+             "all workers restart from the last checkpoint")
+      .field("replace", &Failures::replace,
+             dumped_if(boolean(), [](bool replace) { return !replace; }),
+             "whether a crashed worker is replaced, after `restart`; otherwise only by a join")
+      .only_where([](const Failures& f) { return f.recovery == Recovery::in_place; },
+                  "has no effect here; expected the recovery \"in_place\"");
 }
 
 /// A cluster whose nodes crash more often would not get far, and the draws would take long.
@@ -82,8 +94,6 @@ void check_subject(const Failure& event, const std::string& at) {
   if (event.kind == FailureKind::partition) {
     if (rank || node || link == nodes)
       throw ConfigError(at, "expected either \"link\" or \"nodes\", which a partition cuts off");
-  } else if (event.has({FailureKind::leave, FailureKind::join})) {
-    if (rank || !node) throw ConfigError(at, "expected the \"node\" that leaves or joins");
   } else if (rank == node) {
     throw ConfigError(at, "expected either \"rank\" or \"node\"");
   }
@@ -117,16 +127,34 @@ void check_isolated(const std::vector<std::int64_t>& isolated, std::int64_t node
     throw ConfigError(pointer, "expected different nodes, and at least one other node");
 }
 
-/// Lets a node leave or join those that are present.
-void change_nodes(std::set<std::int64_t>& present, const Failure& event,
-                  const std::string& pointer) {
-  const bool joins = event.kind == FailureKind::join;
-  if (present.contains(event.node) == joins)
-    throw ConfigError(pointer, fmt::format("node {} is {} then; expected another node", event.node,
-                                           joins ? "there" : "not there"));
-  if (joins) present.insert(event.node);
-  else present.erase(event.node);
-  if (present.empty()) throw ConfigError(pointer, "the last node leaves; expected that one stays");
+/// Follows who is there through the events.
+void check_who_is_there(const Failures& failures, std::int64_t nodes, std::int64_t workers_per_node,
+                        const std::string& pointer) {
+  std::int64_t all_nodes = nodes;
+  for (const Failure& event : failures.events) all_nodes = std::max(all_nodes, event.node + 1);
+  std::vector<bool> there(static_cast<std::size_t>(all_nodes * workers_per_node));
+  for (std::int64_t rank = 0; rank < nodes * workers_per_node; ++rank)
+    there[static_cast<std::size_t>(rank)] =
+        begins_there(failures, static_cast<int>(rank), workers_per_node);
+  if (std::ranges::find(there, true) == there.end())
+    throw ConfigError(pointer,
+                      "expected a worker that is there at the beginning; all of them join");
+  for (std::size_t i = 0; i < failures.events.size(); ++i) {
+    const Failure& event = failures.events[i];
+    if (event.has({FailureKind::freeze, FailureKind::partition})) continue;
+    const bool joins = event.kind == FailureKind::join;
+    for (int rank = event.first_rank(workers_per_node); rank <= event.last_rank(workers_per_node);
+         ++rank) {
+      auto is_there = there[static_cast<std::size_t>(rank)];
+      if (is_there == joins)
+        throw ConfigError(
+            child(child(pointer, std::to_string(i)), event.rank >= 0 ? "rank" : "node"),
+            fmt::format("expected {}; the worker of rank {} is {} at {:g} s",
+                        joins ? "a worker that is not there" : "a worker that is there", rank,
+                        joins ? "there" : "not there", event.at_s));
+      is_there = joins || (event.kind == FailureKind::crash && failures.replace);
+    }
+  }
 }
 
 }  // namespace
@@ -158,9 +186,6 @@ OptionType<Failures> failures_kind() {
 
 void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t workers_per_node,
                     const std::string& pointer) {
-  std::set<std::int64_t> present;
-  for (std::int64_t node = 0; node < nodes && !failures.events.empty(); ++node)
-    present.insert(present.end(), node);
   for (std::size_t i = 0; i < failures.events.size(); ++i) {
     const Failure& event = failures.events[i];
     const std::string at = child(pointer, std::to_string(i));
@@ -172,8 +197,35 @@ void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t w
       throw ConfigError(child(at, "node"),
                         fmt::format("expected a node below {}, not {}", nodes, event.node));
     check_isolated(event.nodes, nodes, child(at, "nodes"));
-    if (event.has({FailureKind::leave, FailureKind::join}))
-      change_nodes(present, event, child(at, "node"));
+  }
+  check_who_is_there(failures, nodes, workers_per_node, pointer);
+}
+
+bool begins_there(const Failures& failures, int rank, std::int64_t workers_per_node) {
+  for (const Failure& event : failures.events)
+    if (!event.has({FailureKind::freeze, FailureKind::partition}) &&
+        event.first_rank(workers_per_node) <= rank && rank <= event.last_rank(workers_per_node))
+      return event.kind != FailureKind::join;
+  return true;
+}
+
+void check_node_changes(const Failures& failures, std::int64_t nodes, const std::string& pointer) {
+  std::set<std::int64_t> present;
+  for (std::int64_t node = 0; node < nodes; ++node) present.insert(present.end(), node);
+  for (const Failure& event : node_changes(failures)) {
+    const bool joins = event.kind == FailureKind::join;
+    if (event.node < 0)
+      throw ConfigError(pointer, fmt::format("in a job that restarts, only whole nodes leave and "
+                                             "join; expected \"node\" in place of \"rank\": {}",
+                                             event.rank));
+    if (present.contains(event.node) == joins)
+      throw ConfigError(pointer,
+                        fmt::format("node {} is {} at {:g} s; expected another node", event.node,
+                                    joins ? "there" : "not there", event.at_s));
+    if (joins) present.insert(event.node);
+    else present.erase(event.node);
+    if (present.empty())
+      throw ConfigError(pointer, "the last node leaves; expected that one stays");
   }
 }
 
@@ -220,7 +272,8 @@ void FailureSequence::draw(std::size_t node) {
 
 Failure FailureSequence::next_crash(double from_s) {
   Failure failure = next(from_s);
-  while (failure.kind != FailureKind::crash) failure = next(failure.at_s);
+  while (std::isfinite(failure.at_s) && failure.kind != FailureKind::crash)
+    failure = next(failure.at_s);
   return failure;
 }
 

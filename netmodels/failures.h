@@ -17,8 +17,8 @@ struct Failure {
     crash,      // the processes end without a word
     freeze,     // the processes stop for `duration_s`, and then go on
     partition,  // links carry nothing for `duration_s`
-    leave,      // a node leaves, which it has announced
-    join,       // a node joins
+    leave,      // the processes end, as announced
+    join,       // processes begin that were not there
   };
   double at_s = 0;
   Kind kind = Kind::crash;
@@ -35,8 +35,14 @@ struct Failure {
   int last_rank(std::int64_t workers_per_node) const;
 };
 
-/// The failures of a job, and how long it takes to recover from a crash. All workers restart from
-/// the last checkpoint then, since the collectives of synchronous training need all of them.
+/// What follows a crash.
+enum class Recovery {
+  in_place,  // workers carry on without the others, if the algorithm can
+             // (AlgorithmEntry::dispensable)
+  restart,   // all workers restart from the last checkpoint
+};
+
+/// The failures of a job, and how long it takes to recover from a crash.
 struct Failures {
   std::vector<Failure> events;  // in the order of time
   /// The mean time between two crashes of a node, which are a Poisson process; 0: there are none.
@@ -44,6 +50,8 @@ struct Failures {
   std::int64_t seed = 0;   // of the draws of crashes
   double detection_s = 0;  // from a crash until all other workers have noticed it
   double restart_s = 0;    // from then on until training goes on: processes start, state is read
+  Recovery recovery = Recovery::in_place;
+  bool replace = true;  // if workers carry on: a crashed one is replaced after `restart_s`
 
   bool none() const { return events.empty() && node_mtbf_s == 0; }
 };
@@ -51,13 +59,22 @@ struct Failures {
 /// Reads a list of events, or an object.
 OptionType<Failures> failures_kind();
 
-/// Throws ConfigError if an event names a rank or a node that does not exist, or if a node joins
-/// that is there already. `pointer` is that of the list of events.
+/// Throws ConfigError if an event names a rank or a node that does not exist, or if a worker leaves
+/// that is not there, or joins that is there. Workers whose first event is a join are not there at
+/// the beginning. `pointer` is that of the list of events.
 void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t workers_per_node,
                     const std::string& pointer);
 
+/// True if the worker of a rank is there at the beginning: unless the first event that concerns it,
+/// freezes aside, is a join.
+bool begins_there(const Failures& failures, int rank, std::int64_t workers_per_node);
+
 /// The freezes of a rank, in the order of time.
 std::vector<Failure> freezes_of(const Failures& failures, int rank, std::int64_t workers_per_node);
+
+/// For jobs that restart when their nodes change: throws ConfigError at `pointer` if a node leaves
+/// that is not there or is the last one, if one joins that is there, or if a single rank does.
+void check_node_changes(const Failures& failures, std::int64_t nodes, const std::string& pointer);
 
 /// The numbers of nodes that a job has, one after another: `nodes` at first, and another one after
 /// each node that leaves or joins.
@@ -74,7 +91,7 @@ class FailureSequence {
   /// The first failure at `from_s` or later that was not returned before. `from_s` must not
   /// decrease from call to call. `at_s` is infinite if there is none.
   Failure next(double from_s);
-  /// The same, but passes over all that is no crash.
+  /// The same, but only crashes.
   Failure next_crash(double from_s);
 
  private:

@@ -38,10 +38,11 @@ ALLOWED = {
 # For each sub-folder of a top folder: the sub-folders that it may include. "." has the files of the top folder itself.
 ARROWS = {
     "algorithms": {
-        ".": "asynchronous collectives execution peers primitives servers",
+        ".": "asynchronous collectives execution membership peers primitives servers",
         "asynchronous": "collectives execution peers primitives",
         "collectives": "",
         "execution": "collectives primitives",
+        "membership": "asynchronous collectives execution primitives",
         "peers": "",
         "primitives": "collectives peers",
         "servers": "collectives execution primitives",

@@ -65,6 +65,11 @@ void SharedModel::refresh_weights(Context ctx) {
   ctx.device->copy(weights_, model_);
 }
 
+void SharedModel::restart(Context ctx) {
+  Lock lock(*guard_);
+  ctx.device->copy(model_, weights_);
+}
+
 void SharedModel::snapshot(Context c, const Tensor& copy, long& taken_at) {
   Lock lock(*guard_);
   c.device->copy(copy, model_);

@@ -64,6 +64,10 @@ class SharedModel {
   /// may have changed the model since then.
   void refresh_weights(Context ctx);
 
+  /// Sets the model to the workload's weights, which are those of another worker now. Nothing may
+  /// add to the model meanwhile.
+  void restart(Context ctx);
+
   /// Called by the agent: sets `copy` to the model, and `taken_at` to the worker's present step.
   void snapshot(Context c, const Tensor& copy, long& taken_at);
   /// Called by the agent: model += change, which was computed from a snapshot taken at step

@@ -4,10 +4,7 @@
 #include "algorithms/execution/steps.h"
 
 namespace trigram {
-namespace {
 
-/// On entry, `weights` is x_H and `start` is x_0; on return, both are the next x_0. `momentum` is
-/// v.
 void outer_step(Device& device, const OuterStep& step, const Tensor& weights, const Tensor& start,
                 const Tensor& momentum) {
   device.axpby(1, start, -1, weights);  // x_0 - x_H
@@ -20,8 +17,6 @@ void outer_step(Device& device, const OuterStep& step, const Tensor& weights, co
   }
   device.copy(weights, start);
 }
-
-}  // namespace
 
 void train_in_blocks(Context ctx, Run& run, long sync_every, const AllreduceSpec& allreduce,
                      const std::function<OuterStep(float inner_lr)>& outer) {

@@ -30,6 +30,12 @@ class RandomPairs {
   long due_before(long step) const { return std::ranges::lower_bound(due_, step) - due_.begin(); }
   /// A perfect matching, with weights 1/2. If the number of ranks is odd, one rank is left out.
   Peers peers(int rank, int size, long round) const { return pairs_->peers(rank, size, round); }
+  /// The same as a list: `rank` and its partner, if it has one.
+  std::vector<int> pair_of(int rank, int size, long round) const {
+    std::vector<int> pair = peers(rank, size, round).send_to;
+    pair.push_back(rank);
+    return pair;
+  }
 
  private:
   std::shared_ptr<const PeerGraph> pairs_;

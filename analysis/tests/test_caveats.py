@@ -90,6 +90,18 @@ def test_a_table_says_what_failures_cost(tmp_path):
     assert "goodput 87.6%" in table.as_text(table.build(compare(tmp_path)))
 
 
+def test_a_table_says_what_failures_cost_workers_that_carried_on(tmp_path):
+    path = sample.write_run(tmp_path, "run") / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["summary"]["failures"] = {
+        "recovery": "in_place", "absences": [{"rank": 1}, {"rank": 2}], "late_rounds": 1, "participation": 0.75,
+        "recovery_s": 1.5, "goodput": 0.8}
+    path.write_text(json.dumps(manifest))
+    assert costs_of_failures(results.load(tmp_path).runs) == [
+        "failures: 2 absences without a restart, 1 late round; 1.50 s for replacements to recover; "
+        "participation 75.0%; goodput 80.0%"]
+
+
 def test_a_table_of_two_worlds_says_whose_times_are_simulated(tmp_path):
     text = table.as_text(table.build(compare(write_two_worlds(tmp_path))))
     assert ("times are simulated in the world sim, and wall-clock times of this machine in threads" in text)

@@ -65,12 +65,26 @@ def _cost_of_failures(run: Run) -> list[str]:
     failures = run.summary.get("failures")
     if not failures:
         return []
+    if failures.get("recovery") == "in_place":
+        return _cost_in_place(failures)
     count = len(failures.get("crashes") or [])
     lost, recovery, goodput = (failures.get(key) for key in ("lost_s", "recovery_s", "goodput"))
     if None in (lost, recovery, goodput):
         return []
     return [f"{count} {'crash' if count == 1 else 'crashes'}; {units.seconds(lost)} of work lost, "
             f"{units.seconds(recovery)} to recover; goodput {goodput:.1%}"]
+
+
+def _cost_in_place(failures: dict[str, Any]) -> list[str]:
+    """What it cost that workers failed, and the others carried on."""
+    absences = failures.get("absences") or []
+    made, goodput, recovery = (failures.get(key) for key in ("participation", "goodput", "recovery_s"))
+    if None in (made, goodput, recovery):
+        return []
+    late = failures.get("late_rounds") or 0
+    rounds = f", {late} late {'round' if late == 1 else 'rounds'}" if late else ""
+    return [f"{len(absences)} {'absence' if len(absences) == 1 else 'absences'} without a restart{rounds}; "
+            f"{units.seconds(recovery)} for replacements to recover; participation {made:.1%}; goodput {goodput:.1%}"]
 
 
 def _with_their_runs(title: str, sentences: list[list[str]], runs: list[Run]) -> list[str]:

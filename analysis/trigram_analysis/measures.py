@@ -61,7 +61,7 @@ def _candidates(comparison: Comparison) -> Iterator[Measure]:
         yield _mean_measure(LOSS.column, "held-out loss at the end", "", LOSS.column, low)
     yield _mean_measure("worker_accuracy_min", "accuracy of the worst worker", "share", "worker_accuracy_min", high)
     yield _mean_measure("consensus_distance", "consensus distance at the end", "", "consensus_distance", low)
-    yield _mean_measure("goodput", "share of the time that is neither lost to crashes nor recovery", "share",
+    yield _mean_measure("goodput", "share of the time that is not lost to failures", "share",
                         lambda run: (run.summary.get("failures") or {}).get("goodput"), "high")
     yield _mean_measure("time_s", "time of the whole run", "s", "time_s")
 

@@ -115,8 +115,31 @@ const AlgorithmEntry& Experiment::algorithm_entry() const {
   return find_component(algorithms(), "algorithm", algorithm, "/algorithm");
 }
 
+bool Experiment::carries_on() const {
+  const Failures& failures = cluster.failures;
+  if (failures.none() || failures.recovery == Recovery::restart || checkpoint) return false;
+  if (world().processes) return false;
+  const Layout layout = cluster.layout();
+  std::vector<bool> fails(static_cast<std::size_t>(layout.ranks()), failures.node_mtbf_s > 0);
+  for (const Failure& event : failures.events)
+    if (!event.has({Failure::Kind::freeze, Failure::Kind::partition}))
+      for (int rank = event.first_rank(cluster.workers_per_node);
+           rank <= event.last_rank(cluster.workers_per_node) && rank < layout.ranks(); ++rank)
+        fails[static_cast<std::size_t>(rank)] = true;
+  if (std::ranges::find(fails, true) == fails.end()) return false;
+  const Workers dispensable = algorithm_entry().dispensable(algorithm, layout);
+  for (int rank = 0; rank < layout.ranks(); ++rank)
+    if (fails[static_cast<std::size_t>(rank)] && !dispensable.include(rank)) return false;
+  return true;
+}
+
 bool Experiment::synchronous() const {
-  return algorithm_entry().traits(algorithm).trigram.synchrony == Trigram::Synchrony::sync;
+  return algorithm_entry().traits(algorithm).trigram.synchrony == Trigram::Synchrony::sync &&
+         !leaves_out_steps();
+}
+
+bool Experiment::leaves_out_steps() const {
+  return algorithm_entry().traits(algorithm).closes_early || carries_on();
 }
 
 FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {

@@ -52,6 +52,13 @@ struct Experiment {
   std::optional<TargetLevel> target() const;
   /// The steps at which ranks exchange, with the algorithm's options and on this cluster.
   ExchangeSchedule schedule() const;
+  /// True if workers carry on without those that fail, if any do: the algorithm can, the world is
+  /// not one of processes, which end together, and the run writes no checkpoints, to which it would
+  /// go back.
+  bool carries_on() const;
+  /// True if workers may leave out steps: because they fail, or because a round closed without
+  /// them.
+  bool leaves_out_steps() const;
   /// True if the algorithm is synchronous, that is, if all ranks do each step together.
   bool synchronous() const;
   /// True if the world emulates the cluster's network in real time.

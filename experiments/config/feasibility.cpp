@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/optimizers/registry.h"
@@ -173,8 +174,10 @@ void check_workers(const Experiment& e, const WorkloadFactory& workload) {
 /// When a node leaves or joins, a new generation begins from a checkpoint. All of them must be able
 /// to train.
 void check_resizing(const Experiment& e, const WorkloadFactory& workload) {
-  const std::vector<std::int64_t> counts = node_counts(e.cluster.failures, e.cluster.nodes);
+  const Failures& failures = e.cluster.failures;
+  const std::vector<std::int64_t> counts = node_counts(failures, e.cluster.nodes);
   if (counts.size() == 1) return;
+  check_node_changes(failures, e.cluster.nodes, "/cluster/failures");
   if (!e.checkpoint)
     throw ConfigError("/checkpoint",
                       "nodes leave or join, and training goes on from a checkpoint then; expected "
@@ -190,18 +193,30 @@ void check_resizing(const Experiment& e, const WorkloadFactory& workload) {
   }
 }
 
+/// Where workers carry on, the description has all workers that will ever be there.
+void check_joins(const Experiment& e) {
+  for (const Failure& event : e.cluster.failures.events)
+    if (event.node >= e.cluster.nodes)
+      throw ConfigError("/cluster/failures",
+                        fmt::format("workers carry on, and a node joins that is none of the {} "
+                                    "nodes; expected more /cluster/nodes, or a node below {}",
+                                    e.cluster.nodes, e.cluster.nodes));
+}
+
 /// In real time processes really fail, which needs a supervisor that starts them again.
 void check_failing(const Experiment& e, const WorkloadFactory& workload, bool supervised) {
   if (e.cluster.failures.none()) return;
   const auto refuse = [](const std::string& why) { throw ConfigError("/cluster/failures", why); };
-  if (!e.world().simulated && !supervised)
+  const bool carries_on = e.carries_on();
+  if (!e.world().simulated && !supervised && !carries_on)
     refuse(
         fmt::format("trigram launch makes the processes of the world \"{}\" fail; expected "
                     "that command, or the world \"sim\"",
                     e.world().name));
   if (e.until_steady)
     refuse("a run with failures must make all its steps; expected until_steady false beside it");
-  check_resizing(e, workload);
+  if (carries_on) check_joins(e);
+  else check_resizing(e, workload);
   if (!has_partitions(e.cluster)) return;
   if (!e.world().simulated)
     refuse(

@@ -51,16 +51,17 @@ double Collector::finish(int rank, long step, const RankStep& done, std::span<co
   PendingStep& pending = pending_step(step);
   const auto index = static_cast<std::size_t>(rank);
   pending.ranks[index] = done;
-  if (!options_.waits) {
+  if (!options_.waits && !done.absent) {
     std::vector<EndedStep>& ended = ended_[index];
     const double before = ended.empty() ? 0 : ended.back().batches;
     ended.push_back({done.end_s, before + static_cast<double>(done.batches)});
   }
   if (is_evaluated(step) && done.trains)
     pending.weights[index].assign(weights.begin(), weights.end());
-  if (done.trains) pending.ended_s = std::max(pending.ended_s, entered_s);
+  if (done.trains && !done.absent) pending.ended_s = std::max(pending.ended_s, entered_s);
   if (done.trains && --pending.training == 0 && options_.arrived) {
-    const std::span<const Counters> arrived = options_.arrived->until(pending.ended_s);
+    arrived_until_s_ = std::max(arrived_until_s_, pending.ended_s);
+    const std::span<const Counters> arrived = options_.arrived->until(arrived_until_s_);
     pending.arrived.assign(arrived.begin(), arrived.end());
   }
   if (--pending.missing == 0) complete(step, pending, workload, stream);
@@ -138,7 +139,8 @@ std::vector<float> Collector::model_of(std::size_t rank, long step, double time_
   if (!options_.waits)
     for (auto ahead = pending_.rbegin(); ahead != pending_.rend() && ahead->first > step; ++ahead) {
       const PendingStep& later = ahead->second;
-      const bool has_ended = !later.weights.empty() && !later.weights[rank].empty();
+      const bool has_ended =
+          !later.weights.empty() && !later.weights[rank].empty() && !later.ranks[rank].absent;
       if (has_ended && later.ranks[rank].end_s <= time_s) return later.weights[rank];
     }
   return std::move(pending_.at(step).weights[rank]);

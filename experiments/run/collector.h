@@ -116,7 +116,7 @@ class Collector {
   };
   std::vector<std::vector<EndedStep>> ended_;  // by rank; empty if ranks wait for each other
   long completed_step_ = -1;
-  double previous_time_s_ = 0;
+  double previous_time_s_ = 0, arrived_until_s_ = 0;
   Counters previous_arrived_;
   double evaluation_began_s_ = 0;
   bool cancelled_ = false;

@@ -57,14 +57,15 @@ constexpr double kNoCrash_s = std::numeric_limits<double>::infinity();
 
 bool has_simulated_crashes(const Experiment& e) {
   const Failures& failures = e.cluster.failures;
-  return e.world().simulated &&
+  return e.world().simulated && !e.carries_on() &&
          (std::isfinite(FailureSequence(failures, e.cluster.nodes).next_crash(0).at_s) ||
           !node_changes(failures).empty());
 }
 
 Json CrashRecord::to_json(double time_s) const {
   const double whole_s = origin_s + time_s;
-  Json json = {{"crashes", crashes},
+  Json json = {{"recovery", "restart"},
+               {"crashes", crashes},
                {"lost_s", lost_s},
                {"recovery_s", recovery_s},
                {"goodput", (whole_s - lost_s - recovery_s) / whole_s}};

@@ -106,6 +106,7 @@ void train(const Context& raw, SharedState& shared) {
   const auto make_algorithm = [&e] { return e.algorithm_entry().make(e.algorithm); };
   watch.start(raw, *meter, *workload, e.gradient_noise ? &noise : nullptr);
   Run run{*workload, *optimizer, watch.steps(), execution, static_cast<std::uint64_t>(e.seed)};
+  run.membership = shared.membership;
   const ForksClosed closed{*meter};
   const SimulatedSpan& span = shared.span;
   if (span.begin_s > 0) watch.begin_again_at(span.begin_s, span.origin_s);

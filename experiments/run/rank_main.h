@@ -58,6 +58,7 @@ struct SharedState {
   std::optional<BucketTuner> tuner = {};  // of rank 0, if buckets are tuned
   Checkpoints* checkpoints = nullptr;     // null: none are written
   SimulatedSpan span = {};
+  Membership* membership = nullptr;  // null unless workers carry on without those that fail
 };
 
 /// How the error of a run begins whose training has diverged: it would do so again.

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "experiments/config/real_time_match.h"
+#include "experiments/run/absences.h"
 #include "experiments/run/checkpoints.h"
 #include "experiments/run/drawn_steps.h"
 #include "experiments/run/job_links.h"
@@ -62,7 +63,7 @@ Json measure_links(const Experiment& e, Runtime& runtime) {
 /// True if a worker had completed all of its steps long before the end of the run, and so had
 /// stopped learning. Null if workers wait for each other.
 Json worker_done(const Experiment& e, const Json& summary, const TargetQuality* target) {
-  if (e.synchronous()) return nullptr;
+  if (e.synchronous() || e.leaves_out_steps()) return nullptr;
   const bool ended_early = target && summary.at("steps") < e.steps;
   return ended_early ? target->worker_done() : !summary.at("paces").is_null();
 }
@@ -94,7 +95,7 @@ class RunObserver {
         schedule_(e.schedule()),
         steady_(workload.steps_differ() ? nullptr : make_steady_steps(e, credits)),
         target_(make_target_quality(e)),
-        summary_(rated_cycle(e), e.synchronous() || schedule_.bounds_lead),
+        summary_(rated_cycle(e), e.synchronous() || schedule_.bounds_lead || e.carries_on()),
         drawn_(e),
         changes_(e, credits) {}
 
@@ -130,7 +131,7 @@ class RunObserver {
          {few_averages_warning(e_, json), drawn_.warning(json["step_s"]),
           lock_step_warning(e_, json), stopped_learning_warning(json)})
       if (!sentence.empty()) json["warnings"].push_back(sentence);
-    if (simulated) {
+    if (simulated && !e_.leaves_out_steps()) {  // absent workers report later than others
       const double bound_s =
           lower_bound(e_.cluster, steady_ ? steady_->with_left_out(counted_) : counted_, results);
       check_lower_bound(json["time_s"], bound_s);
@@ -185,6 +186,9 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                       });
   Timeline timeline(shown_step(e), std::min(static_cast<int>(e.timeline.ranks), layout.ranks()));
   const auto machine = make_machine_model(e.cluster);
+  std::optional<PlannedMembership> membership;
+  if (e.carries_on() || (e.leaves_out_steps() && e.cluster.failures.none() && !e.world().processes))
+    membership.emplace(e.cluster.failures, e.cluster.nodes, e.cluster.workers_per_node);
   std::vector<RankResult> results(static_cast<std::size_t>(layout.ranks()));
   SharedState shared{e,
                      workload,
@@ -199,7 +203,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                      arrived ? &*arrived : nullptr,
                      {},
                      checkpoints ? &*checkpoints : nullptr,
-                     span};
+                     span,
+                     membership ? &*membership : nullptr};
   if (checkpoints)
     for (const StepRecord& record : checkpoints->take_earlier_records()) collector.replay(record);
   if (checkpoints && !checkpoints->same_size()) collector.begin_at(*checkpoints->resumed_step);
@@ -222,6 +227,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
     json["checkpoint"] = checkpoints->to_json();
     for (const std::string& note : checkpoints->notes) json["warnings"].push_back(note);
   }
+  if (membership) json["failures"] = absences_json(*membership, e, json);
   if (shared.tuner) json["autotune"] = shared.tuner->to_json();
   return json;
 }

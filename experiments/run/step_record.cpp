@@ -45,7 +45,7 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
     record.staleness.updates += r.staleness.updates;
     record.staleness.sum += r.staleness.sum;
     record.staleness.max = std::max(record.staleness.max, r.staleness.max);
-    if (!r.trains) continue;
+    if (!r.trains || r.absent) continue;
     ++count;
     trained = trained + r.spent;
     record.time_s = std::max(record.time_s, r.end_s);
@@ -55,6 +55,8 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
     record.squares.own += r.squares.own;
     record.squares.mean += r.squares.mean;
   }
+  // Later steps can end earlier once a slow worker is absent.
+  record.time_s = std::max(record.time_s, previous_time_s);
   record.step_s = record.time_s - previous_time_s;
   record.loss /= losses;
   record.squares.own /= count;

@@ -22,6 +22,7 @@ struct RankStep {
   long batches = 1;              // mini-batches that the rank took; if none, there is no loss
   GradientSquares squares = {};  // 0 if they are not measured
   bool trains = true;            // false for a server that does not train
+  bool absent = false;           // true if the worker was not there
 };
 
 /// The numbers of steps and mini-batches that a rank has completed by some time.

@@ -62,7 +62,7 @@ StepRecorder::StepRecorder(SharedState& shared, bool trains)
 
 void StepRecorder::start(const Context& raw, Meter& meter, Workload& workload, NoiseMeter* noise) {
   raw_ = raw;
-  if (shared_.simulated)
+  if (shared_.simulated || shared_.membership)
     freezes_ = freezes_of(shared_.experiment.cluster.failures, raw.world_rank,
                           shared_.experiment.cluster.workers_per_node);
   meter_ = &meter;
@@ -117,7 +117,8 @@ void StepRecorder::freeze() {
 void StepRecorder::end(long step) {
   raw_.stream->synchronize();  // so that operations count in the step that issued them
   const double now_s = raw_.stream->now();
-  const long batches = steps_.take_batches();
+  const bool absent = steps_.take_absence();
+  const long taken = steps_.take_batches(), batches = absent ? 0 : taken;
   const Counters ended = meter_->counters(), began = std::exchange(before_, ended);
   RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                 .spent = ended - began,
@@ -125,7 +126,8 @@ void StepRecorder::end(long step) {
                 .staleness = added(std::exchange(stale_, {}), steps_.take_staleness()),
                 .batches = batches,
                 .squares = noise_ ? noise_->take() : GradientSquares{},
-                .trains = trains_};
+                .trains = trains_,
+                .absent = absent};
   if (trains_ && workload_->learns() && !std::isfinite(done.loss))
     throw std::runtime_error(fmt::format("{}: the loss of rank {} is {} at step {}", kDiverged,
                                          raw_.world_rank,

@@ -34,6 +34,8 @@ VALUES: dict[str, list[Any]] = {
     "/levels of": [100],
     "/(slow|block)_momentum|/decay_factor": [0.9],
     "/outer_momentum": [0.5],
+    "/failures/events": [[{"at": "1ms", "kind": "crash", "rank": 2}]],
+    "/failures/mtbf": ["100ms"],
     "/grid": [[2, 4]],
     "/clip_norm": [1e-3],
     "/autotune/every": [4],

@@ -4,11 +4,13 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "algorithms/registry.h"
 #include "core/optimizers/clipped.h"
 #include "core/optimizers/registry.h"
+#include "netmodels/planned_membership.h"
 #include "tests/support/affine_workload.h"
 #include "tests/support/worlds.h"
 
@@ -42,6 +44,8 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
   const Json resolved =
       component_options(resolve_component(algorithms(), "algorithm", training.algorithm, ""));
   const Workers workers = entry.workers(resolved, training.cluster.layout());
+  PlannedMembership membership(training.cluster.failures, training.cluster.nodes,
+                               training.cluster.workers_per_node);
   const auto results = results_in_world(training.world, training.cluster, [&](Context ctx) {
     AffineWorkload workload(workers.worker_context(ctx), training.numel,
                             static_cast<float>(training.slope));
@@ -53,7 +57,11 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
     if (training.start_at_rank) ctx.device->fill(workload.weights(), start);
     std::vector<float> path;
     Steps::Hooks hooks;
-    hooks.end = [&](long) { path.push_back(workload.weights().floats()[0]); };
+    Steps* made = nullptr;  // set below
+    hooks.end = [&](long) {
+      path.push_back(made->take_absence() ? std::numeric_limits<float>::quiet_NaN()
+                                          : workload.weights().floats()[0]);
+    };
     if (workers.include(ctx.world_rank))
       hooks.begin = [&](long t) {
         if (training.delay) ctx.stream->sleep_for(training.delay(ctx.world_rank, t));
@@ -61,6 +69,7 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
         workload.forward_s = workload.backward_s = slowdown * training.compute_s;
       };
     Steps steps(training.steps, hooks);
+    made = &steps;
     const Json choice = training.optimizer.is_null() ? Json{{"name", "sgd"}, {"lr", training.lr}}
                                                      : training.optimizer;
     auto optimizer = find_component(optimizers(), "optimizer", choice, "")
@@ -69,6 +78,7 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
     if (std::isfinite(training.clip_norm))
       optimizer = clipped(std::move(optimizer), workload, training.clip_norm);
     Run run{workload, *optimizer, steps, entry.traits(resolved).execution};
+    if (training.carries_on) run.membership = &membership;
     entry.make(resolved)->train(ctx, run);
     return to_bytes(steps.take_staleness(), path, workload.weights().floats());
   });

@@ -32,13 +32,15 @@ struct AffineTraining {
   /// Factor on a rank's computation in a step; empty: 1.
   std::function<double(int rank, long step)> slowdown = {};
   Json optimizer = nullptr;  // null: SGD with the learning rate `lr`
+  /// Workers come and go as the cluster's failures say, and the others carry on.
+  bool carries_on = false;
   double clip_norm = std::numeric_limits<double>::infinity();  // infinite: not clipped
 };
 
 /// The result of one rank.
 struct AffineEnd {
   std::vector<float> weights;
-  std::vector<float> path;  // the first weight after each step
+  std::vector<float> path;  // the first weight after each step; NaN if the worker was absent
   Steps::Staleness staleness;
 };
 /// Trains, and returns the results by rank.

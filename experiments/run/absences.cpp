@@ -1,0 +1,39 @@
+#include "experiments/run/absences.h"
+
+#include <algorithm>
+
+namespace trigram {
+
+Json absences_json(const PlannedMembership& membership, const Experiment& e, const Json& summary) {
+  const double time_s = summary.at("time_s"), ranks = static_cast<double>(e.cluster.ranks());
+  const long steps = summary.at("steps");
+  static constexpr const char* kKinds[] = {"crash", "leave", "join"};
+  Json absences = Json::array();
+  double recovery_s = 0, absent_s = 0, left_out = static_cast<double>(membership.late_steps());
+  for (const PlannedMembership::Record& record : membership.records()) {
+    const bool back = record.peer >= 0;
+    const double until_s = std::clamp(back ? record.healed_s : time_s, record.stopped_s,
+                                      std::max(time_s, record.stopped_s));
+    absent_s += until_s - record.stopped_s;
+    if (back && record.kind == Absence::crash) recovery_s += record.healed_s - record.stopped_s;
+    left_out += static_cast<double>((back ? record.healed_step : steps) - record.stopped_step);
+    absences.push_back({{"rank", record.rank},
+                        {"kind", kKinds[record.kind]},
+                        {"stopped_s", record.stopped_s},
+                        {"from_step", record.stopped_step},
+                        {"back_s", back ? Json(record.healed_s) : Json()},
+                        {"to_step", back ? Json(record.healed_step) : Json()},
+                        {"peer", back ? Json(record.peer) : Json()}});
+  }
+  return {{"recovery", "in_place"},
+          {"absences", absences},
+          {"epochs", membership.epochs()},
+          {"fewest_workers", membership.fewest()},
+          {"late_rounds", membership.late_rounds()},
+          {"participation", 1 - left_out / (ranks * static_cast<double>(steps))},
+          {"lost_s", 0.0},
+          {"recovery_s", recovery_s},
+          {"goodput", 1 - absent_s / (ranks * time_s)}};
+}
+
+}  // namespace trigram
