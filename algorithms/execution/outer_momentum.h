@@ -20,6 +20,11 @@ struct OuterStep {
   bool nesterov = false;
 };
 
+/// Makes the step on x_0 (`start`) and v (`momentum`). `gradient` is d, and has unspecified values
+/// afterwards.
+void outer_step(Device& device, const OuterStep& step, const Tensor& gradient, const Tensor& start,
+                const Tensor& momentum);
+
 /// Local SGD with an outer optimizer. All workers begin a block of `sync_every` local steps with
 /// the same model x_0. At the end of the block they average their models, apply the step that
 /// `outer` returns, and begin the next block with the new x_0. An incomplete last block is not
