@@ -50,7 +50,10 @@ class Bandwidth(CommandTest):
         """Published bandwidths have two digits, so the nearest bandwidth of the grid is meant."""
         with (SOURCE / "analysis/published/streaming_diloco_bandwidth.csv").open() as file:
             rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-        found = self.needs(str(SOURCE / "configs/papers/streaming_diloco.json"), "--utilisation", "0.5,0.8,0.9,0.95,0.99")
+        found = []
+        for model in ("1b", "10b"):
+            config = SOURCE / f"configs/papers/streaming_diloco_{model}.json"
+            found += self.needs(str(config), "--utilisation", "0.5,0.8,0.9,0.95,0.99")
         self.assertEqual(len(found), len(rows))
         misses = {}
         for number, (run, row) in enumerate(zip(found, rows)):
