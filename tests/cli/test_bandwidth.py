@@ -28,14 +28,15 @@ class Bandwidth(CommandTest):
 
     def test_closed_form(self) -> None:
         """Two workers exchange S bits after each step of C seconds, without overlap. The utilisation is
-        C / (C + S / bandwidth), so u needs S u / (1 - u) / C."""
+        C / (C + S / bandwidth), so u needs the bandwidth S u / (1 - u) / C."""
         (self.folder / "one.json").write_text(json.dumps(one_tensor_profile(1_000_000, 0.01, 0.02)))
         cluster = CLUSTER | {"workers_per_node": 1, "inter": {"bandwidth": "1Gbps", "latency": "0s"}}
         cluster["accelerator"] = {"name": "ideal", "flops": "1000PFLOP/s", "memory_bandwidth": "1e9GB/s",
                                   "launch_overhead": "0s"}
         config = experiment(cluster=cluster, workload="profile:one.json", steps=3, eval_every=0,
                             algorithm={"name": "gradient_allreduce", "overlap": False})
-        found = self.needs(str(self.write(config)), "--utilisation", "0.3,0.5,0.9", "--from", "100Mbps", "--to", "1Tbps")
+        grid = ("--from", "100Mbps", "--to", "1Tbps")
+        found = self.needs(str(self.write(config)), "--utilisation", "0.3,0.5,0.9", *grid)
         for need, share in zip(found[0]["least"], (0.3, 0.5, 0.9)):
             exact = 32e6 * share / (1 - share) / 0.03
             self.assertGreaterEqual(need["bps"], exact * (1 - 1e-6))

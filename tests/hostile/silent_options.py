@@ -30,7 +30,7 @@ SILENT: dict[str, str] = {
     "/workload/accelerator/.* of (ddppo|diloco_.*)": (
         "the profile has no rates of its accelerator: a warning says that it cannot be scaled"
     ),
-    "/algorithm/spacing of streaming_diloco": "where fragments divide the steps, both are the same; else one is refused",
+    "/algorithm/spacing of streaming_diloco": "if fragments divide the steps, its values mean the same; else one is refused",
     "/workload/values of replay": "a replay learns nothing; the option affects only memory",
     "/algorithm/allreduce/compute_capability of (half_precision_allreduce|decentralized|moshpit|async_model_average|eager_sgd|eager_diloco|wagma) of nccl": (
         "it decides between tree and ring for a narrow range of lengths, which these algorithms do not use"
