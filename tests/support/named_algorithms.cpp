@@ -111,8 +111,8 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   a.add_both("", {{"name", "dropcompute"}, {"profile_steps", 0}});
   for (const char* name : {"slowmo", "bmuf", "diloco", "easgd"})
     a.add_both("", {{"name", name}, {"sync_every", 2}});
-  for (const char* name : {"eager_diloco", "noloco"})
-    a.add_both("", {{"name", name}, {"sync_every", 2}});
+  a.add_both("", {{"name", "eager_diloco"}, {"sync_every", 2}, {"outer_momentum", 0.5}});
+  a.add_both("", {{"name", "noloco"}, {"sync_every", 2}});
   a.add_both("", {{"name", "sparseloco"},
                   {"sync_every", 2},
                   {"codec", {{"name", "chunk_topk"}, {"keep", 1024}}}});
