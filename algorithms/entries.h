@@ -94,6 +94,7 @@ AlgorithmTraits traits_of(const AlgorithmCard& card, const Options& options) {
                          .execution = applicable(options.execution, card),
                          .allreduce = {},
                          .warmup_steps = {},
+                         .fragments = {},
                          .averages_gradients = card.averages_gradients};
   if constexpr (requires { options.idles(); }) traits.idles = options.idles();
   if constexpr (requires { options.quorum.workers; })
@@ -104,6 +105,7 @@ AlgorithmTraits traits_of(const AlgorithmCard& card, const Options& options) {
   if constexpr (requires { options.allreduce.algorithm; })
     traits.allreduce = options.allreduce.algorithm;
   if constexpr (requires { options.warmup_steps; }) traits.warmup_steps = options.warmup_steps;
+  if constexpr (requires { options.fragments; }) traits.fragments = options.fragments;
   return traits;
 }
 

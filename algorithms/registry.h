@@ -25,6 +25,7 @@ struct AlgorithmTraits {
   Execution execution;  // options that do not apply to the algorithm have neutral values
   std::optional<AllreduceAlgorithm> allreduce;  // value of the option "allreduce", if any
   std::optional<long> warmup_steps;             // value of the option "warmup_steps", if any
+  std::optional<long> fragments;                // value of the option "fragments", if any
   /// True if the optimizer gets the mean gradient of all workers, in full precision, in every step.
   bool averages_gradients = false;
   /// True if workers may leave out the computation of a step.

@@ -74,6 +74,14 @@ class Steps {
   void end_after(long count) { count_ = count; }
   /// The current iteration of the main stream; safe to call from other streams of the rank.
   long current() const { return current_.load(std::memory_order_relaxed); }
+  /// Makes evaluations use `weights`, which have the layout of the workload's weights, until the
+  /// next call; empty: the workload's weights. For methods whose result is not the model that
+  /// workers compute with.
+  void evaluate(std::optional<Tensor> weights) {
+    if (whole_) return whole_->evaluate(std::move(weights));
+    evaluated_ = std::move(weights);
+  }
+  const std::optional<Tensor>& evaluated() const { return evaluated_; }
   /// Records that an update was `steps` iterations old when it was applied. Any stream may call it.
   void record_staleness(long steps) {
     if (whole_) return whole_->record_staleness(steps);
@@ -132,6 +140,7 @@ class Steps {
   long batches_ = 1;
   long next_ = 0;  // continue_with
   bool absent_ = false;
+  std::optional<Tensor> evaluated_;
 };
 
 /// The execution options of BAGUA (arXiv 2107.01499, section 3): overlap, fusion, hierarchy.

@@ -30,6 +30,8 @@ MODELS = (
     chinchilla.diloco_1b,
     chinchilla.diloco_10b,
     chinchilla.diloco_100b,
+    chinchilla.streaming_1b,
+    chinchilla.streaming_10b,
     ddppo.ddppo,
     convnext.convnext_large,
     diloco.diloco_measured,

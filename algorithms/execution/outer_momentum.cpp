@@ -5,17 +5,15 @@
 
 namespace trigram {
 
-void outer_step(Device& device, const OuterStep& step, const Tensor& weights, const Tensor& start,
+void outer_step(Device& device, const OuterStep& step, const Tensor& gradient, const Tensor& start,
                 const Tensor& momentum) {
-  device.axpby(1, start, -1, weights);  // x_0 - x_H
-  device.axpby(step.gradient_scale, weights, step.momentum, momentum);
+  device.axpby(step.gradient_scale, gradient, step.momentum, momentum);
   if (step.nesterov) {
-    device.axpby(-step.lr * step.gradient_scale, weights, 1, start);
+    device.axpby(-step.lr * step.gradient_scale, gradient, 1, start);
     device.axpby(-step.lr * step.momentum, momentum, 1, start);
   } else {
     device.axpby(-step.lr, momentum, 1, start);
   }
-  device.copy(weights, start);
 }
 
 void train_in_blocks(Context ctx, Run& run, long sync_every, const AllreduceSpec& allreduce,
@@ -30,7 +28,9 @@ void train_in_blocks(Context ctx, Run& run, long sync_every, const AllreduceSpec
     local_step(ctx, run);
     if ((t + 1) % sync_every != 0) continue;
     exchange_on(*comm, ctx, run, weights, average);
+    ctx.device->axpby(1, start, -1, weights);  // x_0 - x_H
     outer_step(*ctx.device, outer(inner_lr), weights, start, momentum);
+    ctx.device->copy(weights, start);
   }
 }
 

@@ -20,9 +20,9 @@ struct OuterStep {
   bool nesterov = false;
 };
 
-/// Makes one step. On entry, `weights` is x_H and `start` is x_0; on return, both are the next x_0.
-/// `momentum` is v.
-void outer_step(Device& device, const OuterStep& step, const Tensor& weights, const Tensor& start,
+/// Makes the step on x_0 (`start`) and v (`momentum`). `gradient` is d, and has unspecified values
+/// afterwards.
+void outer_step(Device& device, const OuterStep& step, const Tensor& gradient, const Tensor& start,
                 const Tensor& momentum);
 
 /// Local SGD with an outer optimizer. All workers begin a block of `sync_every` local steps with

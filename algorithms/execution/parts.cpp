@@ -11,13 +11,24 @@ std::vector<Part> parts_of(Run& run) {
 }
 
 std::vector<Tensor> cut_like_parts(Run& run, const Tensor& x) {
+  return run.execution.model_bucket_bytes ? cut_like_buckets(run, x) : std::vector{x};
+}
+
+std::vector<Tensor> cut_like_buckets(Run& run, const Tensor& x) {
   std::vector<Tensor> pieces;
   std::size_t begin = 0;
-  for (const Part& part : parts_of(run)) {
-    pieces.push_back(x.slice(begin, part.weights.numel(), part.weights.priced_numel()));
-    begin += part.weights.numel();
+  for (const Bucket& bucket : run.workload.buckets()) {
+    pieces.push_back(x.slice(begin, bucket.weight.numel(), bucket.weight.priced_numel()));
+    begin += bucket.weight.numel();
   }
   return pieces;
+}
+
+void backward_by_bucket(Context ctx, Run& run, const std::function<void(Bucket&)>& ready) {
+  if (run.execution.overlap && !run.optimizer.needs_all_gradients())
+    return run.workload.backward(ctx, ready);
+  run.workload.backward(ctx, [](Bucket&) {});
+  for (Bucket& bucket : run.workload.buckets()) ready(bucket);
 }
 
 void compute_by_part(Context ctx, Run& run, const std::function<void(const Part&)>& ready,

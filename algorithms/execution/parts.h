@@ -26,6 +26,14 @@ std::vector<Part> parts_of(Run& run);
 /// `x`, which has one element per weight, divided like the weights are into parts.
 std::vector<Tensor> cut_like_parts(Run& run, const Tensor& x);
 
+/// `x`, which has one element per weight, divided like the weights are into buckets.
+std::vector<Tensor> cut_like_buckets(Run& run, const Tensor& x);
+
+/// The backward pass. Calls `ready(bucket)`, which calls the optimizer, for every bucket, in order:
+/// as soon as its gradient is complete or, without overlap or if the optimizer needs all gradients
+/// at once, after the pass.
+void backward_by_bucket(Context ctx, Run& run, const std::function<void(Bucket&)>& ready);
+
 /// Forward and backward at the present weights. Calls `ready(part)` as soon as a part's gradients
 /// are complete; `ready` may change the part's weights. Without overlap, calls it for all parts in
 /// order after backward. `steps` is true if `ready` calls the optimizer, which may need all

@@ -38,7 +38,11 @@ void train_with_quorum(Context ctx, Run& run, long sync_every, const Quorum& quo
       continue;
     }
     exchange_on(*comm, ctx, run, weights, average(*group));
-    if (outer) outer_step(*ctx.device, *outer, weights, start, momentum);
+    if (outer) {
+      ctx.device->axpby(1, start, -1, weights);  // x_0 - x_H
+      outer_step(*ctx.device, *outer, weights, start, momentum);
+      ctx.device->copy(weights, start);
+    }
     else ctx.device->copy(start, weights);
   }
   members.finish(ctx);

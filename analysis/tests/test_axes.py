@@ -23,6 +23,8 @@ EXPECTED = {  # experiment: its axes, in any order
     "eager_skew": {"/cluster/skew/rotates"},
     "other_accelerators": {"/workload", "/cluster/accelerator"},
     "slow_worker": {"/cluster/slow_workers"},
+    "streaming_diloco_1b": set(),
+    "streaming_diloco_10b": set(),
     "tasks_bandwidth": {RATE, "/workload"},
     "tasks_latency": {LATENCY, "/workload"},
     "vgg16_100gbps": set(),

@@ -46,6 +46,8 @@ def _candidates(comparison: Comparison) -> Iterator[Measure]:
     yield _mean_measure(NOISE_SCALE, "gradient noise scale (samples)", "", NOISE_SCALE)
     yield _mean_measure("step_s", "time per step", "s", "step_s", "low", rate=True)
     yield _mean_measure("exposed_s", "exposed communication per step", "s", "exposed_s", "low", rate=True)
+    yield _mean_measure("compute_utilisation", "share of the time in which workers compute", "share",
+                        "compute_utilisation", "high", rate=True)
     yield _mean_measure("communication_s", "communication per step, hidden or not", "s", "communication_s")
     yield _mean_measure("samples_per_s", "samples per second", "", "samples_per_s", "high", rate=True)
     for key, where in (("bytes_inter", "between"), ("bytes_intra", "inside")):

@@ -95,6 +95,8 @@ def _columns(comparison: Comparison) -> list[Column]:
                f"step time of {BASELINE} over this one's, same setting"),
         _measured("compute", "compute_s", per_step, "computation on the main stream, per step and worker", brief=False),
         _measured("exposed", "exposed_s", per_step, "communication that computation waits for, per step and worker"),
+        _measured("computing", "compute_utilisation", percent_unit, "share of the time in which workers compute",
+                  "high", rate=True, brief=False),
         Column("samples/s", lambda p: p.mean("samples_per_s"), plain_unit(),
                "of all workers together; under priced_as, samples of the model that times are of, unless a warning "
                "says otherwise", suffix=_paces),

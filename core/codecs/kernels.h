@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/codecs/four_bit_math.h"
 #include "core/codecs/minmax_uint8_grid.h"
 
 /// The loops of MinMaxUInt8, compiled for every vector instruction set of the architecture and
@@ -54,6 +55,18 @@ void bf16_from_f32(const float* x, std::size_t n, std::uint16_t* codes);
 void f32_from_bf16(const std::uint16_t* codes, std::size_t n, float* x);
 
 }  // namespace trigram::sixteen_bit
+
+/// The loops of the codecs e3m0 and int4 over one block of elements, compiled for every vector
+/// instruction set of the architecture and chosen at run time. All versions give the same bits.
+/// `packed` has the codes of two elements in a byte.
+namespace trigram::four_bit {
+
+void encode(const float* x, std::size_t n, const Exponents& exponents, std::uint8_t* packed);
+void decode(const std::uint8_t* packed, std::size_t n, const Exponents& exponents, float* x);
+void encode(const float* x, std::size_t n, const Steps& steps, std::uint8_t* packed);
+void decode(const std::uint8_t* packed, std::size_t n, const Steps& steps, float* x);
+
+}  // namespace trigram::four_bit
 
 /// Loops over magnitudes, compiled for every vector instruction set of the architecture and chosen
 /// at run time. A magnitude is the bit pattern of |x|. Magnitudes are

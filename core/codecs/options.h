@@ -66,6 +66,21 @@ constexpr std::size_t header_bytes(Scale scale) {
 }
 }  // namespace sign
 
+/// Of the codecs e3m0 and int4.
+namespace four_bit {
+struct Options {
+  std::int64_t block = 512;
+};
+FieldTable<Options> option_fields();
+}  // namespace four_bit
+
+namespace chunk_topk {
+struct Options {
+  std::int64_t keep = 64;
+};
+FieldTable<Options> option_fields();
+}  // namespace chunk_topk
+
 namespace powersgd {
 struct Options {
   std::int64_t rank = 2;

@@ -50,9 +50,12 @@ CodecEntry codec_entry(
 CodecEntry minmax_uint8_codec_entry();
 CodecEntry fp16_codec_entry();
 CodecEntry bf16_codec_entry();
+CodecEntry e3m0_codec_entry();
+CodecEntry int4_codec_entry();
 CodecEntry sign_codec_entry();
 CodecEntry qsgd_codec_entry();
 CodecEntry topk_codec_entry();
+CodecEntry chunk_topk_codec_entry();
 CodecEntry randk_codec_entry();
 CodecEntry powersgd_codec_entry();
 

@@ -45,6 +45,10 @@ std::vector<BucketRange> cut_into_buckets(std::span<const std::size_t> priced_le
   });
 }
 
+std::size_t count_buckets(std::span<const std::size_t> lengths, const BucketSizes& sizes) {
+  return cut_into_buckets(lengths, 0, sizes).size();
+}
+
 std::vector<BucketRange> cut_into_groups(std::span<const std::size_t> priced_lengths,
                                          std::size_t real_numel,
                                          std::span<const std::size_t> tensors) {

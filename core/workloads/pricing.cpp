@@ -2,6 +2,7 @@
 
 #include "core/config/option_type.h"
 #include "core/device/host_device.h"
+#include "core/workloads/bucketing.h"
 #include "core/workloads/model.h"
 #include "core/workloads/profile.h"
 #include "core/workloads/profile_workload.h"
@@ -20,6 +21,10 @@ class ModelWorkloadFactory : public WorkloadFactory {
     return model_workload(ctx, make_model(*ctx.device, ctx, seed), values_);
   }
   bool has_values() const override { return values_; }
+  std::size_t buckets(const BucketSizes& sizes) const override {
+    HostDevice device;
+    return count_buckets(models_->make(device, {})->tensor_lengths(), sizes);
+  }
   TensorDetail tensor_detail() const override {
     return models_->has_shapes() ? TensorDetail::shapes : TensorDetail::lengths;
   }
@@ -76,6 +81,9 @@ class PricedFactory final : public ModelWorkloadFactory {
     if (!has_values()) real.model.reset();
     return priced_workload(ctx, adapted_.profile, numel, batch, std::move(real));
   }
+  std::size_t buckets(const BucketSizes& sizes) const override {
+    return count_buckets(adapted_.profile->backward_lengths(), sizes);
+  }
   TensorDetail tensor_detail() const override { return TensorDetail::none; }
   bool steps_differ() const override { return make_loads({}) != nullptr; }
   std::optional<std::size_t> priced_batch() const override { return adapted_.profile->batch; }
@@ -103,6 +111,10 @@ class ProfileFactory final : public WorkloadFactory {
     return profile_workload(ctx, adapted_.profile, groups_);
   }
   bool has_values() const override { return false; }
+  std::size_t buckets(const BucketSizes& sizes) const override {
+    return groups_.empty() ? count_buckets(adapted_.profile->backward_lengths(), sizes)
+                           : groups_.size();
+  }
   TensorDetail tensor_detail() const override { return TensorDetail::lengths; }
   std::vector<std::filesystem::path> input_files() const override { return {adapted_.file}; }
   std::vector<std::string> assumed() const override { return adapted_.assumed; }

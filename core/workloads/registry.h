@@ -31,6 +31,8 @@ class WorkloadFactory {
   virtual bool has_values() const = 0;
   /// See Workload::learns.
   virtual bool learns() const { return has_values(); }
+  /// The number of buckets of each rank's workload after `bucketize(sizes)`; 0 if unknown.
+  virtual std::size_t buckets(const BucketSizes& /*sizes*/) const { return 0; }
   virtual TensorDetail tensor_detail() const { return TensorDetail::none; }
   /// Samples that all ranks together train on in an epoch; 0 if there is no data set, and hence no
   /// epochs.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/config/option_type.h"
+#include "core/workloads/bucketing.h"
 #include "core/workloads/profile.h"
 #include "core/workloads/registry.h"
 #include "core/workloads/replay_workload.h"
@@ -77,6 +78,9 @@ class ReplayFactory final : public WorkloadFactory {
   }
   bool has_values() const override { return options_.values; }
   bool learns() const override { return false; }
+  std::size_t buckets(const BucketSizes& sizes) const override {
+    return count_buckets(profile_->backward_lengths(), sizes);
+  }
   TensorDetail tensor_detail() const override { return TensorDetail::lengths; }
   std::vector<std::filesystem::path> input_files() const override { return {file_}; }
 

@@ -24,9 +24,12 @@ std::unique_ptr<Codec> make_cuda_codec(const CodecSpec& spec, const CodecKey& ke
       {"minmax_uint8", make_minmax_uint8},
       {"fp16", make_fp16},
       {"bf16", make_bf16},
+      {"e3m0", make_e3m0},
+      {"int4", make_int4},
       {"sign", make_sign},
       {"qsgd", make_qsgd},
       {"topk", make_topk},
+      {"chunk_topk", make_chunk_topk},
       {"randk", make_randk},
       {"powersgd", make_powersgd},
   };

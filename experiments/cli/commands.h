@@ -18,6 +18,7 @@ struct GlobalOptions {
 // Each function adds its subcommand to `app`. Parsing that subcommand sets `action`.
 void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_bandwidth_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_tune_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_launch_command(CLI::App& app, const GlobalOptions& global, Action& action);

@@ -62,6 +62,18 @@ void check_values(const AlgorithmEntry& entry, const WorkloadFactory& workload) 
                                   entry.name));
 }
 
+/// A fragment has at least one layer, and a layer is a bucket.
+void check_layers(const UsedAlgorithm& used, const WorkloadFactory& workload) {
+  const AlgorithmTraits traits = used.entry->traits(used.resolved);
+  if (!traits.fragments) return;
+  const auto layers = static_cast<long>(workload.buckets(traits.execution.buckets()));
+  if (layers > 0 && *traits.fragments > layers)
+    throw ConfigError(used.pointer + "/fragments",
+                      fmt::format("a fragment has at least one layer; expected at most {}, the "
+                                  "number of layers (buckets) of this workload, not {}",
+                                  layers, *traits.fragments));
+}
+
 /// Two kinds of accumulation in one step would multiply.
 void check_micro_batches(const Experiment& e, const UsedAlgorithm& used) {
   if (e.micro_batches > 1 && used.entry->accumulates_by)
@@ -123,6 +135,7 @@ void check_used(const Experiment& e, const WorkloadFactory& workload, const Used
   mistakes.passes([&] { check_native(e, used); });
   mistakes.passes([&] { check_tree(e, used); });
   mistakes.passes([&] { check_values(*used.entry, workload); });
+  mistakes.passes([&] { check_layers(used, workload); });
   mistakes.passes([&] { check_micro_batches(e, used); });
   mistakes.passes([&] { check_idle(e, used); });
   mistakes.raise();

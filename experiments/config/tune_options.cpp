@@ -13,9 +13,10 @@ namespace {
 
 /// The numbers of a summary that may be weighted.
 const std::vector<std::string> kWeighted = {
-    "time_s",       "step_s",      "samples_per_s", "compute_s",          "communication_s",
-    "exposed_s",    "bytes_intra", "bytes_inter",   "messages_intra",     "messages_inter",
-    "loss",         "eval_loss",   "accuracy",      "consensus_distance", "staleness_mean",
+    "time_s",          "step_s",         "samples_per_s",       "compute_s",
+    "communication_s", "exposed_s",      "compute_utilisation", "bytes_intra",
+    "bytes_inter",     "messages_intra", "messages_inter",      "loss",
+    "eval_loss",       "accuracy",       "consensus_distance",  "staleness_mean",
     "staleness_max"};
 
 /// BAGUA's space: buckets of 2^10 to 2^31 bytes, with and without the hierarchy.

@@ -138,8 +138,16 @@ void StepRecorder::end(long step) {
                               !shared_.simulated);
   if (shared_.processes) return report(step, done);
   if (shared_.collector.waits_for_all(step)) barrier(raw_);
-  excluded_s_ += shared_.collector.finish(raw_.world_rank, step, done, *workload_, *raw_.stream);
+  const bool evaluated = shared_.collector.is_evaluated(step);
+  excluded_s_ +=
+      shared_.collector.finish(raw_.world_rank, step, done,
+                               evaluated ? evaluated_weights().floats() : std::span<const float>{},
+                               *workload_, *raw_.stream);
   if (shared_.stopping) steps_.end_after(shared_.stopping->end());
+}
+
+Tensor StepRecorder::evaluated_weights() {
+  return steps_.evaluated() ? *steps_.evaluated() : workload_->weights();
 }
 
 void StepRecorder::report(long step, const RankStep& done) {
@@ -150,7 +158,7 @@ void StepRecorder::report(long step, const RankStep& done) {
                     done.end_s);
   }
   if (!shared_.collector.is_evaluated(step)) return;
-  if (trains_) report_.weights[step] = raw_.device->download(workload_->weights());
+  if (trains_) report_.weights[step] = raw_.device->download(evaluated_weights());
   if (shared_.stopping && step + 1 < steps_.count()) evaluate_together();
 }
 

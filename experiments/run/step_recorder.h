@@ -44,6 +44,7 @@ class StepRecorder {
   void freeze();
   void end(long step);
   void report(long step, const RankStep& done);
+  Tensor evaluated_weights();
   void evaluate_together();
 
   SharedState& shared_;

@@ -52,6 +52,14 @@ double samples_per_s(std::span<const WorkerPace> paces) {
   return sum;
 }
 
+/// The share of the workers' time in which their main streams compute, for a mean of `compute_s`
+/// per step.
+double utilisation(std::span<const WorkerPace> paces, double compute_s) {
+  double sum_s = 0;
+  for (const WorkerPace& pace : paces) sum_s += pace.step_s;
+  return compute_s / (sum_s / static_cast<double>(paces.size()));
+}
+
 /// The sum if all ranks that train had the step time of the slowest of them.
 double samples_per_s_at_slowest(std::span<const WorkerPace> paces) {
   double sum = 0, slowest_s = 0;
@@ -239,6 +247,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
             {"samples_per_s_at_slowest", finite(samples_per_s_at_slowest(paces))},
             {"trend", (drops_last_ ? trend_before_last_ : trend_).to_json()},
             {"compute_s", paced.mean.compute_s / own_steps},
+            {"compute_utilisation", finite(utilisation(paces, paced.mean.compute_s / own_steps))},
             {"communication_s", paced.mean.communication_s / own_steps},
             {"exposed_s", paced.mean.exposed_s / own_steps},
             {"rates", rates_json(rated, ranks)},

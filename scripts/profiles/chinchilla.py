@@ -78,6 +78,34 @@ def diloco_10b():
     )
 
 
+def even(name, step_s, layers, numel):
+    """Layers that all take the same time and have the same number of parameters, as the papers' simulations seem to
+    assume."""
+    rows = [Row(f"layers.{index}", numel, 1, 2) for index in range(layers)]
+    return Profile(
+        name,
+        "none",
+        TOKENS,
+        step_s,
+        [f"shapes: {layers} layers ({STREAMING}, Table 4)", "FLOPs: none are published, and none are needed", f"step time: {step_s} s {SIMULATED}"],
+        [
+            f"{numel:,} parameters in a layer, with 16 bits each, the one number that is fitted to the bandwidths of"
+            f" Table 4: {layers * numel * 16 / 1e9:g} Gbit for the model",
+            "all layers take the same time, backward twice as long as forward",
+            "batch: in tokens, as in diloco_1b",
+        ],
+        rows,
+    )
+
+
+def streaming_1b():
+    return even("streaming_1b", 0.1, 24, 35_000_000)
+
+
+def streaming_10b():
+    return even("streaming_10b", 0.8, 48, 175_000_000)
+
+
 def diloco_100b():
     return model(
         "diloco_100b",

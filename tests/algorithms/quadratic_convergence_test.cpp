@@ -105,6 +105,11 @@ const Json kDgc = {{"name", "dgc"}, {"density", 0.1}, {"momentum", 0.5}};
 const Json kPostLocal = {{"name", "post_local_sgd"}, {"switch_step", 12}, {"sync_every", 4}};
 const Json kBmuf = {{"name", "bmuf"}, {"sync_every", 4}};
 const Json kDiLoCo = {{"name", "diloco"}, {"sync_every", 4}};
+const Json kStreaming = {{"name", "streaming_diloco"}, {"sync_every", 4}, {"outer_lr", 0.7}};
+const Json kEager = {{"name", "eager_diloco"}, {"sync_every", 4}};
+const Json kSparse = {
+    {"name", "sparseloco"}, {"sync_every", 4}, {"codec", {{"name", "chunk_topk"}, {"keep", 1024}}}};
+const Json kNoLoCo = {{"name", "noloco"}, {"sync_every", 4}};
 const Json kMomentum = {{"name", "sgd"}, {"momentum", 0.5}};
 constexpr double kSumLr = 0.1 / kRanks;  // for methods that add up updates
 
@@ -122,7 +127,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"sign", kSigns}, Case{"terngrad", kTern}, Case{"onebit_sgd", kOneBitSgd},
                       Case{"ef_signsgd", kEfSign}, Case{"dgc", kDgc, 0.05},
                       Case{"gossipgrad", {{"name", "gossipgrad"}}},
-                      Case{"async_server", kServer, kSumLr},
+                      Case{"streaming_diloco", kStreaming, 0.1, 0, 0, {{"name", "sgd"}}, 800},
+                      Case{"eager_diloco", kEager, 0.1, 0, 0, {{"name", "sgd"}}, 800},
+                      Case{"sparseloco", kSparse}, Case{"noloco", kNoLoCo},
+                      Case{"sparta", {{"name", "sparta"}}}, Case{"async_server", kServer, kSumLr},
                       Case{"dsgd_aau", {{"name", "dsgd_aau"}}},
                       Case{"swarm_sgd", {{"name", "swarm_sgd"}}},
                       Case{"async_server_topk", kServerTopK, kSumLr}, Case{"ssp", kSsp, kSumLr},

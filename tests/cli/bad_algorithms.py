@@ -55,6 +55,18 @@ CASES = {
         experiment(algorithm={"name": "dpsgd", "graph": {"name": "butterfly", "group": 1}}),
         "/algorithm/graph", "1 member",
     ),
+    "fragments that do not divide the steps between exchanges": (
+        experiment(algorithm={"name": "streaming_diloco", "sync_every": 100, "fragments": 7}),
+        "/algorithm/fragments", "expected a divisor of the sync_every of 100, not 7",
+    ),
+    "more fragments than layers": (
+        experiment(algorithm={"name": "streaming_diloco", "sync_every": 100, "fragments": 50}),
+        "/algorithm/fragments", "expected at most 4, the number of layers (buckets) of this workload, not 50",
+    ),
+    "a fragment that is still exchanged when it is due again": (
+        experiment(algorithm={"name": "streaming_diloco", "sync_every": 4, "overlap_steps": 4}),
+        "/algorithm/overlap_steps", "expected less than the sync_every of 4, not 4",
+    ),
     "error feedback of a codec whose error may exceed its input": (
         experiment(algorithm={"name": "topk", "codec": "randk"}),
         "/algorithm/codec", 'such as randk with "unbiased": false',

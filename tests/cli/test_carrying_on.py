@@ -104,7 +104,7 @@ class CarryingOn(CommandTest):
         )
         restarts = self.config([event("leave", 1, 0)], algorithm="gradient_allreduce")
         self.assertIn(
-            "/cluster/failures: workers leave and join only in a run that carries on",
+            "/cluster/failures: in a job that restarts, only whole nodes leave and join",
             self.refusal("run", self.write(restarts)),
         )
 

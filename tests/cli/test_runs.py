@@ -14,6 +14,7 @@ SUMMARY = {
     "step_s",
     "samples_per_s",
     "compute_s",
+    "compute_utilisation",
     "communication_s",
     "exposed_s",
     "bytes_intra",

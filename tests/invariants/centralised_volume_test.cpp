@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "algorithms/peers/random_workers.h"
 #include "tests/oracles/algorithm_volume.h"
@@ -40,6 +41,69 @@ TEST_P(CentralisedVolume, LocalMethods) {
               return gradient_allreduce_volume(layout(), {1003}, 2, allreduce, hierarchical);
             },
             5);
+}
+
+/// Fragment 0 is sent after steps 2 and 6, fragment 1 after step 4. Layers are counted from the
+/// model's input, but buckets from its output. A code goes to every rank, around a ring.
+TEST_P(CentralisedVolume, StreamingDiLoCo) {
+  const CodeBytes code = code_bytes("fp16");
+  const std::map<std::string, std::function<bool(std::size_t layer, std::size_t layers)>> second = {
+      {"strided", [](std::size_t layer, std::size_t) { return layer % 2 == 1; }},
+      {"sequential", [](std::size_t layer, std::size_t layers) { return 2 * layer >= layers; }}};
+  for (const auto& [order, is_second] : second)
+    for (const bool coded : {false, true})
+      for (const bool hierarchical : {false, true}) {
+        const VolumeOfExchange exchange = [&](Traffic& t, const Members& members, auto n) {
+          if (coded) add_code_allgather(t, members, n, code);
+          else add_allreduce(t, members, n, "ring");
+        };
+        check(
+            {{"name", "streaming_diloco"},
+             {"sync_every", 4},
+             {"order", order},
+             {"codec", coded ? "fp16" : "none"},
+             {"hierarchical", hierarchical}},
+            [&](const Buckets& buckets) {
+              Traffic all(layout());
+              for (std::size_t i = 0; i < buckets.size(); ++i) {
+                const bool late = is_second(buckets.size() - 1 - i, buckets.size());
+                all += bucket_volume(layout(), {buckets[i]}, late ? 1 : 2, hierarchical, exchange);
+              }
+              return all;
+            },
+            6);
+      }
+}
+
+/// The differences of all blocks are averaged, those of the last block for nothing.
+TEST_P(CentralisedVolume, EagerDiLoCo) {
+  for (const bool hierarchical : {false, true})
+    check(
+        {{"name", "eager_diloco"}, {"sync_every", 2}, {"hierarchical", hierarchical}},
+        [&](const Buckets&) {
+          return gradient_allreduce_volume(layout(), {1003}, 2, "ring", hierarchical);
+        },
+        5);
+}
+
+/// 1003 weights are a part of a chunk of 4096: 16 of them, and two f32.
+TEST_P(CentralisedVolume, SparseLoCo) {
+  check(
+      {{"name", "sparseloco"}, {"sync_every", 2}},
+      [&](const Buckets&) {
+        return bucket_volume(
+            layout(), {1003}, 2, false, [](Traffic& t, const Members& members, auto n) {
+              add_code_allgather(t, members, n, [](auto) { return 8 + 16 * 14 / 8; });
+            });
+      },
+      5);
+}
+
+/// A twentieth of 1003 weights, rounded up, is averaged in each of 3 steps.
+TEST_P(CentralisedVolume, Sparta) {
+  check({{"name", "sparta"}, {"density", 0.05}}, [&](const Buckets&) {
+    return gradient_allreduce_volume(layout(), {51}, 3, "ring", false);
+  });
 }
 
 /// The whole model is averaged after every second step and at the end of the run: after steps 2, 4

@@ -157,6 +157,15 @@ TEST(PeerVolumeOfMatchings, IsOneMessagePerRankAndStep) {
   for (const Counters& c : gossip.counters) EXPECT_EQ(sent_by(c), (Sent{0, 3 * 4 * 1003, 0, 3}));
 }
 
+/// After steps 2 and 4 of 5 each rank sends its change and its slow weights to its partner.
+TEST(NoLoCoVolume, IsTwoModelsPerRound) {
+  Training training = training_of({{"name", "noloco"}, {"sync_every", 2}}, Nodes{6, 1});
+  training.steps = 5;
+  const Trained even = train(training);
+  ASSERT_EQ(even.counters.size(), 6u);
+  for (const Counters& c : even.counters) EXPECT_EQ(sent_by(c), (Sent{0, 4 * 4 * 1003, 0, 4}));
+}
+
 /// Each rank sends its model as one message per round, after every second of 7 steps.
 TEST(SwarmVolume, IsOneModelPerRound) {
   for (const char* mode : {"blocking", "non_blocking"}) {

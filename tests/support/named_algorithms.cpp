@@ -111,6 +111,21 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   a.add_both("", {{"name", "dropcompute"}, {"profile_steps", 0}});
   for (const char* name : {"slowmo", "bmuf", "diloco", "easgd"})
     a.add_both("", {{"name", name}, {"sync_every", 2}});
+  a.add_both("", {{"name", "eager_diloco"}, {"sync_every", 2}, {"outer_momentum", 0.5}});
+  a.add_both("", {{"name", "noloco"}, {"sync_every", 2}});
+  a.add_both("", {{"name", "sparseloco"},
+                  {"sync_every", 2},
+                  {"codec", {{"name", "chunk_topk"}, {"keep", 1024}}}});
+  a.add("", {{"name", "sparta"}, {"density", 0.5}});
+  a.add("_in_buckets", {{"name", "sparta"}, {"density", 0.5}, {"bucket", "50B"}});
+  a.add_both("", {{"name", "streaming_diloco"}, {"sync_every", 2}});
+  a.add("_mixed", {{"name", "streaming_diloco"},
+                   {"sync_every", 2},
+                   {"overlap_steps", 0},
+                   {"mixing", 0.5},
+                   {"order", "sequential"},
+                   {"evaluate", "workers"},
+                   {"codec", "fp16"}});
   a.add("", {{"name", "post_local_sgd"}, {"switch_step", 2}, {"sync_every", 2}});
   a.add(
       "_hierarchical",

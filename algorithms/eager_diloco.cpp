@@ -1,0 +1,94 @@
+// DiLoCo with eager updates: an average takes as long as the next block of local steps, and an
+// outer step uses the worker's own difference of this block and all others' of the block before
+// (Kale et al., Eager Updates for Overlapped Communication and Computation in DiLoCo, arXiv
+// 2502.12996).
+//
+//   every H steps, from y_i to x_i, in block k:
+//     d_i,k = y_i - x_i;  g_i = 1/P (d_i,k + sum over j != i of d_j,k-1)
+//     v_i = mu v_i + g_i;  y_i = y_i - lr_out (g_i + mu v_i);  x_i = y_i
+//
+// The equations are restated from the paper's description; the terms of block -1 are 0. Models stay
+// apart: by the worker's own share of its last difference without momentum, and likewise with it,
+// because older shares cancel. Each worker computes g_i from the mean of the block before, which
+// arrives during this block: g_i = mean_j d_j,k-1 + 1/P (d_i,k - d_i,k-1).
+//
+// Messages and bytes per rank and average, for a model of S bytes and a ring: 2(P-1) messages,
+// 2(P-1)/P S bytes, which have H steps. If weights are exchanged in buckets (option `bucket`), each
+// bucket takes 2(P-1) messages, one bucket after another. Memory: four more models.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/hierarchy.h"
+#include "algorithms/execution/outer_momentum.h"
+#include "algorithms/execution/parts.h"
+#include "algorithms/options.h"
+
+namespace trigram::algorithm::eager_diloco {
+namespace {
+
+struct Options {
+  Execution execution;
+  std::int64_t sync_every = 100;
+  double outer_lr = 0.7, outer_momentum = 0.9;
+  AllreduceSpec allreduce;
+};
+
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const Exchange average = across(run.execution, full_average(options.allreduce));
+  const OuterStep outer{.momentum = static_cast<float>(options.outer_momentum),
+                        .lr = static_cast<float>(options.outer_lr),
+                        .nesterov = true};
+  const Tensor weights = run.workload.weights();
+  const Tensor start = run.state.copy_of(ctx, "start", weights),
+               momentum = run.state.zeros_like(ctx, "momentum", weights),
+               own = run.state.zeros_like(ctx, "own", weights),
+               mean = run.state.zeros_like(ctx, "mean", weights);
+  const float share = 1.0f / static_cast<float>(ctx.size());
+  Device& device = *ctx.device;
+  WorkList pending;  // the exchange of `mean`
+  for (long t : run.steps) {
+    local_step(ctx, run);
+    if ((t + 1) % options.sync_every != 0) continue;
+    device.axpby(1, start, -1, weights);  // the new difference
+    wait_for(ctx, std::exchange(pending, {}));
+    device.axpby(-share, own, 1, mean);
+    device.axpby(share, weights, 1, mean);
+    outer_step(device, outer, mean, start, momentum);
+    device.copy(own, weights);
+    device.copy(mean, weights);
+    device.copy(weights, start);
+    int index = 0;
+    for (const Tensor& part : cut_like_parts(run, mean))
+      pending.push_back(begin_exchange(*comm, ctx, run, part, index++, average));
+  }
+  wait_for(ctx, pending);
+}
+
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.first_step = options.sync_every, .steps = options.sync_every},
+          .interval_steps = options.sync_every};
+}
+
+}  // namespace
+
+AlgorithmEntry eager_diloco_entry() {
+  return algorithm_entry(
+      {.name = "eager_diloco",
+       .doc = "DiLoCo whose outer steps use other workers' changes of the block before",
+       .trigram = kSyncFullPrecisionCentralised,
+       .execution_options = "FH",
+       .source = "Kale et al., Eager Updates, arXiv 2502.12996",
+       .exchanges_weights = true,
+       .synchronizes = false,
+       .own_models = true},
+      train,
+      FieldTable<Options>{}
+          .field("sync_every", &Options::sync_every, integer(1), "H: steps between averages")
+          .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
+          .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
+                 "mu: share of the outer momentum kept")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"),
+      {.schedule = schedule});
+}
+
+}  // namespace trigram::algorithm::eager_diloco
