@@ -3,7 +3,8 @@
 # without them (on), or to ignore them (off). Builds with sanitizers do not use them.
 
 set(TRIGRAM_TORCH auto CACHE STRING "Build TorchScript workloads (needs libtorch): auto, on or off")
-set(TRIGRAM_PYTHON_MODULE auto CACHE STRING "Build `import trigram` (needs pybind11 and Python's headers): auto, on or off")
+set(TRIGRAM_PYTHON_MODULE auto CACHE STRING
+  "Build `import trigram` (needs pybind11 and Python's headers): auto, on or off")
 set_property(CACHE TRIGRAM_TORCH TRIGRAM_PYTHON_MODULE PROPERTY STRINGS auto on off)
 
 set(TRIGRAM_TORCH_FOUND FALSE)

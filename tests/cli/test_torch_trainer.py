@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -161,6 +162,21 @@ class InThisProcess(CommandTest):
                                     (f"{script}:wrong", "expected \\(model, batch\\)")]:
             with self.assertRaisesRegex(SystemExit, expected):
                 profiling.main([reference])
+
+    def test_a_wheel_installs_the_package_and_the_program(self) -> None:
+        if importlib.util.find_spec("pip") is None:
+            self.skipTest("no pip here")
+        words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--no-index",
+                 "--no-cache-dir", "--prefix", str(self.folder / "here"), str(SOURCE)]
+        done = subprocess.run(words, env={**PYTHON, "TRIGRAM_BUILD": str(BUILD), "PIP_ROOT_USER_ACTION": "ignore"},
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        [package] = (self.folder / "here").rglob("*-packages")
+        code = "import trigram.torch\nfrom trigram.program import *\nprint(call('--version'), program())"
+        environment = {k: v for k, v in PYTHON.items() if k != "TRIGRAM"} | {"PYTHONPATH": str(package)}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, f"(?s)^trigram .*{self.folder}/here/.*bin/trigram\n$")
 
     @needs_simulator
     def test_the_programs_wrappers(self) -> None:

@@ -107,9 +107,9 @@ def profile(model: torch.nn.Module, batch: Any, loss: Callable[[Any], torch.Tens
     """Measures forward and backward passes over one batch, on the CPU, in training mode.
 
     `batch` is the argument of the model, or a tuple of arguments; `loss` maps the model's output to a scalar, by
-    default its mean square. Times are medians of `repeat` passes after `warmup`. The time of a layer's forward pass ends with
-    the layer, and includes what came since the last layer that has parameters, such as activations. The time of a
-    tensor's backward pass ends when its gradient is complete. The model's buffers change, as in training; its
+    default its mean square. Times are medians of `repeat` passes after `warmup`. The time of a layer's forward pass
+    ends with the layer, and includes what came since the last layer that has parameters, such as activations. The time
+    of a tensor's backward pass ends when its gradient is complete. The model's buffers change, as in training; its
     gradients are removed."""
     arguments = batch if isinstance(batch, tuple) else (batch,)
     loss = loss or (lambda output: output.float().pow(2).mean())

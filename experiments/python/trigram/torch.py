@@ -65,10 +65,10 @@ class Trainer:
 
     `optimizer` and `algorithm` are names, or dictionaries with a name and options, as in an experiment
     (docs/optimizers.md, docs/algorithms.md). `steps` is the number of steps, which learning-rate schedules (`decay`,
-    `warmup_steps`) and some algorithms use; without it the run has no end, and learning rates do not decay. All ranks start from rank 0's
-    parameters and buffers. Rank 0's buffers, such as the statistics of batch normalisation, are broadcast before each
-    forward pass if the algorithm is gradient_allreduce, as by PyTorch's DDP; with other algorithms each rank has its
-    own until `sync_buffers`. Raises ConfigError (a ValueError) for bad options.
+    `warmup_steps`) and some algorithms use; without it the run has no end, and learning rates do not decay. All ranks
+    start from rank 0's parameters and buffers. Rank 0's buffers, such as the statistics of batch normalisation, are
+    broadcast before each forward pass if the algorithm is gradient_allreduce, as by PyTorch's DDP; with other
+    algorithms each rank has its own until `sync_buffers`. Raises ConfigError (a ValueError) for bad options.
 
     The parameters must not be replaced while the trainer is open; `model.load_state_dict` copies into them.
     """
