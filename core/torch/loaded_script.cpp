@@ -7,14 +7,11 @@
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <algorithm>
-#include <atomic>
 #include <fstream>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <sstream>
-
-#include "core/torch/trial.h"
 
 namespace trigram {
 namespace {
@@ -184,9 +181,7 @@ LoadedScript::Outcome LoadedScript::run(torch::jit::Module& module, const Batch&
   return {at::cross_entropy_loss(logits, batch.targets.reshape({-1})), logits};
 }
 
-/// A pass in this process starts autograd, after which the processes that it forks cannot use it.
-/// Runs are forked, so the pass is made in a child, unless autograd has started here.
-LoadedScript::Trial LoadedScript::try_pass() const {
+TrialResult LoadedScript::try_pass() const {
   torch::jit::Module trial_module = module();
   const std::size_t count = std::min(options_.batch, train_.size());
   std::vector<std::uint32_t> samples(count);
@@ -214,10 +209,10 @@ LoadedScript::Trial LoadedScript::try_pass() const {
     return seen;
   });
   if (!result.error.empty()) refuse(false, "fails on the first samples: " + result.error);
-  return {result.order, result.forward_flops, result.backward_flops, result.is_random};
+  return result;
 }
 
-void LoadedScript::order_parameters(const TrainableParameters& trained, const Trial& trial) {
+void LoadedScript::order_parameters(const TrainableParameters& trained, const TrialResult& trial) {
   std::vector<std::size_t> place(trial.order.size());
   for (std::size_t i = 0; i < trial.order.size(); ++i) {
     place[trial.order[i]] = i;

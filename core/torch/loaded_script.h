@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/torch/script.h"
+#include "core/torch/trial.h"
 
 namespace trigram {
 
@@ -66,19 +67,12 @@ class LoadedScript final : public TorchScript {
   TorchLoss loss_kind() const { return options_.loss; }
 
  private:
-  /// What one pass of the model in training mode shows.
-  struct Trial {
-    std::vector<std::size_t>
-        order;  // tensors in the order in which backward completes them, then those it leaves out
-    double forward_flops = 0;
-    std::vector<double> backward_flops;  // in this order
-    bool is_random = false;
-  };
   void load_data();
   Batch batch_of(const std::vector<std::int64_t>& samples) const;
-  Trial try_pass() const;
-  std::string trial_in_child() const;
-  void order_parameters(const TrainableParameters& trained, const Trial& trial);
+  /// One pass of the model in training mode over the first samples. Throws TorchFileError if it
+  /// fails.
+  TrialResult try_pass() const;
+  void order_parameters(const TrainableParameters& trained, const TrialResult& trial);
 
   TorchScriptOptions options_;
   std::string model_;  // content of the file

@@ -21,12 +21,13 @@ class FlopCounter {
   std::uint64_t callback_;
 };
 
+/// What one pass shows.
 struct TrialResult {
-  std::vector<std::size_t> order;
+  std::vector<std::size_t> order;  // tensors as backward completes them, then those it leaves out
   double forward_flops = 0;
-  std::vector<double> backward_flops;
-  bool is_random = false;
-  std::string error;  // empty if the pass succeeded
+  std::vector<double> backward_flops;  // in this order
+  bool is_random = false;              // the forward pass draws random numbers
+  std::string error;                   // empty if the pass succeeded
 };
 
 /// Runs one pass of a model on a thread of its own, in a child process if autograd has not started

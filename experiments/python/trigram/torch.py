@@ -22,7 +22,13 @@ from typing import Any, Iterator, Mapping
 import numpy as np
 import torch
 
-from . import _engine
+try:
+    from . import _engine
+except ImportError as error:
+    if error.name not in ("trigram._engine", None):
+        raise
+    raise ImportError("this build has no module for Python; install pybind11-dev and python3-dev (scripts/setup "
+                      "--torch), then configure and build again") from error
 from .profiling import profile
 
 __all__ = ["ConfigError", "Trainer", "profile"]
