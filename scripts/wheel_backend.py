@@ -31,10 +31,7 @@ def built():
     build = ROOT / "build" / "wheel"
     subprocess.run(["cmake", "--preset", "release", "-B", build, "-DTRIGRAM_PYTHON_MODULE=on", "-DTRIGRAM_CUDA=off",
                     "-DTRIGRAM_BUILD_TESTS=OFF", "-DTRIGRAM_BUILD_BENCHMARKS=OFF"], check=True, cwd=ROOT)
-    subprocess.run(["cmake", "--build", build, "--target", "trigram", "trigram_engine"], check=True, cwd=ROOT)
-    help_text = subprocess.run(["cmake", "--build", build, "--target", "help"], capture_output=True, text=True, check=True)
-    if "trigram_torch:" in help_text.stdout:
-        subprocess.run(["cmake", "--build", build, "--target", "trigram_torch"], check=True)
+    subprocess.run(["cmake", "--build", build, "--target", "trigram", "with_pytorch"], check=True, cwd=ROOT)
     return build
 
 
