@@ -35,7 +35,7 @@ build-%: setup
 	@cmake --build --preset $* -j$(JOBS) --target $(TARGETS)
 TARGETS = all
 build demo papers convergence: TARGETS = trigram
-install: TARGETS = trigram with_pytorch
+install: TARGETS = trigram nccl_net_trigram with_pytorch
 
 build: build-release ## build the optimised program
 

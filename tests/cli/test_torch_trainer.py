@@ -69,7 +69,9 @@ class Jobs(JobTest):
         for name, found in self.check("algorithms", 2).items():
             with self.subTest(name):
                 self.assertTrue(found["finite"])
-                self.assertLess(found["last"], 0.8 * found["first"])
+                # How old the models are that asynchronous algorithms average depends on the machine's load.
+                asynchronous = name in ("async_model_average", "wagma", "adpsgd")
+                self.assertLess(found["last"], (0.95 if asynchronous else 0.8) * found["first"])
                 self.assertGreater(found["bytes"], 0)
 
     def test_an_exception_on_one_rank_ends_the_job(self) -> None:

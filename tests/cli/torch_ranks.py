@@ -157,8 +157,8 @@ def algorithms() -> dict[str, Any]:
     data = images(200)
     for name, options in json.loads((FOLDER / "algorithms.json").read_text()).items():
         model = made(Awkward)
-        with trigram.torch.Trainer(model, options["optimizer"], options["algorithm"], steps=40) as trainer:
-            losses = [trainer.step(loss_of(model, x, y)) for x, y in batches(data, 40)]
+        with trigram.torch.Trainer(model, options["optimizer"], options["algorithm"], steps=80) as trainer:
+            losses = [trainer.step(loss_of(model, x, y)) for x, y in batches(data, 80)]
             own = float(flat(model).sum())
             mean = trainer.mean(own)
             found[name] = {"first": losses[0], "last": sum(losses[-5:]) / 5, "bytes": trainer.counters()["bytes"],
