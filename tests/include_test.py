@@ -58,7 +58,8 @@ ARROWS = {
         "nn": ". math",
         "optimizers": ". config math",
         "random": ". math",
-        "workloads": ". config device random",
+        "torch": ".",
+        "workloads": ". config device random torch",
     },
     "cuda": {
         ".": "nccl support",
@@ -81,6 +82,7 @@ ARROWS = {
         "job": ". config emulate results",
         "launch": ". process results run sweep text",
         "process": "",
+        "python": "checkpoint config",
         "results": ". config",
         "run": ". checkpoint config process results text tune",
         "show": "",
@@ -100,6 +102,8 @@ CONFINED = {
         "cuda/", "tests/cuda/", "tests/cuda_emulation/", "tests/nccl_emulation/",
         "tests/bench/cuda/"),
     r"nlopt": ("experiments/tune/",),
+    r"(torch|ATen|c10)/": ("core/torch/",),
+    r"pybind11/": ("experiments/python/",),
     r"(gtest|gmock|benchmark)/": ("tests/",),
 }
 # Highway compiles a file several times, once per instruction set. This condition marks code that is compiled once.

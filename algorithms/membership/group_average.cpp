@@ -42,8 +42,7 @@ void train_with_quorum(Context ctx, Run& run, long sync_every, const Quorum& quo
       ctx.device->axpby(1, start, -1, weights);  // x_0 - x_H
       outer_step(*ctx.device, *outer, weights, start, momentum);
       ctx.device->copy(weights, start);
-    }
-    else ctx.device->copy(start, weights);
+    } else ctx.device->copy(start, weights);
   }
   members.finish(ctx);
 }

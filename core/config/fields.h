@@ -73,10 +73,10 @@ class FieldTable {
   }
   /// Makes the last field conditional: unless `applies`, it is not dumped, and giving it is a
   /// mistake of the kind without_effect with the message `why_not`.
-  FieldTable& only_where(std::function<bool(const S&)> applies, std::string why_not) {
+  FieldTable& only_where(std::function<bool(const S&)> applies, const std::string& why_not) {
     list_.last_only_where([applies = std::move(applies)](
                               const void* s) { return applies(*static_cast<const S*>(s)); },
-                          std::move(why_not));
+                          why_not);
     return *this;
   }
   /// Makes `parse` call `finish(s, pointer)` at its end. `finish` may set defaults that depend on

@@ -21,6 +21,7 @@ enum class Purpose : std::uint8_t {
   run_time,
   run_time_mean,
   failure,
+  dropout,
 };
 
 /// Philox4x32-10, the counter-based generator of Salmon et al., "Parallel Random Numbers: As Easy

@@ -17,16 +17,24 @@ class ModelWorkload final : public FlatWorkload {
         values_(values) {
     TRIGRAM_CHECK(weights().is_phantom() != values, "values are {} but the device is {}",
                   values ? "wanted" : "not wanted", ctx.device->name());
+    if (const std::size_t numel = model_->buffer_numel(); numel > 0)
+      buffers_ = ctx.device->empty(numel);
     if (!values_) return;
+    if (buffers_.numel() > 0) model_->place_buffers(buffers_);
     std::vector<float> start(weights().numel());
     model_->initialise(start);
     ctx.device->upload(weights(), start);
   }
-  void forward(Context ctx) override { model_->forward(*ctx.device, weights()); }
+  Tensor buffers() override { return buffers_; }
+  void forward(Context ctx) override {
+    model_->forward(*ctx.device, weights());
+    charge(ctx, model_->forward_cost());
+  }
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override {
     TRIGRAM_CHECK(!buckets().empty(), "bucketize() comes before training");
     std::size_t complete = 0, ready = 0;
     model_->backward(*ctx.device, weights(), gradients(), [&] {
+      charge(ctx, model_->backward_cost(complete));
       if (++complete == range(ready).last) on_ready(buckets()[ready++]);
     });
     TRIGRAM_CHECK(ready == buckets().size(), "{} of {} buckets were completed", ready,
@@ -42,7 +50,12 @@ class ModelWorkload final : public FlatWorkload {
   std::size_t batch() const override { return model_->batch(); }
 
  private:
+  static void charge(const Context& ctx, const Cost& cost) {
+    if (!cost.is_noop()) ctx.stream->charge(cost);
+  }
+
   std::unique_ptr<Model> model_;
+  Tensor buffers_;
   bool values_;
 };
 

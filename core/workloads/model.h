@@ -30,6 +30,16 @@ class Model {
 
   /// One forward pass over the rank's next mini-batch.
   virtual void forward(Device& device, const Tensor& weights) = 0;
+  /// The model's buffers (Workload::buffers), and the memory in which they are to lie from now on,
+  /// with the model's values.
+  virtual std::size_t buffer_numel() const { return 0; }
+  virtual void place_buffers(const Tensor& /*buffers*/) {}
+  /// The costs of a forward pass, and of the backward pass from the previous tensor to this one,
+  /// for a model that does not compute by the device's operations. The device charges all other
+  /// costs.
+  virtual Cost forward_cost() const { return {}; }
+  virtual Cost backward_cost(std::size_t /*tensor*/) const { return {}; }
+
   /// Calls `on_tensor` each time the gradient of the next tensor is complete and its weights will
   /// not be read again, so that they may be updated at once.
   virtual void backward(Device& device, const Tensor& weights, const Tensor& gradients,

@@ -21,8 +21,10 @@ class ProfileWorkload final : public FlatWorkload {
     TRIGRAM_CHECK(weights().is_phantom() != has_values(), "values are {} but the device is {}",
                   has_values() ? "wanted" : "not wanted", ctx.device->name());
     const std::size_t buffer_numel = profile_->buffer_bytes / size_of(DType::f32);
-    buffers_ = ctx.device->empty(has_values() ? 0 : buffer_numel, DType::f32, buffer_numel);
+    const std::size_t real_buffers = has_values() ? real_.model->buffer_numel() : buffer_numel;
+    buffers_ = ctx.device->empty(real_buffers, DType::f32, buffer_numel);
     if (!has_values()) return;
+    if (real_buffers > 0) real_.model->place_buffers(buffers_);
     std::vector<float> start(real_numel);
     real_.model->initialise(start);
     ctx.device->upload(weights(), start);
@@ -105,7 +107,8 @@ class ProfileWorkload final : public FlatWorkload {
   double load_ = 1;     // of this mini-batch
   double ahead_s_ = 0;  // seconds that the model's computation took in this mini-batch and that no
                         // layer's time has covered yet
-  Tensor buffers_;      // priced as the profile's; of real length 0 if there is a real model
+  Tensor buffers_;  // priced as the profile's; the real length is that of the real model, if there
+                    // is one
 };
 
 }  // namespace

@@ -38,6 +38,7 @@ const std::vector<WorkloadEntry>& workloads() {
   static const std::vector<WorkloadEntry> entries = {
       fashion_mnist_entry(),
       text_entry(),
+      torchscript_entry(),
       quadratic_entry(),
       built_in_profile_entry("vgg16", "layer times of VGG16, batch 32 on V100"),
       built_in_profile_entry("resnet50", "layer times of ResNet-50, batch 128 on P100"),
@@ -70,6 +71,9 @@ Json resolve_workload(const Json& j, const std::string& pointer,
                       const std::filesystem::path& base) {
   Json full = expand_reference(j, pointer);
   make_paths_absolute(full, base);
+  if (component_name(full, pointer) == "torchscript" && full.is_object() &&
+      full.contains("model") && full["model"].is_string())
+    full["model"] = absolute(base, full["model"]);
   return resolve_component(workloads(), "workload", full, pointer);
 }
 

@@ -71,5 +71,6 @@ WorkloadEntry replay_entry();
 WorkloadEntry fashion_mnist_entry();
 WorkloadEntry quadratic_entry();
 WorkloadEntry text_entry();
+WorkloadEntry torchscript_entry();
 
 }  // namespace trigram

@@ -29,9 +29,9 @@ std::string difference(const Json& a, const Json& b, const std::string& pointer 
   if (a.is_object() && b.is_object()) {
     for (const auto& [key, value] : a.items())
       if (!b.contains(key) || b[key] != value)
-        return difference(value, b.value(key, Json()), pointer + "/" + key);
+        return difference(value, b.value(key, Json()), child(pointer, key));
     for (const auto& [key, value] : b.items())
-      if (!a.contains(key)) return difference(Json(), value, pointer + "/" + key);
+      if (!a.contains(key)) return difference(Json(), value, child(pointer, key));
   }
   return fmt::format("{} is {} in the checkpoint and {} here", pointer.empty() ? "/" : pointer,
                      a.dump(), b.dump());

@@ -39,6 +39,8 @@ SILENT: dict[str, str] = {
 }
 # Runs in real time differ from each other by themselves. The tests of those worlds test these options.
 REAL_TIME = "/runtime/.* of (threads|mpi|nccl)"
+# A build may lack PyTorch; tests/cli/test_torch_workload.py tests these options.
+NEEDS_TORCH = "/workload/.* of torchscript"
 
 
 def is_silent(option: Option) -> bool:

@@ -1,0 +1,200 @@
+"""Measures the layers of a PyTorch model, and writes them as a profile that Trigram simulates (docs/profiles.md).
+
+    python3 -m trigram.profiling script.py:make --output net.csv
+
+calls `make()` of the script, which returns the model, a batch (a tensor or a tuple of arguments), and optionally a
+function from the model's output to the loss.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import platform
+import statistics
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable
+
+import torch
+
+
+@dataclass
+class Row:
+    tensor: str
+    numel: int
+    forward_s: float
+    backward_s: float
+
+
+@dataclass
+class Profile:
+    """The layers of a model in the order of its forward pass; gradients complete in the reverse order."""
+
+    name: str
+    machine: str
+    batch: int
+    buffer_bytes: int
+    rows: list[Row]
+    notes: list[str] = field(default_factory=list)    # how it was measured
+    assumed: list[str] = field(default_factory=list)  # what could not be attributed
+
+    forward_s = property(lambda self: sum(row.forward_s for row in self.rows), doc="Seconds of a forward pass.")
+    backward_s = property(lambda self: sum(row.backward_s for row in self.rows), doc="Seconds of a backward pass.")
+    ready_order = property(lambda self: [row.tensor for row in reversed(self.rows)],
+                           doc="The tensors in the order in which backward completes their gradients.")
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the profile as CSV, for `"workload": "profile:PATH"`."""
+        lines = [f"# name: {self.name}", f"# accelerator: {self.machine}", f"# batch: {self.batch}",
+                 f"# buffers: {self.buffer_bytes}B"]
+        lines += [f"# source: {note}" for note in self.notes] + [f"# assumed: {note}" for note in self.assumed]
+        lines.append("tensor,numel,forward_s,backward_s")
+        lines += [f"{r.tensor},{r.numel},{r.forward_s:.9g},{r.backward_s:.9g}" for r in self.rows]
+        Path(path).write_text("\n".join(lines) + "\n")
+        return Path(path)
+
+
+def machine_name() -> str:
+    """The processor and the number of threads that PyTorch uses."""
+    model = platform.processor() or platform.machine()
+    try:
+        names = [line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+                 if line.startswith("model name")]
+        model = names[0] if names else model
+    except OSError:
+        pass
+    threads = torch.get_num_threads()
+    return f"{model} ({threads} thread{'s' if threads > 1 else ''})"
+
+
+class _Clock:
+    """Adds the time since the last mark to a name."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.order: list[str] = []
+        self.last = time.perf_counter()
+
+    def mark(self, name: str) -> None:
+        now = time.perf_counter()
+        if name not in self.seconds:
+            self.order.append(name)
+        self.seconds[name] = self.seconds.get(name, 0) + now - self.last
+        self.last = now
+
+    def rest_to_last(self) -> None:
+        if self.order:
+            self.mark(self.order[-1])
+
+
+def _one_pass(model: torch.nn.Module, arguments: tuple[Any, ...], loss: Callable[[Any], torch.Tensor],
+              clock: list[_Clock]) -> tuple[_Clock, _Clock]:
+    clock[0] = forward = _Clock()
+    value = loss(model(*arguments))
+    forward.rest_to_last()
+    clock[0] = backward = _Clock()
+    value.backward()
+    backward.rest_to_last()
+    return forward, backward
+
+
+def profile(model: torch.nn.Module, batch: Any, loss: Callable[[Any], torch.Tensor] | None = None, *,
+            name: str | None = None, repeat: int = 10, warmup: int = 3) -> Profile:
+    """Measures forward and backward passes over one batch, on the CPU, in training mode.
+
+    `batch` is the argument of the model, or a tuple of arguments; `loss` maps the model's output to a scalar, by
+    default its mean square. Times are medians of `repeat` passes after `warmup`. The time of a layer's forward pass
+    ends with the layer, and includes what came since the last layer that has parameters, such as activations. The time
+    of a tensor's backward pass ends when its gradient is complete. The model's buffers change, as in training; its
+    gradients are removed."""
+    arguments = batch if isinstance(batch, tuple) else (batch,)
+    loss = loss or (lambda output: output.float().pow(2).mean())
+    parameters = {n: p for n, p in model.named_parameters() if p.requires_grad and p.numel() > 0}
+    if not parameters:
+        raise ValueError("the model has no parameter that requires a gradient")
+    known = {id(p): n for n, p in parameters.items()}
+    clock = [_Clock()]
+    handles: list[Any] = []
+    for module in model.modules():
+        own = [known[id(p)] for p in module._parameters.values() if p is not None and id(p) in known]
+        if own:
+            handles.append(module.register_forward_hook(lambda *_, n=own[0]: clock[0].mark(n)))
+    accumulators = []
+    for n, p in parameters.items():
+        accumulators.append(p.expand_as(p).grad_fn.next_functions[0][0])
+        handles.append(accumulators[-1].register_hook(lambda *_, n=n: clock[0].mark(n)))
+    was_training = model.training
+    model.train()
+    try:
+        passes = []
+        for i in range(warmup + repeat):
+            model.zero_grad(set_to_none=True)
+            measured = _one_pass(model, arguments, loss, clock)
+            if i >= warmup:
+                passes.append(measured)
+    finally:
+        for handle in handles:
+            handle.remove()
+        model.train(was_training)
+        model.zero_grad(set_to_none=True)
+
+    def median(n: str, which: int) -> float:
+        return statistics.median(both[which].seconds.get(n, 0.0) for both in passes)
+
+    order = passes[-1][1].order
+    unused = [n for n in parameters if n not in order]
+    rows = [Row(n, parameters[n].numel(), median(n, 0), median(n, 1)) for n in reversed(order + unused)]
+    first = arguments[0]
+    assumed = [f"{n} gets no gradient from this batch; its gradient, of zeros, is exchanged last" for n in unused]
+    if frozen := sum(p.numel() for p in model.parameters() if not p.requires_grad):
+        assumed.append(f"{frozen} elements of frozen parameters are not exchanged")
+    return Profile(
+        name=name or type(model).__name__.lower(), machine=machine_name(),
+        batch=int(first.shape[0]) if isinstance(first, torch.Tensor) and first.dim() > 0 else 1,
+        buffer_bytes=sum(b.numel() * 4 for b in model.buffers() if b.is_floating_point()), rows=rows,
+        notes=[f"measured with trigram.torch.profile, PyTorch {torch.__version__}, medians of {repeat} passes"],
+        assumed=assumed)
+
+
+def _made_by(reference: str) -> tuple[Any, ...]:
+    """What the function of `script.py:function` returns."""
+    path, _, function = reference.rpartition(":")
+    spec = importlib.util.spec_from_file_location("profiled", path) if path else None
+    if spec is None or spec.loader is None or not Path(path).is_file():
+        raise SystemExit(f"{reference}: expected FILE.py:FUNCTION")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not hasattr(module, function):
+        raise SystemExit(f"{path}: has no function {function}")
+    made = getattr(module, function)()
+    if not isinstance(made, tuple) or len(made) not in (2, 3):
+        got = type(made).__name__
+        raise SystemExit(f"{reference}: returned {got}; expected (model, batch) or (model, batch, loss)")
+    return made
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python3 -m trigram.profiling", description="Measures a model as a profile.")
+    parser.add_argument("made_by", metavar="FILE.py:FUNCTION", help="returns the model, a batch, and perhaps a loss")
+    parser.add_argument("-o", "--output", default="profile.csv", help="file to write (default: %(default)s)")
+    parser.add_argument("--name", help="name of the profile; by default, that of the model's class")
+    parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch (default: %(default)s)")
+    parser.add_argument("--repeat", type=int, default=10, help="passes to measure (default: %(default)s)")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    model, batch, *loss = _made_by(options.made_by)
+    measured = profile(model, batch, *loss, name=options.name, repeat=options.repeat)
+    path = measured.write(options.output)
+    numel = sum(row.numel for row in measured.rows)
+    print(f"{path}: {len(measured.rows)} tensors, {numel:,} parameters, forward {measured.forward_s * 1e3:.3g} ms, "
+          f"backward {measured.backward_s * 1e3:.3g} ms on {measured.machine}")
+    for note in measured.assumed:
+        print(f"assumed: {note}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
