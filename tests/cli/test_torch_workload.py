@@ -29,6 +29,8 @@ def synchronous_candidates() -> list[dict[str, Any]]:
                                  "dsgd_aau", "swarm_sgd"):
             continue
         algorithm.update({key: value for key, value in SMALLER.items() if key in algorithm})
+        if algorithm["name"] == "streaming_diloco":  # its fragments consist of buckets
+            algorithm["bucket"] = "1kB"
         optimizer = point.get("/optimizer", {"name": "sgd", "lr": 0.05, "momentum": 0.5})
         chosen.append({"/algorithm": algorithm, "/optimizer": optimizer})
     return chosen
