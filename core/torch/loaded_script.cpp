@@ -103,6 +103,10 @@ std::vector<std::shared_ptr<torch::autograd::Node>> hook_gradients(
 }
 
 void prepare_torch_thread() {
+  // In the child of a fork, PyTorch makes a new thread pool at the first of these calls, without
+  // regard to other threads that do the same.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   at::set_num_threads(1);
   torch::jit::setGraphExecutorOptimize(false);
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
