@@ -97,7 +97,7 @@ def mpi_part(build: Build, name: str, ranks: int, limit_s: float, short: bool, t
 def plugin_parts(build: Build, ranks: int, limit_s: float, short: bool) -> list[Part]:
     """Chapters of the conformance suite in which NCCL sends through the network plugin. Its reports are the proof:
     without the plugin, NCCL goes on with its own transport and says nothing."""
-    reports = build.folder / "gpu_logs" / f"net-plugin-{ranks}"
+    reports, parts = build.folder / "gpu_logs" / f"net-plugin-{ranks}", []
     settings = {
         "LD_LIBRARY_PATH": f"{build.folder / 'cuda' / 'net'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
         "NCCL_NET_PLUGIN": "trigram",
@@ -105,7 +105,6 @@ def plugin_parts(build: Build, ranks: int, limit_s: float, short: bool) -> list[
         "TRIGRAM_NET_SECRET": secrets.token_hex(32),
         "TRIGRAM_NET_REPORT": str(reports / "{pid}.json"),
     }
-    parts = []
     for chapter, tests in (("02_transfer", "*nccl*"), ("11_collectives", "*NativeCollectives*nccl*")):
         part = mpi_part(build, "conformance_" + chapter, ranks, limit_s, short, tests)
         count = (f"rm -rf {reports}; mkdir -p {reports}; {shlex.join(part.command)} && "

@@ -288,9 +288,7 @@ def as_records(comparison: Comparison) -> list[dict[str, Any]]:
     columns, quality = _columns(comparison), comparison.quality
     for setting in comparison.settings:
         for point in comparison.at(setting):
-            record: dict[str, Any] = {
-                axis.pointer: value.label for axis, value in zip(comparison.axes, setting)
-            }
+            record: dict[str, Any] = {axis.pointer: value.label for axis, value in zip(comparison.axes, setting)}
             record |= {"algorithm": point.algorithm, "seeds": len(point.by_seed)}
             record |= {column.title: column.value(point) for column in columns}
             intervals = {column.title: column.intervals for column in columns if column.intervals}

@@ -134,7 +134,6 @@ CONTEXTS: dict[str, Json] = {
     "/failures/": {"/cluster/failures": {"events": [{"at": "5ms", "kind": "crash", "rank": 1}]}},
     "/failures/(recovery|replace)": {"/algorithm": "moshpit"},
     "/failures/(mtbf|seed)": {"/algorithm": "adpsgd", "/steps": 200},
-    "/failures/seed": {"/cluster/failures/mtbf": "100ms"},
     "/background": {"/cluster/inter/background/load": 0.5, "/cluster/inter/background/flow": "16KiB", "/steps": 40},
     "/failures/(detection|restart)": {"/cluster/failures/events": [{"at": "100us", "kind": "crash", "rank": 1}]},
     "/failures/seed": {"/cluster/failures/mtbf": "50ms"},

@@ -34,7 +34,6 @@ VALUES: dict[str, list[Any]] = {
     "/levels of": [100],
     "/(slow|block)_momentum|/decay_factor": [0.9],
     "/outer_momentum": [0.5],
-    "/failures/events": [[{"at": "1ms", "kind": "crash", "rank": 2}]],
     "/failures/mtbf": ["100ms"],
     "/momentum of noloco": [0.9],
     "/sync_every of streaming_diloco": [4],
