@@ -34,7 +34,8 @@ build-%: setup
 	@cmake --preset $* $(if $(wildcard build/$*/build.ninja),>/dev/null,)
 	@cmake --build --preset $* -j$(JOBS) --target $(TARGETS)
 TARGETS = all
-build demo papers install convergence: TARGETS = trigram
+build demo papers convergence: TARGETS = trigram
+install: TARGETS = trigram nccl_net_trigram
 
 build: build-release ## build the optimised program
 
