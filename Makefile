@@ -20,7 +20,7 @@ endif
 .PHONY: help setup setup-gpu setup-browser build demo demo-minimal papers test test-all sanitize slow convergence convergence-text bench test-gpu bench-gpu gpu format lint docs install package
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install missing packages from the distribution
 	@$(SETUP)
