@@ -17,10 +17,10 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gpu setup-browser build demo papers test test-all sanitize slow convergence convergence-text bench test-gpu bench-gpu gpu format lint docs install
+.PHONY: help setup setup-gpu setup-browser build demo demo-minimal papers test test-all sanitize slow convergence convergence-text bench test-gpu bench-gpu gpu format lint docs install package
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install missing packages from the distribution
 	@$(SETUP)
@@ -34,7 +34,7 @@ build-%: setup
 	@cmake --preset $* $(if $(wildcard build/$*/build.ninja),>/dev/null,)
 	@cmake --build --preset $* -j$(JOBS) --target $(TARGETS)
 TARGETS = all
-build demo papers convergence: TARGETS = trigram
+build demo demo-minimal papers package convergence: TARGETS = trigram
 install: TARGETS = trigram nccl_net_trigram with_pytorch
 
 build: build-release ## build the optimised program
@@ -42,6 +42,11 @@ build: build-release ## build the optimised program
 demo: build-release ## train under 4 algorithms x 3 networks, print the table, write the report
 	build/release/experiments/trigram run configs/quickstart.json --force
 	build/release/experiments/trigram report results/quickstart
+
+demo-minimal: SETUP += --minimal
+demo-minimal: build-minimal ## the demo with the fewest packages: without MPI, GPUs and tests
+	build/minimal/experiments/trigram run configs/quickstart.json --force
+	build/minimal/experiments/trigram report results/quickstart
 
 papers: build-release ## run the experiments of configs/papers/, compare them with published results
 	@for config in configs/papers/*.json; do begin=$$(date +%s); \
@@ -112,3 +117,6 @@ docs: ## build the documentation into site/
 
 install: build-release ## install under PREFIX
 	cmake --install build/release --prefix $(PREFIX)
+
+package: build-release ## make a Debian package in build/release
+	cd build/release && cpack -G DEB

@@ -4,6 +4,8 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
+# The component `program` is all that a user needs; `development` is for projects that add algorithms.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 install(TARGETS trigram RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram)
 install(DIRECTORY analysis/trigram_analysis
@@ -17,6 +19,20 @@ install(DIRECTORY analysis/node_modules/uplot
   DESTINATION ${CMAKE_INSTALL_DATADIR}/trigram/analysis/node_modules OPTIONAL
   FILES_MATCHING PATTERN LICENSE PATTERN "*.min.*")
 
+# Manual pages, which the program writes, and completions of shells in the folders where they look.
+set(man_pages ${PROJECT_BINARY_DIR}/man)
+install(CODE "file(MAKE_DIRECTORY \"${man_pages}\")
+  execute_process(COMMAND \"$<TARGET_FILE:trigram>\" --man-pages \"${man_pages}\" COMMAND_ERROR_IS_FATAL ANY)")
+install(DIRECTORY ${man_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES scripts/completion/trigram.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME trigram)
+foreach(folder site-functions vendor-completions)  # the second is where Debian's Zsh looks below /usr
+  install(FILES scripts/completion/_trigram DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder})
+endforeach()
+install(FILES scripts/completion/trigram.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 # An algorithm of another project may include the same headers as the project's algorithms; its program calls
 # trigram_main.
 install(DIRECTORY core algorithms DESTINATION ${TRIGRAM_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
@@ -35,3 +51,4 @@ install(FILES
     ${PROJECT_BINARY_DIR}/cmake/trigramConfig.cmake
     ${PROJECT_BINARY_DIR}/cmake/trigramConfigVersion.cmake
   DESTINATION ${package})
+include(TrigramPackage)

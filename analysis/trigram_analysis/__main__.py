@@ -16,6 +16,8 @@ from .results import Results
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    if options.action is _modules:
+        return _modules()
     if not options.folder.is_dir():
         return _fail(f"{options.folder}: no such folder")
     loaded = results.load(options.folder, sys.stdin.read().split() if options.ids_from_stdin else None)
@@ -55,6 +57,8 @@ def _parser() -> argparse.ArgumentParser:
         if name == "report":
             sub.add_argument("--check", action="store_true",
                              help="print published results beside these results; exit code 3 if a claim is missed")
+    sub = actions.add_parser("modules", help="print the versions of Python and its modules as JSON, for trigram doctor")
+    sub.set_defaults(action=_modules)
     return parser
 
 
@@ -125,6 +129,25 @@ def _report(loaded: Results, options: argparse.Namespace) -> int | None:
             print(f"not checked: {', '.join(absent)}, as no run of theirs is here", end="\n\n")
     print(output)
     return _CLAIM_MISSED if options.check and any(claim.failures for claim in published) else None
+
+
+def _modules() -> int:
+    """Prints {"python": version, "modules": {name: version or ""}, "charts": whether the chart library is here}."""
+    import json
+    import platform
+    from importlib import metadata, util
+
+    from .page_files import chart_script
+
+    def version(name: str) -> str:
+        try:
+            return metadata.version(name) if util.find_spec(name) else ""
+        except metadata.PackageNotFoundError:
+            return "of unknown version"
+
+    modules = {name: version(name) for name in ("numpy", "pandas", "matplotlib")}
+    print(json.dumps({"python": platform.python_version(), "modules": modules, "charts": bool(chart_script())}))
+    return 0
 
 
 def _fail(message: str) -> int:

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <system_error>
 
@@ -18,6 +19,8 @@
 #include "core/printable.h"
 #include "experiments/cli/command_line.h"
 #include "experiments/cli/commands.h"
+#include "experiments/cli/completion.h"
+#include "experiments/cli/man_pages.h"
 #include "experiments/exit_codes.h"
 #include "experiments/job/job.h"
 #include "experiments/text/print_error.h"
@@ -57,6 +60,27 @@ void check_may_run_in_job(const std::string& command) {
   throw ConfigError(command, error);
 }
 
+/// Writes the manual pages into an existing folder.
+void write_man_pages(const CLI::App& app, const std::filesystem::path& folder) {
+  for (const auto& [name, text] : man_pages(app, version().number)) {
+    std::ofstream file(folder / name);
+    if (!(file << text) || !file.flush())
+      throw ConfigError("--man-pages", fmt::format("{} cannot be written; expected a folder that "
+                                                   "exists",
+                                                   printable((folder / name).string())));
+  }
+}
+
+/// Serves shells (`--complete WORD...`) and the installation (`--man-pages FOLDER`), which ask for
+/// the tables of commands. Returns false for any other command line.
+bool described_itself(const CLI::App& app, const std::vector<std::string>& words) {
+  if (!words.empty() && words.front() == "--complete")
+    fmt::print("{}", completions(app, {words.begin() + 1, words.end()}));
+  else if (words.size() == 2 && words.front() == "--man-pages") write_man_pages(app, words.back());
+  else return false;
+  return true;
+}
+
 int run_command_line(int argc, char** argv) {
   CLI::App app("Simulates and emulates data-parallel training with relaxed communication.",
                "trigram");
@@ -74,9 +98,10 @@ int run_command_line(int argc, char** argv) {
         add_emulate_command, add_launch_command, add_replay_command, add_compare_worlds_command,
         add_status_command, add_validate_command, add_init_command, add_list_command,
         add_show_command, add_schema_command, add_report_command, add_bench_command,
-        add_calibrate_command})
+        add_calibrate_command, add_doctor_command})
     add_command(app, global, action);
   std::vector<std::string> words = arguments_of(argc, argv);
+  if (described_itself(app, {argv + std::min(argc, 1), argv + argc})) return kOk;
   set_job_arguments(words);
   std::ranges::reverse(words);  // CLI11 expects them in reverse
   try {

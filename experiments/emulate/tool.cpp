@@ -65,11 +65,18 @@ std::string run_tool(const std::vector<std::string>& command, const std::string&
   return text;
 }
 
-void require_tool(const std::string& name, const std::string& package) {
+std::string find_tool(const std::string& name) {
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((std::filesystem::path(folder) / name).c_str(), X_OK) == 0) return;
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path file = std::filesystem::path(folder) / name;
+    if (access(file.c_str(), X_OK) == 0) return file.string();
+  }
+  return {};
+}
+
+void require_tool(const std::string& name, const std::string& package) {
+  if (!find_tool(name).empty()) return;
   throw ConfigError(name, fmt::format("no such program in PATH; install {}", package));
 }
 

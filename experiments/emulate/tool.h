@@ -9,6 +9,9 @@ namespace trigram {
 /// std::runtime_error with the program's message if it fails.
 std::string run_tool(const std::vector<std::string>& command, const std::string& input = "");
 
+/// The path of a program in PATH; empty if PATH does not contain it.
+std::string find_tool(const std::string& name);
+
 /// Throws ConfigError unless PATH contains the program. `package` is the package to install.
 void require_tool(const std::string& name, const std::string& package);
 

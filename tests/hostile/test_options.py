@@ -30,6 +30,7 @@ REQUIRED: dict[str, list[str]] = {
     "table": ["results"],
     "bench": [],
     "calibrate": [],
+    "doctor": [],
 }
 OPTION = re.compile(r"^ +(?:-\w,)?(--[\w-]+)(?: ([A-Z]+))?", re.MULTILINE)
 DURATIONS = {"advise": ["--mtbf", "--detection", "--restart", "--checkpoint-time"]}  # options in units of time
