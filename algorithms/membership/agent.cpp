@@ -1,5 +1,6 @@
 #include "algorithms/membership/agent.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "algorithms/execution/control_tag.h"
@@ -7,6 +8,12 @@
 namespace trigram {
 
 void MembersAgent::run(Context c) {
+  pass_messages(c);
+  const Lock lock(*ending);
+  ended = true;
+}
+
+void MembersAgent::pass_messages(Context c) {
   if (c.world_rank == 0) coordinator.emplace(rounds, begins, answers(c));
   while (!ended) {
     const auto message = c.control->receive(kMembersTag);
@@ -64,9 +71,7 @@ Coordinator::Answers MembersAgent::answers(Context c) {
               [this, c](long round) {
                 const double end_s = c.stream->now() + rounds.grace_s;
                 grace->submit(c, [self = shared_from_this(), end_s, round](Context after) {
-                  const double rest_s = end_s - after.stream->now();
-                  if (rest_s > 0) after.stream->sleep_for(rest_s);
-                  self->control->post(after.world_rank, kMembersTag, kGraceOver, round);
+                  self->wait_for_grace(after, end_s, round);
                 });
               },
           .view =
@@ -77,10 +82,20 @@ Coordinator::Answers MembersAgent::answers(Context c) {
           .lost = [tell_all] { tell_all(kLost); }};
 }
 
+void MembersAgent::wait_for_grace(const Context& c, double end_s, long round) {
+  // Nothing wakes a sleeper, so that it looks often whether training has ended.
+  constexpr double kLongest_s = 0.05;
+  double rest_s = 0;
+  while (!ended && (rest_s = end_s - c.stream->now()) > 0)
+    c.stream->sleep_for(std::min(rest_s, kLongest_s));
+  const Lock lock(*ending);
+  if (!ended) control->post(c.world_rank, kMembersTag, kGraceOver, round);
+}
+
 /// Passes a message on to the worker, or runs the average in the background that it completes.
 void MembersAgent::deliver(const Context& c, const Message& message) {
   const int kind = kind_of(message);
-  ended |= kind == kAllEnded || kind == kLost;
+  if (kind == kAllEnded || kind == kLost) ended = true;
   if (average && kind == kMembers) return add_members(group, message);
   if (!average || kind != kGroup) {
     main->post(c.world_rank, kMembersTag, message.a, message.b);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,9 +59,12 @@ inline void add_members(std::vector<int>& group, const Message& message) {
 struct MembersAgent : std::enable_shared_from_this<MembersAgent> {
   /// Ends when training does.
   void run(Context c);
+  void pass_messages(Context c);
   void decide(const Message& m);
   Coordinator::Answers answers(Context c);
   void deliver(const Context& c, const Message& message);
+  /// Waits until `end_s`, and tells rank 0, unless training ends before.
+  void wait_for_grace(const Context& c, double end_s, long round);
 
   Rounds rounds;
   std::vector<bool> begins;  // by rank
@@ -72,7 +76,8 @@ struct MembersAgent : std::enable_shared_from_this<MembersAgent> {
   std::optional<Coordinator> coordinator;  // on rank 0
   std::function<void(int rank, int kind, std::int64_t argument, std::int64_t b)> answer;
   std::vector<int> group;  // of an average in the background, whose members are being received
-  bool ended = false;
+  std::atomic<bool> ended = false;  // the stream `grace` reads it
+  std::unique_ptr<Mutex> ending;    // whoever holds it without `ended` may use `control`
 };
 
 }  // namespace trigram

@@ -31,6 +31,7 @@ void Coordinator::arrive(int rank, long step, long round) {
   if (rounds_.group) return arrive_in_group(rank, round);
   if (round < round_) {
     answers_.late(rank);
+    drop_donor(rank);
     return wait_for_state(rank, {Takes::algorithm, step + 1, round});
   }
   round_ = std::max(round_, round);
@@ -144,11 +145,16 @@ void Coordinator::notice(int rank) {
       release_if_ready(group, round);
     }
   release_pairs();
-  for (auto& [waiting, state] : waiting_)
-    if (state.donor == rank && !state.comes) state.donor = -1;
+  drop_donor(rank);
   find_donors();
   close_if_ready();
   check_left();
+}
+
+/// The worker of `rank` sends no state that it has not begun to send.
+void Coordinator::drop_donor(int rank) {
+  for (auto& [waiting, state] : waiting_)
+    if (state.donor == rank && !state.comes) state.donor = -1;
 }
 
 void Coordinator::join(int rank, long least) {
@@ -209,6 +215,9 @@ void Coordinator::check_left() {
     ended_ = true;
     return answers_.all_ended();
   }
+  // A worker to which a state is on its way will have the model.
+  if (std::ranges::any_of(waiting_, [](const auto& waiting) { return waiting.second.comes; }))
+    return;
   // The late worker whose state is the newest goes on with it.
   auto newest = waiting_.end();
   for (auto w = waiting_.begin(); w != waiting_.end(); ++w)

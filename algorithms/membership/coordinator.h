@@ -35,7 +35,8 @@ class Coordinator {
   struct Answers {
     /// Tells `rank` to average with `members`, in which it is, in answer to `round`.
     std::function<void(int rank, long round, const std::vector<int>& members)> group;
-    /// Tells `rank` that its round has closed without it. It will get a member's state.
+    /// Tells `rank` that its round has closed without it. It will get a member's state, and forgets
+    /// to whom it was to send its own.
     std::function<void(int rank)> late;
     /// Tells `donor` to send its state to `rank`, once it has come to step `least`.
     std::function<void(int donor, int rank, Takes what, long least)> serve;
@@ -88,6 +89,7 @@ class Coordinator {
   void close_if_ready();
   void wait_for_state(int rank, const Waiting& waiting);
   void find_donors();
+  void drop_donor(int rank);
   int donor_for(int rank) const;
   void check_left();
   void change_view();

@@ -27,6 +27,7 @@ Members::Members(Context ctx, Run& run, Rounds rounds, BackgroundAverages backgr
   agent_->membership = run.membership;
   agent_->state = state_.get();
   agent_->grace = grace_.get();
+  agent_->ending = ctx.stream->make_mutex();
   agent_->main = ctx.control;
   ctx.stream->wait(
       *stream_->submit(ctx, [agent = agent_](Context c) { agent->control = c.control; }));
@@ -42,7 +43,10 @@ void Members::note(const Message& message) {
   switch (kind_of(message)) {
     case kMembers: return add_members(group_, message);
     case kGroup: answer_ = std::exchange(group_, {}); return;
-    case kLate: late_ = true; return;
+    case kLate:
+      late_ = true;
+      serves_.clear();  // rank 0 finds other donors
+      return;
     case kServe:
       serves_.push_back({static_cast<int>(argument / 2),
                          argument % 2 == 1 ? Takes::everything : Takes::algorithm,

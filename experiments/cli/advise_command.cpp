@@ -120,7 +120,7 @@ void add_failure_options(CLI::App* command, const std::shared_ptr<Options>& opti
   command
       ->add_option("--checkpoint-every", options->question.failures.every,
                    "Steps from one checkpoint to the next; by default, by Young's rule")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000'000));
 }
 
 }  // namespace

@@ -121,12 +121,16 @@ bool Experiment::carries_on() const {
   if (world().processes) return false;
   const Layout layout = cluster.layout();
   std::vector<bool> fails(static_cast<std::size_t>(layout.ranks()), failures.node_mtbf_s > 0);
+  const auto comes_or_goes = [](const Failure& event) {
+    return !event.has({Failure::Kind::freeze, Failure::Kind::partition});
+  };
   for (const Failure& event : failures.events)
-    if (!event.has({Failure::Kind::freeze, Failure::Kind::partition}))
+    if (comes_or_goes(event))
       for (int rank = event.first_rank(cluster.workers_per_node);
            rank <= event.last_rank(cluster.workers_per_node) && rank < layout.ranks(); ++rank)
         fails[static_cast<std::size_t>(rank)] = true;
-  if (std::ranges::find(fails, true) == fails.end()) return false;
+  if (failures.node_mtbf_s == 0 && std::ranges::none_of(failures.events, comes_or_goes))
+    return false;
   const Workers dispensable = algorithm_entry().dispensable(algorithm, layout);
   for (int rank = 0; rank < layout.ranks(); ++rank)
     if (fails[static_cast<std::size_t>(rank)] && !dispensable.include(rank)) return false;

@@ -9,6 +9,7 @@
 
 #include "core/files.h"
 #include "core/printable.h"
+#include "core/torch/script.h"
 #include "core/workloads/registry.h"
 #include "experiments/emulate/tool.h"
 #include "experiments/process/analysis.h"
@@ -87,6 +88,9 @@ void add_workloads(std::vector<Check>& checks) {
     checks.push_back(packaged("workloads", workload.name, fs::exists(path, ignored),
                               "its data, in " + path, found->second));
   }
+  checks.push_back(packaged("workloads", "torchscript", torch_absent_reason().empty(),
+                            "PyTorch, when the program was built",
+                            "libtorch-dev python3-torch pybind11-dev python3-dev"));
 }
 
 void add_libraries(std::vector<Check>& checks) {

@@ -1,5 +1,7 @@
 #include "experiments/run/absences.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace trigram {
@@ -25,15 +27,32 @@ Json absences_json(const PlannedMembership& membership, const Experiment& e, con
                         {"to_step", back ? Json(record.healed_step) : Json()},
                         {"peer", back ? Json(record.peer) : Json()}});
   }
+  // A worker that is late for a round loses its steps since the round before.
+  const double made = ranks * static_cast<double>(steps) - left_out;
+  const double lost =
+      std::min(made, static_cast<double>(membership.late_rounds() * e.schedule().interval_steps));
+  const double presence = 1 - absent_s / (ranks * time_s);
   return {{"recovery", "in_place"},
           {"absences", absences},
           {"epochs", membership.epochs()},
           {"fewest_workers", membership.fewest()},
           {"late_rounds", membership.late_rounds()},
-          {"participation", 1 - left_out / (ranks * static_cast<double>(steps))},
-          {"lost_s", 0.0},
+          {"participation", made / (ranks * static_cast<double>(steps))},
+          {"presence", presence},
+          {"lost_steps", lost},
+          {"lost_s", time_s * presence * lost / made},
           {"recovery_s", recovery_s},
-          {"goodput", 1 - absent_s / (ranks * time_s)}};
+          {"goodput", presence * (1 - lost / made)}};
+}
+
+std::string late_rounds_warning(const Json& failures) {
+  const double lost = failures.at("lost_steps");
+  if (lost == 0) return "";
+  return fmt::format(
+      "{} times a round of averages closed without a worker that was there, whose steps since the "
+      "round before are lost: {:.0f} steps of all workers, which samples/s count; a longer "
+      "/algorithm/grace waits for them",
+      failures.at("late_rounds").get<long>(), lost);
 }
 
 }  // namespace trigram

@@ -227,7 +227,14 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
     json["checkpoint"] = checkpoints->to_json();
     for (const std::string& note : checkpoints->notes) json["warnings"].push_back(note);
   }
-  if (membership) json["failures"] = absences_json(*membership, e, json);
+  if (membership) {
+    json["failures"] = absences_json(*membership, e, json);
+    // Steps that a worker leaves out are no time of that worker in the means above.
+    if (Json& utilisation = json["compute_utilisation"]; utilisation.is_number())
+      utilisation = utilisation.get<double>() * json["failures"]["presence"].get<double>();
+    if (const std::string warning = late_rounds_warning(json["failures"]); !warning.empty())
+      json["warnings"].push_back(warning);
+  }
   if (shared.tuner) json["autotune"] = shared.tuner->to_json();
   return json;
 }

@@ -43,7 +43,8 @@ class CarryingOn(CommandTest):
         self.assertEqual((join["stopped_s"], join["from_step"]), (0, 0))
         self.assertEqual(cost["epochs"], 4)  # two absences and two newcomers
         absent_s = sum((a["back_s"] or summary["time_s"]) - a["stopped_s"] for a in cost["absences"])
-        self.assertAlmostEqual(cost["goodput"], 1 - absent_s / (4 * summary["time_s"]))
+        self.assertAlmostEqual(cost["presence"], 1 - absent_s / (4 * summary["time_s"]))
+        self.assertLessEqual(cost["goodput"], cost["presence"])
         self.assertLess(cost["participation"], 0.8)
         self.assertIsNotNone(summary["eval_loss"])
         again = self.summary(self.config(failures))
@@ -59,7 +60,19 @@ class CarryingOn(CommandTest):
         self.assertEqual(cost["absences"], [])
         self.assertGreater(cost["late_rounds"], 0)
         self.assertLess(cost["participation"], 1)
-        self.assertEqual(cost["goodput"], 1)
+        self.assertEqual(cost["presence"], 1)
+        self.assertLess(cost["goodput"], 1)
+
+    @needs_simulator
+    def test_rounds_that_close_before_equal_workers_arrive_lose_their_steps(self) -> None:
+        """Without a grace window, a round of four equal workers takes the first three."""
+        config = self.config([], algorithm=QUORUM | {"quorum": 3, "grace": "0s"})
+        (manifest,) = self.run_config(config, "--force")
+        cost, steps, every = manifest["summary"]["failures"], config["steps"], QUORUM["sync_every"]
+        self.assertEqual(cost["participation"], 1)
+        self.assertEqual(cost["late_rounds"], steps // every)
+        self.assertAlmostEqual(cost["goodput"], 1 - cost["late_rounds"] * every / (4 * steps))
+        self.assertTrue(any("closed without a worker" in warning for warning in manifest["warnings"]))
 
     @needs_simulator
     def test_one_can_ask_for_a_restart(self) -> None:

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -147,6 +148,15 @@ TEST_P(CarryingOnTest, late_workers_take_the_outer_weights_and_go_on) {
   ASSERT_TRUE(there(path, 11, 3));
   // Where it goes on, it has the weights with which the others began the block.
   PlainRounds(3, 0.5, 0.5).expect(path, {{5, 3}});
+}
+
+TEST_P(CarryingOnTest, training_does_not_outlive_its_last_round_for_the_grace) {
+  AffineTraining fast =
+      training({{"name", "local_sgd"}, {"sync_every", 1}, {"quorum", 3}, {"grace", "30s"}}, 8, {});
+  fast.compute_s = 1e-4;
+  const auto begin = std::chrono::steady_clock::now();
+  PlainRounds(1).expect(paths(train(fast)));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
 }
 
 TEST_P(CarryingOnTest, averages_of_members_keep_their_sum) {

@@ -184,5 +184,45 @@ TEST(Loss, of_all_but_a_late_worker_leaves_its_model) {
   EXPECT_THAT(c.said(), ElementsAre("1 round 1: 1"));
 }
 
+TEST(Donors, that_are_late_are_replaced) {
+  Coordinated c({.quorum = 1}, all(3));
+  c.it.arrive(0, 0, 0);
+  c.it.arrive(1, 0, 0);
+  c.said();
+  c.it.arrive(2, 0, 0);
+  EXPECT_THAT(c.said(),
+              ElementsAre("2 late", "0 serves 1 a little from 1", "0 serves 2 a little from 1"));
+  c.it.stop(0);
+  c.it.notice(0);
+  EXPECT_THAT(c.said(), ElementsAre("epoch 1: 2", "1 keeps", "1 serves 2 a little from 1"));
+}
+
+TEST(Loss, of_all_others_does_not_stop_a_state_on_its_way_to_a_late_worker) {
+  Coordinated c({.quorum = 1}, all(3));
+  c.it.arrive(0, 0, 0);
+  c.it.arrive(2, 0, 0);
+  c.it.serves(0, 2);
+  c.it.arrive(1, 0, 0);
+  c.said();
+  c.it.stop(0);
+  c.it.notice(0);
+  EXPECT_THAT(c.said(), ElementsAre("epoch 1: 2"));
+  c.it.healed(2);
+  EXPECT_THAT(c.said(), ElementsAre("2 serves 1 a little from 1"));
+  c.it.arrive(2, 1, 1);
+  EXPECT_THAT(c.said(), ElementsAre("2 round 1: 2"));
+}
+
+TEST(Loss, of_all_others_does_not_stop_a_state_on_its_way_to_a_new_worker) {
+  Coordinated c({.quorum = 1}, {true, false});
+  c.it.join(1, 3);
+  c.it.serves(0, 1);
+  c.it.stop(0);
+  c.it.notice(0);
+  EXPECT_THAT(c.said(), ElementsAre("0 serves 1 from 3", "epoch 1: 0"));
+  c.it.healed(1);
+  EXPECT_THAT(c.said(), ElementsAre("epoch 2: 1"));
+}
+
 }  // namespace
 }  // namespace trigram::coordinator_test

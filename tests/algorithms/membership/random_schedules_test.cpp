@@ -1,12 +1,17 @@
 // Random schedules of failures: no run hangs, and no worker goes on with a state that is lost or
 // begins anew.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 
+#include "algorithms/registry.h"
+#include "core/optimizers/registry.h"
+#include "netmodels/planned_membership.h"
 #include "tests/support/affine_training.h"
+#include "tests/support/affine_workload.h"
 
 namespace trigram::test::random_schedules_test {
 namespace {
@@ -43,8 +48,8 @@ Json algorithm_of(Draws& draw, int kind, int ranks) {
   return outer;
 }
 
-/// Events of all ranks but rank 0, which always has the model.
-Failures failures_of(Draws& draw, int ranks) {
+/// Events of the ranks from `first`: rank 0 always has the model unless it is 0.
+Failures failures_of(Draws& draw, int ranks, int first = 1) {
   Failures failures{.events = {},
                     .detection_s = draw.up_to(2 * kStep_s),
                     .restart_s = draw.up_to(4 * kStep_s),
@@ -54,7 +59,7 @@ Failures failures_of(Draws& draw, int ranks) {
   double at_s = 0;
   for (int count = 1 + draw.below(20); count > 0; --count) {
     at_s += draw.up_to(4 * kStep_s);
-    const int rank = 1 + draw.below(ranks - 1);
+    const int rank = first + draw.below(ranks - first);
     const auto i = static_cast<std::size_t>(rank);
     const bool joins = !there[i] || (!seen[i] && draw.below(5) == 0);
     const auto kind = joins                ? Failure::Kind::join
@@ -114,6 +119,50 @@ TEST_P(RandomSchedulesTest, neither_hang_nor_lose_the_model) {
     expect_sound(training, GetParam() >= 6, training.algorithm.value("sync_every", 1));
     if (HasFailure()) return;
   }
+}
+
+/// Trains in simulated time, where the state of a worker takes `transfer_s`.
+WorldError error_of_training(const Json& algorithm, Cluster cluster, double transfer_s) {
+  constexpr std::size_t kNumel = 1000;
+  constexpr long kSteps = 30;
+  cluster.inter.bandwidth_Bps = kNumel * sizeof(float) / transfer_s;
+  const auto& entry = find_component(algorithms(), "algorithm", algorithm, "");
+  const Json resolved =
+      component_options(resolve_component(algorithms(), "algorithm", algorithm, ""));
+  PlannedMembership membership(cluster.failures, cluster.nodes, cluster.workers_per_node);
+  return error_in_world("sim", cluster, [&](Context ctx) {
+    AffineWorkload workload(ctx, kNumel, 0);
+    workload.forward_s = workload.backward_s = (1 + 0.3 * ctx.world_rank) * kStep_s / 3;
+    workload.bucketize(0);
+    const Json sgd = {{"name", "sgd"}, {"lr", 0.1}};
+    auto optimizer =
+        find_component(optimizers(), "optimizer", sgd, "")
+            .make(resolve_component(optimizers(), "optimizer", sgd, ""), ctx, workload, kSteps);
+    Steps steps(kSteps);
+    trigram::Run run{workload, *optimizer, steps, entry.traits(resolved).execution};
+    run.membership = &membership;
+    entry.make(resolved)->train(ctx, run);
+  });
+}
+
+TEST(RandomSchedules, in_which_all_workers_may_fail_go_on_or_end_with_an_error) {
+  constexpr int kSeeds = 200;
+  int lost = 0;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    Draws draw(static_cast<unsigned>(seed));
+    const int ranks = 2 + draw.below(4);
+    Json algorithm = algorithm_of(draw, 6 + draw.below(2), ranks);
+    algorithm["quorum"] = 1;  // many are late
+    Cluster cluster = flat_cluster(ranks);
+    cluster.failures = failures_of(draw, ranks, 0);
+    const WorldError error = error_of_training(algorithm, cluster, draw.up_to(3 * kStep_s));
+    if (error.kind == WorldError::none) continue;
+    ++lost;
+    ASSERT_THAT(error.text, testing::HasSubstr("no worker is left that has the model"))
+        << "seed " << seed << ": " << algorithm << " with " << ranks << " ranks";
+  }
+  EXPECT_GT(lost, 0);
+  EXPECT_LT(lost, kSeeds);
 }
 
 TEST_P(RandomSchedulesTest, are_repeated_exactly) {
