@@ -44,7 +44,6 @@ std::vector<Column> columns_of(const std::vector<Json>& manifests) {
                                                  : std::pair{"µs", 1e6};
   std::vector<Column> all = {{fmt::format("step ({})", unit), "step_s", scale},
                              {fmt::format("exposed ({})", unit), "exposed_s", scale},
-                             {"computing (%)", "compute_utilisation", 100},
                              {"samples/s", "samples_per_s"},
                              {"stale", "staleness_mean"},
                              {"loss", "loss"},

@@ -152,6 +152,8 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   }
   // A worker that happens to be faster contributes more samples, which moves the optimum.
   if (by_arrival && name == "dedloc") training.workload["heterogeneity"] = 0;
+  // Of an odd number of workers, one has no partner in a round, and pairs do not agree with others.
+  if (name == "noloco") near = 0.5;
   // A late worker is left out, and its encoded contribution arrives steps later.
   if (by_arrival && name == "wagma" && training.algorithm.contains("codec")) near = 0.5;
   if (is_short(training.world)) {
