@@ -28,6 +28,9 @@ const std::vector<Case>& cases() {
       {{"randk", {{"density", 0.9}, {"unbiased", false}}}, 0.8},
       {{"randk", {{"density", 0.9}}}, 1.0},
       {{"powersgd", {{"rank", 3}}}, 1.0},
+      {{"e3m0"}, 0.3},
+      {{"int4"}, 0.2},
+      {{"chunk_topk"}, 1.0},
   };
   return all;
 }
