@@ -137,10 +137,10 @@ class Networks(NetworkTest):
     def test_links_that_change_refuse_flows_and_simgrids_tcp(self) -> None:
         if not worlds()["sim"]:
             self.skipTest("there is no simulator")
-        tcp = ("network_model", "tcp", 'expected "alpha_beta" if links have shaping, a profile or '
-               "background")
-        fluid = ("fidelity", "fluid", 'expected "message" or "auto" if links have a profile or '
-                 'background, the accelerator has an overlap_slowdown, or the transport has slices or '
+        tcp = ("network_model", "tcp", 'expected "alpha_beta" if links have shaping, a profile, '
+               "background or partitions")
+        fluid = ("fidelity", "fluid", 'expected "message" or "auto" if links have a profile, '
+                 'background or partitions, the accelerator has an overlap_slowdown, or the transport has slices or '
                  'a protocol other than "eager"')
         for change, refusals in (
             ({"shaping": {"rate": "1Gbps"}}, [tcp]),
