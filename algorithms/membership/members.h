@@ -14,7 +14,7 @@ namespace trigram {
 
 struct MembersAgent;
 
-/// What a worker does in the background of its steps, if anything.
+/// The work of a worker in the background of its steps, if it has any.
 struct BackgroundAverages {
   /// Averages with the other of two members, on the stream `state`.
   std::function<void(Context, int partner)> average = {};

@@ -17,8 +17,8 @@ enum class Takes {
 void send_state(Context c, Run& run, int to, Takes what);
 void receive_state(Context c, Run& run, int from, Takes what);
 
-/// What a process leaves behind: all values become NaN, and all numbers 0, so that nothing of them
-/// can be used by mistake.
+/// Overwrites the memory of a worker that fails: all values become NaN and all numbers 0, so that
+/// nothing of them can be used by mistake.
 void lose_state(Context c, Run& run);
 
 }  // namespace trigram

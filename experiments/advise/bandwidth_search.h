@@ -36,7 +36,7 @@ class BandwidthSearch {
   struct Stopped {
     int code;
   };
-  /// What a run needs.
+  /// The bandwidths that one point of the sweep needs.
   struct Need {
     Json coordinates;  // its point in the sweep
     /// By utilisation: the index of the least bandwidth of the grid; empty if none is enough.

@@ -47,7 +47,7 @@ class UserWorkload final : public FlatWorkload {
   Tensor buffers_;
 };
 
-/// What the checks of an experiment need to know about a user's model.
+/// The properties of a user's model that the checks of an experiment ask for.
 class UserFactory final : public WorkloadFactory {
  public:
   void check_ranks(int) const override {}

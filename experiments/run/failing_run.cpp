@@ -174,7 +174,7 @@ double FailingRun::recover() {
   part_.span.begin_s = ended.at_s + interruption.recovery_s;
   if (ended.crashed) record_crash(interruption);
   record_.add(interruption);
-  // What a crash has cost is not also the cost of a change that happened meanwhile.
+  // The cost of a crash is not counted again for a change of nodes that happened meanwhile.
   if (ended.crashed) interruption.lost_s = interruption.recovery_s = 0;
   while (changed_ < changes_.size() && changes_[changed_].at_s <= part_.span.begin_s) ++changed_;
   if (counts_[changed_] != part_.nodes) begin_generation(interruption);

@@ -19,7 +19,7 @@ bool has_simulated_crashes(const Experiment& experiment);
 /// The crashes of a simulated run and its changes of nodes, and what they cost.
 struct CrashRecord {
   Json crashes = Json::array();
-  /// What the job trained on, one after another; one entry if nodes neither left nor joined.
+  /// The generations of the job, one after another; there is one if nodes neither left nor joined.
   Json generations = Json::array();
   std::vector<Interruption> interruptions;
   double lost_s = 0, recovery_s = 0;
