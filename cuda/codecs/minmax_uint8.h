@@ -15,8 +15,8 @@ struct EncodingPlan {
   unsigned clusters = 0;  // number of clusters that run concurrently
 };
 
-/// Groups chunks for the current GPU. If `mean` is true, the chunks are means of wires, which no
-/// warp kernel encodes.
+/// Groups chunks for the current GPU. If `mean` is true, each chunk is the mean of several encoded
+/// vectors (wires); the warp kernel cannot encode those.
 EncodingPlan plan_encoding(const std::vector<Chunk>& chunks, bool mean);
 
 }  // namespace trigram::cuda::minmax_uint8

@@ -8,8 +8,9 @@
 
 namespace trigram::cuda {
 
-/// Makes `table` hold `items`. If they do not fit into the table itself, returns the device memory
-/// to which the table refers; the caller keeps it until the kernel is queued.
+/// Makes `table` hold `items`. If they fit into the table itself, returns an empty tensor;
+/// otherwise, returns the device memory to which the table refers. The caller keeps that memory
+/// until the kernel is queued.
 template <class T, int kCapacity>
 Tensor set_table(Table<T, kCapacity>& table, const std::vector<T>& items, Device& device) {
   if (items.size() <= kCapacity) {

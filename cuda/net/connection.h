@@ -25,20 +25,21 @@ class Connection;
 struct Request {
   Connection* owner = nullptr;  // null: free
   std::byte* data = nullptr;
-  std::size_t bytes =
-      0;  // of the message; of a receive, the size of the buffer until the message's size is known
-  std::size_t moved = 0;  // sending: bytes dealt to streams; receiving: bytes arrived
+  // Size of the message. When receiving, this is the size of the buffer until `known`.
+  std::size_t bytes = 0;
+  std::size_t moved = 0;  // sending: bytes assigned to streams; receiving: bytes arrived
   int open_slices = 0;    // sending: slices that the kernel has not taken completely
-  bool known = false;  // sending: the first slice is dealt; receiving: the message's size is known
+  // Sending: the first slice is assigned to a stream. Receiving: the message's size is known.
+  bool known = false;
 
   bool done() const { return known && moved == bytes && open_slices == 0; }
 };
 
 /// One direction between two ranks: several TCP connections ("streams") that carry the slices of
-/// messages. A connection has no thread. Everything happens in the calls of NCCL, whose proxy
-/// thread calls test() in a loop while it waits for a request: so an idle plugin uses no processor
-/// time, and a busy one needs no hand-over between threads. Calls for one connection must not
-/// overlap; different connections are independent.
+/// messages. A connection has no thread. Bytes move in the calls of NCCL, whose proxy thread calls
+/// test() in a loop while it waits for a request. So an idle plugin uses no processor time, and a
+/// busy plugin needs no hand-over between threads. Calls for the same connection must not overlap;
+/// different connections are independent.
 class Connection {
  public:
   virtual ~Connection();
@@ -48,15 +49,15 @@ class Connection {
   /// Starts to send or receive a message. Returns null if kMaxRequests messages are in progress.
   /// The memory must live until the request is done.
   Request* start(void* data, std::size_t bytes);
-  /// True if the message is sent (the kernel has taken it) or has arrived; `bytes` then gets its
-  /// size, and the request is free. Throws NetError if the connection has failed, for this and all
-  /// later requests.
+  /// True if the message is sent (the kernel has taken it) or has arrived; `bytes` is then set to
+  /// its size, and the request is free. Throws NetError if the connection has failed, for this
+  /// request and all later ones.
   bool test(Request& request, std::size_t& bytes);
 
  protected:
   Connection(std::vector<Descriptor> sockets, std::chrono::seconds timeout, std::uint32_t events,
              Counters& counters, Traffic& traffic);
-  /// Moves what can be moved without waiting. Returns true if a byte was moved.
+  /// Sends or receives bytes without blocking. Returns true if at least one byte was moved.
   virtual bool progress() = 0;
 
   std::size_t streams() const { return sockets_.size(); }

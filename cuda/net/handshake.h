@@ -10,12 +10,12 @@ namespace trigram::net {
 using Nonce = std::array<unsigned char, 16>;
 using Mac = std::array<unsigned char, 32>;
 
-/// A nonce that nobody can guess (OpenSSL's RAND_bytes).
+/// A cryptographically random nonce (OpenSSL's RAND_bytes).
 Nonce random_nonce();
 
 /// The key of all connections to one listener: HMAC-SHA256 (RFC 2104) of the nonce in the
-/// listener's handle, by the job's secret. NCCL distributes the handle among the ranks of the job,
-/// so the nonce is a second secret.
+/// listener's handle, keyed with the job's secret. NCCL distributes the handle among the ranks of
+/// the job, so the nonce is a second secret.
 Mac connection_key(std::string_view secret, const Nonce& handle_nonce);
 
 /// The first message, which the connecting side sends. Integers are little-endian, as on every
@@ -36,9 +36,10 @@ static_assert(sizeof(Hello) == 48);
 ///     connecting side   HMAC(key, "connects", hello, nonce)
 ///     accepting side    HMAC(key, "accepts", hello, nonce)
 ///
-/// Each proof covers both nonces, so neither can be replayed, and a proof of one side is none of
-/// the other. The accepting side proves nothing before it has seen a proof, so strangers learn
-/// nothing from it. What follows on the connection is neither encrypted nor authenticated.
+/// Each proof covers both nonces, so it cannot be replayed on another connection, and the name of a
+/// side, so it cannot be sent back as the other side's proof. The accepting side proves nothing
+/// before it has seen a proof, so a client without the key learns nothing from it. Traffic after
+/// the handshake is neither encrypted nor authenticated.
 class Handshake {
  public:
   enum class Role { connects, accepts };

@@ -34,10 +34,9 @@ std::unique_ptr<Receiver> Listener::accept() {
   }
   std::erase_if(groups_, [&](const auto& group) { return group.second.deadline < now; });
   if (now > deadline_)
-    throw NetError(
-        kSystemError,
-        fmt::format("no peer connected within {} s{}", timeout_.count(),
-                    refused_ > 0 ? fmt::format("; refused strangers: {}", refused_) : ""));
+    throw NetError(kSystemError,
+                   fmt::format("no peer connected within {} s{}", timeout_.count(),
+                               refused_ > 0 ? fmt::format("; refused clients: {}", refused_) : ""));
   return nullptr;
 }
 
@@ -45,11 +44,11 @@ void Listener::take_waiting(Clock::time_point now) {
   Address peer{};
   while (auto socket = accept_waiting(socket_, peer)) {
     if (waiting_.size() == kMaxWaiting) {
-      refuse(waiting_.front(), "too many strangers are waiting");
+      refuse(waiting_.front(), "too many clients are waiting");
       waiting_.erase(waiting_.begin());
     }
     waiting_.push_back({std::move(*socket), Handshake(Handshake::Role::accepts, key_), peer.text(),
-                        now + std::min(kStrangerPatience, timeout_)});
+                        now + std::min(kProofTimeout, timeout_)});
   }
 }
 

@@ -14,26 +14,26 @@
 
 namespace trigram::net {
 
-/// What NCCL carries from the listening rank to the connecting rank.
+/// The handle that NCCL carries from the listening rank to the connecting rank.
 struct Handle {
   std::uint64_t magic = 0;
   Nonce nonce{};
   Address address{};
-  std::uint64_t connector =
-      0;  // set by connect(): the connecting rank's key of its Connector; 0: none yet
+  // The connecting rank's key of its Connector, which connect() sets; 0: none yet.
+  std::uint64_t connector = 0;
 };
 
 /// One line for the log.
 using Log = std::function<void(const std::string& line)>;
 
-/// Listens for connections of NCCL. Nothing blocks: each call of accept() moves every waiting TCP
-/// connection as far as it goes. A stranger, who does not prove the job's secret, holds up no other
-/// connection: it is refused and logged as soon as it says something wrong, or after
-/// `kStrangerPatience`.
+/// Listens for connections of NCCL. Nothing blocks: each call of accept() advances the handshake of
+/// every waiting TCP connection as far as possible. A client that sends an invalid message, or does
+/// not prove the job's secret within `kProofTimeout`, is refused and logged. Waiting clients do not
+/// delay the ranks of the job.
 class Listener {
  public:
-  static constexpr std::chrono::seconds kStrangerPatience{5};
-  /// At most so many TCP connections wait for their proof; then the oldest is refused.
+  static constexpr std::chrono::seconds kProofTimeout{5};
+  /// At most so many TCP connections wait for a proof. If another one comes, the oldest is refused.
   static constexpr std::size_t kMaxWaiting = 256;
 
   /// Listens at `address` and completes `handle`. Throws NetError.
@@ -59,7 +59,7 @@ class Listener {
 
   void take_waiting(Clock::time_point now);
   void advance(Clock::time_point now);
-  /// Returns false if the connection is over: refused, or now a stream of a group.
+  /// Returns false if the connection no longer waits: it is refused, or a stream of a group.
   bool still_waits(Waiting& waiting, Clock::time_point now);
   void join(Waiting& waiting, Clock::time_point now);
   void refuse(const Waiting& waiting, const std::string& reason);
@@ -72,7 +72,7 @@ class Listener {
   std::vector<Waiting> waiting_;  // the oldest first
   std::map<Nonce, Group> groups_;
   Clock::time_point deadline_{};  // of accept(); zero: not called yet
-  std::size_t refused_ = 0;       // since then
+  std::size_t refused_ = 0;       // clients refused since the last connection was accepted
 };
 
 }  // namespace trigram::net

@@ -11,9 +11,9 @@
 namespace trigram::net {
 namespace {
 
-/// How much time the kernel may need to send what a stream holds. The receiver waits for the stream
-/// with the longest queue, and then has asked for 8 messages (1 to 8 MiB) at most: with 1 MiB, 4 ms
-/// stop no other stream below 2 Gbit/s.
+/// The time that the kernel may need to send the unsent bytes of a stream. The receiver waits for
+/// the stream with the longest queue. NCCL then has posted at most 8 receives (1 to 8 MiB), so the
+/// other streams may run out of messages meanwhile: with 1 MiB, this happens only above 2 Gbit/s.
 constexpr std::chrono::milliseconds kQueueTime{4};
 constexpr std::chrono::milliseconds kAdaptInterval{10};
 constexpr std::size_t kShortBytes = 4096;       // messages up to this size are joined
@@ -34,7 +34,7 @@ void Sender::find_room() {
 }
 
 bool Sender::progress() {
-  // As long as the kernel takes messages as they come, it is not asked for room.
+  // As long as the kernel accepts all messages, the poll for room is not needed.
   if (next_ == posted() || !streams_[turn_].has_room) find_room();
   bool moved = false;
   for (std::size_t i = 0; i < streams_.size(); ++i)
@@ -52,7 +52,7 @@ bool Sender::progress() {
     tried = 0;
     moved = true;
     const std::size_t index = turn_;
-    deal(stream);
+    assign(stream);
     flush(index);
     if (stream.joined.empty() && stream.header.bytes < stream.header.message_bytes &&
         has_unsent(socket(index)))
@@ -61,16 +61,16 @@ bool Sender::progress() {
   return moved;
 }
 
-void Sender::deal(Stream& stream) {
+void Sender::assign(Stream& stream) {
   stream.sent = 0;
   stream.first = next_;
   stream.messages = 0;
   stream.joined.clear();
-  if (request(next_).bytes <= kShortBytes) deal_joined(stream);
-  else deal_slice(stream);
+  if (request(next_).bytes <= kShortBytes) assign_joined(stream);
+  else assign_slice(stream);
 }
 
-void Sender::deal_joined(Stream& stream) {
+void Sender::assign_joined(Stream& stream) {
   while (next_ < posted() && request(next_).bytes <= kShortBytes) {
     Request& message = request(next_);
     const std::size_t at = stream.joined.size();
@@ -89,7 +89,7 @@ void Sender::deal_joined(Stream& stream) {
   }
 }
 
-void Sender::deal_slice(Stream& stream) {
+void Sender::assign_slice(Stream& stream) {
   Request& message = request(next_);
   const std::size_t bytes =
       std::min(slice_bytes(message.bytes, streams_.size()), message.bytes - message.moved);
@@ -102,7 +102,7 @@ void Sender::deal_slice(Stream& stream) {
   count_slice();
 }
 
-/// Sends what is under way, from what was sent before on.
+/// Sends the bytes of the stream that the kernel has not taken yet. Returns the result of send().
 ssize_t Sender::send_rest(std::size_t index) {
   Stream& stream = streams_[index];
   if (!stream.joined.empty())
@@ -126,8 +126,8 @@ void Sender::flush(std::size_t index) {
   if (sent < 0 && errno != EAGAIN && errno != EINTR)
     throw system_error("cannot send to the peer", errno);
   stream.sent += static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
-  stream.has_room =
-      stream.sent == stream.bytes();  // else the kernel reports it when there is room again
+  // If there is no room, find_room() learns from the kernel when there is room again.
+  stream.has_room = stream.sent == stream.bytes();
   if (!stream.has_room) return adapt_bound(index);
   for (int i = 0; i < stream.messages; ++i)
     --request(stream.first + static_cast<std::uint64_t>(i)).open_slices;

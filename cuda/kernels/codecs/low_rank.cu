@@ -153,8 +153,8 @@ void multiply_transposed(cudaStream_t stream, const float* m, std::size_t numel,
   launch(stream, by_blocks(rank * shape.cols, kBlock), columns_times, m, numel, shape, rank, p, q);
 }
 
-void orthonormalise(cudaStream_t stream, float* factors, std::size_t rows, std::size_t rank) {
-  launch(stream, {.grid = 1, .block = kBlock}, gram_schmidt, factors, rows, rank);
+void orthonormalise(cudaStream_t stream, float* vectors, std::size_t rows, std::size_t rank) {
+  launch(stream, {.grid = 1, .block = kBlock}, gram_schmidt, vectors, rows, rank);
 }
 
 void reconstruct(cudaStream_t stream, const std::byte* factors, MatrixShape shape, std::size_t rank,

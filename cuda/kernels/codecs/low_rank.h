@@ -8,10 +8,11 @@
 #include "core/math/low_rank.h"
 #include "core/random/philox.h"
 
-/// The kernels of the codec `powersgd`. They sum in the same order as core/math/low_rank.h.
+/// The kernels of the codec `powersgd`. They sum in the same order as core/math/low_rank.h. Here,
+/// `rank` is the rank of the factorisation, not a process.
 namespace trigram::cuda::low_rank {
 
-/// x[i] = the normally distributed number that random block `first_block` + i gives.
+/// x[i] = the standard normal number of Philox block `first_block` + i of `random`.
 void fill_normal(cudaStream_t stream, float* x, std::size_t numel, const Philox& random,
                  std::uint32_t first_block);
 /// p = M q. M is the vector `m` as a matrix of the given shape, row by row, padded with zeros; q
@@ -21,7 +22,9 @@ void multiply(cudaStream_t stream, const float* m, std::size_t numel, MatrixShap
 /// q = M^T p.
 void multiply_transposed(cudaStream_t stream, const float* m, std::size_t numel, MatrixShape shape,
                          std::size_t rank, const float* p, float* q);
-void orthonormalise(cudaStream_t stream, float* factors, std::size_t rows, std::size_t rank);
+/// Makes the `rank` vectors of `rows` elements in `vectors` orthonormal, in place, as
+/// core/math/low_rank.h does.
+void orthonormalise(cudaStream_t stream, float* vectors, std::size_t rows, std::size_t rank);
 /// m = the first `numel` elements of p q^T. `factors` contains p, then q, in wire format.
 void reconstruct(cudaStream_t stream, const std::byte* factors, MatrixShape shape, std::size_t rank,
                  float* m, std::size_t numel);

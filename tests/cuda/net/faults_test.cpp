@@ -1,4 +1,4 @@
-// Peers that die, strangers that connect, and secrets that differ: every call and request ends
+// Peers that die, clients outside the job, and secrets that differ: every call and request ends
 // within its deadline.
 
 #include <netinet/in.h>
@@ -30,8 +30,8 @@ double seconds_since(steady_clock::time_point begin) {
   return std::chrono::duration<double>(steady_clock::now() - begin).count();
 }
 
-/// A TCP connection to the listener of a handle by somebody who is not of the job.
-Descriptor stranger_at(const Bytes& bytes) {
+/// A TCP connection to the listener of a handle by a client outside the job.
+Descriptor client_at(const Bytes& bytes) {
   Handle handle;
   std::memcpy(&handle, bytes.data(), sizeof handle);
   Descriptor socket(::socket(handle.address.generic.sa_family, SOCK_STREAM, 0));
@@ -104,13 +104,12 @@ TEST(NetFaults, ASecretThatDiffersIsOneLineOnBothSides) {
     const std::string second = logs.get<std::array<char, 256>>().data();
     EXPECT_NE(second.find("its TRIGRAM_NET_SECRET differs from ours\n"), std::string::npos)
         << second;
-    EXPECT_NE(second.find("no peer connected within 3 s; refused strangers: 1\n"),
-              std::string::npos)
+    EXPECT_NE(second.find("no peer connected within 3 s; refused clients: 1\n"), std::string::npos)
         << second;
   }
 }
 
-TEST(NetFaults, StrangersHoldNobodyUp) {
+TEST(NetFaults, ClientsOutsideTheJobDelayNoRank) {
   in_own_process([] {
     set_environment();
     const Pipe handles;
@@ -126,11 +125,11 @@ TEST(NetFaults, StrangersHoldNobodyUp) {
     plugin.init();
     Bytes handle;
     void* listener = plugin.listen(handle);
-    std::vector<Descriptor> strangers;
-    for (int i = 0; i < 300; ++i) strangers.push_back(stranger_at(handle));
-    for (std::size_t i = 0; i < 100; ++i) {  // the others say nothing
+    std::vector<Descriptor> clients;
+    for (int i = 0; i < 300; ++i) clients.push_back(client_at(handle));
+    for (std::size_t i = 0; i < 100; ++i) {  // the other clients send nothing
       const std::string text = i % 2 == 0 ? std::string(100, 'x') : std::string("TRIGNET1");
-      EXPECT_GT(send(strangers[i].get(), text.data(), text.size(), MSG_NOSIGNAL), 0);
+      EXPECT_GT(send(clients[i].get(), text.data(), text.size(), MSG_NOSIGNAL), 0);
     }
     handles.put(handle);
     const auto begin = steady_clock::now();
@@ -188,7 +187,8 @@ void exchange_until_failure(const LoadedPlugin& plugin, void* comm, bool sends) 
   }
 }
 
-/// The surviving side is this process, and the peer is killed while strangers come and go.
+/// The surviving side is this process, and the peer is killed while a client outside the job may
+/// connect.
 void outlive_peer(const LoadedPlugin& plugin, bool survivor_sends, unsigned seed) {
   std::mt19937 random(seed);
   const Pipe handles, signs;
@@ -212,16 +212,16 @@ void outlive_peer(const LoadedPlugin& plugin, bool survivor_sends, unsigned seed
     handles.put(handle);
   }
   const unsigned kill_after = random() % 60;
-  const unsigned stranger_after = random() % 60;
-  std::thread disturbance([&, kill_after, stranger_after] {
-    std::this_thread::sleep_for(milliseconds(std::min(kill_after, stranger_after)));
-    if (stranger_after < kill_after) {
+  const unsigned client_after = random() % 60;
+  std::thread disturbance([&, kill_after, client_after] {
+    std::this_thread::sleep_for(milliseconds(std::min(kill_after, client_after)));
+    if (client_after < kill_after) {
       Handle target;
       std::memcpy(&target, handle.data(), sizeof target);
       const Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
       static_cast<void>(connect(socket.get(), &target.address.generic, target.address.size()));
       static_cast<void>(send(socket.get(), "garbage", 7, MSG_NOSIGNAL));
-      std::this_thread::sleep_for(milliseconds(kill_after - stranger_after));
+      std::this_thread::sleep_for(milliseconds(kill_after - client_after));
     }
     peer.kill();
   });

@@ -74,7 +74,7 @@ TEST(Handshake, AnotherSecretOrAnotherHandleIsRefused) {
   }
 }
 
-TEST(Handshake, AStrangerLearnsNoProof) {
+TEST(Handshake, AClientWithoutTheKeyLearnsNoProof) {
   Pair pair;
   Handshake server(Handshake::Role::accepts, connection_key("secret", random_nonce()));
   const Hello hello = hello_of(0, 1);
