@@ -1,4 +1,4 @@
-"""Makes runs of the experiments of configs/papers as the program would leave them, without running it."""
+"""Builds Run objects for the experiments in configs/papers, with invented times, without running the program."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def set_at(place: dict[str, Any], pointer: str, value: Any) -> None:
 
 
 def _resolved(value: Any, folder: Path) -> Any:
-    """Replaces paths by the content of the files, and names of components by objects."""
+    """Replaces "x.json" by the content of that file, and "name:path" by {"name": ..., "path": ...} with an absolute
+    path. Other values are copied."""
     if not isinstance(value, str):
         return copy.deepcopy(value)
     if value.endswith(".json"):

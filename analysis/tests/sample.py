@@ -10,19 +10,19 @@ from matplotlib.figure import Figure
 from trigram_analysis import plots, results
 from trigram_analysis.comparison import Comparison
 
-STEP_S = {"gradient_allreduce": 8.0, "bytegrad": 2.0, "decentralized": 4.0}  # at 1 Gbps
-FINAL = {"gradient_allreduce": 0.86, "bytegrad": 0.85, "decentralized": 0.84}
+EXPOSED_S = {"gradient_allreduce": 8.0, "bytegrad": 2.0, "decentralized": 4.0}  # at 1 Gbps
+FINAL_ACCURACY = {"gradient_allreduce": 0.86, "bytegrad": 0.85, "decentralized": 0.84}
 
 
 def write_run(root: Path, run_id: str, algorithm: str = "bytegrad", gbps: float = 10.0,
               seed: int = 1, steps: int = 20, **manifest: Any) -> Path:
-    """A run whose step has 0.5 s of computation and STEP_S / gbps of communication, which is 10 % slower for each seed
-    above 1."""
+    """Writes a run whose steps take 0.5 s of computation and EXPOSED_S[algorithm] / gbps of exposed communication,
+    multiplied by 1 + 0.1 (seed - 1)."""
     path = root / run_id
     path.mkdir(parents=True)
-    exposed = STEP_S.get(algorithm, 4.0) / gbps * (1 + 0.1 * (seed - 1))
+    exposed = EXPOSED_S.get(algorithm, 4.0) / gbps * (1 + 0.1 * (seed - 1))
     step_s = 0.5 + exposed
-    final = FINAL.get(algorithm, 0.8)
+    final = FINAL_ACCURACY.get(algorithm, 0.8)
     records = [_record(step, steps, step_s, exposed, final) for step in range(steps)]
     (path / "metrics.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
     (path / "trace.json").write_text(json.dumps(trace(step_s, exposed)))
@@ -36,7 +36,7 @@ def write_run(root: Path, run_id: str, algorithm: str = "bytegrad", gbps: float 
 
 def write_sweep(root: Path, seeds: tuple[int, ...] = (1,)) -> Path:
     """Three algorithms at two bandwidths."""
-    for algorithm in STEP_S:
+    for algorithm in EXPOSED_S:
         for gbps in (1.0, 10.0):
             for seed in seeds:
                 write_run(root, f"{algorithm}-{gbps:g}-{seed}", algorithm, gbps, seed)
@@ -73,14 +73,14 @@ def trace(step_s: float, exposed: float, ranks: int = 4) -> dict[str, Any]:
             events.append({"ph": "M", "name": "thread_name", "pid": rank, "tid": tid,
                            "args": {"name": name}})
         events += [
-            _box("compute", rank, 0, 0.0, step_s - exposed),
-            _box("wait", rank, 0, step_s - exposed, exposed),
-            _box("transfer", rank, 1, step_s - exposed, exposed),
+            _event("compute", rank, 0, 0.0, step_s - exposed),
+            _event("wait", rank, 0, step_s - exposed, exposed),
+            _event("transfer", rank, 1, step_s - exposed, exposed),
         ]
     return {"traceEvents": events}
 
 
-def _box(kind: str, rank: int, tid: int, begin: float, length: float) -> dict[str, Any]:
+def _event(kind: str, rank: int, tid: int, begin: float, length: float) -> dict[str, Any]:
     return {"ph": "X", "name": kind, "cat": kind, "pid": rank, "tid": tid,
             "ts": 1e6 * begin, "dur": 1e6 * length}
 

@@ -110,7 +110,7 @@ def test_target_is_the_highest_whole_per_cent_that_all_reach(sweep):
 
 
 def test_target_ignores_an_algorithm_that_falls_far_behind(sweep, monkeypatch):
-    monkeypatch.setitem(sample.FINAL, "broken", 0.1)
+    monkeypatch.setitem(sample.FINAL_ACCURACY, "broken", 0.1)
     sample.write_run(sweep, "broken", "broken", 1.0)
     c = compare(sweep)
     assert c.target == Target(ACCURACY, 0.77)  # 0.9 x 0.86, rounded down to a whole per cent

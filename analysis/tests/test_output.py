@@ -171,7 +171,7 @@ def test_many_loss_curves_have_different_looks(tmp_path):
 
 
 def test_without_a_numeric_axis_there_are_bars(tmp_path):
-    for algorithm in sample.STEP_S:
+    for algorithm in sample.EXPOSED_S:
         sample.write_run(tmp_path, algorithm, algorithm, 1.0)
     figure = plotted(tmp_path, "step_time")
     assert [bar.get_width() for bar in figure.axes[0].patches] == pytest.approx([8.5, 2.5, 4.5])

@@ -32,7 +32,7 @@ def test_winner_and_margin(sweep):
 
 
 def test_values_within_one_per_cent_tie(sweep, monkeypatch):
-    monkeypatch.setitem(sample.STEP_S, "twin", 2.01)
+    monkeypatch.setitem(sample.EXPOSED_S, "twin", 2.01)
     sample.write_run(sweep, "twin", "twin", 1.0)
     c = compare(sweep)
     best = winner(c, c.settings[0], measure(c, "step_s"))

@@ -1,4 +1,5 @@
-"""Runs that end before their workers have communicated as often as in one cycle are marked and never come first."""
+"""Runs in which workers send nothing, or that end within the first cycle of their algorithm, are marked ‡ and never come
+first."""
 
 import pytest
 import sample
@@ -8,12 +9,12 @@ from trigram_analysis.__main__ import main
 from trigram_analysis.measures import measures
 from trigram_analysis.winner_map import winner
 
-SILENT = {"bytes_inter": 0, "bytes_intra": 0, "messages_inter": 0, "messages_intra": 0}
+NO_TRAFFIC = {"bytes_inter": 0, "bytes_intra": 0, "messages_inter": 0, "messages_intra": 0}
 
 
 @pytest.mark.parametrize("summary, reason", [
-    (SILENT, "sent nothing between its workers"),
-    (SILENT | {"cycle_steps": 500}, "made 20 of the 500 steps from one communication to the next"),
+    (NO_TRAFFIC, "sent nothing between its workers"),
+    (NO_TRAFFIC | {"cycle_steps": 500}, "made 20 of the 500 steps from one communication to the next"),
     ({"cycle_steps": 500}, "made 20 of the 500 steps from one communication to the next"),
 ])
 def test_a_run_that_is_too_short_is_marked_and_never_first(sweep, capsys, summary, reason):
@@ -34,7 +35,7 @@ def test_a_run_that_is_too_short_is_marked_and_never_first(sweep, capsys, summar
     assert [p["shortfall"] for p in report_data.data(comparison)["points"] if p["shortfall"]] == [reason]
 
 
-@pytest.mark.parametrize("summary", [{}, {"cycle_steps": 20}, {"cycle_steps": None}, SILENT | {"bytes_intra": 1}])
+@pytest.mark.parametrize("summary", [{}, {"cycle_steps": 20}, {"cycle_steps": None}, NO_TRAFFIC | {"bytes_intra": 1}])
 def test_runs_that_communicate_are_compared(sweep, summary):
     sample.write_diloco(sweep, **summary)
     comparison = compare(sweep)
@@ -45,18 +46,18 @@ def test_runs_that_communicate_are_compared(sweep, summary):
 
 
 def test_a_single_worker_need_not_communicate(sweep):
-    path = sample.write_diloco(sweep, **SILENT)
+    path = sample.write_diloco(sweep, **NO_TRAFFIC)
     sample.edit(path, lambda m: m["experiment"]["cluster"].update(nodes=1, workers_per_node=1))
     assert not any(p.shortfall for p in compare(sweep).points)
 
 
 def test_a_run_that_is_too_short_does_not_affect_the_target(sweep):
-    sample.write_diloco(sweep, **SILENT)
+    sample.write_diloco(sweep, **NO_TRAFFIC)
     assert compare(sweep).target.level == 0.84
 
 
 def test_figures_mark_runs_that_are_too_short(sweep):
-    sample.write_diloco(sweep, **SILENT)
+    sample.write_diloco(sweep, **NO_TRAFFIC)
     figures = {stem: fig for stem, _, fig in plots.figures(compare(sweep))}
     assert "diloco ‡" in [line.get_label() for line in figures["step_time"].axes[0].lines]
     assert any("‡ sent nothing" in text.get_text() for text in figures["step_time"].texts)

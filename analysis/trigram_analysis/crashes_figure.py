@@ -16,11 +16,11 @@ _COLOURS = {"training": "compute", "lost work": "inter", "recovery": "wait"}
 def figure(runs: list[Run]) -> Figure | None:
     """One bar per run: training, lost work and recovery against the time of the job; a mark at each crash. None if
     nothing interrupted the runs."""
-    failing = sorted(failure_costs.failing(runs), key=lambda run: plain(run.sweep))[:_MOST_RUNS]
-    if not failing:
+    interrupted = sorted(failure_costs.interrupted(runs), key=lambda run: plain(run.sweep))[:_MOST_RUNS]
+    if not interrupted:
         return None
-    fig, (ax,) = style.figure(width=8.6, height=1.1 + 0.32 * len(failing))
-    for row, run in enumerate(failing):
+    fig, (ax,) = style.figure(width=8.6, height=1.1 + 0.32 * len(interrupted))
+    for row, run in enumerate(interrupted):
         parts = failure_costs.parts(run)
         for kind, colour in _COLOURS.items():
             bars = [(begin, end - begin) for name, begin, end in parts if name == kind]
@@ -28,8 +28,8 @@ def figure(runs: list[Run]) -> Figure | None:
                            hatch=style.KIND_HATCHES[colour], edgecolor="white", linewidth=0)
         crashes = failure_costs.crashes(run)
         ax.plot([c["at_s"] for c in crashes], [row] * len(crashes), "|", color=style.INK, markersize=12)
-    ax.set_yticks(range(len(failing)), [plain(run.sweep) or run.id for run in failing], fontsize=8)
-    ax.set_ylim(len(failing) - 0.5, -0.5)
+    ax.set_yticks(range(len(interrupted)), [plain(run.sweep) or run.id for run in interrupted], fontsize=8)
+    ax.set_ylim(len(interrupted) - 0.5, -0.5)
     ax.set_xlim(left=0)
     ax.grid(False, axis="y")
     style.time_axis(ax.xaxis, "time of the job")

@@ -1,4 +1,4 @@
-"""What crashes cost simulated runs: the section of the report, and the parts of a job."""
+"""The cost of crashes and node changes in simulated runs: a section of the report, and the time line of a job."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from .markup import plain, table
 from .readable import is_usable_number
 from .results import Run
 
-_TITLES = ("run", "swept options", "time", "crashes", "work lost", "to recover", "goodput", "when")
+_TITLES = ("run", "swept options", "time", "crashes", "work lost", "recovery", "goodput", "crashes at")
 _MOST_RUNS = 40
-_MOST_CRASHES = 6  # that a row names
+_MOST_CRASHES = 6  # listed in a row; the rest are counted
 
 
 def section(runs: list[Run]) -> str:
-    """A table with a row for each run, as HTML; empty if nothing interrupted them."""
-    found = failing(runs)
+    """An HTML table with a row for each interrupted run, at most _MOST_RUNS; empty if no run was interrupted."""
+    found = interrupted(runs)
     rows = [_row(run) for run in found[:_MOST_RUNS]]
     left_out = len(found) - len(rows)
-    more = f"<p>{left_out} more runs were interrupted.</p>" if left_out else ""
+    more = f"<p>Interrupted runs not shown: {left_out}.</p>" if left_out else ""
     return table(_TITLES, rows, "wrapped") + more if rows else ""
 
 
-def failing(runs: list[Run]) -> list[Run]:
+def interrupted(runs: list[Run]) -> list[Run]:
     """The runs that crashes or changes of nodes interrupted."""
     return [run for run in runs if crashes(run) or _generations(run)]
 
@@ -40,7 +40,8 @@ def crashes(run: Run) -> list[dict[str, Any]]:
 
 
 def _generations(run: Run) -> list[dict[str, Any]]:
-    """The generations after the first one, whose times are known."""
+    """The generations whose times are known, without the first, which has no costs. A generation is the part of a job
+    between two changes of the number of nodes."""
     return [g for g in _failures(run).get("generations") or [] if isinstance(g, dict)
             and all(is_usable_number(g.get(key)) for key in ("begin_s", "lost_s", "recovery_s"))]
 
@@ -52,12 +53,13 @@ def _end_s(run: Run) -> float:
 
 
 def parts(run: Run) -> list[tuple[str, float, float]]:
-    """(kind, begin, end) of the parts of a run, in the order of time."""
-    ends = [(c["at_s"], c["lost_s"], c["recovery_s"]) for c in crashes(run)]
-    ends += [(g["begin_s"] - g["recovery_s"], g["lost_s"], g["recovery_s"]) for g in _generations(run)
-             if g["lost_s"] or g["recovery_s"]]  # else a crash has cost both
+    """(kind, begin_s, end_s) of each part of the job, ordered by time."""
+    interruptions = [(c["at_s"], c["lost_s"], c["recovery_s"]) for c in crashes(run)]
+    # A generation without costs began after a crash, which accounts for both costs.
+    interruptions += [(g["begin_s"] - g["recovery_s"], g["lost_s"], g["recovery_s"]) for g in _generations(run)
+                      if g["lost_s"] or g["recovery_s"]]
     found, now_s = [], 0.0
-    for at_s, lost_s, recovery_s in sorted(ends):
+    for at_s, lost_s, recovery_s in sorted(interruptions):
         found += [("training", now_s, at_s - lost_s), ("lost work", at_s - lost_s, at_s),
                   ("recovery", at_s, at_s + recovery_s)]
         now_s = at_s + recovery_s
