@@ -39,10 +39,9 @@ std::filesystem::path data_dir_of(const std::filesystem::path& executable) {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw std::runtime_error("expected a readable file: " + why);
+[[noreturn]] void refuse(int error) {
+  throw std::runtime_error(std::string("expected a readable file: ") + std::strerror(error));
 }
-[[noreturn]] void refuse_by_errno() { refuse(std::strerror(errno)); }
 
 /// Anonymous pipes are in pipefs; named pipes are in the file system of their folder.
 bool is_anonymous_pipe(int fd) {
@@ -52,10 +51,11 @@ bool is_anonymous_pipe(int fd) {
 
 void check_type(int fd) {
   struct stat status {};
-  if (fstat(fd, &status) != 0) refuse_by_errno();
-  if (S_ISDIR(status.st_mode)) refuse(std::strerror(EISDIR));
+  if (fstat(fd, &status) != 0) refuse(errno);
+  if (S_ISDIR(status.st_mode)) refuse(EISDIR);
   if (!S_ISREG(status.st_mode) && !(S_ISFIFO(status.st_mode) && is_anonymous_pipe(fd)))
-    refuse("it is a device, a named pipe or a socket");
+    throw std::runtime_error(
+        "expected a regular file or an anonymous pipe, not a device, a named pipe or a socket");
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void check_type(int fd) {
 std::string read_text_file(const std::filesystem::path& path) {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (file.get() < 0) refuse_by_errno();
+  if (file.get() < 0) refuse(errno);
   check_type(file.get());
   fcntl(file.get(), F_SETFL, fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
   std::string text;
@@ -72,11 +72,12 @@ std::string read_text_file(const std::filesystem::path& path) {
     const std::size_t before = text.size();
     text.resize(before + kPiece);
     const ssize_t got = read(file.get(), text.data() + before, kPiece);
-    if (got < 0 && errno != EINTR) refuse_by_errno();
+    if (got < 0 && errno != EINTR) refuse(errno);
     text.resize(before + static_cast<std::size_t>(got > 0 ? got : 0));
     if (got == 0) return text;
     if (text.size() > kLongestText)
-      refuse(fmt::format("it is longer than {} MiB", kLongestText >> 20));
+      throw std::runtime_error(
+          fmt::format("expected a file of at most {} MiB", kLongestText >> 20));
   }
 }
 

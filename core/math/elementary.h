@@ -6,9 +6,10 @@
 
 namespace trigram {
 
-/// Elementary functions that use only additions and multiplications in a fixed order. The C
-/// library's functions differ in their last bits between versions and machines; these give the same
-/// weights everywhere, including in GPU kernels.
+/// Elementary functions that use only additions, multiplications and divisions in a fixed order,
+/// which IEEE 754 rounds alike everywhere. The C library's functions differ in their last bits
+/// between versions and machines; these functions give the same weights everywhere, including in
+/// GPU kernels.
 
 namespace elementary {
 // The sum of c[i] * x^i, evaluated from the highest power down (Horner).
@@ -44,18 +45,19 @@ constexpr float sigmoid_portable(float x) { return 1 / (1 + exp_portable(-x)); }
 /// The hyperbolic tangent, within 2e-7.
 constexpr float tanh_portable(float x) { return 2 * sigmoid_portable(2 * x) - 1; }
 
-/// The Gaussian error linear unit in the tanh approximation (NnOps::gelu), and its derivative.
+inline constexpr float kTwoRootTwoOverPi = 1.5957691216057308f;  // 2 sqrt(2 / pi)
+
+/// The Gaussian error linear unit in the tanh approximation (NnOps::gelu) is x * gelu_sigmoid(x);
+/// gelu_slope is its derivative.
 constexpr float gelu_sigmoid(float x) {
-  constexpr float kTwice = 1.5957691216057308f;  // 2 sqrt(2 / pi)
-  return sigmoid_portable(kTwice * (x + 0.044715f * (x * x * x)));
+  return sigmoid_portable(kTwoRootTwoOverPi * (x + 0.044715f * (x * x * x)));
 }
 constexpr float gelu_portable(float x) { return x * gelu_sigmoid(x); }
 constexpr float gelu_slope(float x) {
-  constexpr float kTwice = 1.5957691216057308f;
   const float s = gelu_sigmoid(x);
   // Beyond 1e19, the square overflows and the result is NaN, which shows that training has
   // diverged.
-  return s + x * (s * (1 - s)) * (kTwice * (1 + 3 * 0.044715f * (x * x)));
+  return s + x * (s * (1 - s)) * (kTwoRootTwoOverPi * (1 + 3 * 0.044715f * (x * x)));
 }
 
 /// The slope of the linear bias of attention head `head` of `heads`: 2^(-8 (head + 1) / heads)
@@ -65,7 +67,8 @@ constexpr float attention_slope(unsigned head, unsigned heads) {
                       static_cast<float>(heads));
 }
 
-/// The natural logarithm, within 4e-16 relative or absolute. -infinity at 0, NaN below.
+/// The natural logarithm; the error is at most 4e-16 times the larger of 1 and the result's
+/// magnitude. -infinity at 0; NaN for negative numbers and NaN.
 constexpr double log_portable(double x) {
   if (!(x > 0)) {
     return x == 0 ? -std::numeric_limits<double>::infinity()

@@ -14,28 +14,28 @@ namespace trigram {
 class ArrivedTraffic {
  public:
   /// Messages from one rank to another.
-  struct Part {
+  struct Messages {
     int from, to;
     bool intra;  // inside a node
-    std::uint64_t messages, bytes;
+    std::uint64_t count, bytes;
   };
 
   explicit ArrivedTraffic(std::size_t ranks) : arrived_(ranks) {}
 
   /// Counts messages that arrive now.
-  void add(const Part& part) {
-    arrived_[static_cast<std::size_t>(part.from)].add(part.intra, part.messages, part.bytes);
+  void add(const Messages& messages) {
+    arrived_[static_cast<std::size_t>(messages.from)].add(messages.intra, messages.count,
+                                                          messages.bytes);
   }
-  /// Reports that `rank` ends a collective that is simulated as a whole at `end_s`, and what it
-  /// sends in it. What it sends arrives when the receiver ends the collective. Both times may be
-  /// known long before the ranks come to them. `id` is the same for all `members` ranks of the
-  /// collective, and for no other collective.
+  /// Reports that `rank` ends a collective at `end_s`, and which messages it sends there. The
+  /// collective is simulated as a whole, so a message arrives when its receiver ends the
+  /// collective. The ends may be known long before simulated time reaches them. `id` is the same
+  /// for all `members` ranks of the collective, and for no other collective.
   void add(std::uint64_t id, std::size_t members, int rank, double end_s,
-           std::span<const Part> sent);
+           std::span<const Messages> sent);
   /// All traffic that has arrived by `now_s`, which must not decrease from call to call.
-  std::span<const Counters> until(double now_s);
-  /// Counts on from the traffic that had arrived in the run that this run continues, in the order
-  /// of ranks.
+  std::span<const Counters> arrived_by(double now_s);
+  /// Starts from the traffic that had arrived, for each rank, in the run that this run continues.
   void count_on_from(std::span<const Counters> arrived) {
     arrived_.assign(arrived.begin(), arrived.end());
   }
@@ -43,10 +43,10 @@ class ArrivedTraffic {
  private:
   struct Collective {
     std::vector<std::pair<int, double>> ends_s;  // by rank
-    std::vector<Part> sent;
+    std::vector<Messages> sent;
   };
   struct InFlight {
-    Part part;
+    Messages messages;
     double arrival_s;
   };
   std::vector<Counters> arrived_;

@@ -70,7 +70,7 @@ std::uint64_t MeteredCommunicator::collective_id(std::span<const int> members) {
 /// rank sends, when the collective ends.
 std::function<void(double, double)> MeteredCommunicator::priced_reporter(
     const CollectivePattern& pattern) {
-  std::vector<ArrivedTraffic::Part> sent;
+  std::vector<ArrivedTraffic::Messages> sent;
   sent.reserve(pattern.sent.size());
   std::uint64_t bytes = 0;
   for (const CollectivePattern::Sent& part : pattern.sent) {

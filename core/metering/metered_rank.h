@@ -75,7 +75,7 @@ class MeteredRank {
   /// Counts the messages that this rank sends in a collective that is priced as a whole and that it
   /// ends at `end_s`; see ArrivedTraffic::add for `id` and `members`.
   void record_sent(StreamTally& tally, std::uint64_t id, std::size_t members, double end_s,
-                   std::span<const ArrivedTraffic::Part> sent);
+                   std::span<const ArrivedTraffic::Messages> sent);
   double compute_factor() const {
     if (!options_.machine) return 1;
     return options_.machine->compute_factor(rank_, options_.steps ? options_.steps->current() : 0);

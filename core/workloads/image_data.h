@@ -28,8 +28,8 @@ class IdxError : public std::runtime_error {
 };
 
 /// Reads a plain or gzipped IDX file of bytes with `dimensions` dimensions. Throws IdxError if the
-/// file cannot be read, is damaged, has another magic number or an empty dimension, or is shorter
-/// or longer than its header says.
+/// file cannot be read, is damaged, has the wrong magic number, has a dimension of 0, describes
+/// more than 2^36 bytes, or is shorter or longer than its header says.
 IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions);
 
 /// Grey-scale images of one size, and their classes.
@@ -51,7 +51,8 @@ struct ImageData {
   std::array<float, 256> standardised{};
 
   /// Writes the chosen images of `set` to `images` (f32) and their classes to `labels` (u8). Both
-  /// are tensors of `device` and must have the right lengths. Does nothing for phantoms.
+  /// are tensors of `device`: `images` has chosen.size() * set.pixels_per_image() elements, and
+  /// `labels` has chosen.size(). Does nothing for phantom tensors (core/tensor.h).
   void gather(Device& device, const ImageSet& set, std::span<const std::uint32_t> chosen,
               const Tensor& images, const Tensor& labels) const;
 };

@@ -46,13 +46,13 @@ Quadratic::Quadratic(Device& device, const QuadraticOptions& options, const Mode
     : device_(device),
       options_(options),
       place_(place),
-      matrix_(device.empty(options.dimension * options.dimension)),
+      transposed_(device.empty(options.dimension * options.dimension)),
       target_(device.empty(options.dimension)),
       residual_(device.empty(options.dimension)),
       noise_(device.empty(options.dimension)) {
   TRIGRAM_CHECK(options.tensors >= 1 && options.tensors <= options.dimension,
                 "{} tensors of {} elements", options.tensors, options.dimension);
-  if (matrix_.is_phantom()) return;
+  if (transposed_.is_phantom()) return;
   build_matrix(device, place.seed);
   Philox random(place.seed, 0, optimum_part, Purpose::data_set);
   optimum_.resize(options.dimension);
@@ -65,7 +65,7 @@ void Quadratic::build_matrix(Device& device, std::uint64_t seed) {
   std::vector<std::vector<double>> reflections;
   for (long k = 0; k < kReflections; ++k)
     reflections.push_back(direction(d, seed, first_reflection + k));
-  transposed_.resize(d * d);
+  host_transposed_.resize(d * d);
   // Row i of A is a singular value times row i of an orthogonal matrix, which is a product of
   // reflections.
   for (std::size_t i = 0; i < d; ++i) {
@@ -74,9 +74,9 @@ void Quadratic::build_matrix(Device& device, std::uint64_t seed) {
     std::vector<double> row(d, 0.0);
     row[i] = std::sqrt(eigenvalue);
     for (const auto& v : reflections) reflect(row, v);
-    for (std::size_t k = 0; k < d; ++k) transposed_[k * d + i] = static_cast<float>(row[k]);
+    for (std::size_t k = 0; k < d; ++k) host_transposed_[k * d + i] = static_cast<float>(row[k]);
   }
-  device.upload(matrix_, transposed_);
+  device.upload(transposed_, host_transposed_);
 }
 
 void Quadratic::build_target(Device& device) {
@@ -97,7 +97,7 @@ std::vector<double> Quadratic::times(std::span<const float> x) const {
   std::vector<double> result(d, 0.0);
   for (std::size_t k = 0; k < d; ++k)
     for (std::size_t i = 0; i < d; ++i)
-      result[i] += static_cast<double>(transposed_[k * d + i]) * static_cast<double>(x[k]);
+      result[i] += static_cast<double>(host_transposed_[k * d + i]) * static_cast<double>(x[k]);
   return result;
 }
 
@@ -114,7 +114,7 @@ void Quadratic::forward(Device& device, const Tensor& weights) {
   const std::size_t d = options_.dimension;
   // Priced by its real length, because the model itself is computed.
   const Tensor w = weights.slice(0, d, d);
-  device.nn().gemm({.m = d, .n = 1, .k = d, .transpose_a = true}, matrix_, w, 0, residual_);
+  device.nn().gemm({.m = d, .n = 1, .k = d, .transpose_a = true}, transposed_, w, 0, residual_);
   device.axpby(-1, target_, 1, residual_);
   if (options_.noise > 0) draw_noise(device);
   ++step_;
@@ -133,8 +133,8 @@ void Quadratic::backward(Device& device, const Tensor& /*weights*/, const Tensor
   std::size_t begin = 0;
   for (std::size_t length : tensor_lengths()) {
     const Tensor g = gradients.slice(begin, length, length);
-    device.nn().gemm({.m = length, .n = 1, .k = d}, matrix_.slice(begin * d, length * d), residual_,
-                     0, g);
+    device.nn().gemm({.m = length, .n = 1, .k = d}, transposed_.slice(begin * d, length * d),
+                     residual_, 0, g);
     if (options_.noise > 0)
       device.axpby(static_cast<float>(options_.noise), noise_.slice(begin, length), 1, g);
     begin += length;

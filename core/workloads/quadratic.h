@@ -10,7 +10,8 @@ struct QuadraticOptions {
   std::size_t dimension = 64;
   double condition = 10;  // ratio of the largest to the smallest eigenvalue of the Hessian
   double noise = 0;       // standard deviation of the noise added to each gradient element
-  // Standard deviation of the elements of b_r - A w*; 0: all ranks have the same objective.
+  // Standard deviation by which the elements of the ranks' targets b_r differ from A w* (see
+  // Quadratic); 0: all ranks have the same objective.
   double heterogeneity = 0;
   std::size_t tensors = 4;  // number of tensors into which the weights are split
 };
@@ -31,7 +32,7 @@ class Quadratic final : public Model {
   void backward(Device& device, const Tensor& weights, const Tensor& gradients,
                 const std::function<void()>& on_tensor) override;
   double loss() const override;
-  /// The reported loss is the distance of the mean objective from its minimum: |A (w - w*)|^2 / 2.
+  /// The reported loss is the excess of the mean objective over its minimum: |A (w - w*)|^2 / 2.
   Quality evaluate(std::span<const float> weights, std::size_t max_samples) const override;
   std::size_t batch() const override { return 1; }
 
@@ -48,9 +49,9 @@ class Quadratic final : public Model {
   Device& device_;
   QuadraticOptions options_;
   ModelPlace place_;
-  std::vector<float> transposed_;  // A^T: row i belongs to weight i
+  std::vector<float> host_transposed_;  // A^T: row i belongs to weight i
   std::vector<float> optimum_;
-  Tensor matrix_, target_, residual_, noise_;  // A^T, b_r, A w - b_r
+  Tensor transposed_, target_, residual_, noise_;  // on `device_`: A^T, b_r, A w - b_r, noise
   long step_ = 0;
 };
 

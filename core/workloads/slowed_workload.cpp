@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-/// Processor time of the calling thread, in seconds. Time of other threads does not count.
+/// Processor time of the calling thread, in seconds.
 double processor_s() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -27,17 +27,17 @@ class SlowedWorkload final : public WrappedWorkload {
   }
   void forward_by_bucket(Context ctx, const std::function<void(Bucket&)>& before) override {
     ComputeInterval interval(*this, ctx);
-    inner().forward_by_bucket(ctx, interval.ended_by(before));
+    inner().forward_by_bucket(ctx, interval.around(before));
     interval.end();
   }
   void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) override {
     ComputeInterval interval(*this, ctx);
-    inner().backward(ctx, interval.ended_by(on_ready));
+    inner().backward(ctx, interval.around(on_ready));
     interval.end();
   }
 
  private:
-  /// An interval of computation, up to the next point where the rank does something else.
+  /// A stretch of computation that ends where the workload reports a bucket, or with the pass.
   class ComputeInterval {
    public:
     ComputeInterval(SlowedWorkload& slowed, const Context& ctx)
@@ -48,8 +48,9 @@ class SlowedWorkload final : public WrappedWorkload {
       if (extra_ > 0) stream_.sleep_for(extra_ * (processor_s() - begin_s_));
       begin_s_ = processor_s();
     }
-    /// A callback that ends the interval, calls `then`, and begins the next interval.
-    std::function<void(Bucket&)> ended_by(const std::function<void(Bucket&)>& then) {
+    /// A callback that ends the interval, calls `then`, and begins the next interval. `then` must
+    /// outlive it.
+    std::function<void(Bucket&)> around(const std::function<void(Bucket&)>& then) {
       return [this, &then](Bucket& bucket) {
         end();
         then(bucket);

@@ -195,7 +195,7 @@ SavedState RankCheckpoints::saved(const Counters& counters, double now_s) {
   state["run/records"].bytes = records.take();
   state["run/resumed"].bytes = shared_.resumed.dump();
   if (!records_.arrived) return state;
-  const auto arrived = records_.arrived->until(rank_.raw.stream->now());
+  const auto arrived = records_.arrived->arrived_by(rank_.raw.stream->now());
   ByteWriter traffic;
   traffic.put_list(std::vector<Counters>(arrived.begin(), arrived.end()));
   state["run/arrived"].bytes = traffic.take();

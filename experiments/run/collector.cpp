@@ -61,7 +61,7 @@ double Collector::finish(int rank, long step, const RankStep& done, std::span<co
   if (done.trains && !done.absent) pending.ended_s = std::max(pending.ended_s, entered_s);
   if (done.trains && --pending.training == 0 && options_.arrived) {
     arrived_until_s_ = std::max(arrived_until_s_, pending.ended_s);
-    const std::span<const Counters> arrived = options_.arrived->until(arrived_until_s_);
+    const std::span<const Counters> arrived = options_.arrived->arrived_by(arrived_until_s_);
     pending.arrived.assign(arrived.begin(), arrived.end());
   }
   if (--pending.missing == 0) complete(step, pending, workload, stream);

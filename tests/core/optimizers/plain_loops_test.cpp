@@ -1,5 +1,5 @@
-// Every optimizer gives the bits of a plain loop over single tensors, whatever the buckets and the
-// vector instructions.
+// Every optimizer gives the same bits as a plain loop over single tensors, for all bucket sizes and
+// vector instruction sets.
 
 #include <gtest/gtest.h>
 
@@ -51,6 +51,7 @@ void momentum(PlainTensor& t, int) {
 }
 
 void adam_step(PlainTensor& t, int step, float beta2, float decay, float decoupled) {
+  // Optimizers compute corrections from the option, which is a double, not from its float.
   const float c1 = correction(0.9, step), c2 = correction(beta2 == 0.95f ? 0.95 : 0.999, step);
   for (std::size_t i = 0; i < t.w.size(); ++i) {
     const float g = t.g[i] + decay * t.w[i];
@@ -105,8 +106,8 @@ void lars(PlainTensor& t, int) {
   float rate = 0.1f, decay = 0;
   if (t.rows > 1) {
     decay = 0.01f;
-    const double w = norm(t.w), g = norm(t.g), share = 0.001f;
-    rate = 0.1f * static_cast<float>(share * w / (g + static_cast<double>(decay) * w));
+    const double w = norm(t.w), g = norm(t.g), trust = 0.001f;
+    rate = 0.1f * static_cast<float>(trust * w / (g + static_cast<double>(decay) * w));
   }
   for (std::size_t i = 0; i < t.w.size(); ++i) {
     t.a[i] = 0.9f * t.a[i] + rate * (t.g[i] + decay * t.w[i]);
@@ -114,7 +115,8 @@ void lars(PlainTensor& t, int) {
   }
 }
 
-/// Products are those of gemm(), which a loop cannot repeat to the last bit.
+/// Matrix products come from gemm(), because a plain loop would round differently; so this test
+/// covers Muon except for its products.
 void muon(PlainTensor& t, int step) {
   if (t.rows == 1) return adam_step(t, step, 0.95f, 0, 0.01f);
   const std::size_t n = t.w.size(), side = std::min(t.rows, t.columns);
@@ -139,12 +141,12 @@ void muon(PlainTensor& t, int step) {
   for (std::size_t i = 0; i < n; ++i) t.w[i] = -rate * x[i] + (1 - 0.1f * 0.01f) * t.w[i];
 }
 
-struct Tested {
+struct Case {
   const char* name;
   Json options;
   PlainStep step;
 };
-void PrintTo(const Tested& tested, std::ostream* out) { *out << tested.name; }
+void PrintTo(const Case& tested, std::ostream* out) { *out << tested.name; }
 
 Json options(const char* name, const Json& more = Json::object()) {
   Json all = {{"name", name}, {"lr", 0.1}, {"weight_decay", 0.01}};
@@ -152,7 +154,7 @@ Json options(const char* name, const Json& more = Json::object()) {
   return all;
 }
 
-const Tested kAll[] = {{"sgd", options("sgd"), sgd},
+const Case kCases[] = {{"sgd", options("sgd"), sgd},
                        {"momentum", options("sgd", {{"momentum", 0.9}}), momentum},
                        {"adam", options("adam"), adam},
                        {"adamw", options("adamw"), adamw},
@@ -167,14 +169,15 @@ constexpr int kSteps = 4;
 
 std::vector<float> values(const Tensor& x) { return {x.floats().begin(), x.floats().end()}; }
 
-/// The weights after some steps in buckets of at least `bucket_bytes`.
-Values in_buckets(const Json& reference, std::size_t bucket_bytes, std::size_t* count = nullptr) {
+/// The weights after kSteps steps with buckets of at least `bucket_bytes` bytes.
+Values in_buckets(const Json& optimizer_spec, std::size_t bucket_bytes,
+                  std::size_t* count = nullptr) {
   HostDevice host;
   LoneRank rank(host);
   MixedTensors model(host);
   model.bucketize(bucket_bytes);
   if (count) *count = model.buckets().size();
-  const auto optimizer = make_optimizer(reference, rank.ctx, model);
+  const auto optimizer = make_optimizer(optimizer_spec, rank.ctx, model);
   for (int step = 1; step <= kSteps; ++step) {
     model.draw_gradients(step);
     for (Bucket& bucket : model.buckets()) optimizer->step(rank.ctx, bucket);
@@ -182,7 +185,7 @@ Values in_buckets(const Json& reference, std::size_t bucket_bytes, std::size_t* 
   return values(model.weights());
 }
 
-/// The same, one tensor after the other.
+/// The weights after kSteps steps of `update` on each tensor separately.
 Values one_by_one(const PlainStep& update) {
   HostDevice host;
   MixedTensors model(host);
@@ -214,7 +217,7 @@ bool same_bits(const Values& a, const Values& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
-class PlainLoops : public testing::TestWithParam<Tested> {};
+class PlainLoops : public testing::TestWithParam<Case> {};
 
 TEST_P(PlainLoops, GiveTheSameBitsAsBuckets) {
   const Values expected = one_by_one(GetParam().step);
@@ -231,19 +234,19 @@ TEST_P(PlainLoops, GiveTheSameBitsAsBuckets) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Optimizers, PlainLoops, testing::ValuesIn(kAll),
+INSTANTIATE_TEST_SUITE_P(Optimizers, PlainLoops, testing::ValuesIn(kCases),
                          [](const auto& tested) { return tested.param.name; });
 
 TEST(PlainLoops, CoverEveryOptimizer) {
   for (const OptimizerEntry& entry : optimizers())
-    EXPECT_TRUE(std::ranges::any_of(kAll, [&](const Tested& tested) {
+    EXPECT_TRUE(std::ranges::any_of(kCases, [&](const Case& tested) {
       return tested.options.at("name") == entry.name;
     })) << entry.name;
 }
 
-/// LAMB over a bucket as if it were one tensor, which is what an optimizer over flattened
-/// parameters does if it does not know the tensors, gives other weights: the test above would see
-/// it.
+/// LAMB and LARS give other weights if they take a norm over the whole bucket instead of each
+/// tensor, as an optimizer over flattened parameters would. So the test above can detect this
+/// error.
 TEST(PlainLoops, ANormOverAWholeBucketGivesOtherWeights) {
   for (const char* name : {"lamb", "lars"}) {
     const Values expected = in_buckets(options(name), 1 << 20);
