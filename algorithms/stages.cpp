@@ -1,14 +1,14 @@
-// Algorithms one after another in one run, such as local SGD after synchronous SGD (post-local SGD,
-// Lin et al., arXiv 1808.07217) or codes after a warm-up of full precision (1-bit Adam, Tang et
-// al., arXiv 2102.02888).
+// Runs several algorithms one after another in one run, for example local SGD after synchronous SGD
+// (post-local SGD, Lin et al., arXiv 1808.07217) or compressed exchanges after a full-precision
+// warm-up (1-bit Adam, Tang et al., arXiv 2102.02888).
 //
 //   t < u_1: algorithm 1;  u_1 <= t < u_2: algorithm 2;  ...
 //
-// Each algorithm ends as it ends a run, and the next one begins as it begins a run: its own state,
-// such as residuals of codes, outer momenta and copies of peers' models, starts anew, and it counts
-// its steps from 0. Weights, data and the state of the optimizer go on, also into other buckets. At
-// a switch all ranks wait for each other. If the models of the workers may differ then, each
-// becomes their mean.
+// Each algorithm begins and ends as in a run of its own: its state, such as error-feedback
+// residuals, outer momenta and copies of peers' models, starts empty, and its steps count from 0.
+// Weights, the position in the data and the optimizer's state carry over, even if the bucket sizes
+// change. At a switch, all ranks wait for each other. If the models of the workers may differ then,
+// each becomes their mean.
 //
 // Messages and bytes: those of the algorithms and, at a switch, 2(P-1) control messages and, if
 // models may differ, an allreduce of S bytes.
@@ -46,8 +46,8 @@ Execution execution_of(const Stage& stage) {
 /// True if the models of the workers may differ after `steps` steps of a stage.
 bool models_differ(const Stage& stage, const Layout& layout, long steps) {
   const ExchangeSchedule schedule = make(stage)->schedule(layout);
-  const long alone = steps - schedule.cycle.value_or(Cycle{}).first_step;
-  return entry_of(stage).own_models || (alone > 0 && alone % schedule.interval_steps != 0);
+  const long in_cycles = steps - schedule.cycle.value_or(Cycle{}).first_step;
+  return entry_of(stage).own_models || (in_cycles > 0 && in_cycles % schedule.interval_steps != 0);
 }
 
 void barrier(Context c) {
@@ -56,7 +56,8 @@ void barrier(Context c) {
   for (int rank = 1; c.rank() == 0 && rank < c.size(); ++rank) c.control->post(rank, kSwitchTag, 0);
 }
 
-/// Cuts the model into the buckets of the next stage, if these are others than those of `before`.
+/// Cuts the model into the buckets of the next stage, if its bucket sizes differ from those of
+/// `before`.
 void change_buckets(Context ctx, Run& run, const Stage& before, const Stage& next) {
   const BucketSizes sizes = execution_of(next).buckets();
   if (execution_of(before).buckets() == sizes) return;
@@ -84,7 +85,8 @@ void train(Context ctx, Run& run, const Options& options) {
       switch_over(ctx, run, *comm, average);
       change_buckets(ctx, run, *std::prev(&stage), stage);
     }
-    if (run.steps.current() < first + count) {  // else an earlier part of the run has made it
+    // Otherwise an earlier part of the run has already finished this stage.
+    if (run.steps.current() < first + count) {
       Steps steps(run.steps, first, count);
       Run own{run.workload, run.optimizer, steps, execution_of(stage), run.seed, run.state};
       make(stage)->train(ctx, own);
@@ -94,8 +96,8 @@ void train(Context ctx, Run& run, const Options& options) {
   }
 }
 
-/// The last stage is what a longer run would repeat. The stages before it are its warm-up, and so
-/// is its first step, which contains the switch.
+/// The cycle is that of the last stage. The earlier stages count as warm-up, and so does the last
+/// stage's first step, which contains the switch.
 ExchangeSchedule schedule(const Options& options, const Layout& layout) {
   const Stage& last = options.stages.back();
   ExchangeSchedule schedule = make(last)->schedule(layout);
@@ -110,7 +112,7 @@ ExchangeSchedule schedule(const Options& options, const Layout& layout) {
 
 namespace {
 
-/// Stages share the workers, because data belong to workers.
+/// All stages must have the same workers, because the data are divided among the workers.
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   const Stage& first = options.stages.front();
   for (std::size_t i = 0; i < options.stages.size(); ++i) {
@@ -122,18 +124,19 @@ void check(const Options& options, const Layout& layout, const std::string& poin
     };
     if (workers(stage) != workers(first))
       throw ConfigError(place,
-                        "expected the same workers as in the first stage; its servers are "
-                        "other ranks");
+                        "expected the same workers as in the first stage, but this stage's servers "
+                        "leave other ranks as workers; choose the same servers in all stages");
   }
 }
 
-/// Every stage but the last ends at a step after that of the stage before.
+/// Every stage but the last must have an "until", which is larger than that of the stage before.
 void check_steps(const Options& options, const std::string& pointer) {
-  constexpr std::size_t kMost = 5;  // a world limits the streams of all stages together
+  // Each stage forks its own streams, and a world limits the streams of a rank.
+  constexpr std::size_t kMostStages = 5;
   const std::size_t count = options.stages.size();
-  if (count < 1 || count > kMost)
+  if (count < 1 || count > kMostStages)
     throw ConfigError(child(pointer, "stages"),
-                      fmt::format("expected 1 to {} stages, not {}", kMost, count));
+                      fmt::format("expected 1 to {} stages, not {}", kMostStages, count));
   std::int64_t before = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::optional<std::int64_t>& until = options.stages[i].until;
@@ -190,18 +193,20 @@ AlgorithmEntry stages_entry() {
          const Stage& first = options.stages.front();
          return entry_of(first).workers(first.algorithm, layout);
        }});
-  // A run of stages has every relaxation that one of them has, and the buckets of all.
+  // The run has every relaxation that any stage has. Its execution options are those of the first
+  // stage, except `hierarchical`, which is that of the last.
   entry.traits = [](const Json& resolved) {
     AlgorithmTraits all{};
     all.trigram = kSyncFullPrecisionCentralised;
     all.averages_gradients = true;
     Json named = resolved;
-    named["name"] = "stages";  // which options without the name lack
+    // used_algorithms looks the entry up by name, which `resolved` may lack.
+    named["name"] = "stages";
     for (const UsedAlgorithm& used : used_algorithms(named, "")) {
       const AlgorithmTraits own = used.entry->traits(used.resolved);
       if (used.pointer == "/stages/0/algorithm") all.execution = own.execution;
       if (own.allreduce == AllreduceAlgorithm::native) all.allreduce = own.allreduce;
-      all.execution.hierarchical = own.execution.hierarchical;  // that of the last stage counts
+      all.execution.hierarchical = own.execution.hierarchical;
       all.averages_gradients &= own.averages_gradients;
       all.trigram.synchrony = std::max(all.trigram.synchrony, own.trigram.synchrony);
       all.trigram.precision = std::max(all.trigram.precision, own.trigram.precision);

@@ -7,8 +7,8 @@
 //                                      m = b1 m + (1 - b1) g;  x = x - lr m / (sqrt(v) + eps)
 //   after:  m_i = b1 m_i + (1 - b1) g_i(x_i);  u_i = u_i + lr m_i
 //           x_i = x_i - lr m_i / (sqrt(v) + eps)
-//     every H-th step:  u = C(1/P sum_j C(u_j));  m_i = u / (sum of the lr since then);  u_i = 0
-//                       x_i = x_0 = x_0 - u / (sqrt(v) + eps)
+//     every H-th step:  u = C(1/P sum_j C(u_j));  m_i = u / (sum of lr since the last average)
+//                       u_i = 0;  x_i = x_0 = x_0 - u / (sqrt(v) + eps)
 //
 // K starts at 1 and doubles after every `variance_doubling` updates. H also starts at 1; it doubles
 // after every `local_doubling` steps, up to `max_local_steps`. C(x) is the sign of every element
@@ -42,38 +42,39 @@ struct Options {
   AllreduceSpec allreduce;
   std::int64_t freeze_step = 100;
   std::int64_t variance_doubling = 16;
-  std::int64_t local_doubling = 32678;
+  std::int64_t local_doubling = 32678;  // local_step_scaler of DeepSpeed's code
   std::int64_t max_local_steps = 16;
 };
 
 void train(Context ctx, Run& run, const Options& options) {
   Coding coding = coding_of(options, run);
-  const auto average = across(run.execution, full_average(options.allreduce));
-  const auto average_gradients = across(run.execution, coded_average(coding));
+  const auto average_exact = across(run.execution, full_average(options.allreduce));
+  const auto average_coded = across(run.execution, coded_average(coding));
   coding.state = run.state.child("moved");
-  const auto average_moved = across(run.execution, coded_average(coding));
+  const auto average_moved_coded = across(run.execution, coded_average(coding));
   auto comm = ctx.stream->fork("comm");
   LocalMoments local(ctx, run);
   const auto gradient = [](Bucket& bucket) { return bucket.grad; };
-  const auto along_gradient = [&](Bucket& bucket) {
+  const auto along_moment = [&](Bucket& bucket) {
     run.optimizer.accumulate(ctx, bucket);
     run.optimizer.advance(ctx, bucket);
   };
-  DoublingInterval variance(options.variance_doubling, options.freeze_step,
-                            run.state.child("variance")),
-      averages(options.local_doubling, options.max_local_steps, run.state.child("averages"));
+  DoublingInterval variance_interval(options.variance_doubling, options.freeze_step,
+                                     run.state.child("variance")),
+      average_interval(options.local_doubling, options.max_local_steps,
+                       run.state.child("averages"));
   run.optimizer.freeze_corrections();  // for steps that leave the variance unchanged
   for (long t : run.steps) {
-    if (t < options.freeze_step && variance.ends_at(t)) {
-      gradient_step(ctx, run, *comm, average);
-      variance.count();
+    if (t < options.freeze_step && variance_interval.ends_at(t)) {
+      gradient_step(ctx, run, *comm, average_exact);
+      variance_interval.count();
     } else if (t < options.freeze_step) {
-      exchange_step(ctx, run, *comm, average_gradients, gradient, along_gradient);
+      exchange_step(ctx, run, *comm, average_coded, gradient, along_moment);
     } else {
       const long since = t - options.freeze_step;
       if (since == 0) local.begin(ctx, run);
-      local.step(ctx, run, *comm, average_moved, averages.ends_at(since));
-      averages.count();
+      local.step(ctx, run, *comm, average_moved_coded, average_interval.ends_at(since));
+      average_interval.count();
     }
   }
 }

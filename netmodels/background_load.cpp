@@ -13,8 +13,8 @@ namespace {
 
 /// Limits the time of the check, which visits all pairs of NICs.
 constexpr int kMostNics = 4096;
-/// Flows per second and NIC. Each flow is at least one event of the simulator; above this rate, a
-/// simulated second takes minutes.
+/// Flows per second of one NIC. Each flow is at least one event of the simulator, so a limit is
+/// needed for a simulated second to take a reasonable time.
 constexpr double kMostFlowsPerSecond = 1e6;
 
 /// The bandwidth of a link in the long run, in bytes per second: its lowest bandwidth or the refill
@@ -25,14 +25,17 @@ double least_bandwidth(const Link& link, double least_factor) {
 
 /// The bandwidth that background traffic needs on each link, in bytes per second.
 std::vector<double> background_demand_Bps(const Network& network, const Cluster& cluster) {
-  const int step = cluster.nics == Nics::shared ? static_cast<int>(cluster.workers_per_node) : 1;
-  const double nics = cluster.ranks() / step, per_node = nics / static_cast<double>(cluster.nodes);
+  const int stride = cluster.nics == Nics::shared ? static_cast<int>(cluster.workers_per_node) : 1;
+  const double nics = cluster.ranks() / stride,
+               per_node = nics / static_cast<double>(cluster.nodes);
+  // Each NIC sends `load` times its bandwidth for payload, spread evenly over the NICs of all other
+  // nodes.
   const double pair_Bps = cluster.inter.background.load * cluster.transport.goodput *
                           cluster.inter.bandwidth_Bps / (nics - per_node);
   std::vector<double> demand_Bps(network.links().size());
   std::vector<LinkId> route;
-  for (int from = 0; from < cluster.ranks(); from += step)
-    for (int to = 0; to < cluster.ranks(); to += step) {
+  for (int from = 0; from < cluster.ranks(); from += stride)
+    for (int to = 0; to < cluster.ranks(); to += stride) {
       if (cluster.node_of(from) == cluster.node_of(to)) continue;
       route.clear();
       network.background_route(from, to, route);
@@ -80,8 +83,8 @@ void check_background(const Cluster& cluster, const std::string& pointer) {
   }
   if (largest_share <= kMostBackground * (1 + 1e-9)) return;
   throw ConfigError(
-      at_load, fmt::format("expected at most {}, not {}: background traffic would ask for {:.3g} "
-                           "of the bandwidth of the link {}, and {} is the limit",
+      at_load, fmt::format("expected at most {}, not {}: background traffic would need {:.3g} "
+                           "times the long-run bandwidth of the link {}, and the limit is {} times",
                            std::floor(100 * load * kMostBackground / largest_share + 1e-9) / 100,
                            load, largest_share, network->name(most_loaded), kMostBackground));
 }

@@ -1,5 +1,6 @@
-"""Makes the wheel of `pip install .` (PEP 517): `import trigram`, the program, its data and, if libtorch is there, the
-library of TorchScript workloads. It uses CMake and the packages of scripts/setup, and nothing else.
+"""Makes the wheel of `pip install .` (PEP 517): `import trigram`, the program, its data and, if the build folder
+contains it, the library for TorchScript workloads. Building needs only CMake and the packages that scripts/setup
+installs.
 
     pip install --no-build-isolation .
     TRIGRAM_BUILD=build/dev pip install --no-build-isolation .   # with the programs of a build folder
@@ -24,8 +25,9 @@ def tag():
     return f"{python}-{python}-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
 
-def built():
-    """The build folder whose programs the wheel gets."""
+def build_folder():
+    """The folder whose programs go into the wheel: $TRIGRAM_BUILD or, if that is unset, build/wheel, which is built
+    first."""
     if given := os.environ.get("TRIGRAM_BUILD"):
         return Path(given).resolve()
     build = ROOT / "build" / "wheel"
@@ -69,7 +71,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(content)}\n")
 
-        for path, file in contents(built()):
+        for path, file in contents(build_folder()):
             add(path, file.read_bytes(), 0o755 if os.access(file, os.X_OK) else 0o644)
         for path, text in texts.items():
             add(path, text.encode())

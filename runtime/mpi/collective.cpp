@@ -16,39 +16,39 @@ bool MpiCollective::supports(const Collective& c, int ranks) {
 }
 
 void MpiCollective::begin(const Collective& collective) {
-  call_ = collective;
-  if (call_.kind == Collective::allreduce) return allreduce_.begin(call_.x, call_.op);
+  current_ = collective;
+  if (current_.kind == Collective::allreduce) return allreduce_.begin(current_.x, current_.op);
   in_flight_ = true;
-  const int bytes = static_cast<int>(call_.x.nbytes());
-  switch (call_.kind) {
+  const int bytes = static_cast<int>(current_.x.nbytes());
+  switch (current_.kind) {
     case Collective::allreduce: return;
     case Collective::reduce_scatter: return begin_reduce_scatter();
     case Collective::allgather:
       set_counts(1);
-      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, call_.x.data(), counts_.data(),
+      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, current_.x.data(), counts_.data(),
                             offsets_.data(), MPI_BYTE, comm_, &request_),
             "MPI_Iallgatherv");
       return;
     case Collective::broadcast:
-      check(MPI_Ibcast(call_.x.data(), bytes, MPI_BYTE, call_.root, comm_, &request_),
+      check(MPI_Ibcast(current_.x.data(), bytes, MPI_BYTE, current_.root, comm_, &request_),
             "MPI_Ibcast");
       return;
     case Collective::all_to_all:
-      check(MPI_Ialltoall(call_.x.data(), bytes / ranks_, MPI_BYTE, call_.y.data(), bytes / ranks_,
-                          MPI_BYTE, comm_, &request_),
+      check(MPI_Ialltoall(current_.x.data(), bytes / ranks_, MPI_BYTE, current_.y.data(),
+                          bytes / ranks_, MPI_BYTE, comm_, &request_),
             "MPI_Ialltoall");
       return;
   }
 }
 
 bool MpiCollective::progress() {
-  if (call_.kind == Collective::allreduce) return allreduce_.progress();
+  if (current_.kind == Collective::allreduce) return allreduce_.progress();
   int done = 0;
   check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
   if (!done) return false;
-  if (call_.kind == Collective::reduce_scatter) finish_reduce_scatter();
+  if (current_.kind == Collective::reduce_scatter) finish_reduce_scatter();
   in_flight_ = false;
-  call_.x = call_.y = {};  // releases the caller's memory
+  current_.x = current_.y = {};  // releases the caller's memory
   return true;
 }
 
@@ -56,14 +56,14 @@ void MpiCollective::begin_reduce_scatter() {
   set_counts(sizeof(float));
   const auto mine = static_cast<std::size_t>(counts_[static_cast<std::size_t>(rank_)]);
   part_ = device_.empty(mine);
-  check(MPI_Ireduce_scatter(call_.x.data(), part_.data(), counts_.data(), MPI_FLOAT,
-                            call_.op == Reduce::max ? MPI_MAX : MPI_SUM, comm_, &request_),
+  check(MPI_Ireduce_scatter(current_.x.data(), part_.data(), counts_.data(), MPI_FLOAT,
+                            current_.op == Reduce::max ? MPI_MAX : MPI_SUM, comm_, &request_),
         "MPI_Ireduce_scatter");
 }
 
 void MpiCollective::finish_reduce_scatter() {
-  if (call_.op == Reduce::avg) device_.axpby(1.0f / static_cast<float>(ranks_), part_, 0, part_);
-  device_.copy(call_.x.part(static_cast<std::size_t>(rank_), static_cast<std::size_t>(ranks_)),
+  if (current_.op == Reduce::avg) device_.axpby(1.0f / static_cast<float>(ranks_), part_, 0, part_);
+  device_.copy(current_.x.part(static_cast<std::size_t>(rank_), static_cast<std::size_t>(ranks_)),
                part_);
   part_ = {};
 }
@@ -74,7 +74,7 @@ void MpiCollective::set_counts(std::size_t unit) {
   std::size_t before = 0;
   for (int rank = 0; rank < ranks_; ++rank) {
     const Tensor part =
-        call_.x.part(static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks_));
+        current_.x.part(static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks_));
     counts_.push_back(static_cast<int>(part.nbytes() / unit));
     offsets_.push_back(static_cast<int>(before / unit));
     before += part.nbytes();

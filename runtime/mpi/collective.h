@@ -11,8 +11,8 @@
 
 namespace trigram::mpi {
 
-/// Runs MPI's own collectives by its nonblocking calls, one at a time. Owns the memory that MPI may
-/// still read or write.
+/// Runs MPI's own collectives, one at a time, through MPI's nonblocking calls. Keeps the tensors
+/// alive that MPI may still read or write.
 class MpiCollective {
  public:
   MpiCollective(MPI_Comm comm, int rank, int ranks, Device& device)
@@ -21,16 +21,16 @@ class MpiCollective {
         ranks_(ranks),
         device_(device),
         allreduce_(comm, rank, ranks, device) {}
-  /// True if MPI can run the collective with these operands: they have values, reductions are in
-  /// f32, the length in bytes fits an int, and all_to_all has the same number of elements for each
-  /// rank.
+  /// True if MPI can run the collective with these operands: they are not phantoms (core/tensor.h),
+  /// reductions are in f32, the length in bytes fits an int, and the number of elements of an
+  /// all_to_all is a multiple of the number of ranks.
   static bool supports(const Collective& collective, int ranks);
 
-  /// Begins a collective. The previous one must have ended, and `supports` must be true for this
-  /// one.
+  /// Begins a collective. The previous collective must have ended, and `supports(collective,
+  /// ranks)` must be true.
   void begin(const Collective& collective);
   bool ended() const {
-    return call_.kind == Collective::allreduce ? allreduce_.ended() : !in_flight_;
+    return current_.kind == Collective::allreduce ? allreduce_.ended() : !in_flight_;
   }
   /// Makes progress without blocking. Returns false if nothing has advanced.
   bool progress();
@@ -44,7 +44,7 @@ class MpiCollective {
   const MPI_Comm comm_;
   const int rank_, ranks_;
   Device& device_;
-  Collective call_ = {};  // the current collective
+  Collective current_ = {};
   AllreducePieces allreduce_;
   bool in_flight_ = false;  // a collective other than allreduce is in flight
   MPI_Request request_{};

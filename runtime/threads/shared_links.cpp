@@ -10,14 +10,15 @@ namespace trigram::threads {
 struct SharedLinks::Bucket {
   explicit Bucket(double its_bandwidth_Bps) : bandwidth_Bps(its_bandwidth_Bps) {}
 
-  /// A waiting slice. Slices are ordered by the service, in bytes, that their flow has had from the
-  /// link, then by arrival.
+  /// A waiting slice. Slices are served in the order of their start tags, then of arrival. The
+  /// start tag, in bytes, is the larger of the link's virtual time and the end tag of the flow's
+  /// previous slice (start-time fair queueing).
   struct Waiting {
-    double tag;
-    std::uint64_t number;
+    double start_tag;
+    std::uint64_t arrival;
     Slice slice;
     bool operator<(const Waiting& other) const {
-      return std::pair(tag, number) < std::pair(other.tag, other.number);
+      return std::pair(start_tag, arrival) < std::pair(other.start_tag, other.arrival);
     }
   };
 
@@ -25,19 +26,19 @@ struct SharedLinks::Bucket {
   std::set<Waiting> waiting;
   std::uint64_t arrivals = 0;
   bool busy = false;
-  double virtual_time = 0;  // tag of the slice in service; last_end if the link is idle
-  double last_end = 0;      // the largest end tag of all slices served so far
-  double carried = 0;
+  double virtual_time = 0;  // start tag of the slice in service; last_end_tag if the link is idle
+  double last_end_tag = 0;  // the largest end tag of all slices served so far
+  double carried = 0;       // bytes
 };
 
 struct SharedLinks::Flow {
   struct Hop {
     Bucket* bucket;
-    double end = 0;  // end tag of the flow's latest slice at this hop
+    double end_tag = 0;  // end tag of the flow's latest slice at this hop
   };
   std::vector<Hop> hops;
   double narrowest_Bps = 0;
-  double slice = 0;      // bytes
+  double slice_bytes = 0;
   double unsent = 0;     // bytes that are not yet cut into slices
   double unentered = 0;  // bytes that have not entered the first link yet
   double earliest_end_s = 0;
@@ -61,7 +62,8 @@ SharedLinks::Bucket* SharedLinks::connection(int source, int destination) {
   return own.get();
 }
 
-/// All limits of a message, in the order in which the message passes them.
+/// The buckets that a message passes, in order: its connection's limit, if any, then its limited
+/// links.
 std::vector<SharedLinks::Bucket*> SharedLinks::route(int source, int destination) {
   std::vector<LinkId> ids;
   network_.route(source, destination, ids);
@@ -76,10 +78,10 @@ void SharedLinks::start(double date_s, int source, int destination, double nbyte
   auto flow = std::make_unique<Flow>();
   for (Bucket* bucket : route(source, destination)) flow->hops.push_back({bucket});
   flow->narrowest_Bps = network_.bandwidth(source, destination);
-  flow->slice = std::max(bucket_depth_, kShortestSlice_s * flow->narrowest_Bps);
+  flow->slice_bytes = std::max(bucket_depth_, kShortestSlice_s * flow->narrowest_Bps);
   flow->earliest_end_s = date_s + nbytes / flow->narrowest_Bps;
   flow->ended = std::move(ended);
-  // A message from a rank to itself shares no link.
+  // A message that passes no limited link, such as one from a rank to itself, shares nothing.
   const bool shares = !flow->hops.empty();
   if (shares) flow->unsent = flow->unentered = nbytes;
   const double begin_s = shares ? date_s : flow->earliest_end_s;
@@ -88,11 +90,12 @@ void SharedLinks::start(double date_s, int source, int destination, double nbyte
   schedule_.at(begin_s, [this, &begun, begin_s] { continue_flow(begun, begin_s); });
 }
 
-/// Queues slices at the first link until the window is full. The window is the number of links plus
-/// one, so that one slice can wait while others pass. Ends the flow when all slices have arrived.
+/// Queues slices at the first limit of the route until the window is full. The window is the number
+/// of limits on the route plus one, so that one slice can wait while the others pass. Ends the flow
+/// when all slices have arrived.
 void SharedLinks::continue_flow(Flow& flow, double date_s) {
   while (flow.unsent > 0 && flow.in_flight <= flow.hops.size()) {
-    const double nbytes = std::min(flow.slice, flow.unsent);
+    const double nbytes = std::min(flow.slice_bytes, flow.unsent);
     flow.unsent -= nbytes;
     ++flow.in_flight;
     arrive({.flow = &flow, .nbytes = nbytes}, date_s);
@@ -106,8 +109,8 @@ void SharedLinks::continue_flow(Flow& flow, double date_s) {
 void SharedLinks::arrive(const Slice& slice, double date_s) {
   Flow::Hop& hop = slice.flow->hops[slice.hop];
   Bucket& bucket = *hop.bucket;
-  const double tag = std::max(bucket.virtual_time, hop.end);
-  hop.end = tag + slice.nbytes;
+  const double tag = std::max(bucket.virtual_time, hop.end_tag);
+  hop.end_tag = tag + slice.nbytes;
   bucket.waiting.insert({tag, bucket.arrivals++, slice});
   if (!bucket.busy) serve(bucket, date_s);
 }
@@ -115,14 +118,14 @@ void SharedLinks::arrive(const Slice& slice, double date_s) {
 void SharedLinks::serve(Bucket& bucket, double date_s) {
   bucket.busy = !bucket.waiting.empty();
   if (!bucket.busy) {
-    bucket.virtual_time = bucket.last_end;
+    bucket.virtual_time = bucket.last_end_tag;
     return;
   }
   const auto next = bucket.waiting.extract(bucket.waiting.begin());
   Slice slice = next.value().slice;
   Flow& flow = *slice.flow;
-  bucket.virtual_time = next.value().tag;
-  bucket.last_end = std::max(bucket.last_end, bucket.virtual_time + slice.nbytes);
+  bucket.virtual_time = next.value().start_tag;
+  bucket.last_end_tag = std::max(bucket.last_end_tag, bucket.virtual_time + slice.nbytes);
   bucket.carried += slice.nbytes;
   const double free_s = date_s + slice.nbytes / bucket.bandwidth_Bps;
   slice.passed_s = std::max(slice.passed_s, free_s);

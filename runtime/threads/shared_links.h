@@ -16,12 +16,14 @@ namespace trigram::threads {
 /// the slice take to accumulate. An idle link does not save tokens, so no message is faster than
 /// the link.
 ///
-/// A link always serves next the slice whose flow has had the least service from this link
-/// (start-time fair queueing; Goyal, Vin and Cheng, SIGCOMM 1996). A slice enters the next link of
-/// its route when its first byte does, and a flow has several slices in flight. If links serve
-/// their flows in turn and flows have windows, flows share a network max-min fairly (Hahne,
-/// "Round-Robin Scheduling for Max-Min Fairness in Data Networks", IEEE JSAC 9(7), 1991). So the
-/// queues lead to the same shares that the simulator computes.
+/// A link serves the waiting slice with the smallest start tag, which is the larger of the link's
+/// virtual time and the end tag of the flow's previous slice (start-time fair queueing; Goyal, Vin
+/// and Cheng, SIGCOMM 1996). So backlogged flows get equal shares of the link, and a flow that was
+/// idle gains nothing from that. A slice enters the next link of its route when its first byte
+/// does, and a flow has several slices in flight. If links serve their flows in turn and flows have
+/// windows, flows share a network max-min fairly (Hahne, "Round-Robin Scheduling for Max-Min
+/// Fairness in Data Networks", IEEE JSAC 9(7), 1991). So the queues lead to the same shares that
+/// the simulator computes.
 ///
 /// The class has no clock and takes no locks. Its owner passes it the time and accounts for
 /// latencies.

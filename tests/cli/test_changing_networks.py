@@ -1,5 +1,5 @@
-"""A run has a warning if the network changes during it, because shaped links use up credit or because links change at
-certain times."""
+"""A run warns if the network changes during it: because shaped links use up their token-bucket credit, or because links
+change at given times."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ChangingNetworks(CommandTest):
         (warning,) = self.warnings_of_run(40, shaping={"rate": "1Gbps", "depth": "1GB"})
         self.assertRegex(warning, "began with 1 GB of saved credit, which was used up in step \\d of 40; later steps")
 
-    def test_credit_that_accumulates_as_fast_as_it_is_used_is_no_warning(self) -> None:
+    def test_no_warning_if_there_is_no_saved_credit_or_it_is_not_used_up(self) -> None:
         for shaping in ({"rate": "9Gbps", "depth": "1GB"}, {"rate": "1Gbps"},
                         {"rate": "1Gbps", "depth": "1GB", "initial": "0B"}):
             self.assertEqual(self.warnings_of_run(12, shaping=shaping), [], shaping)

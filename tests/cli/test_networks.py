@@ -114,7 +114,8 @@ CASES = {
             inter={**CLUSTER["inter"], "background": {"load": 0.6}},
         ),
         "/inter/background/load",
-        "expected at most 0.39, not 0.6: background traffic would ask for 1.37 of the bandwidth of the link leaf",
+        "expected at most 0.39, not 0.6: background traffic would need 1.37 times the long-run bandwidth of the link "
+        "leaf",
     ),
     "unknown sharing": (cluster(4, "flat", nics="share"), "/nics", 'did you mean "shared"?'),
 }
