@@ -23,7 +23,7 @@ class Waiter {
   virtual void await(const Wait& why, const std::function<bool()>& ready) = 0;
 };
 
-/// A key-value store that all processes share. Through it they find each other before their
+/// A key-value store that all processes share, with which they find each other before their
 /// accelerators are connected. Any launcher can provide an implementation.
 class Bootstrap {
  public:
@@ -97,7 +97,7 @@ class AcceleratorBackend {
   /// Throws if the accelerator, or its connection to other accelerators, has reported a failure by
   /// itself. Any thread may call it, often.
   virtual void check() = 0;
-  /// Called when the world has failed: aborts everything the accelerator does for it, so that other
+  /// Called when the world has failed: aborts all operations on the accelerator, so that other
   /// threads return from their waits. Any thread may call it; only the first call has an effect.
   virtual void abort() noexcept = 0;
 };

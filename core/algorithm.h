@@ -16,8 +16,8 @@
 namespace trigram {
 
 /// Training iterations up to count-1, as a range. Each `++` ends an iteration and reports it. An
-/// iteration begins once, when `begin` or `++` reaches it. The first one is iteration 0, unless the
-/// run continues one that has been stopped, or is trained in parts.
+/// iteration begins once, when `begin` or `++` reaches it. The first iteration has number 0, unless
+/// the run continues a stopped run or is trained in parts.
 class Steps {
  public:
   struct Hooks {
@@ -25,9 +25,10 @@ class Steps {
     std::function<void(long)> end;    // called after iteration t
   };
   explicit Steps(long count, Hooks hooks = {}) : count_(count), hooks_(std::move(hooks)) {}
-  /// The iterations first .. first + count - 1 of `whole`, numbered from 0. They are also
-  /// iterations of `whole`, which reports them, ends them early if it ends early, and gets
-  /// everything that is recorded. `whole` must outlive them. They begin at its current iteration.
+  /// The iterations first .. first + count - 1 of `whole`, numbered from 0, beginning at the
+  /// current iteration of `whole`. They are also iterations of `whole`, which reports them and
+  /// receives everything that is recorded. If `whole` ends early, so do they. `whole` must outlive
+  /// this object.
   Steps(Steps& whole, long first, long count)
       : count_(count), whole_(&whole), first_(first), current_(whole.current() - first) {}
   /// The iterations of `whole` from its current one to `end` - 1, with the same numbers. They are a
@@ -57,11 +58,11 @@ class Steps {
   long count() const {
     return whole_ ? std::clamp(whole_->count() - first_, 0L, count_.load()) : count_.load();
   }
-  /// True for the last iteration of the run, as known so far, or of the stage of a run to which
-  /// these iterations belong. False for an iteration that only ends a part, after which the run
-  /// goes on.
+  /// True for the last iteration of the run, as known so far, or of the stage if these iterations
+  /// are a stage of a run. False for an iteration that only ends a part, after which the run goes
+  /// on.
   bool last_of_run(long t) const { return t + 1 == run_count(); }
-  /// The number of iterations of the run or stage, of which these may be a part.
+  /// The number of iterations of the run or stage, of which these iterations may be a part.
   long run_count() const {
     if (!whole_) return count();
     const long rest = whole_->run_count() - first_;
@@ -98,12 +99,13 @@ class Steps {
   Staleness take_staleness() {
     return {stale_updates_.exchange(0), stale_sum_.exchange(0), stale_max_.exchange(0)};
   }
-  /// Says that the worker of this rank is not there in the current iteration.
+  /// Records that the worker of this rank is absent in the current iteration.
   void record_absence() { (whole_ ? whole_->absent_ : absent_) = true; }
-  /// Returns whether that was said since the last call.
+  /// Returns true if an absence was recorded since the last call.
   bool take_absence() { return std::exchange(absent_, false); }
-  /// Makes `step` the next iteration, at most the end of the run. Iterations between the current
-  /// one and `step` end without having begun, as iterations in which the worker is not there.
+  /// Makes `step`, or the end of the run if that is earlier, the next iteration. The iterations
+  /// between the current iteration and `step` end without having begun, and the worker counts as
+  /// absent in them.
   void continue_with(long step) { next_ = step; }
   /// Records that the iteration used `batches` mini-batches of this rank instead of one; 0 if the
   /// rank computed nothing.
@@ -131,8 +133,8 @@ class Steps {
   }
   std::atomic<long> count_;
   Hooks hooks_;
-  Steps* whole_ = nullptr;  // null: these are not part of other iterations
-  long first_ = 0;          // the iteration of `whole_` that is iteration 0 of these
+  Steps* whole_ = nullptr;  // null: these iterations are not part of others
+  long first_ = 0;          // the iteration of `whole_` that is iteration 0 here
   bool is_part_ = false;
   long begun_ = -1;  // the latest iteration that has begun
   std::atomic<long> current_ = 0;
@@ -150,7 +152,8 @@ struct Execution {
   std::optional<std::size_t> first_bucket_bytes = {};  // F: size of the first bucket, if it differs
   std::optional<std::size_t> model_bucket_bytes = {};  // F: for algorithms that exchange weights
   bool hierarchical = false;  // H: reduce in the node, exchange between leaders
-  /// Splits longer tensors inside a node into pieces; 0: no splitting.
+  /// Inside a node, longer tensors are reduced and broadcast in segments of this size along a chain
+  /// of workers; 0: all tensors use binomial trees.
   std::size_t segment_bytes = 0;
   bool synchronize = false;  // the host waits for each exchange before it launches the next
   BucketSizes buckets() const {
@@ -166,8 +169,8 @@ struct Run {
   Execution execution;
   std::uint64_t seed = 0;  // seeds the random choices of algorithms; the same on all ranks
   TrainingState state = {};
-  /// Null if the workers of all ranks are there in all steps, or if the run restarts when one
-  /// fails.
+  /// Null if the workers of all ranks are present in all steps, or if the run restarts when a
+  /// worker fails.
   Membership* membership = nullptr;
 };
 
@@ -200,9 +203,9 @@ struct ExchangeSchedule {
 };
 
 /// A data-parallel training algorithm with its options. `train` is the training loop of one rank
-/// and runs on the rank's main stream. It makes the iterations of Run::steps, which may be a part
-/// of the run: it then begins with the state that the part before has left in Run::state, and ends
-/// with nothing in flight.
+/// and runs on the rank's main stream. It runs the iterations of Run::steps. If these are a part of
+/// the run, `train` begins with the state that the previous part left in Run::state, and ends with
+/// no message in flight.
 struct Algorithm {
   std::function<void(Context, Run&)> train;
   std::function<ExchangeSchedule(const Layout&)> schedule;

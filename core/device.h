@@ -41,8 +41,8 @@ class Device {
   virtual void maximum(const Tensor& x, const Tensor& y) = 0;
   /// x = 0 where |x| < magnitude. NaNs stay.
   virtual void cut_below(float magnitude, const Tensor& x) = 0;
-  /// One step of an element-wise optimizer: updates the weights w and the states, whose number and
-  /// meaning the rule tells, with the gradient g. All are f32. One launch.
+  /// One step of an element-wise optimizer: updates the weights w and the states with the gradient
+  /// g. The rule defines the number and the meaning of the states. All tensors are f32. One launch.
   virtual void update(const UpdateRule& rule, const Tensor& w, const Tensor& g,
                       std::span<const Tensor> states) = 0;
   /// One step of an optimizer that needs the norms of single tensors. `tensors` cover w without

@@ -5,7 +5,7 @@
 namespace trigram {
 
 /// The machine's hardware as a communication library detects it at start-up: the nominal speeds of
-/// devices, in bytes per second in each direction. Messages reach less than that.
+/// devices, in bytes per second in each direction. Messages are slower than that.
 struct Fabric {
   double nic_Bps = 12.5e9;
   int nics_per_node = 1;
@@ -41,7 +41,7 @@ class Layout {
   const std::vector<std::vector<int>>& nodes() const { return nodes_; }
   const std::vector<int>& leaders() const { return leaders_; }
   bool is_leader(int rank) const { return node_members(rank).front() == rank; }
-  /// The hardware, the same on all ranks; the default cluster's if no machine is described.
+  /// The hardware, the same on all ranks; that of the default cluster if no machine is described.
   const Fabric& fabric() const { return fabric_; }
 
  private:

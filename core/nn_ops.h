@@ -120,8 +120,8 @@ class NnOps {
                               const Tensor& probabilities, const Tensor& dy,
                               const Tensor& dprobabilities, const Tensor& dqkv) = 0;
   /// The element-wise part of a gated recurrent unit, reset gate after the product (version 1 of
-  /// arXiv 1406.1078, as in cuDNN). x[rows, 3 cols] and h[rows, 3 cols] hold what the input and the
-  /// previous state contribute to (reset, update, candidate). It computes
+  /// arXiv 1406.1078, as in cuDNN). x[rows, 3 cols] and h[rows, 3 cols] hold the contributions of
+  /// the input and of the previous state to (reset, update, candidate). The operation computes
   ///   r = sigmoid(x_r + h_r), z = sigmoid(x_z + h_z), n = tanh(x_n + r * h_n),
   ///   state = (1 - z) * n + z * previous,
   /// and writes (r, z, n) to gates[rows, 3 cols].

@@ -25,8 +25,8 @@ class Optimizer {
 
   /// True if the first `step` or `accumulate` of an iteration reads, and may change, the gradients
   /// of all buckets. A training loop then makes this call only when all gradients are final: after
-  /// the backward pass and, for `step`, after the exchange of every bucket. It takes the gradient
-  /// of every bucket once in each iteration, with no other iteration in between.
+  /// the backward pass and, for `step`, after the exchange of every bucket. The loop passes every
+  /// bucket exactly once before the next iteration begins.
   virtual bool needs_all_gradients() const { return false; }
 
   /// The bucket's moment; of length 0 if the optimizer has none.
@@ -46,13 +46,13 @@ class Optimizer {
   /// update, such as Adam's variance; only `step` does.
   virtual void freeze_corrections() {}
 
-  /// Goes over to other buckets: call it between two steps, after the workload has cut itself into
-  /// new buckets (Workload::bucketize). The state of every weight stays what it is. All buckets
-  /// must have made the same number of steps.
+  /// Switches to the workload's new buckets. Call this between two steps, after
+  /// Workload::bucketize. The state of every weight keeps its value. All buckets must have made the
+  /// same number of steps.
   virtual void rebucket(Context ctx, Workload& workload) = 0;
 
-  /// Shows all state that steps change, between two steps. The learning rate, for one, is no state:
-  /// it depends on the number of steps.
+  /// Passes all state that steps change to `visitor`. Call this between two steps. The learning
+  /// rate is not part of the state, because it follows from the number of steps.
   virtual void visit_state(StateVisitor& visitor) = 0;
 };
 
@@ -99,7 +99,7 @@ class PerBucket {
         visitor.tensor(fmt::format("{} {}", bucket, number++), *vector);
     }
   }
-  /// All states, to show more of them.
+  /// All states, for optimizers with more state than `visit` passes on.
   std::span<State> all() { return states_; }
 
  private:

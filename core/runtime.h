@@ -21,7 +21,7 @@ class Runtime {
   virtual Json notes() const { return Json::object(); }
 };
 
-/// A simulated world was ended at a date that was set before (World::end_at).
+/// The simulation was ended at the date that World::end_at had set.
 class SimulationEnded : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -13,7 +13,7 @@ struct Context;
 struct OneWay;
 using Task = std::function<void(Context)>;
 
-/// A submitted task, shared by all that may still wait for it.
+/// A submitted task. Everything that may still wait for the task shares its ownership.
 class Work {
  public:
   virtual ~Work() = default;
@@ -74,8 +74,8 @@ class Stream : public CostSink {
   /// buffers sends (Communicator::buffered); throws InvariantError elsewhere. Collective over the
   /// ranks, like `fork`.
   virtual OneWay fork_one_way(const std::string& name) = 0;
-  /// Runs `task` on *this* stream, after everything that `after` has issued and after earlier
-  /// tasks.
+  /// Runs `task` on *this* stream, after everything that the stream of `after` has issued so far
+  /// and after the earlier tasks of this stream.
   virtual std::shared_ptr<Work> submit(const Context& after, Task task) = 0;
   /// Orders everything this stream does from now on after `work`, and rethrows the task's
   /// exception.

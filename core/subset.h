@@ -6,11 +6,11 @@
 
 namespace trigram {
 
-/// Some members of `parent` as a communicator of their own. It only translates ranks: it exchanges
-/// nothing, and creating it is not collective. Groups and the levels of a hierarchy are subsets.
+/// A communicator of some members of `parent`. It only translates ranks, so creating it exchanges
+/// no messages and is not a collective operation. Groups and the levels of a hierarchy are subsets.
 /// `members` (parent ranks, in the order of the new ranks) must outlive the subset and contain the
-/// calling rank. The argument `collective` is the class that the parent uses for traffic of class
-/// TrafficClass::collective within the subset.
+/// calling rank. Messages of class TrafficClass::collective within the subset have the class
+/// `collective` in the parent.
 class Subset final : public Communicator {
  public:
   Subset(Communicator& parent, std::span<const int> members,

@@ -13,8 +13,8 @@
 
 namespace trigram {
 
-/// Is shown every tensor and every number of a state, by name, always in the same order. It reads
-/// them, to save the state, or replaces them by values that were saved.
+/// Receives every tensor and every number of a state, by name, always in the same order. A visitor
+/// either reads the values, to save the state, or replaces them by saved values.
 class StateVisitor {
  public:
   virtual ~StateVisitor() = default;
@@ -37,20 +37,21 @@ class StateVisitor {
 /// State that `train` can build again from the weights when a part begins, and buffers whose
 /// content no later step reads, need not be kept.
 ///
-/// A TrainingState is a handle: its copies share the state, so that exchanges can own one. Any
-/// stream of the rank may use it, but no two of them the same name.
+/// A TrainingState is a handle: its copies share the state, so that exchanges can own a copy. Any
+/// stream of the rank may use it, but no two streams may use the same name.
 class TrainingState {
  public:
   TrainingState();
 
-  /// The tensor of this name. `make` makes it if the name is new. The reference is valid as long as
-  /// the state; the tensor that it refers to may be replaced by another one of the same size.
+  /// The tensor of this name, created by `make` if the name is new. The reference is valid as long
+  /// as the state exists; the tensor that it refers to may be replaced by another tensor of the
+  /// same size.
   Tensor& tensor(const std::string& name, const std::function<Tensor()>& make) const;
   /// The same, made as zeros, or as a copy, of `x`.
   Tensor& zeros_like(const Context& ctx, const std::string& name, const Tensor& x) const;
   Tensor& copy_of(const Context& ctx, const std::string& name, const Tensor& x) const;
 
-  /// The numbers of this name, `count` of them, which are `initial` if the name is new.
+  /// The `count` numbers of this name; all are `initial` if the name is new.
   template <class T>
   std::span<T> values(const std::string& name, std::size_t count, T initial = {}) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -65,13 +66,14 @@ class TrainingState {
 
   /// The part of this state whose names begin with `name` and a slash.
   TrainingState child(const std::string& name) const;
-  /// Says that this state is that of a run with another number of ranks: what a name keeps is made
-  /// anew if its size is not the expected one. Otherwise that is an error.
+  /// Declares that this state comes from a run with another number of ranks: a tensor or numbers of
+  /// an unexpected size are then created anew. Without this declaration, an unexpected size is an
+  /// error.
   void allow_other_sizes() const;
   /// Removes everything, so that all names are new.
   void clear() const;
 
-  /// Shows everything to `visitor`, sorted by name.
+  /// Passes everything to `visitor`, sorted by name.
   void visit(StateVisitor& visitor) const;
   /// Sets the tensor or the bytes of a name, for a part that will use it.
   void put(const std::string& name, Tensor x) const;

@@ -135,13 +135,14 @@ constexpr void update_element(const Rule& rule, float& w, float g, float* s) {
 ///
 /// A rule that scales the update of a tensor by norms has, in place of the call operator,
 /// `measure`, which updates states and returns the element whose norm is taken; `trust`, which
-/// makes the factor of the norms of w and of these elements; and `apply`, which updates the weight.
-/// `for_vectors` is the rule for biases and for the scale and shift of normalisations. kPasses is
-/// the number of times that a step reads or writes a tensor of the length of the weights.
+/// computes the factor from the norms of w and of these elements; and `apply`, which updates the
+/// weight. `for_vectors` is the rule for biases and for the scale and shift of normalisations.
+/// kPasses is the number of times that a step reads or writes a tensor of the length of the
+/// weights.
 struct LambStep {
   static constexpr auto kStates = state_names("mean", "variance");
   static constexpr double kFlops = 36;
-  static constexpr double kPasses = 10;  // w g m v, m v; then w m v, w
+  static constexpr double kPasses = 10;  // reads w g m v, writes m v; reads w m v, writes w
   static constexpr bool kMeasureChangesStates = true, kApplyChangesStates = false;
   float lr = 0;
   float beta1 = 0.9f;
@@ -173,7 +174,7 @@ struct LambStep {
 struct LarsStep {
   static constexpr auto kStates = state_names("momentum");
   static constexpr double kFlops = 11;
-  static constexpr double kPasses = 7;  // w g; then w g m, w m
+  static constexpr double kPasses = 7;  // reads w g; reads w g m, writes w m
   static constexpr bool kMeasureChangesStates = false, kApplyChangesStates = true;
   float lr = 0;
   float momentum = 0.9f;

@@ -55,7 +55,7 @@ class Workload {
 
   /// Groups whole tensors into buckets of at least the given sizes, in the order in which backward
   /// completes their gradients. Called before training, and again between two steps if the buckets
-  /// are to change: weights and gradients stay what they are.
+  /// are to change; weights and gradients keep their values.
   virtual void bucketize(const BucketSizes& sizes) = 0;
   virtual std::span<Bucket> buckets() = 0;
   /// All parameters and all gradients; the buckets are views of parts of them.
@@ -78,9 +78,9 @@ class Workload {
   /// gradient is complete.
   virtual void backward(Context ctx, const std::function<void(Bucket&)>& on_ready) = 0;
 
-  /// Leaves out the next `count` mini-batches, for a run that continues another one: everything but
-  /// the weights, the gradients and the loss is then as after `count` forward passes. The default
-  /// is for workloads whose mini-batches are all alike.
+  /// Skips the next `count` mini-batches, for a run that continues another run: everything but the
+  /// weights, the gradients and the loss is then as after `count` forward passes. The default suits
+  /// workloads whose mini-batches are all alike.
   virtual void skip(long /*count*/) {}
 
   /// Mean loss of the last mini-batch, in nats, or in bits per byte for language models; NaN if

@@ -70,8 +70,8 @@ class Mistakes {
 };
 
 /// Returns `; did you mean "ring"?` with the candidate nearest to `name` by edit distance, in which
-/// a change of case counts half. If none is near, takes a candidate that contains `name` or is a
-/// prefix of it. If there is none either, returns an empty string.
+/// a change of case counts half. If no candidate is near, takes one that contains `name` or is a
+/// prefix of `name`. If there is no such candidate either, returns an empty string.
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 /// The same sentence for a known candidate.
 std::string did_you_mean(std::string_view candidate);

@@ -51,9 +51,9 @@ std::string quoted(const Json& value);
 /// The error for a value of the wrong type: "expected a boolean, not 3".
 [[noreturn]] void wrong_type(const std::string& pointer, const std::string& expected,
                              const Json& got);
-/// The error for a name that is not in `names`. If no name is similar, the search goes on in
-/// `docs`, which is empty or has one text per name: "gpu" thus suggests the world whose text
-/// mentions GPUs.
+/// The error for a name that is not in `names`. If no name is similar, suggests a name whose text
+/// in `docs` mentions the word: "gpu" suggests the world whose text mentions GPUs. `docs` is empty
+/// or has one text per name.
 [[noreturn]] void unknown_name(const std::string& pointer, const std::string& what,
                                const std::string& got, const std::vector<std::string>& names,
                                const std::vector<std::string>& docs = {});

@@ -32,9 +32,9 @@ inline double range_sum(const double* sums) {
   return block_sum(values);
 }
 
-/// Keeps the sums of two vectors from beginning at the same offset in a page: processors take a
-/// load for one that waits for an earlier store if the last twelve bits of their addresses are
-/// equal.
+/// Padding that keeps the sums of two vectors from beginning at the same offset in a page. A
+/// processor delays a load after an earlier store if the last twelve bits of their addresses are
+/// equal (4K aliasing).
 inline constexpr std::size_t kPad = 136;
 
 /// The Euclidean norms of kNorms vectors of n elements. `add(begin, count, sums)` adds the square

@@ -5,11 +5,11 @@
 
 #include "core/update_rules.h"
 
-/// Update rules on plain arrays of n elements, compiled for several vector instruction sets, of
-/// which the best one is chosen at run time. The results are the same for all of them.
+/// Update rules on plain arrays of n elements, compiled for several vector instruction sets. The
+/// best available set is chosen at run time; the results are the same with all of them.
 namespace trigram::update_kernels {
 
-/// The addresses of a rule's states; null for those that it does not have.
+/// The addresses of a rule's states; null beyond the number of its states.
 using States = std::array<float*, kMostStates>;
 
 void update(std::size_t n, const UpdateRule& rule, float* w, const float* g, const States& states);

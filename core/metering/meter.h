@@ -55,14 +55,14 @@ class Meter {
   virtual Context context() = 0;
   /// Totals since the start. They are exact at the end of each step of the rank's main stream.
   virtual Counters counters() const = 0;
-  /// Counts on from `totals`, the totals so far. Nothing may be in progress on the rank's streams.
-  /// So a run that continues another one adds the same numbers in the same order.
+  /// Sets the totals to `totals` and counts on from there. Nothing may be in progress on the rank's
+  /// streams. So a run that continues another run adds the same numbers in the same order.
   virtual void count_on_from(const Counters& totals) = 0;
 
-  /// From now on the streams that are forked from the main stream are kept, and a fork after
-  /// `restart_forks` returns the stream of the first, second, ... fork again, as long as the names
-  /// are the same. So a run in many parts does not fork new streams in each. Only for streams whose
-  /// tasks leave no control messages behind.
+  /// From now on, keeps the streams that are forked from the main stream. After `restart_forks`,
+  /// the first, second, ... fork returns the first, second, ... kept stream again, as long as the
+  /// names are the same. So a run in many parts does not fork new streams in each part. Only for
+  /// streams whose tasks leave no control messages behind.
   virtual void keep_forks() = 0;
   virtual void restart_forks() = 0;
   /// Closes the streams that were kept.

@@ -67,14 +67,14 @@ class alignas(64) MeteredStream final : public Stream,
  private:
   template <class F>
   void report(Event::Kind kind, F operation, Tally<double>* tally = nullptr);
-  /// A forked stream, and what its tasks see of it.
+  /// A forked stream, and the metered stream that its tasks see.
   struct Fork {
     std::string name;
     std::shared_ptr<Stream> raw;
     std::shared_ptr<MeteredStream> tasks;
   };
   Fork keep(const std::string& name, std::unique_ptr<Stream> raw);
-  /// The stream that the next fork returns again; null if it is a new one.
+  /// The kept stream that the next fork returns; null if the fork creates a new stream.
   const Fork* kept(const std::string& name);
 
   std::shared_ptr<MeteredRank> rank_;
@@ -87,7 +87,7 @@ class alignas(64) MeteredStream final : public Stream,
   std::optional<MeteredControl> control_;
   std::optional<TimedDevice> device_;
   bool keeps_forks_ = false;
-  std::vector<Fork> forks_;  // that are kept, in the order of forking
+  std::vector<Fork> forks_;  // the kept streams, in the order of forking
   std::size_t next_fork_ = 0;
 };
 

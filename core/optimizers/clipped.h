@@ -13,11 +13,11 @@ namespace trigram {
 ///
 /// The factor needs all gradients (Optimizer::needs_all_gradients). It is applied even if it is 1,
 /// so that the time of a step does not depend on values. The norm reads the gradient once and
-/// blocks the host; the factor reads and writes it. Neither the norm nor the factor is
+/// blocks the host; the scaling reads and writes the gradient. Neither the norm nor the factor is
 /// communicated, because every rank that steps holds the whole gradient.
 ///
-/// `max_norm` is positive and may be infinite. The caller owns `workload`, whose gradients they
-/// are.
+/// `max_norm` is positive and may be infinite. The caller owns `workload`, which holds the
+/// gradients.
 std::unique_ptr<Optimizer> clipped(std::unique_ptr<Optimizer> optimizer, Workload& workload,
                                    double max_norm);
 

@@ -13,7 +13,8 @@ namespace trigram {
 struct OptimizerEntry : Component<Optimizer, const Context&, Workload&, long> {
   /// True if the optimizer has a moment (see Optimizer) with these options.
   std::function<bool(const Json& resolved)> has_moment;
-  /// True if it divides by a moving average of squared gradients, which is 0 before the first step.
+  /// True if the optimizer divides by a moving average of squared gradients, which is 0 before the
+  /// first step.
   bool has_variance = false;
   /// The information about tensors that the optimizer needs: none if it is element-wise; their
   /// lengths if it takes their norms; or their shapes as matrices.

@@ -6,7 +6,7 @@
 
 namespace trigram {
 
-/// How the learning rate changes over a run. It is proportional to the number of workers, or to its
+/// How the learning rate changes over a run. The rate is scaled by the number of workers, or by its
 /// square root, only if the option lr_scaling says so.
 struct Schedule {
   enum class Decay { none, step, linear, cosine };

@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-/// Another optimizer, which this one owns, with some functions changed by the derived class.
+/// Owns another optimizer and forwards all calls to it. A derived class overrides some functions.
 class WrappedOptimizer : public Optimizer {
  public:
   void step(Context ctx, Bucket& bucket) override { optimizer_->step(ctx, bucket); }

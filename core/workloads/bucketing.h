@@ -28,7 +28,8 @@ struct BucketRange {
 std::vector<BucketRange> cut_into_buckets(std::span<const std::size_t> priced_lengths,
                                           std::size_t real_numel, const BucketSizes& sizes);
 
-/// The number of these buckets, for tensors with as many real as priced elements.
+/// The number of buckets that cut_into_buckets makes of tensors with as many real as priced
+/// elements.
 std::size_t count_buckets(std::span<const std::size_t> lengths, const BucketSizes& sizes);
 
 /// Makes bucket i hold the next tensors[i] tensors; the sum must be the number of tensors. The

@@ -36,9 +36,9 @@ class Layer {
   /// parameters(), like `gradient` below.
   virtual const Tensor& forward(NnOps& nn, std::span<const Tensor> p, const Tensor& x) = 0;
   /// Writes the gradients of the parameters at the last input `x`, given the gradient `dy` of the
-  /// output, which it may overwrite. Calls `on_tensor` for each parameter,
-  /// once its gradient is complete and the parameter will not be read again. Returns the gradient
-  /// of `x`, if the layer was created with input_gradient.
+  /// output, which it may overwrite. Calls `on_tensor` for each parameter, once its gradient is
+  /// complete and the parameter will not be read again. Returns the gradient of `x` if the layer
+  /// was created with input_gradient.
   virtual const Tensor& backward(NnOps& nn, std::span<const Tensor> p, const Tensor& x,
                                  const Tensor& dy, std::span<const Tensor> gradient,
                                  const std::function<void()>& on_tensor) = 0;

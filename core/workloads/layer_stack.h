@@ -6,8 +6,9 @@
 
 namespace trigram {
 
-/// Layers one after the other. Its parameters are those of the last layer, then of the layer before
-/// it, and so on, in the order in which backward completes them.
+/// Layers, each of which takes the output of the layer before it. The parameters of the stack are
+/// those of the last layer, then of the layer before it, and so on, in the order in which backward
+/// completes their gradients.
 class LayerStack final : public Layer {
  public:
   explicit LayerStack(Layers layers);

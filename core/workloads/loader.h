@@ -29,13 +29,13 @@ FieldTable<LoaderOptions> loader_fields();
 ///
 /// Order random: rank r takes the positions r, r + ranks, ... of the permutation that Sampler uses.
 ///
-/// Order balanced: the rules of Bagua's LoadBalancingDistributedSampler
-/// (github.com/BaguaSys/bagua at 3e480d29, bagua/torch_api/contrib/load_balancing_data_loader.py).
-/// A random integer in [0, k) is added to every size, where k = floor((largest - smallest) *
-/// random_level + 1). The samples are sorted and cut into groups of one sample per rank, and the
-/// groups are permuted, so that at every position all ranks have samples of about the same size.
-/// Unlike there, samples of equal size are in random order, and the samples that `drop_last` leaves
-/// out are drawn at random, where there they are always the largest.
+/// Order balanced: the rules of Bagua's LoadBalancingDistributedSampler (github.com/BaguaSys/bagua
+/// at 3e480d29, bagua/torch_api/contrib/load_balancing_data_loader.py). A random integer in [0, k)
+/// is added to every size, where k = floor((largest - smallest) * random_level + 1). The samples
+/// are sorted and cut into groups of one sample per rank, and the groups are permuted, so that at
+/// every position all ranks have samples of about the same size. Unlike in Bagua, samples of equal
+/// size are in random order, and the samples that `drop_last` leaves out are drawn at random; in
+/// Bagua, they are always the largest.
 ///
 /// Without `drop_last`, the last group is filled with the samples before it, which in the order
 /// balanced are its neighbours in size. (Bagua's sampler fills it with the smallest samples.)
@@ -52,11 +52,11 @@ using MiniBatches = std::vector<std::vector<std::uint32_t>>;
 /// The mini-batches of one rank in an epoch, which hold consecutive positions of epoch_order. All
 /// ranks have the same number of mini-batches.
 ///
-/// Without `options.tokens`, a mini-batch has `batch` samples. `drop_last` leaves out a last one
-/// that would be shorter. With `options.tokens`, a mini-batch takes samples as long as the sum of
-/// their sizes is not above `tokens`. In the order balanced, a mini-batch ends on all ranks as soon
-/// as it is full on one, so that ranks stay at the same positions. In the order random, each rank
-/// ends its own mini-batches, and longer lists are then cut to the shortest list with `drop_last`;
+/// Without `options.tokens`, a mini-batch has `batch` samples, and `drop_last` leaves out a shorter
+/// last mini-batch. With `options.tokens`, a mini-batch takes samples as long as the sum of their
+/// sizes is not above `tokens`. In the order balanced, a mini-batch ends on all ranks as soon as it
+/// is full on one, so that ranks stay at the same positions. In the order random, each rank ends
+/// its own mini-batches, and longer lists are then cut to the shortest list with `drop_last`;
 /// otherwise shorter lists are extended to the longest list by their own first mini-batches. A
 /// sample larger than `tokens` is a mini-batch of its own.
 MiniBatches mini_batches(std::span<const std::size_t> sizes, int rank, int ranks,

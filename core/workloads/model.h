@@ -30,12 +30,12 @@ class Model {
 
   /// One forward pass over the rank's next mini-batch.
   virtual void forward(Device& device, const Tensor& weights) = 0;
-  /// The model's buffers (Workload::buffers), and the memory in which they are to lie from now on,
-  /// with the model's values.
+  /// The number of elements of the model's buffers (Workload::buffers).
   virtual std::size_t buffer_numel() const { return 0; }
+  /// Moves the model's buffers, with their values, into the memory of `buffers`.
   virtual void place_buffers(const Tensor& /*buffers*/) {}
   /// The costs of a forward pass, and of the backward pass from the previous tensor to this one,
-  /// for a model that does not compute by the device's operations. The device charges all other
+  /// for a model that does not compute with the device's operations. The device charges all other
   /// costs.
   virtual Cost forward_cost() const { return {}; }
   virtual Cost backward_cost(std::size_t /*tensor*/) const { return {}; }
@@ -68,8 +68,9 @@ class ModelFactory {
   virtual void check_ranks(int ranks) const = 0;
   /// Creates a model whose activations are on `device`.
   virtual std::unique_ptr<Model> make(Device& device, const ModelPlace& place) const = 0;
-  /// Returns a function whose n-th call returns the computation of the rank's n-th mini-batch, as a
-  /// multiple of the time of a profile that the model is priced as. Null if it is always 1.
+  /// Returns a function whose n-th call returns the load of the rank's n-th mini-batch: its
+  /// computation time as a multiple of the time in the profile that the model is priced as. Null if
+  /// the load is always 1.
   virtual std::function<double()> make_loads(const ModelPlace& /*place*/) const { return {}; }
   /// True if the models have tensor_rows.
   virtual bool has_shapes() const { return false; }

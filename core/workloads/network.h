@@ -27,7 +27,8 @@ class NeuralNetwork {
 
   /// Lengths of the parameter tensors, in their flat order.
   std::vector<std::size_t> tensor_lengths() const { return layers_.tensor_lengths(); }
-  /// Their rows (TensorPlace): the outputs of a dense layer, the filters of a convolution.
+  /// Rows of the parameter tensors (TensorPlace): the outputs of a dense layer, the filters of a
+  /// convolution.
   std::vector<std::size_t> tensor_rows() const { return layers_.tensor_rows(); }
   /// He's initialisation (arXiv 1502.01852), uniform: weights within +-sqrt(6 / fan_in), biases 0.
   void initialise(std::span<float> weights, std::uint64_t seed) const {

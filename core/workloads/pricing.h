@@ -20,9 +20,8 @@ struct Pricing {
 };
 FieldTable<Pricing> pricing_fields();
 
-/// Creates the factory of a model's workload. With `priced_as`, the sizes and times of the
-/// profile replace the model's own. Throws a ConfigError whose JSON pointer
-/// begins with `pointer` if the profile cannot be read.
+/// Creates the factory of a model's workload. With `priced_as`, the sizes and times of the profile
+/// replace the model's own. Throws ConfigError below `pointer` if the profile cannot be read.
 std::unique_ptr<WorkloadFactory> make_model_workload_factory(std::unique_ptr<ModelFactory> models,
                                                              const Pricing& pricing,
                                                              const std::string& pointer);

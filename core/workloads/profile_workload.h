@@ -15,8 +15,9 @@ struct UntimedModel {
   std::function<double()> loads = {};  // ModelFactory::make_loads
 };
 
-/// A workload with the computation times and message sizes of a profile, and phantoms. If `groups`
-/// is given, bucket i holds groups[i] tensors, and `bucketize` ignores the sizes.
+/// A workload with the computation times and message sizes of a profile, whose tensors are
+/// phantoms. If `groups` is given, bucket i holds groups[i] tensors, and `bucketize` ignores the
+/// sizes.
 std::unique_ptr<Workload> profile_workload(const Context& ctx,
                                            std::shared_ptr<const Profile> profile,
                                            std::span<const std::size_t> groups = {});

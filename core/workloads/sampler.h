@@ -46,7 +46,7 @@ class Sampler {
   std::size_t steps_per_epoch() const { return steps_per_epoch_; }
   /// The mini-batch of the rank's next step; valid until the next call.
   std::span<const std::uint32_t> next();
-  /// Leaves out the next `count` mini-batches.
+  /// Skips the next `count` mini-batches.
   void skip(long count) {
     step_ += count;
     epoch_.clear();

@@ -20,8 +20,9 @@ struct TextData {
   std::vector<std::string> train, held_out;
 };
 
-/// True if a line is held out, as one in `held_out` lines is: its CRC-32 (zlib) is a multiple of
-/// `held_out`. Equal lines are on the same side, and the order of lines has no effect.
+/// True if the line is held out: its CRC-32 (zlib) is a multiple of `held_out`, which holds for
+/// about one in `held_out` lines. Equal lines are on the same side, and the order of lines has no
+/// effect.
 bool is_held_out(const std::string& line, std::size_t held_out);
 
 /// Reads a text of bytes in any encoding, one sample per line; skips empty lines. kBible is read by

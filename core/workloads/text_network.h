@@ -36,7 +36,7 @@ class TextNetwork {
 
   /// Lengths of the parameter tensors, in their flat order.
   std::vector<std::size_t> tensor_lengths() const;
-  /// Their rows (TensorPlace). The table of embeddings counts as a vector.
+  /// Rows of the parameter tensors (TensorPlace). The table of embeddings counts as a vector.
   std::vector<std::size_t> tensor_rows() const;
   void initialise(std::span<float> weights, std::uint64_t seed) const;
 

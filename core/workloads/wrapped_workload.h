@@ -7,7 +7,7 @@
 
 namespace trigram {
 
-/// Another workload, which this one owns, with some functions changed by the derived class.
+/// Owns another workload and forwards all calls to it. A derived class overrides some functions.
 class WrappedWorkload : public Workload {
  public:
   void forward(Context ctx) override { workload_->forward(ctx); }
