@@ -11,18 +11,18 @@ void ArrivedTraffic::add(std::uint64_t id, std::size_t members, int rank, double
   collective.sent.insert(collective.sent.end(), sent.begin(), sent.end());
   if (collective.ends_s.size() < members) return;
   std::ranges::sort(collective.ends_s);
-  for (const Messages& messages : collective.sent) {
-    const auto receiver = std::ranges::lower_bound(collective.ends_s, messages.to, {},
-                                                   &std::pair<int, double>::first);
-    in_flight_.push_back({messages, receiver->second});
+  for (const Messages& part : collective.sent) {
+    const auto receiver =
+        std::ranges::lower_bound(collective.ends_s, part.to, {}, &std::pair<int, double>::first);
+    in_flight_.push_back({part, receiver->second});
   }
   incomplete_.erase(id);
 }
 
 std::span<const Counters> ArrivedTraffic::arrived_by(double now_s) {
-  std::erase_if(in_flight_, [&](const InFlight& in_flight) {
-    if (in_flight.arrival_s > now_s) return false;
-    add(in_flight.messages);
+  std::erase_if(in_flight_, [&](const InFlight& message) {
+    if (message.arrival_s > now_s) return false;
+    add(message.part);
     return true;
   });
   return arrived_;

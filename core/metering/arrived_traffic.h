@@ -17,15 +17,14 @@ class ArrivedTraffic {
   struct Messages {
     int from, to;
     bool intra;  // inside a node
-    std::uint64_t count, bytes;
+    std::uint64_t messages, bytes;
   };
 
   explicit ArrivedTraffic(std::size_t ranks) : arrived_(ranks) {}
 
   /// Counts messages that arrive now.
-  void add(const Messages& messages) {
-    arrived_[static_cast<std::size_t>(messages.from)].add(messages.intra, messages.count,
-                                                          messages.bytes);
+  void add(const Messages& part) {
+    arrived_[static_cast<std::size_t>(part.from)].add(part.intra, part.messages, part.bytes);
   }
   /// Reports that `rank` ends a collective at `end_s`, and which messages it sends there. The
   /// collective is simulated as a whole, so a message arrives when its receiver ends the
@@ -46,7 +45,7 @@ class ArrivedTraffic {
     std::vector<Messages> sent;
   };
   struct InFlight {
-    Messages messages;
+    Messages part;
     double arrival_s;
   };
   std::vector<Counters> arrived_;

@@ -10,9 +10,9 @@ void MeteredRank::when_known(std::unique_ptr<EventTime> begin, std::unique_ptr<E
 
 void MeteredRank::record_sent(StreamTally& tally, std::uint64_t id, std::size_t members,
                               double end_s, std::span<const ArrivedTraffic::Messages> sent) {
-  for (const ArrivedTraffic::Messages& messages : sent) {
-    (messages.intra ? tally.bytes_intra : tally.bytes_inter).add(messages.bytes);
-    (messages.intra ? tally.messages_intra : tally.messages_inter).add(messages.count);
+  for (const ArrivedTraffic::Messages& part : sent) {
+    (part.intra ? tally.bytes_intra : tally.bytes_inter).add(part.bytes);
+    (part.intra ? tally.messages_intra : tally.messages_inter).add(part.messages);
   }
   if (options_.arrived) options_.arrived->add(id, members, rank_, end_s, sent);
 }
