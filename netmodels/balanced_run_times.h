@@ -6,10 +6,10 @@
 
 namespace trigram {
 
-/// Factors on computation times whose mini-batches were shared among ranks by a load-balanced
-/// loader. The factors are those that RunTimeDraws draws in the first `epoch_steps` steps, in the
-/// order balanced of epoch_order (core/workloads/loader.h): in every step, all ranks have
-/// neighbours in the sorted list of factors. All epochs are equal.
+/// Factors on the computation times of steps whose mini-batches a load-balanced loader has
+/// distributed to the ranks. The factors are those that RunTimeDraws draws in the first
+/// `epoch_steps` steps, in the order balanced of epoch_order (core/workloads/loader.h): in every
+/// step, all ranks have neighbours in the sorted list of factors. All epochs are equal.
 class BalancedRunTimes {
  public:
   BalancedRunTimes(const RunTimes& times, int ranks);

@@ -14,18 +14,18 @@ namespace trigram {
 /// they begin with its first step, and go on while the job recovers.
 struct Failure {
   enum class Kind {
-    crash,      // the processes end without a word
-    freeze,     // the processes stop for `duration_s`, and then go on
+    crash,      // the processes end without notice
+    freeze,     // the processes stop for `duration_s`, and then continue
     partition,  // links carry nothing for `duration_s`
     leave,      // the processes end, as announced
-    join,       // processes begin that were not there
+    join,       // the processes of absent workers start
   };
   double at_s = 0;
   Kind kind = Kind::crash;
-  std::int64_t rank = -1, node = -1;  // what fails, leaves or joins; negative: not given
+  std::int64_t rank = -1, node = -1;  // affected rank or node; negative: not given
   double duration_s = 0;              // of a freeze or a partition
-  /// A partition cuts the link of this name (Network::name), in both directions or, if it is empty,
-  /// these nodes off the others.
+  /// A partition cuts the link of this name (Network::name) in both directions or, if the name is
+  /// empty, cuts `nodes` off from the other nodes.
   std::string link = {};
   std::vector<std::int64_t> nodes = {};
 
@@ -35,7 +35,7 @@ struct Failure {
   int last_rank(std::int64_t workers_per_node) const;
 };
 
-/// What follows a crash.
+/// How a job recovers from a crash.
 enum class Recovery {
   in_place,  // workers carry on without the others, if the algorithm can
              // (AlgorithmEntry::dispensable)
@@ -59,32 +59,32 @@ struct Failures {
 /// Reads a list of events, or an object.
 OptionType<Failures> failures_kind();
 
-/// Throws ConfigError if an event names a rank or a node that does not exist, or if a worker leaves
-/// that is not there, or joins that is there. Workers whose first event is a join are not there at
-/// the beginning. `pointer` is that of the list of events.
+/// Throws ConfigError if an event names a rank or a node that does not exist, if an absent worker
+/// fails or leaves, if a present worker joins, or if no worker is present at the beginning (see
+/// begins_there). `pointer` points to the list of events.
 void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t workers_per_node,
                     const std::string& pointer);
 
-/// True if the worker of a rank is there at the beginning: unless the first event that concerns it,
-/// freezes aside, is a join.
+/// True if the worker of a rank is present at the beginning. This holds unless its first event,
+/// apart from freezes and partitions, is a join.
 bool begins_there(const Failures& failures, int rank, std::int64_t workers_per_node);
 
 /// The freezes of a rank, in the order of time.
 std::vector<Failure> freezes_of(const Failures& failures, int rank, std::int64_t workers_per_node);
 
-/// For jobs that restart when their nodes change: throws ConfigError at `pointer` if a node leaves
-/// that is not there or is the last one, if one joins that is there, or if a single rank does.
+/// For jobs that restart when their nodes change: throws ConfigError at `pointer` if an absent node
+/// or the last node leaves, if a present node joins, or if a single rank leaves or joins.
 void check_node_changes(const Failures& failures, std::int64_t nodes, const std::string& pointer);
 
-/// The numbers of nodes that a job has, one after another: `nodes` at first, and another one after
+/// The numbers of nodes that a job has, one after another: first `nodes`, then the number after
 /// each node that leaves or joins.
 std::vector<std::int64_t> node_counts(const Failures& failures, std::int64_t nodes);
 /// The nodes that leave and join, in the order of time.
 std::vector<Failure> node_changes(const Failures& failures);
 
-/// Draws what fails, one failure after another, in the order of time: the events of the
+/// Draws the failures of a job, one after another, in the order of time: the events of the
 /// description, and crashes of nodes, whose intervals are exponential. The same description draws
-/// the same failures, in every world.
+/// the same failures in every world.
 class FailureSequence {
  public:
   FailureSequence(const Failures& failures, std::int64_t nodes);

@@ -67,7 +67,7 @@ struct Pipeline {
 /// through members and messages,
 ///
 ///   begin(p, j) = max(ready(p, j), free(p)),   free(p) = begin + busy(p) + bytes / B(p),
-///   arrive(p, j) = free(p) + latency(p),       ready(p, j + 1) = arrive(p - 1, j) + work(p).
+///   arrive(p, j) = free(p) + latency(p),       ready(p, j + 1) = arrive(p - 1, j) + work(p),
 ///
 /// where B(p) is the bandwidth of edge p. Member p can be ahead of member p + 1 only by the
 /// messages that the transport can hold until p + 1 has received them. `edges[p]` leads from member

@@ -34,13 +34,14 @@ enum class CudaBlocks {
 /// lives until the last block is returned.
 ///
 /// **When a block is reused.** A tensor may be used on any stream of the rank. Its last handle may
-/// be dropped on the host while work that uses the tensor is still queued, and nobody has recorded
-/// on which streams. But no work that is queued after the drop can use the block. So a dropped
-/// block can be reused when every stream has completed the work that was queued on it at the drop.
-/// This is checked with a *fence*: one event on each stream, recorded at the next allocation for
-/// all blocks that were dropped since the last fence. The allocating stream needs no event: its use
-/// of the block comes after everything that it has queued before. If it hands the new tensor to
-/// another stream, that stream is ordered after it, by `Stream::submit` or `wait`.
+/// be dropped on the host while work that uses the tensor is still queued, and there is no record
+/// of the streams on which it is queued. But no work that is queued after the drop can use the
+/// block. So a dropped block can be reused when every stream has completed the work that was queued
+/// on it at the drop. This is checked with a *fence*: one event on each stream, recorded at the
+/// next allocation for all blocks that were dropped since the last fence. The allocating stream
+/// needs no event: its use of the block comes after everything that it has queued before. If it
+/// hands the new tensor to another stream, that stream is ordered after it, by `Stream::submit` or
+/// `wait`.
 class CudaArena : public std::enable_shared_from_this<CudaArena> {
  public:
   /// `advice` tells the user how to avoid the error for exhausted memory, to which it is appended.

@@ -7,8 +7,8 @@
 /// Loops of update rules over parameters, four elements at a time.
 namespace trigram::cuda {
 
-/// The last of `count` pieces before which there are at most `part` parts. `before(i)` is the
-/// number of parts before piece i. Found by bisection.
+/// The index of the last of `count` pieces that has at most `part` parts before it, found by
+/// bisection. `before(i)` is the number of parts before piece i.
 template <class Before>
 __device__ __forceinline__ unsigned last_before(unsigned count, std::size_t part,
                                                 const Before& before) {

@@ -15,8 +15,8 @@ namespace trigram::cuda {
 
 /// The only thread of a rank that calls NCCL. It is needed because several threads cannot safely
 /// issue NCCL operations to one device, and because the operations of all streams of a rank must be
-/// issued in one order.
-/// At regular intervals the thread also checks the communicators for asynchronous errors.
+/// issued in one order. At regular intervals, the thread also checks the communicators for
+/// asynchronous errors.
 class Issuer {
  public:
   using Call = std::function<void()>;

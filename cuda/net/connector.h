@@ -12,8 +12,7 @@
 
 namespace trigram::net {
 
-/// A connection that is being made to a Listener: all of its TCP connections at once, without
-/// blocking.
+/// Connects to a Listener. Opens all TCP connections of the connection at once, without blocking.
 class Connector {
  public:
   /// Throws NetError.

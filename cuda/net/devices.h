@@ -14,15 +14,14 @@ struct Device {
   std::string pci_path;  // in /sys; empty for virtual interfaces
   Address address;
   int speed_Mbps;  // 10,000 if unknown, as NCCL assumes
-  unsigned index;  // of the kernel
+  unsigned index;  // the kernel's number of the interface
 };
 
-/// True if `choice`, a value of NCCL_SOCKET_IFNAME, selects the interface: a list of prefixes, or
-/// of whole names after
-/// `=`; after `^`, all other interfaces are selected.
+/// True if `choice`, a value of NCCL_SOCKET_IFNAME, selects the interface. A choice is a list of
+/// prefixes or, after `=`, of whole names. After `^`, it selects all other interfaces.
 bool selects(std::string_view choice, const std::string& name);
 
-/// The interfaces that the settings choose, the first address of each. Without NCCL_SOCKET_IFNAME
+/// The interfaces that the settings choose, each with its first address. Without NCCL_SOCKET_IFNAME
 /// they are, as in NCCL, those named ib*; if there are none, all but docker* and lo; then docker*;
 /// then lo. The loopback address ::1 is used only if NCCL_SOCKET_IFNAME selects it by name. Throws
 /// NetError if no interface is left.

@@ -7,7 +7,7 @@
 
 namespace trigram::net {
 
-/// An error that NCCL gets as `code`; the plugin logs the text, which is one line.
+/// An error that the plugin returns to NCCL as `code`. The plugin logs the text, which is one line.
 class NetError : public std::runtime_error {
  public:
   NetError(Result code, const std::string& text) : std::runtime_error(text), code_(code) {}

@@ -23,7 +23,7 @@ enum LogLevel : int { kLogWarn = 2, kLogInfo = 3 };
 constexpr unsigned long kLogNet = 16;
 constexpr unsigned long kLogAll = ~0UL;
 
-/// ncclDebugLogger_t; `format` and what follows are printf's.
+/// ncclDebugLogger_t; `format` and the arguments after it are as for printf.
 using Logger = void (*)(LogLevel level, unsigned long subsystems, const char* file, int line,
                         const char* format, ...);
 

@@ -3,35 +3,36 @@
 #include "cuda/net/devices.h"
 #include "cuda/net/nccl_types.h"
 
-/// The plugin behind all versions of the interface. These functions are what NCCL calls, in the
-/// form that most versions share; the shims adapt the others. They return errors as NCCL's codes
-/// and write one line per error to NCCL's log. No function blocks. Calls for one connection must
-/// not overlap.
+/// The plugin behind all versions of the interface. NCCL calls these functions in the form that
+/// most versions share; the shims adapt the other versions. The functions return errors as NCCL's
+/// codes and write one line per error to NCCL's log. No function blocks. Calls for one connection
+/// must not overlap.
 namespace trigram::net::plugin {
 
 constexpr const char* kName = "trigram";  // for NCCL_NET
 
-/// Reads the settings and finds the devices, the first time. May be called once per communicator.
+/// The first call reads the settings and finds the devices. NCCL may call this once per
+/// communicator.
 Result init(Logger logger);
 /// Writes the report, if TRIGRAM_NET_REPORT names a file. It is also written whenever the last
 /// connection is closed, because version 8 of the interface has no such function.
 Result finalize();
 
 Result devices(int* count);
-/// The device; null, and `result` gets the reason, if there is none of this index.
+/// The device with this index. If there is none, returns null and sets `result` to the reason.
 const Device* device(int index, Result& result);
 
 Result listen(int device, void* handle, void** listen_comm);
-/// Leaves null in `send_comm` until the connection is there; NCCL then calls again with the same
+/// Sets *send_comm to null until the connection is established; NCCL then calls again with the same
 /// handle.
 Result connect(int device, void* handle, void** send_comm, DeviceHandle** device_handle);
-/// Leaves null in `recv_comm` until a connection is there.
+/// Sets *recv_comm to null until a connection is established.
 Result accept(void* listen_comm, void** recv_comm, DeviceHandle** device_handle);
 
 Result reg_mr(void* comm, void* data, std::size_t size, int type, void** mhandle);
 Result dereg_mr(void* comm, void* mhandle);
 
-/// Leave null in `request` if kMaxRequests messages are in progress.
+/// Set *request to null if kMaxRequests messages are in progress.
 Result isend(void* send_comm, void* data, std::size_t size, void** request);
 Result irecv(void* recv_comm, int n, void** data, std::size_t size, void** request);
 /// Nothing to do: messages are received into host memory.

@@ -16,8 +16,8 @@ using Environment = std::function<const char*(const char* name)>;
 struct Settings {
   std::string secret;  // TRIGRAM_NET_SECRET; empty only with TRIGRAM_NET_ALLOW_NO_SECRET=1
   int streams = 8;     // TRIGRAM_NET_STREAMS: TCP connections (sockets) per connection of NCCL
-  std::chrono::seconds timeout{
-      60};  // TRIGRAM_NET_TIMEOUT: bound of connect and accept, and of a silent peer's silence
+  // TRIGRAM_NET_TIMEOUT: the limit of connect and accept, and of the silence of a peer.
+  std::chrono::seconds timeout{60};
   std::string report;      // TRIGRAM_NET_REPORT: the file of counters; empty: none
   std::string interfaces;  // NCCL_SOCKET_IFNAME; empty: chosen by NCCL's order
   int family = 0;          // NCCL_SOCKET_FAMILY as AF_INET or AF_INET6; 0: either
@@ -26,8 +26,8 @@ struct Settings {
   static Settings from(const Environment& environment);
 };
 
-/// `pattern` with {pid} and {rank} replaced. The rank is that of the launcher
-/// (OMPI_COMM_WORLD_RANK, SLURM_PROCID, PMI_RANK or RANK); without one, it is the process id.
+/// `pattern` with {pid} replaced by the process id, and {rank} by the launcher's rank
+/// (OMPI_COMM_WORLD_RANK, SLURM_PROCID, PMI_RANK or RANK) or, without one, by the process id.
 std::string report_path(std::string pattern, const Environment& environment, int pid);
 
 }  // namespace trigram::net

@@ -6,7 +6,7 @@
 
 namespace trigram::net {
 
-/// What precedes each slice of a message on its stream; little-endian.
+/// The header before each slice of a message on its stream; little-endian.
 struct SliceHeader {
   std::uint64_t message = 0;        // index of the message on its connection, from 0
   std::uint64_t message_bytes = 0;  // size of the whole message
@@ -16,10 +16,10 @@ struct SliceHeader {
 static_assert(sizeof(SliceHeader) == 32);
 
 constexpr std::size_t kWholeBytes = 64 << 10;  // messages up to this size are one slice
-constexpr std::size_t kMinSliceBytes =
-    32 << 10;  // shorter slices would cost more in system calls than they save
-constexpr std::size_t kMaxSliceBytes =
-    256 << 10;  // a longer slice would keep a slow stream behind the others
+/// Shorter slices would cost more in system calls than they save.
+constexpr std::size_t kMinSliceBytes = 32 << 10;
+/// With longer slices, the last slice of a slow stream would delay its message longer.
+constexpr std::size_t kMaxSliceBytes = 256 << 10;
 
 /// The size of the slices of a message, of which the last may be shorter. All slices are about
 /// equal: one per stream, within the bounds above. NCCL sends messages of 128 KiB to 1 MiB, which

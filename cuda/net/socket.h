@@ -38,22 +38,25 @@ class Descriptor {
   int fd_ = -1;
 };
 
-/// Listens at `address` on a port that the system chooses and that `address` gets. Throws NetError.
+/// Listens at `address` on a port that the system chooses and that is then set in `address`. Throws
+/// NetError.
 Descriptor listen_at(Address& address);
 
-/// Starts to connect. Reads and writes return EAGAIN until the connection is there, and an error if
-/// it failed.
+/// Starts to connect. Reads and writes return EAGAIN until the connection is established, and an
+/// error if it failed.
 Descriptor start_connecting(const Address& address);
 
 /// The next waiting connection, if there is one, with its peer's address.
 std::optional<Descriptor> accept_waiting(const Descriptor& listener, Address& peer);
 
-/// Sends at once, bounds what the kernel holds unsent, and ends a connection whose peer has
-/// answered no probe for `timeout`. A peer that is alive but does not read is waited for.
+/// Makes the kernel send bytes at once (TCP_NODELAY), and end the connection if the peer has
+/// answered no probe for `timeout`. A connection to a peer that is alive but does not read stays
+/// open.
 void prepare_stream(const Descriptor& socket, std::chrono::seconds timeout);
 
-/// Bounds what the kernel accepts beyond what the network takes now, to what the network takes in
-/// `time` at the rate that the kernel has measured.
+/// Limits the unsent bytes that the kernel accepts to those that it delivers in `time` at the rate
+/// that it has measured, but at least 64 KiB and at most 4 MiB. No effect before the first
+/// measurement.
 void bound_unsent(const Descriptor& socket, std::chrono::duration<double> time);
 
 /// True if the kernel holds bytes that the network does not take yet.

@@ -91,7 +91,7 @@ struct Endpoint {
   /// Makes the owner evaluate the condition of its wait again.
   void poke() noexcept;
   void set_state(State next, const Wait& why = {});
-  /// Shows that a wait that set_state() has shown is over.
+  /// Ends the wait that set_state() has shown.
   void end_wait();
   /// Describes the event for which the blocked owner waits. The caller holds the mutex.
   std::string wait_line() const;

@@ -9,8 +9,9 @@ namespace trigram::host {
 /// Measures how long a process has been awake, and tells it whether it may blame other processes
 /// for their silence. A process that was stopped, for example by SIGSTOP, and then resumes has
 /// missed the messages of that time. The time of the stop does not count as silence, and during a
-/// grace period after it nobody is blamed. At most one grace period is granted per timeout, so that
-/// a process that stalls again and again, as on a heavily loaded machine, still reaches a verdict.
+/// grace period after it no process is blamed. At most one grace period is granted per timeout, so
+/// that a process that stalls again and again, as on a heavily loaded machine, still detects dead
+/// processes.
 class AwakeClock {
  public:
   /// A process that runs normally calls update() more often than this. A longer gap counts as

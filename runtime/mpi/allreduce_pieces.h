@@ -11,8 +11,8 @@
 
 namespace trigram::mpi {
 
-/// An allreduce in f32 by MPI's nonblocking collectives. The vector is cut into pieces, of which a
-/// few are in flight at a time, so that they stay in the caches.
+/// An allreduce in f32 with MPI's nonblocking collectives. The vector is cut into pieces, of which
+/// a few are in flight at a time, so that they stay in the caches.
 ///
 /// With two or three ranks, values are sent directly (MPI_Ialltoallv) and added up in the order of
 /// ranks. If the piece is short, each rank sends all of it to all others; if it is longer, each
@@ -24,7 +24,7 @@ class AllreducePieces {
  public:
   AllreducePieces(MPI_Comm comm, int rank, int ranks, Device& device);
 
-  /// Begins an allreduce of x. The previous one must have ended.
+  /// Begins an allreduce of x. The previous allreduce must have ended.
   void begin(const Tensor& x, Reduce op);
   bool ended() const { return ended_ == count_; }
   /// Makes progress without blocking. Returns false if nothing has advanced.

@@ -65,12 +65,12 @@ MpiProcess mpi_process();
 using AcceleratorFactory = std::function<std::unique_ptr<AcceleratorBackend>(Bootstrap&, Waiter&)>;
 
 /// Starts MPI in this process. All processes call it, at most `watchdog_s` apart (see
-/// mpi::Session::get), or leave it to the functions below.
+/// mpi::Session::get), or let the functions below start MPI.
 void mpi_start(double watchdog_s);
 
 /// An allgather of strings over the processes of the job; the result is indexed by rank. All
-/// processes must call it. If some do not within `watchdog_s` seconds (at least 5 s), the job is
-/// aborted with a line that names them.
+/// processes must call it. If some processes do not within `watchdog_s` seconds (at least 5 s), the
+/// job is aborted with a line that names them.
 std::vector<std::string> mpi_exchange(const std::string& mine,
                                       double watchdog_s = MpiOptions{}.watchdog_s);
 

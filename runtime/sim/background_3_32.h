@@ -10,10 +10,10 @@
 
 namespace trigram::sim {
 
-/// Background traffic from outside the training job, drawn as the cluster description says. It is a
-/// model in the sense of SimGrid's engine. While nothing else is in flight it reports no next
-/// event: so the simulation can end, and actors that wait for each other for ever are detected as a
-/// deadlock.
+/// Background traffic from outside the training job, with the distributions of the cluster
+/// description. It is a model in the sense of SimGrid's engine. While nothing else is in flight it
+/// reports no next event: so the simulation can end, and actors that wait for each other for ever
+/// are detected as a deadlock.
 class BackgroundTraffic final : public simgrid::kernel::resource::Model {
  public:
   /// `hosts` are the destinations of messages to each rank; `background_hosts` are the sources of
@@ -32,7 +32,7 @@ class BackgroundTraffic final : public simgrid::kernel::resource::Model {
     Philox random;
     double next_s;
   };
-  bool others_are_active();  // anything else than background flows
+  bool others_are_active();  // true if anything but background flows is in progress
   void start(Source& source);
   double gap_s(Source& source) const;
 

@@ -16,7 +16,7 @@ class DeliveryWatch final : public simgrid::kernel::resource::Model {
  public:
   DeliveryWatch() : Model("deliveries") {}
 
-  /// Calls `connection.advance()` once, as soon as it can start another message.
+  /// Calls `connection.advance()` once, as soon as the connection can start another message.
   void add(Connection& connection);
 
   /// Deliveries are events of SimGrid's own network model, so this model has none.

@@ -15,13 +15,13 @@
 // created during a simulation, and are assigned when a flow needs them.
 namespace trigram::sim {
 
-/// The links that limit connections. A connection takes one for its first message: few pairs of
-/// workers ever talk.
+/// The links that limit connections. A connection takes a link at its first message, because few
+/// pairs of workers ever exchange messages.
 class ConnectionLinks {
   using StandardLinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 
  public:
-  /// `rate` says which limits connections have.
+  /// `rate` selects the limits of connections.
   ConnectionLinks(const Network& network, Rate rate) : network_(network), rate_(rate) {}
   /// The number of links to add for this many ranks.
   static std::size_t most(std::size_t ranks) {

@@ -101,8 +101,8 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     if (latency) *latency += declared_latency(route_, latency_s_);
   }
 
-  /// Starts a message whose latency ends in `latency_s` seconds, whatever that of its route. Dates
-  /// closer than SimGrid's precision (surf/precision) count as equal.
+  /// Starts a message whose latency ends in `latency_s` seconds, whatever the latency of its route.
+  /// Dates closer than SimGrid's precision (surf/precision) count as equal.
   void start(simgrid::s4u::Comm& message, double latency_s) {
     constexpr double kPrecision_s = 1e-12;
     latency_s_ = latency_s < kPrecision_s ? 0 : latency_s;
@@ -113,8 +113,9 @@ class NetworkZone final : public simgrid::kernel::routing::NetZoneImpl {
     latency_s_ = -1;
   }
 
-  /// The flow of a message that moves. SimGrid's Activity::resume does not reset the flag that
-  /// makes Activity::suspend do nothing, so flows are suspended themselves.
+  /// The flow of a message that moves. Simulation::suspend suspends this flow instead of the
+  /// activity, because SimGrid's Activity::resume does not reset the flag that makes
+  /// Activity::suspend do nothing.
   simgrid::kernel::resource::Action& flow_of(const simgrid::s4u::Comm& message) {
     auto& flows = *network_model().get_started_action_set();
     const auto found = std::find_if(flows.begin(), flows.end(), [&](const auto& flow) {

@@ -44,7 +44,8 @@ class Simulation {
   /// Starts a prepared message whose latency ends in `latency_s`. Costs a context switch unless
   /// called within in_one_switch.
   void start(simgrid::s4u::Comm& message, double latency_s);
-  /// Stops a message that moves, and lets it go on. Only while no actor runs (see `at`).
+  /// `suspend` stops a message that moves, and `resume` lets it continue. Call them only while no
+  /// actor runs (see `at`).
   void suspend(const simgrid::s4u::Comm& message);
   void resume(const simgrid::s4u::Comm& message);
   /// Calls `connection.advance()` as soon as the connection can start another message.

@@ -66,8 +66,8 @@ class ThreadsCommunicator final : public Communicator {
   std::vector<PostedTransfer> halves_;
   std::vector<Tensor> staged_;
   std::vector<PostedTransfer*> waiting_sends_;  // sends that wait for room
-  std::size_t completed_own_ =
-      0;  // halves that this thread completed and `outstanding` still counts
+  // Number of halves that this thread has completed and that `outstanding` still counts.
+  std::size_t completed_own_ = 0;
 };
 
 }  // namespace trigram::threads

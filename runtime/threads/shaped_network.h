@@ -68,7 +68,7 @@ class ShapedNetwork {
   /// Seconds that the stream of rank `source` spends on a batch before the batch leaves.
   double overhead_s(int source, std::span<const Transfer> batch) const;
 
-  /// True if any message is in flight. Streams that wait for one do not hang.
+  /// True if any message is in flight. Streams that wait for a message in flight do not hang.
   bool busy() const;
   /// Delivers all messages at once, those in flight and those that are sent later. Their times no
   /// longer matter.

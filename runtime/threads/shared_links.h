@@ -53,7 +53,7 @@ class SharedLinks {
   double carried(LinkId link) const;
 
   /// Shorter slices would cost more work than they gain in accuracy, because waiting threads do not
-  /// wake up so exactly.
+  /// wake up that precisely.
   static constexpr double kShortestSlice_s = 50e-6;
 
  private:

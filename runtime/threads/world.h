@@ -55,8 +55,8 @@ class ThreadsGroup final : public host::Group {
     return table[static_cast<std::size_t>(receiver) * endpoints_.size() +
                  static_cast<std::size_t>(source)];
   }
-  /// Adds a line for each connection with accepted messages that nobody will receive, because their
-  /// receiver is not blocked. Call it when no message is in flight.
+  /// Adds a line for each connection with accepted messages that no stream will receive, because
+  /// the receiver is not blocked. Call it when no message is in flight.
   void add_unreceived(std::vector<std::string>& lines);
 
  private:
