@@ -5,7 +5,7 @@
 namespace trigram::net {
 namespace {
 
-/// Reading the clock takes longer than an idle test, so it is read once in so many.
+/// Reading the clock takes longer than an idle test, so it is read once in this many idle tests.
 constexpr int kTestsPerClock = 1024;
 constexpr std::chrono::seconds kCheckInterval{1};
 
@@ -62,8 +62,8 @@ bool Connection::test(Request& request, std::size_t& bytes) {
   return true;
 }
 
-/// Ends a connection whose peer's machine does not answer any more. The kernel reports only a peer
-/// that says so.
+/// Ends a connection whose peer's machine no longer answers. The kernel reports a peer at once only
+/// if the peer itself closes the connection.
 void Connection::check_peer() {
   const auto now = Clock::now();
   if (idle_tests_ == kTestsPerClock) moved_at_ = now;

@@ -22,10 +22,10 @@ constexpr std::uint64_t kHandleMagic = 0x3174656e67697274;  // "trignet1"
 static_assert(sizeof(Handle) <= kMaxHandleBytes);
 
 /// The state that all calls in a process share. NCCL's interface passes no object to most
-/// functions, so there is one of these.
+/// functions, so there is one object per process.
 struct State {
   std::atomic<Logger> logger{nullptr};
-  std::mutex mutex;  // of what follows, up to the counters
+  std::mutex mutex;  // guards the members below, up to the counters
   bool initialised = false;
   Settings settings;
   std::vector<Device> devices;

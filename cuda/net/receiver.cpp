@@ -17,8 +17,8 @@ Receiver::Receiver(std::vector<Descriptor> sockets, std::chrono::seconds timeout
       streams_(streams()) {}
 
 bool Receiver::progress() {
-  // While all data comes on one stream, as short messages do, asking for the others would double
-  // the system calls.
+  // While all data come on the same stream, as short messages do, a poll for the other streams
+  // would double the system calls.
   streams_[recent_].may_have_data = !streams_[recent_].ended;
   bool moved = pump(recent_);
   if (moved && only_recent_) return true;
@@ -45,7 +45,7 @@ bool Receiver::pump(std::size_t index) {
   const std::size_t staged = stream.end - stream.begin;
   bool asked = unstage(stream);
   bool moved =
-      stream.end - stream.begin != staged;  // a header whose message is not asked for stays
+      stream.end - stream.begin != staged;  // a header stays if its message has no posted receive
   for (; asked && stream.may_have_data; asked = unstage(stream)) {
     std::memmove(stream.staging.data(), stream.staging.data() + stream.begin,
                  stream.end - stream.begin);
@@ -127,9 +127,9 @@ void Receiver::take(Stream& stream, std::size_t bytes) {
   if (stream.left == 0) stream.request = nullptr;
 }
 
-/// A sender that ends closes all streams, and what it sent before can still arrive on each of them.
-/// A stream that waits for a receive cannot bring the messages that were asked for, because it
-/// carries messages in order.
+/// A sender that ends closes all streams, and the bytes that it sent before can still arrive on
+/// each of them. A stream that waits for a receive cannot bring the messages of the posted
+/// receives, because it carries messages in order.
 void Receiver::check_ends() const {
   const auto ended = [](const Stream& stream) {
     return stream.ended && stream.begin == stream.end;

@@ -6,7 +6,7 @@
 namespace trigram::net::v11 {
 namespace {
 
-/// test() gives sizes as int, so NCCL must split what is longer.
+/// test() returns sizes as int, so NCCL must split longer messages.
 constexpr std::size_t kMaxMessageBytes = INT_MAX;
 
 Result init_context(void** context, std::uint64_t, CommConfig*, Logger logger, ProfilerCallback) {

@@ -85,8 +85,8 @@ std::optional<Descriptor> accept_waiting(const Descriptor& listener, Address& pe
   socklen_t size = sizeof peer;
   Descriptor socket(accept4(listener.get(), &peer.generic, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (socket) return socket;
-  // Of a connection that failed while it waited, accept reports the failure (man 2 accept); the
-  // next call may succeed.
+  // If a connection failed while it waited, accept reports its failure (man 2 accept); the next
+  // call may succeed.
   return std::nullopt;
 }
 
@@ -119,7 +119,8 @@ bool peer_is_silent(const Descriptor& socket, std::chrono::seconds timeout) {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (getsockopt(socket.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
-  // One attempt may simply be on its way, after a long wait in which the peer's window was closed.
+  // A single attempt may still be in flight, after a long time in which the peer's window was
+  // closed.
   const bool unanswered = info.tcpi_retransmits > 1 || info.tcpi_probes > 1;
   return unanswered && std::chrono::milliseconds(info.tcpi_last_ack_recv) > timeout;
 }

@@ -54,7 +54,7 @@ void Connection::interrupt() {
   });
 }
 
-/// The date from which messages that move now can go on.
+/// The date from which messages that move now can continue.
 double Connection::resumes_s() const { return std::max(Simulation::clock(), stopped_until_s_); }
 
 /// The latency of the route at the current date.

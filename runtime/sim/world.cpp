@@ -160,9 +160,9 @@ std::exception_ptr World::unobserved_failure() const {
   return nullptr;
 }
 
-/// Lists messages that an eager transport has accepted and nobody will ever receive. Their senders
-/// do not wait for them. Messages whose receiver is blocked are left out: hang_failure() lists the
-/// receiver itself.
+/// Lists messages that an eager transport has accepted and no stream will ever receive. Their
+/// senders do not wait for them. Messages whose receiver is blocked are left out: hang_failure()
+/// lists the receiver itself.
 std::vector<std::string> World::unreceived() const {
   std::vector<std::string> lines;
   for (const auto& stream : streams_)

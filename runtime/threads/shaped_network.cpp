@@ -145,7 +145,7 @@ void ShapedNetwork::run() noexcept {
       if (wakes_s_ <= world_.now() || closing_) continue;
       if (wakes_s_ == host::Schedule::kNever) wake_.wait(lock);
       else wake_.wait_until(lock, world_.date(wakes_s_));
-      wakes_s_ = 0;  // the thread is awake, so nobody needs to wake it
+      wakes_s_ = 0;  // the thread is awake, so no other thread needs to wake it
     }
   } catch (...) {
     world_.fail(std::current_exception());
