@@ -158,6 +158,19 @@ def test_coding_on_the_communication_stream(tmp_path: Path) -> None:
     assert us(path, Part("compute")) == pytest.approx(10)
 
 
+def test_a_wait_for_a_control_message(tmp_path: Path) -> None:
+    """A transfer that goes on after the wait did not end it."""
+    steps = Steps(2)
+    for rank in (0, 1):
+        steps.slice(rank, "compute", 0, 10)
+        steps.slice(rank, "wait", 10, 25)
+        steps.slice(rank, "compute", 25, 40)
+    for source in (0, 1):
+        steps.message(source, 1 - source, 1000, (10, 30), (10, 30))
+    steps.end(40, 40)
+    assert steps.path(tmp_path).parts == {Part("compute"): 25 * 10**6, Part("control"): 15 * 10**6}
+
+
 def test_overlap_hides_what_is_not_on_the_path(tmp_path: Path) -> None:
     """A transfer that ends before the computation beside it costs nothing."""
     steps = Steps(2)

@@ -130,19 +130,22 @@ class _Walk:
         self._spend(Part("other"), found.end if found else self._trace.begin)
 
     def _wait(self, found: Slice) -> None:
-        for stream in self._busy_streams():
+        """A wait ends with the task that it waited for; without such a task, it was for a control message."""
+        over = self._time >= found.end - _NEAR
+        for stream in self._busy_streams(_NEAR if over else None):
             if self._jump(self._rank, stream):
                 return
         self._spend(Part("control"), found.begin)
 
-    def _busy_streams(self) -> list[str]:
-        """The rank's other streams that are busy until now, those that end exactly now first."""
+    def _busy_streams(self, longest: int | None = None) -> list[str]:
+        """The rank's other streams that are busy until now, and for at most `longest` afterwards. Those that end now come
+        first, and of these the main stream."""
         busy = []
         for stream in self._trace.slices.get(self._rank, {}):
             found = self._trace.before(self._rank, stream, self._time)
             if stream != self._stream and found and found.kind != "wait" and found.end >= self._time - _NEAR:
-                busy.append((abs(found.end - self._time), stream))
-        return [stream for _, stream in sorted(busy)]
+                busy.append((abs(found.end - self._time), stream != "main", stream))
+        return [stream for after, _, stream in sorted(busy) if longest is None or after <= longest]
 
     def _transfer(self, found: Slice) -> None:
         if found.received:
