@@ -18,13 +18,15 @@ class ArrivedTraffic {
     int from, to;
     bool intra;  // inside a node
     std::uint64_t messages, bytes;
+    bool egress = false;  // to another zone
   };
 
   explicit ArrivedTraffic(std::size_t ranks) : arrived_(ranks) {}
 
   /// Counts messages that arrive now.
   void add(const Part& part) {
-    arrived_[static_cast<std::size_t>(part.from)].add(part.intra, part.messages, part.bytes);
+    arrived_[static_cast<std::size_t>(part.from)].add(part.intra, part.egress, part.messages,
+                                                      part.bytes);
   }
   /// Reports that `rank` ends a collective that is simulated as a whole at `end_s`, and what it
   /// sends in it. What it sends arrives when the receiver ends the collective. Both times may be
