@@ -10,12 +10,23 @@
 #include "core/random/philox.h"
 #include "netmodels/background_load.h"
 #include "netmodels/partitions.h"
+#include "netmodels/prices.h"
 #include "netmodels/topologies/topology.h"
 
 namespace trigram {
 namespace {
 
 constexpr std::int64_t kMaxRanks = 1 << 20;
+
+/// A price that is dumped only if it was given.
+OptionType<double> price() {
+  return dumped_if(number(0, 1e9), [](double usd) { return usd > 0; });
+}
+
+/// A power in watts that is dumped only if it was given.
+OptionType<double> power() {
+  return dumped_if(number(0, 1e6), [](double watts) { return watts >= 0; });
+}
 
 FieldTable<LinkSpec> link_fields() {
   return FieldTable<LinkSpec>{}
@@ -32,7 +43,11 @@ FieldTable<LinkSpec> link_fields() {
              "how links between nodes change with time")
       .field("background", &LinkSpec::background,
              dumped_if(nested(background_fields()), [](const Background& b) { return b.load > 0; }),
-             "background traffic of other jobs between nodes");
+             "background traffic of other jobs between nodes")
+      .field(
+          "egress_price_per_GB", &LinkSpec::egress_price_per_GB, price(),
+          "US dollars for 1e9 bytes that leave a node or, with regions (\"kind\": \"wan\"), that "
+          "leave a region");
 }
 
 /// A rate that is dumped only if it was given.
@@ -91,7 +106,11 @@ FieldTable<Accelerator> accelerator_fields() {
              "rate at which tensors that are exchanged through the host pass it: copies to it and "
              "back, and sums; by default, memory_bandwidth applies")
       .field("overlap_slowdown", &Accelerator::overlap_slowdown, number(1, 1e6),
-             "factor on computation time while a message of the worker is in flight");
+             "factor on computation time while a message of the worker is in flight")
+      .field("idle_watts", &Accelerator::idle_watts, power(),
+             "electrical power, in watts, while the accelerator does not compute")
+      .field("busy_watts", &Accelerator::busy_watts, power(),
+             "electrical power, in watts, while the accelerator computes");
 }
 
 FieldTable<SlowWorker> slow_worker_fields() {
@@ -225,6 +244,8 @@ FieldTable<Cluster> cluster_fields() {
       .field("failures", &Cluster::failures,
              dumped_if(failures_kind(), [](const Failures& f) { return !f.none(); }),
              "workers and nodes that fail: a list of events, or an object with rates")
+      .field("price_per_node_hour", &Cluster::price_per_node_hour, price(),
+             "US dollars for one node and hour")
       .field("bandwidth_jitter", &Cluster::bandwidth_jitter, number(0, 0.99),
              "each NIC and port is faster or slower by up to this fraction, drawn uniformly")
       .field("jitter_seed", &Cluster::jitter_seed, integer(0),
@@ -264,6 +285,7 @@ Cluster parse_cluster(const Json& j, const std::string& pointer) {
                       "expected a delay of at least `smallest`");
   if (j.contains("run_times")) parse_run_times(j.at("run_times"), child(pointer, "run_times"));
   check_slow_workers(cluster, child(pointer, "slow_workers"));
+  check_prices(cluster, pointer);
   const std::string events = j.contains("failures") && j.at("failures").is_array()
                                  ? child(pointer, "failures")
                                  : child(child(pointer, "failures"), "events");

@@ -22,6 +22,7 @@ struct LinkSpec {
   Shaping shaping = {};
   std::vector<LinkChange> profile = {};  // in order of time
   Background background = {};
+  double egress_price_per_GB = 0;  // US dollars per 1e9 bytes (netmodels/prices.h); 0: none
 };
 
 /// The fabric inside a node. Every worker has a full-duplex port. The latency is end to end.
@@ -60,6 +61,9 @@ struct Accelerator {
   double codec_Bps = 0, reduction_Bps = 0, copy_Bps = 0, host_Bps = 0;
   /// Factor on the time of computation while one of the worker's messages is in flight.
   double overlap_slowdown = 1;
+  /// Electrical power in watts while it waits and while it computes; negative: unknown.
+  double idle_watts = -1, busy_watts = -1;
+  bool has_power() const { return busy_watts >= 0; }
   /// The given rates, or a V100's rates if none are given.
   double arithmetic_per_s() const { return flops_per_s > 0 ? flops_per_s : kV100FlopsPerS; }
   double traffic_Bps() const { return memory_Bps > 0 ? memory_Bps : kV100MemoryBps; }
@@ -119,6 +123,7 @@ struct Cluster {
   Skew skew;
   RunTimes run_times;
   Failures failures;
+  double price_per_node_hour = 0;  // US dollars; 0: unknown
   /// Uniform variation of the bandwidths of NICs and ports, up to this fraction.
   double bandwidth_jitter = 0;
   std::int64_t jitter_seed = 0;

@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 import re
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 import sample
 from sample import compare, plotted
-from trigram_analysis import plots, table, trace, verdict
+from trigram_analysis import measures, plots, table, trace, verdict
 from trigram_analysis.__main__ import main
 
 
@@ -242,3 +243,29 @@ def test_an_empty_folder_is_bad_input(tmp_path, capsys):
     assert main(["report", str(tmp_path)]) == 2
     assert main(["table", str(tmp_path / "absent")]) == 2
     assert "no finished run" in capsys.readouterr().err
+
+
+def test_cost_energy_and_slow_steps(tmp_path: Path) -> None:
+    root = sample.write_sweep(tmp_path)
+    assert not any(title.startswith(("cost", "energy", "p99", "stragglers"))
+                   for title in table.build(compare(root)).titles)
+    for path in root.iterdir():
+        step_s = json.loads((path / "manifest.json").read_text())["summary"]["step_s"]
+        sample.edit(path, lambda m: m["summary"].update(
+            step_p50_s=step_s, step_p95_s=step_s, step_p99_s=1.5 * step_s, straggler_share=0.25,
+            cost={"usd_per_step": 0.002 * step_s, "kwh_per_step": 3e-5, "usd_to_target": None}))
+    built = table.build(compare(root), brief=True)
+    assert {"cost/step (m$)", "energy/step (mWh)", "p99 (s)", "stragglers (%)"} <= set(built.titles)
+    column = built.titles.index("cost/step (m$)")
+    assert [row[column].text for row in built.rows if row[column].best] == [
+        row[column].text for row in built.rows if row[1].text == "bytegrad"]
+    keys = {m.key for m in measures.measures(compare(root))}
+    assert {"step_p99_s", "straggler_share"} <= keys and "usd_to_target" not in keys
+
+
+def test_steps_of_equal_length_have_no_tail_in_a_terminal(tmp_path: Path) -> None:
+    path = sample.write_run(tmp_path, "only")
+    sample.edit(path, lambda m: m["summary"].update(step_p50_s=1.0, step_p95_s=1.0, step_p99_s=1.001,
+                                                    straggler_share=1e-9))
+    assert not {"p99 (ms)", "stragglers (%)"} & set(table.build(compare(tmp_path), brief=True).titles)
+    assert {"p99 (ms)", "stragglers (%)"} <= set(table.build(compare(tmp_path)).titles)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.action is _modules:
         return _modules()
+    if options.action is _why:
+        return _why(options)
     if not options.folder.is_dir():
         return _fail(f"{options.folder}: no such folder")
     loaded = results.load(options.folder, sys.stdin.read().split() if options.ids_from_stdin else None)
@@ -37,11 +40,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="trigram_analysis", description=__doc__)
-    actions = parser.add_subparsers(required=True, metavar="table | plot | report")
+    actions = parser.add_subparsers(required=True, metavar="table | plot | report | export | why")
     for name, action, help in (
         ("table", _table, "print the comparison table"),
         ("plot", _plots, "write every figure as PNG, SVG and PDF"),
         ("report", _report, "write report.html, one self-contained page"),
+        ("export", _export, "write the numbers of runs and steps for other programs"),
     ):
         sub = actions.add_parser(name, help=help, description=help,
                                  aliases=["plots"] if name == "plot" else [])
@@ -49,14 +53,22 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("folder", type=Path, help="results, results/NAME or results/NAME/ID")
         if name == "table":
             sub.add_argument("--csv", action="store_true", help="plain numbers in base units")
+            sub.add_argument("--json", action="store_true", help="plain numbers in base units")
             sub.add_argument("--ids-from-stdin", action="store_true",
                              help="read ids from standard input, and show only these runs of the folder; "
                                   "trigram run prints its table in this way")
         else:
             sub.add_argument("-o", "--output", type=Path, help="file or folder to write to")
+        if name == "export":
+            sub.add_argument("--format", action="append", choices=("csv", "jsonl", "parquet", "tensorboard"),
+                             help="by default, csv, jsonl and tensorboard; may be repeated")
         if name == "report":
             sub.add_argument("--check", action="store_true",
                              help="print published results beside these results; exit code 3 if a claim is missed")
+    sub = actions.add_parser("why", help="explain one step of a run, or the difference between two")
+    sub.set_defaults(action=_why)
+    sub.add_argument("runs", type=Path, nargs="+", help="one or two folders, results/NAME/ID")
+    sub.add_argument("--json", action="store_true", help="print JSON")
     sub = actions.add_parser("modules", help="print the versions of Python and its modules as JSON, for trigram doctor")
     sub.set_defaults(action=_modules)
     return parser
@@ -75,6 +87,12 @@ def _table(loaded: Results, options: argparse.Namespace) -> None:
     # Runs that are named by their ids belong to one plan, although their manifests have other names than a renamed
     # folder.
     plan = {options.folder.resolve().name: loaded.runs} if options.ids_from_stdin and loaded.runs else loaded.by_name()
+    if options.json:
+        import json
+
+        print(json.dumps([{"name": name, "rows": table.as_records(Comparison(name, runs))}
+                          for name, runs in plan.items()], indent=2))
+        return
     for name, runs in plan.items():
         comparison = Comparison(name, runs)
         if options.csv:
@@ -110,6 +128,19 @@ def _plots(loaded: Results, options: argparse.Namespace) -> None:
                 print(path)
 
 
+def _export(loaded: Results, options: argparse.Namespace) -> int | None:
+    from . import export
+
+    try:
+        for path in export.write(loaded.runs, options.output or options.folder / "export",
+                                 options.format or ["csv", "jsonl", "tensorboard"]):
+            print(path)
+    except ImportError:
+        return _fail("Parquet needs pyarrow, which Debian 12 does not have; expected pip install pyarrow, or another "
+                     "format")
+    return None
+
+
 def _report(loaded: Results, options: argparse.Namespace) -> int | None:
     from . import claims, claims_table, report
     from .commands import shortened
@@ -129,6 +160,21 @@ def _report(loaded: Results, options: argparse.Namespace) -> int | None:
             print(f"not checked: {', '.join(absent)}, as no run of theirs is here", end="\n\n")
     print(output)
     return _CLAIM_MISSED if options.check and any(claim.failures for claim in published) else None
+
+
+def _why(options: argparse.Namespace) -> int:
+    import json
+
+    from . import why
+
+    runs = [run for path in options.runs for run in results.load(path).runs]
+    if len(runs) != len(options.runs):
+        return _fail(f"{shlex.join(map(str, options.runs))}: expected the folder of one finished run each")
+    try:
+        print(json.dumps(why.as_json(runs)) if options.json else why.as_text(runs))
+    except ValueError as error:
+        return _fail(str(error))
+    return 0
 
 
 def _modules() -> int:

@@ -45,6 +45,22 @@ def bytes_unit(largest: float) -> Unit:
     return Unit("B")
 
 
+def dollars_unit(largest: float) -> Unit:
+    """US dollars, or thousandths or millionths of one."""
+    for limit, name, factor in ((0.1, "$", 1.0), (1e-4, "m$", 1e3)):
+        if largest >= limit:
+            return Unit(name, factor)
+    return Unit("µ$", 1e6)
+
+
+def energy_unit(largest: float) -> Unit:
+    """For values in kWh."""
+    for limit, name, factor in ((1.0, "kWh", 1.0), (1e-3, "Wh", 1e3)):
+        if largest >= limit:
+            return Unit(name, factor)
+    return Unit("mWh", 1e6)
+
+
 def percent_unit(largest: float) -> Unit:
     return Unit("%", 100.0, 1)
 

@@ -10,6 +10,13 @@ from .results import Run
 from .target import LOSS, Target
 from .time_to_target import PartlyReached, reached
 
+# Keys of the summary's "cost" and their titles.
+COSTS = {
+    "usd_to_target": "dollars to the target",
+    "kwh_to_target": "energy to the target (kWh)",
+    "usd_per_million_samples": "dollars per million samples",
+    "kwh_per_million_samples": "energy per million samples (kWh)",
+}
 NOISE_SCALE = "gradient_noise_scale"
 
 
@@ -50,6 +57,13 @@ def _candidates(comparison: Comparison) -> Iterator[Measure]:
                         "compute_utilisation", "high", rate=True)
     yield _mean_measure("communication_s", "communication per step, hidden or not", "s", "communication_s")
     yield _mean_measure("samples_per_s", "samples per second", "", "samples_per_s", "high", rate=True)
+    for percent in (50, 95, 99):
+        yield _mean_measure(f"step_p{percent}_s", f"time that {percent} % of the steps take at most", "s",
+                            f"step_p{percent}_s", "low", rate=True)
+    yield _mean_measure("straggler_share", "share of the time lost to slow workers", "share", "straggler_share", "low",
+                        rate=True)
+    for key, title in COSTS.items():
+        yield _mean_measure(key, title, "", lambda run, key=key: run.cost(key), "low", rate="to_target" not in key)
     for key, where in (("bytes_inter", "between"), ("bytes_intra", "inside")):
         yield _mean_measure(key, f"bytes per step {where} nodes", "B", lambda run, key=key: run.per_step(key), "low",
                             rate=True)

@@ -151,6 +151,17 @@ class Run:
         return [(record["step"] + 1, record["time_s"], record[column])
                 for record in self._evaluated if column in record]
 
+    def cost(self, key: str) -> float | None:
+        """A number of the summary's "cost", in dollars or kWh; None if the cluster has no price or power."""
+        value = _object(self.summary, "cost").get(key)
+        return float(value) if isinstance(value, (int, float)) else None
+
+    @property
+    def has_tail(self) -> bool:
+        """True if a step in a hundred takes clearly longer than the median step."""
+        median, tail = self.number("step_p50_s"), self.number("step_p99_s")
+        return median is not None and tail is not None and tail > 1.02 * median
+
     def number(self, key: str) -> float | None:
         """A number of the summary; None if it is absent or does not apply."""
         value = self.summary.get(key)

@@ -22,10 +22,10 @@ _MARKERS = ["o", "s", "^", "D", "v", "P"]
 _LINES = ["-", "--", "-.", ":"]
 
 KIND_COLOURS = {"compute": "#56B4E9", "encode": "#E69F00", "intra": "#009E73", "inter": "#D55E00",
-                "transfer": "#D55E00", "wait": "#C4C9CF"}
+                "transfer": "#D55E00", "wait": "#C4C9CF", "delay": "#CC79A7"}
 # Hatches tell the kinds apart in black and white, too.
 KIND_HATCHES = {"compute": "", "encode": "xxxx", "intra": "....", "inter": "////",
-                "transfer": "////", "wait": ""}
+                "transfer": "////", "wait": "", "delay": "++"}
 
 INK = "#1f2328"  # text and axes; a page replaces it by its own text colour
 _GRID = "#8c959f"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Callable, Literal
+from typing import Any, Callable
 
 from . import measures, shortfall, units
 from .caveats import caveats, outcomes
+from .column import Column, measured
 from .column_unit import Unit, bytes_unit, exponent_unit, percent_unit, plain_unit, seconds_unit
 from .comparison import Comparison, Point
+from .cost_columns import cost_columns, tail_columns
 from .measures import Measure
 from .naming import own_name
 from .printable import printable
@@ -19,7 +21,8 @@ from .winner_map import contenders, leaders, order_unknown, rivals, unranked
 
 BASELINE = "gradient_allreduce"
 MAX_WIDTH = 150  # of a line in a terminal, in characters
-_LEFT_OUT_FIRST = ("consensus", "worst worker", "samples/s", "sent/step", "speed-up")  # in this order
+_LEFT_OUT_FIRST = ("consensus", "worst worker", "stragglers", "energy/step", "p99", "samples/s", "sent/step",
+                   "speed-up")  # in this order
 
 
 @dataclass(frozen=True)
@@ -27,21 +30,6 @@ class Cell:
     text: str
     sort: float | str  # the key by which the page sorts the column
     best: bool = False
-
-
-@dataclass(frozen=True)
-class Column:
-    title: str
-    value: Callable[[Point], float | None]
-    unit: Callable[[float], Unit]  # chosen by the largest value of the column
-    help: str
-    better: Literal["low", "high"] | None = None
-    spread: Callable[[Point], float | None] = lambda point: None
-    brief: bool = True  # shown in terminals, too, and not only in reports
-    intervals: Measure | None = None  # the measure whose values are known as intervals, which the cells show
-    rate: bool = False  # true for a mean per step or second, as in Measure
-    whole_runs_only: bool = False  # true if a column is not ranked when runs stop at a target
-    suffix: Callable[[Point], str] = lambda point: ""  # a text after the value
 
 
 @dataclass(frozen=True)
@@ -90,12 +78,13 @@ def _columns(comparison: Comparison) -> list[Column]:
         return seconds_unit(longest_step_s)
 
     columns = [
-        _measured("step", "step_s", per_step, "mean time of a step", "low", rate=True),
+        measured("step", "step_s", per_step, "mean time of a step", "low", rate=True),
+        *tail_columns(comparison, per_step),
         Column("speed-up", lambda p: _speedup(comparison, p), plain_unit(2),
                f"step time of {BASELINE} over this one's, same setting"),
-        _measured("compute", "compute_s", per_step, "computation on the main stream, per step and worker", brief=False),
-        _measured("exposed", "exposed_s", per_step, "communication that computation waits for, per step and worker"),
-        _measured("computing", "compute_utilisation", percent_unit, "share of the time in which workers compute",
+        measured("compute", "compute_s", per_step, "computation on the main stream, per step and worker", brief=False),
+        measured("exposed", "exposed_s", per_step, "communication that computation waits for, per step and worker"),
+        measured("computing", "compute_utilisation", percent_unit, "share of the time in which workers compute",
                   "high", rate=True, brief=False),
         Column("samples/s", lambda p: p.mean("samples_per_s"), plain_unit(),
                "of all workers together; under priced_as, samples of the model that times are of, unless a warning "
@@ -103,14 +92,14 @@ def _columns(comparison: Comparison) -> list[Column]:
         Column("sent/step", lambda p: p.mean(lambda run: run.per_step("bytes_inter")), bytes_unit,
                "bytes between nodes, all workers together"),
         Column("stale", _staleness, plain_unit(1), "mean age of an applied update, in steps"),
-        _measured("loss", "loss", plain_unit(3), "of the training batches, at the end"),
-        _measured("accuracy", "accuracy", percent_unit, "of the mean model on the test set, at the end",
+        measured("loss", "loss", plain_unit(3), "of the training batches, at the end"),
+        measured("accuracy", "accuracy", percent_unit, "of the mean model on the test set, at the end",
                   "high", whole_runs_only=True),
-        *([_measured("held-out loss", LOSS.column, plain_unit(3), "of the mean model on held-out data, at the end",
+        *([measured("held-out loss", LOSS.column, plain_unit(3), "of the mean model on held-out data, at the end",
                      "low", whole_runs_only=True)] if comparison.quality is LOSS else []),
-        _measured("worst worker", "worker_accuracy_min", percent_unit,
+        measured("worst worker", "worker_accuracy_min", percent_unit,
                   "lowest accuracy of a worker's own model, at the end"),
-        _measured("consensus", "consensus_distance", exponent_unit,
+        measured("consensus", "consensus_distance", exponent_unit,
                   "mean squared distance of the workers' weights from their mean, at the end"),
     ]
     target = comparison.target
@@ -123,17 +112,10 @@ def _columns(comparison: Comparison) -> list[Column]:
     if measures.has_noise_scale(comparison):
         if target is not None:
             columns.append(_interval_column("steps", measures.steps_to(target), plain_unit(), "steps until then"))
-        columns.append(_measured("noise scale", measures.NOISE_SCALE, plain_unit(),
+        columns.append(measured("noise scale", measures.NOISE_SCALE, plain_unit(),
                                  "gradient noise scale, in samples: larger batches save steps up to about this size"))
-    return columns + [_measured("total", "time_s", seconds_unit, "time of the whole run", brief=False)]
-
-
-def _measured(title: str, key: str, unit: Callable[[float], Unit], help: str,
-              better: Literal["low", "high"] | None = None, brief: bool = True, rate: bool = False,
-              whole_runs_only: bool = False) -> Column:
-    spread = (lambda p: None) if not brief else (lambda p: p.spread(key))
-    return Column(title, lambda p: p.mean(key), unit, help, better, spread, brief, rate=rate,
-                  whole_runs_only=whole_runs_only)
+    columns += cost_columns(comparison)
+    return columns + [measured("total", "time_s", seconds_unit, "time of the whole run", brief=False)]
 
 
 def _paces(point: Point) -> str:

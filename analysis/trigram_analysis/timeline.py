@@ -6,14 +6,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from . import marks, style
+from . import critical_path, marks, style, why
 from .comparison import Comparison, Setting
+from .results import Run
 from .trace import KINDS, NAMES, Box, boxes, merged, rows, cropped
 
 
 def figure(comparison: Comparison, setting: Setting) -> Figure | None:
     """One step of every algorithm at one setting, on one time scale: two workers of the first node and the first worker
-    of the next node, with one row per stream."""
+    of the next node, with one row per stream. A title says what bounds the step, if all ranks were recorded."""
     traces = []
     for point in comparison.at(setting):
         run = point.drawn_run
@@ -21,7 +22,8 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
         drawn = cropped(boxes(run.path / "trace.json", per_node), per_node)
         if drawn:
             label = comparison.run_label(run)
-            traces.append((point.algorithm + (f" ({label})" if label else ""), drawn))
+            title = point.algorithm + (f" ({label})" if label else "")
+            traces.append((title + _bounds(run), drawn))
     if not traces:
         return None
     tracks = [rows(drawn) for _, drawn in traces]
@@ -43,6 +45,13 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
         marks.write_below(fig, [f"at {label}"])
     marks.footnote(fig, comparison)
     return fig
+
+
+def _bounds(run: Run) -> str:
+    path = critical_path.of_file(run.path / "trace.json")
+    if path is None or path.length <= 0 or any(part.kind == "unknown" for part in path.parts):
+        return ""
+    return f": {why.bound_by(path)}"
 
 
 def _draw(ax: Axes, drawn: list[Box], tracks: list[tuple[int, str]], resolution_s: float) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Iterator
 
 from . import readable
 
-KINDS = ("compute", "encode", "intra", "inter", "transfer", "wait")
+KINDS = ("compute", "encode", "intra", "inter", "transfer", "wait", "delay")
 NAMES = {
     "compute": "computation",
     "encode": "encoding, decoding, reducing",
@@ -19,8 +19,9 @@ NAMES = {
     "inter": "transfer between nodes",
     "transfer": "transfer",
     "wait": "waiting",
+    "delay": "delayed",
 }
-_RECORDED = ("compute", "transfer", "wait")
+_RECORDED = ("compute", "transfer", "wait", "delay")
 _Track = tuple[int, Any]
 
 

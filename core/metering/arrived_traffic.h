@@ -18,13 +18,15 @@ class ArrivedTraffic {
     int from, to;
     bool intra;  // inside a node
     std::uint64_t messages, bytes;
+    bool egress = false;  // to another zone
   };
 
   explicit ArrivedTraffic(std::size_t ranks) : arrived_(ranks) {}
 
   /// Counts messages that arrive now.
   void add(const Messages& part) {
-    arrived_[static_cast<std::size_t>(part.from)].add(part.intra, part.messages, part.bytes);
+    arrived_[static_cast<std::size_t>(part.from)].add(part.intra, part.egress, part.messages,
+                                                      part.bytes);
   }
   /// Reports that `rank` ends a collective at `end_s`, and which messages it sends there. The
   /// collective is simulated as a whole, so a message arrives when its receiver ends the

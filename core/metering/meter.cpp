@@ -24,6 +24,7 @@ class RankMeter final : public Meter {
     total.bytes_inter += before_.bytes_inter;
     total.messages_intra += before_.messages_intra;
     total.messages_inter += before_.messages_inter;
+    total.bytes_egress += before_.bytes_egress;
     return total;
   }
   void count_on_from(const Counters& totals) override {
@@ -31,6 +32,7 @@ class RankMeter final : public Meter {
     before_ = totals;
     start_s_ = main_->now();
   }
+  void set_label(const StepLabel& label) override { main_->set_label(label); }
   void keep_forks() override { main_->keep_forks(); }
   void restart_forks() override { main_->restart_forks(); }
   void close_forks() override { main_->close_forks(); }

@@ -9,6 +9,7 @@
 
 #include "core/algorithm.h"
 #include "core/context.h"
+#include "core/cost.h"
 #include "core/machine_model.h"
 
 namespace trigram {
@@ -23,22 +24,35 @@ struct Counters {
   double exposed_s = 0;        // the main stream's waits for Works and control messages
   std::uint64_t bytes_intra = 0, bytes_inter = 0;
   std::uint64_t messages_intra = 0, messages_inter = 0;
+  std::uint64_t bytes_egress = 0;  // to other zones (MeterOptions::zones)
 
-  void add(bool intra, std::uint64_t messages, std::uint64_t bytes) {
+  void add(bool intra, bool egress, std::uint64_t messages, std::uint64_t bytes) {
     (intra ? messages_intra : messages_inter) += messages;
     (intra ? bytes_intra : bytes_inter) += bytes;
+    if (egress) bytes_egress += bytes;
   }
+};
+
+/// What a rank's main stream is doing. Its events carry the label, and so do the events of tasks
+/// that it submits meanwhile.
+struct StepLabel {
+  enum Phase { none, forward, backward } phase = none;
+  /// The bucket whose weights the forward pass waits for, or whose gradient the backward pass
+  /// computes; -1: unknown.
+  int bucket = -1;
 };
 
 /// A time interval on a stream, or a message. Times are in seconds of the stream's clock.
 struct Event {
-  enum Kind { compute, transfer, wait, send, recv } kind;
+  enum Kind { compute, transfer, wait, send, recv, delay } kind;
   int rank;
   std::string stream;
   double begin_s, end_s;
   int peer = -1;            // send and recv only
   std::uint64_t bytes = 0;  // priced
   std::uint64_t batch = 0;  // index of the transfer() call on this stream
+  StepLabel label = {};
+  Cost::Kind operation = Cost::Kind::other;  // compute only: the kind of operation on vectors
 };
 
 /// Receives events. Several threads may call it: the thread of the event's stream or, for times
@@ -58,6 +72,8 @@ class Meter {
   /// Sets the totals to `totals` and counts on from there. Nothing may be in progress on the rank's
   /// streams. So a run that continues another run adds the same numbers in the same order.
   virtual void count_on_from(const Counters& totals) = 0;
+  /// From now on, events of the main stream carry `label`.
+  virtual void set_label(const StepLabel& label) = 0;
 
   /// From now on, keeps the streams that are forked from the main stream. After `restart_forks`,
   /// the first, second, ... fork returns the first, second, ... kept stream again, as long as the
@@ -77,6 +93,9 @@ struct MeterOptions {
   // Counts the messages that have arrived. Only for worlds whose ranks share one thread; null:
   // arrivals are not counted.
   ArrivedTraffic* arrived = nullptr;
+  // The zone of each rank, for Counters::bytes_egress; must outlive the meter. Empty: all ranks are
+  // in one zone.
+  std::span<const int> zones = {};
 };
 std::unique_ptr<Meter> instrument(const Context& raw, MeterOptions options);
 

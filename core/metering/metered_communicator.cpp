@@ -74,7 +74,8 @@ std::function<void(double, double)> MeteredCommunicator::priced_reporter(
   sent.reserve(pattern.sent.size());
   std::uint64_t bytes = 0;
   for (const CollectivePattern::Sent& part : pattern.sent) {
-    sent.push_back({rank(), part.to, rank_.same_node(part.to), part.messages, part.bytes});
+    sent.push_back({rank(), part.to, rank_.same_node(part.to), part.messages, part.bytes,
+                    rank_.leaves_zone(part.to)});
     bytes += part.bytes;
   }
   const std::size_t members =
@@ -154,13 +155,12 @@ void MeteredCommunicator::Pricer::price(const CollectivePattern& pattern,
 Event MeteredCommunicator::next_event() const {
   Event event{Event::transfer, rank_.rank(), std::string(clock_.name()), 0, 0};
   event.batch = batches_;
+  event.label = label_;
   return event;
 }
 
 void MeteredCommunicator::count(int peer, std::uint64_t bytes) {
-  const bool intra = rank_.same_node(peer);
-  (intra ? tally_.messages_intra : tally_.messages_inter).add(1);
-  (intra ? tally_.bytes_intra : tally_.bytes_inter).add(bytes);
+  tally_.count(rank_.same_node(peer), rank_.leaves_zone(peer), 1, bytes);
 }
 
 /// The events of the batch and of its messages; their times are filled in later.

@@ -15,8 +15,10 @@ namespace trigram {
 /// Counts the messages that a rank sends on one stream, and times them by that stream's clock.
 class MeteredCommunicator final : public Communicator {
  public:
-  MeteredCommunicator(Communicator& raw, Stream& clock, MeteredRank& rank, StreamTally& tally)
-      : raw_(raw), clock_(clock), rank_(rank), tally_(tally) {}
+  /// `label` is the label of the stream's events; it must outlive the communicator.
+  MeteredCommunicator(Communicator& raw, Stream& clock, MeteredRank& rank, StreamTally& tally,
+                      const StepLabel& label)
+      : raw_(raw), clock_(clock), rank_(rank), tally_(tally), label_(label) {}
   int rank() const override { return raw_.rank(); }
   int size() const override { return raw_.size(); }
   void transfer(std::span<const Transfer> batch) override;
@@ -46,6 +48,7 @@ class MeteredCommunicator final : public Communicator {
   Stream& clock_;
   MeteredRank& rank_;
   StreamTally& tally_;
+  const StepLabel& label_;
   std::uint64_t batches_ = 0;
   std::unordered_map<std::uint64_t, std::uint64_t> priced_;  // number of collectives by group
   bool inside_priced_ = false;  // inside a collective that is priced as a whole

@@ -10,10 +10,8 @@ void MeteredRank::when_known(std::unique_ptr<EventTime> begin, std::unique_ptr<E
 
 void MeteredRank::record_sent(StreamTally& tally, std::uint64_t id, std::size_t members,
                               double end_s, std::span<const ArrivedTraffic::Messages> sent) {
-  for (const ArrivedTraffic::Messages& part : sent) {
-    (part.intra ? tally.bytes_intra : tally.bytes_inter).add(part.bytes);
-    (part.intra ? tally.messages_intra : tally.messages_inter).add(part.messages);
-  }
+  for (const ArrivedTraffic::Messages& part : sent)
+    tally.count(part.intra, part.egress, part.messages, part.bytes);
   if (options_.arrived) options_.arrived->add(id, members, rank_, end_s, sent);
 }
 
@@ -38,6 +36,7 @@ Counters MeteredRank::totals() {
     total.bytes_inter += tally.bytes_inter.get();
     total.messages_intra += tally.messages_intra.get();
     total.messages_inter += tally.messages_inter.get();
+    total.bytes_egress += tally.bytes_egress.get();
   }
   total.exposed_s = tallies_.front().wait_s.get();
   return total;

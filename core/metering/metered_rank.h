@@ -33,12 +33,18 @@ class Tally {
 /// ranks compete for the cache.
 struct alignas(64) StreamTally {
   Tally<double> transfer_s, wait_s, sleep_s;
-  Tally<std::uint64_t> bytes_intra, bytes_inter, messages_intra, messages_inter;
+  Tally<std::uint64_t> bytes_intra, bytes_inter, messages_intra, messages_inter, bytes_egress;
+
+  void count(bool intra, bool egress, std::uint64_t messages, std::uint64_t bytes) {
+    (intra ? messages_intra : messages_inter).add(messages);
+    (intra ? bytes_intra : bytes_inter).add(bytes);
+    if (egress) bytes_egress.add(bytes);
+  }
 
   void reset() {
     for (Tally<double>* tally : {&transfer_s, &wait_s, &sleep_s}) tally->reset();
     for (Tally<std::uint64_t>* tally :
-         {&bytes_intra, &bytes_inter, &messages_intra, &messages_inter})
+         {&bytes_intra, &bytes_inter, &messages_intra, &messages_inter, &bytes_egress})
       tally->reset();
   }
 };
@@ -65,12 +71,18 @@ class MeteredRank {
 
   int rank() const { return rank_; }
   bool same_node(int peer) const { return layout_->same_node(rank_, peer); }
+  bool leaves_zone(int peer) const {
+    const std::span<const int> zones = options_.zones;
+    return !zones.empty() &&
+           zones[static_cast<std::size_t>(rank_)] != zones[static_cast<std::size_t>(peer)];
+  }
   bool phantom() const { return options_.phantom; }
   NullDevice& null_device() { return null_device_; }
   const EventSink& sink() const { return options_.sink; }
   /// Records that this rank has received a message.
   void record_received(int from, std::uint64_t bytes) {
-    if (options_.arrived) options_.arrived->add({from, rank_, same_node(from), 1, bytes});
+    if (options_.arrived)
+      options_.arrived->add({from, rank_, same_node(from), 1, bytes, leaves_zone(from)});
   }
   /// Counts the messages that this rank sends in a collective that is priced as a whole and that it
   /// ends at `end_s`; see ArrivedTraffic::add for `id` and `members`.

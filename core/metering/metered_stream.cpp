@@ -19,7 +19,7 @@ Context MeteredStream::instrument(const Context& raw) {
   raw_ = raw.stream;
   if (!comm_) {
     name_ = raw.stream->name();
-    comm_.emplace(*raw.comm, *raw.stream, *rank_, tally_);
+    comm_.emplace(*raw.comm, *raw.stream, *rank_, tally_, label_);
     if (raw.control && is_main_) control_.emplace(*raw.control, *this);
     Device& device = rank_->phantom() ? rank_->null_device() : *raw.device;
     device_.emplace(device, *this);
@@ -32,8 +32,9 @@ Context MeteredStream::instrument(const Context& raw) {
   return context;
 }
 
-Task MeteredStream::metered(Task task) {
-  return [self = shared_from_this(), task = std::move(task)](const Context& raw) {
+Task MeteredStream::metered(Task task, const StepLabel& label) {
+  return [self = shared_from_this(), task = std::move(task), label](const Context& raw) {
+    self->label_ = label;
     task(self->instrument(raw));
   };
 }
@@ -41,15 +42,18 @@ Task MeteredStream::metered(Task task) {
 /// Runs `operation` and reports its interval. Also adds its time to `tally`, unless that is null.
 /// The stream may be destroyed before the accelerator reports the times, but the rank is not.
 template <class F>
-void MeteredStream::report(Event::Kind kind, F operation, Tally<double>* tally) {
+void MeteredStream::report(Event::Kind kind, F operation, Tally<double>* tally, Cost::Kind cost) {
   if (!tally && !rank_->sink()) return operation();
   using Then = std::function<void(double, double)>;
   timed(*raw_, *rank_, operation, [=, this, &rank = *rank_]() -> Then {
     if (!rank.sink())  // fits into a std::function without an allocation
       return [tally](double begin_s, double end_s) { tally->add(end_s - begin_s); };
-    return [=, &rank, name = name_](double begin_s, double end_s) {
+    return [=, &rank, event = Event{kind, rank_->rank(), name_, 0, 0, -1, 0, 0, label_, cost}](
+               double begin_s, double end_s) mutable {
       if (tally) tally->add(end_s - begin_s);
-      if (end_s > begin_s) rank.sink()({kind, rank.rank(), name, begin_s, end_s});
+      event.begin_s = begin_s;
+      event.end_s = end_s;
+      if (end_s > begin_s) rank.sink()(event);
     };
   });
 }
@@ -62,7 +66,8 @@ void MeteredStream::sleep_for(double seconds) {
 
 void MeteredStream::charge(const Cost& cost) {
   const double factor = rank_->compute_factor();
-  report(Event::compute, [&] { raw_->charge(factor * cost); });
+  report(
+      Event::compute, [&] { raw_->charge(factor * cost); }, nullptr, cost.kind);
 }
 
 void MeteredStream::compute(double seconds) {
@@ -106,7 +111,7 @@ const MeteredStream::Fork* MeteredStream::kept(const std::string& name) {
 }
 
 std::shared_ptr<Work> MeteredStream::submit(const Context& after, Task task) {
-  return raw_->submit(raw_context(after), metered(std::move(task)));
+  return raw_->submit(raw_context(after), metered(std::move(task), label_));
 }
 
 void MeteredStream::wait(Work& work) {
@@ -124,7 +129,8 @@ std::optional<Message> MeteredControl::receive(int tag) {
 }
 
 std::shared_ptr<Work> ForkedStream::submit(const Context& after, Task task) {
-  return raw_->submit(raw_context(after), tasks_->metered(std::move(task)));
+  const StepLabel& label = static_cast<MeteredStream*>(after.stream)->label();
+  return raw_->submit(raw_context(after), tasks_->metered(std::move(task), label));
 }
 
 }  // namespace trigram

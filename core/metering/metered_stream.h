@@ -41,8 +41,10 @@ class alignas(64) MeteredStream final : public Stream,
 
   /// Wraps the runtime's Context for this stream, so that everything in it is counted and charged.
   Context instrument(const Context& raw);
-  /// Makes `task` run on the instrumented Context.
-  Task metered(Task task);
+  /// Makes `task` run on the instrumented Context. Its events carry `label`.
+  Task metered(Task task, const StepLabel& label);
+  const StepLabel& label() const { return label_; }
+  void set_label(const StepLabel& label) { label_ = label; }
   Stream* raw() const { return raw_; }
   /// See Meter.
   void keep_forks() { keeps_forks_ = true; }
@@ -66,7 +68,8 @@ class alignas(64) MeteredStream final : public Stream,
 
  private:
   template <class F>
-  void report(Event::Kind kind, F operation, Tally<double>* tally = nullptr);
+  void report(Event::Kind kind, F operation, Tally<double>* tally = nullptr,
+              Cost::Kind cost = Cost::Kind::other);
   /// A forked stream, and the metered stream that its tasks see.
   struct Fork {
     std::string name;
@@ -80,6 +83,7 @@ class alignas(64) MeteredStream final : public Stream,
   std::shared_ptr<MeteredRank> rank_;
   StreamTally& tally_;
   const bool is_main_;
+  StepLabel label_;
   Stream* raw_ = nullptr;
   std::string name_;
   // Created when the stream's first task provides the runtime's Context.

@@ -19,6 +19,23 @@ std::string TunedBucket::text() const {
                      bucket.get<std::string>(), 100 * saved);
 }
 
+void Standing::take_cost(const Target& target) {
+  usd = dollars(target, summary, goodput);
+  over_budget = target.level && target.budget_usd && usd && *usd > *target.budget_usd;
+  cost = over_budget ? never_reached() : trigram::cost(target, summary, goodput);
+}
+
+std::string money_text(const Standing& s, const Target& target) {
+  if (!s.usd) return "-";
+  if (!target.level && target.budget_usd) return fmt::format("{:.4g}", *target.budget_usd / *s.usd);
+  return fmt::format("{:.3g}", *s.usd);
+}
+
+std::string money_title(const Target& target) {
+  if (target.level) return "$ to " + target.level->text();
+  return target.budget_usd ? fmt::format("Msamples for ${:g}", *target.budget_usd) : "$/Msamples";
+}
+
 void UnequalNics::add(const Standing& standing) {
   const TimeToTarget& draw = standing.cost;
   const double largest_factor = 1 + kTie + kNicDifference;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/config/option_type.h"
 #include "experiments/advise/flip_search.h"
+#include "experiments/advise/target.h"
 #include "experiments/results/time_to_target.h"
 
 namespace trigram {
@@ -22,8 +24,13 @@ struct Standing {
   std::string why_not_compared;  // why the run does not show the algorithm's cost; empty if it does
   long needs_steps = 0;          // number of steps that would show the cost; 0 if unknown
   std::string why_rates_not_compared;  // why only its time to the target is compared, or empty
-  double goodput = 1;  // share of the time in which steps are made that count (RestartCost)
+  /// US dollars (`dollars` of target.h); empty if unknown.
+  std::optional<double> usd = {};
+  bool over_budget = false;  // it reaches the level, but spends more than the budget
+  double goodput = 1;        // share of the time in which steps are made that count (RestartCost)
 
+  /// Sets the cost and the dollars from the summary of a run that is compared.
+  void take_cost(const Target& target);
   bool reaches_target() const { return std::isfinite(cost.time_s); }
   /// True if the candidate's cost is known. A known cost is infinite if the run never reached the
   /// target.
@@ -32,6 +39,10 @@ struct Standing {
   /// the cost is known.
   std::string why_unknown() const { return summary.is_null() ? "failed" : why_not_compared; }
 };
+
+/// What a candidate spends, or the samples that the budget buys, and the title of that column.
+std::string money_text(const Standing& standing, const Target& target);
+std::string money_title(const Target& target);
 
 /// The quantity that is varied to find the point at which the ranking changes (flips).
 enum class Quantity { bandwidth, latency, step_time };

@@ -214,8 +214,8 @@ bool Advisor::may_grow(std::size_t candidate, const Scenario& scenario) const {
 /// True if a run ended before it reached the target's level, and before `first_s`, the earliest
 /// time at which another candidate reached it.
 bool Advisor::ended_before(const Standing& s, double first_s) const {
-  return contest_.target().level && s.is_known() && !s.reaches_target() && std::isfinite(first_s) &&
-         s.summary.at("time_s").get<double>() < first_s;
+  return contest_.target().level && s.is_known() && !s.reaches_target() && !s.over_budget &&
+         std::isfinite(first_s) && s.summary.at("time_s").get<double>() < first_s;
 }
 
 void Advisor::exclude_unfinished(Standing& s) const {
@@ -267,7 +267,7 @@ Standing Advisor::standing(std::size_t candidate, const PlannedRun& run, const S
     return standing;
   }
   standing.why_rates_not_compared = why_not_compared(stored.manifest, Compared::rates);
-  standing.cost = cost(contest_.target(), standing.summary, standing.goodput);
+  standing.take_cost(contest_.target());
   return standing;
 }
 

@@ -110,6 +110,7 @@ Contest::Contest(const Question& question)
     throw ConfigError(
         "--cluster",
         "has one worker, which has no peer to communicate with; expected at least two workers");
+  check_budget(target(), first.experiment.cluster);
   if (!first.experiment.world().simulated)
     throw ConfigError("/runtime", "advice is based on simulations; expected \"sim\"");
   if (target().level) trained_ = first.resolved.at("workload").at("name");

@@ -9,6 +9,11 @@
 #include "experiments/run/shortfall.h"
 
 namespace trigram {
+namespace {
+
+constexpr double kMillion = 1e6;
+
+}  // namespace
 
 Target Target::parse(const std::string& text) {
   if (text == "throughput") return {};
@@ -24,11 +29,20 @@ Target Target::parse(const std::string& text) {
   if (!level->is_allowed())
     throw ConfigError("--target", fmt::format("expected {}, as in {}=0.8, not \"{}\"",
                                               level->allowed(), level->name(), text));
-  return {level};
+  return {level, {}};
 }
 
 std::string Target::text() const {
   return level ? fmt::format("{}={}", level->name(), level->level) : "throughput";
+}
+
+void check_budget(const Target& target, const Cluster& cluster) {
+  if (!target.budget_usd || cluster.price_per_node_hour > 0 ||
+      cluster.inter.egress_price_per_GB > 0)
+    return;
+  throw ConfigError("--budget",
+                    "has no effect on a cluster without prices; expected price_per_node_hour in "
+                    "its description, as by --set /cluster/price_per_node_hour=3");
 }
 
 Pace pace(const Json& summary) {
@@ -55,6 +69,13 @@ TimeToTarget never_reached() {
   return {kInfinity, kInfinity};
 }
 
+std::optional<double> dollars(const Target& target, const Json& summary, double goodput) {
+  const Json cost = summary.value("cost", Json());
+  const char* const key = target.level ? "usd_to_target" : "usd_per_million_samples";
+  if (!cost.is_object() || !cost.at(key).is_number()) return std::nullopt;
+  return cost.at(key).get<double>() / goodput;
+}
+
 TimeToTarget cost(const Target& target, const Json& summary, double goodput) {
   if (target.level) {
     const Json& reached = summary.at("target");
@@ -62,8 +83,10 @@ TimeToTarget cost(const Target& target, const Json& summary, double goodput) {
     return {reached.at("after_s").get<double>() / goodput,
             reached.at("time_s").get<double>() / goodput};
   }
+  const std::optional<double> usd = dollars(target, summary, goodput);
+  if (target.budget_usd && usd) return {*usd / kMillion, *usd / kMillion};
   const Json rate = pace(summary).samples_per_s;
-  if (!rate.is_number()) return never_reached();
+  if (target.budget_usd || !rate.is_number()) return never_reached();
   const double time_s = 1 / (goodput * rate.get<double>());
   return {time_s, time_s};
 }

@@ -14,11 +14,17 @@ struct Target {
   /// The accuracy or the loss to be reached as early as possible; empty if the target is
   /// throughput.
   std::optional<TargetLevel> level;
+  /// US dollars. If the target is throughput, algorithms are ranked by the samples that the money
+  /// buys; if it is a level, those that spend more until then do not reach it.
+  std::optional<double> budget_usd = {};
 
   /// Parses "throughput" or, for example, "accuracy=0.8" or "loss=0.5". Throws ConfigError.
   static Target parse(const std::string& text);
   std::string text() const;
 };
+
+/// Throws ConfigError if there is a budget and the cluster has no prices.
+void check_budget(const Target& target, const Cluster& cluster);
 
 /// The long-run speed of a finished run, from its summary. If the run became steady, this is the
 /// speed of the steps that repeat; otherwise it is the summary's mean per step after the warm-up.
@@ -42,7 +48,12 @@ std::string why_not_compared(const Target& target, const Experiment& experiment,
 /// The cost of a finished run in seconds, given its summary; less is better. For throughput, the
 /// cost is 1 / samples_per_s of all workers together, as `pace` computes it. For a level (the
 /// target of the run itself), it is the time until the level was reached, as an interval between
-/// evaluations. Only the share `goodput` of the time counts (RestartCost).
+/// evaluations. Only the share `goodput` of the time counts (RestartCost). With a budget, the cost
+/// of throughput is the price of a sample in dollars.
 TimeToTarget cost(const Target& target, const Json& summary, double goodput = 1);
+
+/// The dollars that a finished run spends, given its summary: until it reaches a level, or for a
+/// million samples. Empty if prices are not known or the level is not reached.
+std::optional<double> dollars(const Target& target, const Json& summary, double goodput = 1);
 
 }  // namespace trigram

@@ -21,6 +21,8 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
             {"needs_steps", s.needs_steps > 0 ? Json(s.needs_steps) : Json()},
             {"rates_not_compared",
              s.why_rates_not_compared.empty() ? Json() : Json(s.why_rates_not_compared)}};
+  if (s.usd) j[contest.target().level ? "usd_to_target" : "usd_per_million_samples"] = *s.usd;
+  if (contest.target().budget_usd) j["over_budget"] = s.over_budget;
   if (const auto& level = contest.target().level) {
     j["time_to_" + level->name() + "_s"] = reached ? Json(s.cost.time_s) : Json();
     j["after_s"] = reached ? Json(s.cost.after_s) : Json();
@@ -81,7 +83,9 @@ Json unequal_json(const UnequalNics& u, const Contest& contest) {
 }  // namespace
 
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor) {
+  const auto& budget = contest.target().budget_usd;
   Json j = {{"target", contest.target().text()},
+            {"budget_usd", budget ? Json(*budget) : Json()},
             {"ignored", contest.ignored()},
             {"cluster", contest.cluster()},
             {"warnings", contest.warnings()},

@@ -51,7 +51,8 @@ std::string pace_range(const Standing& s) {
 /// Samples per second of all workers if each had the pace of the slowest.
 double at_the_slowest_pace(const Standing& s) {
   const double sum = s.summary.at("samples_per_s").get<double>();
-  return s.summary.value("samples_per_s_at_slowest", sum) / sum / s.cost.time_s;
+  return s.summary.value("samples_per_s_at_slowest", sum) / sum * s.goodput *
+         pace(s.summary).samples_per_s.get<double>();
 }
 
 /// The time by which a run had not reached the target, such as "> 32.3".
@@ -62,6 +63,7 @@ std::string not_reached(const Standing& s) {
 /// The last column of the table, which says how far a candidate is behind the first.
 std::string behind_text(const Standing& s, const Advice& advice) {
   if (!s.why_not_compared.empty()) return "not compared";
+  if (s.over_budget) return "over budget";
   if (advice.is_undecided(s)) return advice.leads(s) ? "tie" : "not ranked";
   return &s == &advice.standings.front() || !s.reaches_target() ? "-" : percent(advice.behind(s));
 }
@@ -73,7 +75,11 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
   lines[0].push_back("step [ms]");
   const bool fails = !contest.failures().none();
   if (fails) lines[0].push_back("goodput");
-  lines[0].insert(lines[0].end(), {"samples/s", "behind"});
+  lines[0].push_back("samples/s");
+  const bool priced =
+      std::ranges::any_of(advice.standings, [](const Standing& s) { return s.usd.has_value(); });
+  if (priced) lines[0].push_back(money_title(contest.target()));
+  lines[0].push_back("behind");
   for (std::size_t i = 0; i < advice.standings.size(); ++i) {
     const Standing& s = advice.standings[i];
     const Candidate& c = contest.candidates()[s.candidate];
@@ -81,7 +87,10 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
         std::vector<std::string>{s.why_not_compared.empty() ? fmt::format("{}", i + 1) : "!",
                                  c.name, c.settings, c.trigram});
     if (level)
-      line.push_back(s.reaches_target() ? s.cost.text() : s.is_known() ? not_reached(s) : "-");
+      line.push_back(s.reaches_target() ? s.cost.text()
+                     : s.over_budget    ? cost(contest.target(), s.summary, s.goodput).text()
+                     : s.is_known()     ? not_reached(s)
+                                        : "-");
     if (s.summary.is_null()) {
       line.push_back("failed");
       line.resize(lines[0].size(), "-");
@@ -95,6 +104,7 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
                        ? fmt::format("{:.0f}{}{}", s.goodput * long_run.samples_per_s.get<double>(),
                                      pace_range(s), mark)
                        : "-");
+    if (priced) line.push_back(money_text(s, contest.target()));
     line.push_back(behind_text(s, advice));
   }
   return lines;
@@ -120,7 +130,8 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   const Standing& first = advice.standings.front();
   if (!first.reaches_target())
     return contest.target().level
-               ? fmt::format("no candidate reaches {}\n", contest.target().text())
+               ? fmt::format("no candidate reaches {}{}\n", contest.target().text(),
+                             contest.target().budget_usd ? " within the budget" : "")
                : "no run of a candidate shows what its algorithm costs\n";
   const std::vector<const Standing*> leaders = advice.leaders();
   if (leaders.size() == 1) {
@@ -144,7 +155,8 @@ std::string verdict(const Advice& advice, const Contest& contest) {
 /// Warns if a leader may be first only because its fast workers do not wait for the slowest worker,
 /// and then also says which candidate is first if all workers have the pace of the slowest.
 std::string uneven_pace_warnings(const Advice& advice, const Contest& contest) {
-  if (contest.target().level || !advice.standings.front().reaches_target()) return "";
+  const Target& target = contest.target();
+  if (target.level || target.budget_usd || !advice.standings.front().reaches_target()) return "";
   const auto name = [&](const Standing& s) { return candidate_name(contest, s.candidate); };
   const auto slow = [&](const Standing& s) { return at_the_slowest_pace(s); };
   std::string text;
@@ -186,51 +198,13 @@ std::string unequal_nics_text(const Advice& advice, const Contest& contest) {
   return text;
 }
 
-std::string quantity_title(Quantity quantity, const Contest& contest) {
-  if (quantity == Quantity::step_time) return "a step's computation";
-  return fmt::format("{} {}", quantity_name(quantity),
-                     has_one_node(contest.cluster()) ? "inside the node" : "between nodes");
-}
-
-/// " (x0.079)"; empty if the described latencies are zero.
-std::string factor_text(const NetworkScale& scale, double factor) {
-  return scale.all_zero() ? "" : fmt::format(" (x{:.3g})", factor);
-}
-
-/// Says which candidate is first at the end of a search for a flip, and which candidates were not
-/// compared at some factor before it.
-std::string first_after_change(const Sensitivity& o, const Advice& advice, const Contest& contest) {
-  const auto name = [&](std::size_t c) { return candidate_name(contest, c); };
-  const auto& [flip, unknown] = o.search;
-  if (!o.why_unknown.empty())
-    return fmt::format("not known: {} {}", name(advice.standings.front().candidate), o.why_unknown);
-  std::string text = flip ? name(*flip->new_first) : "the same";
-  for (const std::size_t c : unknown)
-    text += fmt::format("{}{}", c == unknown.front() ? " (not compared: " : "; ", name(c));
-  return unknown.empty() ? text : text + ")";
-}
-
-Lines sensitivity_lines(const Advice& advice, const Contest& contest, const Advisor& advisor) {
-  Lines lines = {{"changed", "now", "to", "first then"}};
-  for (const Sensitivity& o : advice.sensitivities) {
-    const NetworkScale& scale = advisor.scale(o.quantity);
-    const auto& flip = o.search.flip;
-    const double factor = flip ? flip->flips : o.limit;
-    const char* direction =
-        flip ? (o.increases ? "above" : "below") : (o.increases ? "up to" : "down to");
-    lines.push_back(
-        {quantity_title(o.quantity, contest), scale.text(scale.all_zero() ? 0 : 1),
-         fmt::format("{} {}{}", direction, scale.text(factor), factor_text(scale, factor)),
-         first_after_change(o, advice, contest)});
-  }
-  return lines;
-}
-
 std::string heading(const Contest& contest) {
   const auto& level = contest.target().level;
   if (!level)
-    return fmt::format("by throughput alone: {}; --target accuracy=A asks for it\n",
-                       contest.ignored());
+    return fmt::format(
+        "by {}: {}; --target accuracy=A asks for it\n",
+        contest.target().budget_usd ? "the samples that a dollar buys" : "throughput alone",
+        contest.ignored());
   const std::string reached = level->of == TargetLevel::Of::accuracy
                                   ? fmt::format("is {} accurate", level->text())
                                   : fmt::format("has a held-out loss of {:g}", level->level);

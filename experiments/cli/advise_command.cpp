@@ -18,6 +18,7 @@ namespace {
 struct Options {
   Question question;
   std::string target = "throughput", step_time;
+  std::optional<double> budget_usd;
   std::optional<std::string> mtbf, detection, restart, checkpoint_time;
   Advisor::Options advisor;
   std::size_t tune = 0;  // candidates whose buckets are searched
@@ -47,6 +48,7 @@ RestartCost failures_of(const Options& options) {
 
 int advise(Options& options, bool quiet) {
   options.question.target = Target::parse(options.target);
+  options.question.target.budget_usd = options.budget_usd;
   options.question.failures = failures_of(options);
   if (!options.step_time.empty())
     options.question.step_s =
@@ -86,6 +88,12 @@ void add_question_options(CLI::App* command, const std::shared_ptr<Options>& opt
                    "What to compare: throughput, or time to an accuracy or a held-out loss, as in "
                    "accuracy=0.8 or loss=0.5")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--budget", options->budget_usd,
+          "US dollars to spend: rank by the samples that they buy, or leave out candidates "
+          "that spend more until the accuracy or loss; the cluster needs prices")
+      ->check(finite_between(1e-6, 1e15));
   command->add_option("--step-time", options->step_time,
                       "Measured time of a forward and a backward pass on the cluster's "
                       "accelerator, such as 51ms; by default, the profile's time is scaled");

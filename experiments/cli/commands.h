@@ -24,6 +24,7 @@ void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& act
 void add_launch_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_replay_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_why_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_status_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_init_command(CLI::App& app, const GlobalOptions& global, Action& action);
@@ -31,6 +32,7 @@ void add_list_command(CLI::App& app, const GlobalOptions& global, Action& action
 void add_show_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_schema_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_report_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_export_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_doctor_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_bench_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_calibrate_command(CLI::App& app, const GlobalOptions& global, Action& action);

@@ -58,13 +58,22 @@ constexpr const char* kStartingConfig =
 )";
 
 int validate(const std::vector<std::string>& files, const std::vector<std::string>& settings,
-             bool quiet) {
+             bool quiet, bool as_json) {
+  Json all = Json::array();
   for (const std::string& file : files) {
     const Plan plan = make_plan(file, settings);
+    if (as_json) {
+      Json runs = Json::array();
+      for (const PlannedRun& run : plan.runs)
+        runs.push_back({{"id", run.id}, {"sweep", run.coordinates}});
+      all.push_back({{"file", file}, {"runs", runs}, {"warnings", warnings_of(plan)}});
+      continue;
+    }
     for (const std::string& warning : warnings_of(plan)) spdlog::warn("{}", warning);
     if (!quiet)
       fmt::print("{}: ok, {} run{}\n", file, plan.runs.size(), plan.runs.size() == 1 ? "" : "s");
   }
+  if (as_json) fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
   return kOk;
 }
 
@@ -98,8 +107,10 @@ void add_validate_command(CLI::App& app, const GlobalOptions& global, Action& ac
   CLI::App* command = app.add_subcommand("validate", "Check experiments and their input files");
   command->add_option("config", *files, "The experiments")->required();
   add_set_option(*command, *settings);
+  auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "Print JSON: the ids of the runs, and warnings");
   command->callback([=, &global, &action] {
-    action = [=, &global] { return validate(*files, *settings, global.quiet); };
+    action = [=, &global] { return validate(*files, *settings, global.quiet, *as_json); };
   });
 }
 

@@ -1,4 +1,4 @@
-// `status`, `report`, `plot` and `table`: commands that read results.
+// `status`, `report`, `plot`, `table` and `export`: commands that read results.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,25 +25,51 @@ void check_folder(const std::string& folder) {
     throw ConfigError(shortened(folder), "expected a folder of results; found none here");
 }
 
+/// JSON text; bytes that are no UTF-8, such as those of a hostile path, are replaced.
+std::string dumped(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string first_line(const std::string& text) {
   return printable(text.substr(0, text.find('\n')));
 }
 
-int status(const std::string& folder) {
-  check_folder(folder);
+/// The folders of a results folder as JSON, with the states of their runs.
+Json status_json(const std::string& folder) {
   const std::string git = version().git;
-  std::map<std::string, int> counts;
+  Json runs = Json::array();
   for (const fs::path& path : run_folders(folder)) {
+    Json run = {{"path", path.string()}, {"sweep", nullptr}, {"error", nullptr}};
     if (is_unpublished(path)) {
-      ++counts[is_leftover(path) ? "interrupted" : "under way"];
-      continue;
+      run["state"] = is_leftover(path) ? "interrupted" : "under way";
+    } else {
+      const StoredRun stored = read_stored_run(path, git);
+      run["state"] = to_string(stored.state);
+      run["sweep"] = stored.manifest.value("sweep", Json::object());
+      if (stored.state == StoredRun::failed) run["error"] = stored.manifest.value("error", Json());
+      if (!stored.why_stale.empty()) run["why_stale"] = stored.why_stale;
     }
-    const StoredRun run = read_stored_run(path, git);
-    ++counts[to_string(run.state)];
-    std::string line = fmt::format("{:8}  {}  {}", to_string(run.state), printable(path.string()),
-                                   describe(run.manifest.value("sweep", Json::object())));
-    if (run.state == StoredRun::failed && run.manifest["error"].is_string())
-      line += ": " + first_line(run.manifest["error"].get<std::string>());
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+int status(const std::string& folder, bool as_json) {
+  check_folder(folder);
+  const Json runs = status_json(folder);
+  if (as_json) {
+    fmt::print("{}\n", dumped(runs));
+    return kOk;
+  }
+  std::map<std::string, int> counts;
+  for (const Json& run : runs) {
+    const std::string state = run.at("state");
+    ++counts[state];
+    if (run.at("sweep").is_null()) continue;
+    std::string line =
+        fmt::format("{:8}  {}  {}", state, printable(run.at("path").get<std::string>()),
+                    describe(run.at("sweep")));
+    if (run.at("error").is_string()) line += ": " + first_line(run.at("error").get<std::string>());
     fmt::print("{}\n", line);
   }
   for (const auto& [state, count] : counts) fmt::print("{} {}\n", count, state);
@@ -95,7 +121,9 @@ void add_status_command(CLI::App& app, const GlobalOptions&, Action& action) {
   command
       ->add_option("results", *folder, "Results folder: results, results/NAME or results/NAME/ID")
       ->capture_default_str();
-  command->callback([folder, &action] { action = [folder] { return status(*folder); }; });
+  auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "Print JSON");
+  command->callback([=, &action] { action = [=] { return status(*folder, *as_json); }; });
 }
 
 void add_report_command(CLI::App& app, const GlobalOptions&, Action& action) {
@@ -108,11 +136,40 @@ void add_report_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto folder = std::make_shared<std::string>();
   auto csv = std::make_shared<bool>(false);
   CLI::App* command = add_analysis(app, "table", "Print the comparison of results", *folder);
-  command->add_flag("--csv", *csv, "Print plain numbers in base units, as CSV");
+  auto as_json = std::make_shared<bool>(false);
+  CLI::Option* const csv_flag =
+      command->add_flag("--csv", *csv, "Print plain numbers in base units, as CSV");
+  command->add_flag("--json", *as_json, "Print plain numbers in base units, as JSON")
+      ->excludes(csv_flag);
   command->callback([=, &action] {
     action = [=] {
-      return analyse(*folder, *csv ? std::vector<std::string>{"table", "--csv"}
-                                   : std::vector<std::string>{"table"});
+      std::vector<std::string> words = {"table"};
+      if (*csv) words.emplace_back("--csv");
+      if (*as_json) words.emplace_back("--json");
+      return analyse(*folder, words);
+    };
+  });
+}
+
+void add_export_command(CLI::App& app, const GlobalOptions&, Action& action) {
+  auto folder = std::make_shared<std::string>();
+  auto output = std::make_shared<std::string>();
+  auto formats = std::make_shared<std::vector<std::string>>();
+  CLI::App* command =
+      add_analysis(app, "export", "Write the numbers of results for other programs", *folder);
+  command->add_option("-o,--output", *output, "Folder to write to; RESULTS/export by default");
+  command
+      ->add_option("--format", *formats,
+                   "csv, jsonl, tensorboard or parquet, which needs pyarrow; by default, the first "
+                   "three")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"csv", "jsonl", "tensorboard", "parquet"}));
+  command->callback([=, &action] {
+    action = [=] {
+      std::vector<std::string> words = {"export"};
+      if (!output->empty()) words.insert(words.end(), {"-o", *output});
+      for (const std::string& format : *formats) words.insert(words.end(), {"--format", format});
+      return analyse(*folder, words);
     };
   });
 }

@@ -25,9 +25,28 @@ struct RunOptions {
   fs::path rank_logs;
   std::string shard;
   std::vector<std::string> only;
-  bool dry_run = false, no_table = false;
+  bool dry_run = false, no_table = false, as_json = false;
   SweepRunner::Options runner;
 };
+
+/// Prints the plan and the results that it has.
+void print_json(const Plan& plan, const SweepRunner& runner, const std::filesystem::path& output) {
+  Json runs = Json::array();
+  for (const PlannedRun& run : plan.runs) {
+    const StoredRun stored = runner.stored(run);
+    const Json& manifest = stored.manifest;
+    const bool has_manifest = manifest.is_object();
+    runs.push_back({{"id", run.id},
+                    {"state", to_string(stored.state)},
+                    {"path", (output / plan.name / run.id).string()},
+                    {"sweep", run.coordinates},
+                    {"warnings", run.warnings},
+                    {"summary", has_manifest ? manifest.value("summary", Json()) : Json()},
+                    {"error", has_manifest ? manifest.value("error", Json()) : Json()}});
+  }
+  fmt::print("{}\n", Json{{"name", plan.name}, {"runs", runs}}.dump(
+                         2, ' ', false, Json::error_handler_t::replace));
+}
 
 void print_plan(const Plan& plan, const SweepRunner& runner) {
   for (const PlannedRun& run : plan.runs)
@@ -54,17 +73,21 @@ int run(const RunOptions& options, bool quiet) {
   SweepRunner runner(plan, options.runner, quiet);
   if (rank_in_job() != 0) return options.dry_run || plan.runs.empty() ? kOk : runner.run_in_job();
   if (plan.runs.empty()) {
-    fmt::print("shard {} has no runs: the sweep has fewer runs than shards\n", options.shard);
+    if (options.as_json) print_json(plan, runner, options.runner.output);
+    else fmt::print("shard {} has no runs: the sweep has fewer runs than shards\n", options.shard);
     return kOk;
   }
-  if (options.dry_run || options.no_table)  // otherwise the table of results prints them
+  if (!options.as_json &&
+      (options.dry_run || options.no_table))  // otherwise, the results have them
     for (const std::string& warning : warnings_of(plan)) spdlog::warn("{}", warning);
   if (options.dry_run) {
-    print_plan(plan, runner);
+    if (options.as_json) print_json(plan, runner, options.runner.output);
+    else print_plan(plan, runner);
     return kOk;
   }
   const int code = job ? runner.run_in_job() : runner.run();
-  if (code != kInterrupted && !options.no_table) runner.print_results();
+  if (options.as_json) print_json(plan, runner, options.runner.output);
+  else if (code != kInterrupted && !options.no_table) runner.print_results();
   return code;
 }
 
@@ -94,6 +117,8 @@ void add_run_command(CLI::App& app, const GlobalOptions& global, Action& action)
   command->add_flag("-n,--dry-run", options->dry_run,
                     "Check the experiment and list its runs, but do not make them");
   command->add_flag("--no-table", options->no_table, "Do not print a table of the results");
+  command->add_flag("--json", options->as_json,
+                    "Print the results as JSON instead of a table; with --dry-run, the plan");
   command->add_flag("-f,--force", options->runner.force,
                     "Repeat finished runs, too, such as runs of another version");
   command->add_flag("--resume", options->runner.resume,

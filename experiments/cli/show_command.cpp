@@ -79,6 +79,22 @@ void print_connections(const Cluster& cluster, const Network& network) {
           line(false, TrafficClass::collective));
 }
 
+/// Prints prices and power, as far as they are given.
+void print_prices(const Cluster& cluster) {
+  const auto print = [](const char* title, const std::string& value) {
+    fmt::print("{:20} {}\n", title, value);
+  };
+  if (const double usd = cluster.price_per_node_hour; usd > 0)
+    print("price", fmt::format("${:g} per node and hour, ${:g} per hour in all", usd,
+                               usd * static_cast<double>(cluster.nodes)));
+  if (const double usd = cluster.inter.egress_price_per_GB; usd > 0)
+    print("price of traffic", fmt::format("${:g} per GB that leaves a {}", usd,
+                                          cluster.topology.kind == "wan" ? "region" : "node"));
+  if (const Accelerator& a = cluster.accelerator; a.has_power())
+    print("power",
+          fmt::format("{:g} W idle, {:g} W busy, per accelerator", a.idle_watts, a.busy_watts));
+}
+
 /// The warnings of the runs of an experiment. There are none for a preset, nor for an experiment
 /// that cannot be planned, because `run` reports that.
 std::vector<std::string> plan_warnings(const std::string& name) {
@@ -91,7 +107,38 @@ std::vector<std::string> plan_warnings(const std::string& name) {
   }
 }
 
-int show_network(const std::string& name, const std::string& picture) {
+Json connections_json(const Cluster& cluster, const Network& network) {
+  Json all = Json::array();
+  for (const ConnectionLimit& limit :
+       connection_limits(cluster, network, TrafficClass::point_to_point))
+    all.push_back({{"inside_node", limit.inside},
+                   {"bottleneck", limit.bottleneck},
+                   {"least_Bps", limit.least_Bps},
+                   {"most_Bps", limit.most_Bps},
+                   {"least_latency_s", limit.least_latency_s},
+                   {"most_latency_s", limit.most_latency_s}});
+  return all;
+}
+
+Json summary_json(const Cluster& cluster, const Network& network) {
+  const NetworkSummary s = summarize(network);
+  return {{"topology", cluster.topology.kind},
+          {"workers", s.workers},
+          {"nodes", s.nodes},
+          {"switches", s.switches},
+          {"links", s.links},
+          {"narrowest_Bps", s.narrowest_Bps},
+          {"widest_Bps", s.widest_Bps},
+          {"bisection_Bps", s.bisection.bandwidth_Bps},
+          {"bisection_cut", s.bisection.cut},
+          {"diameter", s.diameter},
+          {"longest_latency_s", s.longest_latency_s},
+          {"sampled", s.sampled},
+          {"connections", connections_json(cluster, network)},
+          {"cluster", cluster_fields().dump(cluster)}};
+}
+
+int show_network(const std::string& name, const std::string& picture, bool as_json) {
   const ClusterFile file = read_cluster_file(name, "config");
   const Cluster cluster = file.cluster();
   const auto network = make_network(cluster);
@@ -104,9 +151,16 @@ int show_network(const std::string& name, const std::string& picture) {
     if (!(out << draw(cluster, *network)) || !out.flush())
       throw ConfigError("--output", fmt::format("{} cannot be written", picture));
   }
+  if (as_json) {
+    Json j = summary_json(cluster, *network);
+    j["warnings"] = file.pointer.empty() ? std::vector<std::string>{} : plan_warnings(name);
+    fmt::print("{}\n", j.dump(2, ' ', false, Json::error_handler_t::replace));
+    return kOk;
+  }
   print_summary(cluster, summarize(*network));
   print_connections(cluster, *network);
   fmt::print("{:20} {}\n", "accelerator", text_of(cluster.accelerator));
+  print_prices(cluster);
   if (file.pointer.empty()) return kOk;
   for (const std::string& warning : plan_warnings(name)) fmt::print("warning: {}\n", warning);
   return kOk;
@@ -123,9 +177,10 @@ void add_show_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto picture = std::make_shared<std::string>();
   network->add_option("config", *config, "Experiment, cluster, or name of a preset")->required();
   network->add_option("-o,--output", *picture, "Draw the network into this SVG file");
-  network->callback([config, picture, &action] {
-    action = [config, picture] { return show_network(*config, *picture); };
-  });
+  auto as_json = std::make_shared<bool>(false);
+  network->add_flag("--json", *as_json, "Print JSON, in base units");
+  network->callback(
+      [=, &action] { action = [=] { return show_network(*config, *picture, *as_json); }; });
 }
 
 }  // namespace trigram

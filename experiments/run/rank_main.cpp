@@ -11,6 +11,7 @@
 #include "experiments/run/autotuned_training.h"
 #include "experiments/run/checkpoints.h"
 #include "experiments/run/gradient_noise.h"
+#include "experiments/run/labelled_workload.h"
 #include "experiments/run/rank_report.h"
 #include "experiments/run/step_recorder.h"
 
@@ -85,7 +86,8 @@ void train(const Context& raw, SharedState& shared) {
                                 .machine = shared.machine,
                                 .steps = &watch.steps(),
                                 .sink = shared.timeline.sink(raw.world_rank, watch.steps()),
-                                .arrived = shared.arrived});
+                                .arrived = shared.arrived,
+                                .zones = shared.zones});
   const Context ctx = meter->context();
   NoiseMeter noise(*raw.device);
   auto workload =
@@ -99,6 +101,9 @@ void train(const Context& raw, SharedState& shared) {
   if (e.gradient_noise) workload = noise.wrap(std::move(workload));
   const Execution execution = e.algorithm_entry().traits(e.algorithm).execution;
   workload->bucketize(execution.buckets());
+  if (shared.timeline.sink(raw.world_rank, watch.steps()))
+    workload = labelled(std::move(workload), *meter);
+  if (raw.world_rank == 0) shared.timeline.set_buckets(buckets_json(workload->buckets()));
   auto optimizer = find_component(optimizers(), "optimizer", e.optimizer, "/optimizer")
                        .make(e.optimizer, workers.worker_context(ctx), *workload, e.steps);
   if (e.clip_norm) optimizer = clipped(std::move(optimizer), *workload, *e.clip_norm);

@@ -59,6 +59,7 @@ struct SharedState {
   Checkpoints* checkpoints = nullptr;     // null: none are written
   SimulatedSpan span = {};
   Membership* membership = nullptr;  // null unless workers carry on without those that fail
+  std::vector<int> zones = {};       // MeterOptions::zones
 };
 
 /// How the error of a run begins whose training has diverged: it would do so again.

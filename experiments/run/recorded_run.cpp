@@ -18,6 +18,7 @@
 #include "experiments/process/child_queue.h"
 #include "experiments/run/failing_run.h"
 #include "experiments/run/run.h"
+#include "experiments/run/run_cost.h"
 
 namespace trigram {
 namespace {
@@ -137,6 +138,7 @@ int record_failing_run(const PlannedRun& run, const std::filesystem::path& folde
   if (code != kOk) return code;
   Outcome outcome = take_outcome(folder, 0);
   outcome.summary["failures"] = failing.record().to_json(outcome.summary.at("time_s"));
+  if (outcome.summary["failures"].contains("generations")) forget_totals(outcome.summary["cost"]);
   return write_outcome(outcome, folder);
 }
 

@@ -15,11 +15,15 @@
 #include "experiments/run/job_links.h"
 #include "experiments/run/lock_step.h"
 #include "experiments/run/network_changes.h"
+#include "experiments/run/run_cost.h"
 #include "experiments/run/shortfall.h"
 #include "experiments/run/steady_steps.h"
 #include "experiments/run/summary.h"
 #include "experiments/run/target_quality.h"
+#include "experiments/run/trace_routes.h"
+#include "netmodels/cluster_network.h"
 #include "netmodels/machines.h"
+#include "netmodels/prices.h"
 #include "runtime/mpi/mpi_runtime.h"
 
 namespace trigram {
@@ -95,7 +99,8 @@ class RunObserver {
         schedule_(e.schedule()),
         steady_(workload.steps_differ() ? nullptr : make_steady_steps(e, credits)),
         target_(make_target_quality(e)),
-        summary_(rated_cycle(e), e.synchronous() || schedule_.bounds_lead || e.carries_on()),
+        summary_(rated_cycle(e), e.synchronous() || schedule_.bounds_lead || e.carries_on(),
+                 schedule_.interval_steps),
         drawn_(e),
         changes_(e, credits) {}
 
@@ -204,7 +209,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                      {},
                      checkpoints ? &*checkpoints : nullptr,
                      span,
-                     membership ? &*membership : nullptr};
+                     membership ? &*membership : nullptr,
+                     egress_zones(e.cluster)};
   if (checkpoints)
     for (const StepRecord& record : checkpoints->take_earlier_records()) collector.replay(record);
   if (checkpoints && !checkpoints->same_size()) collector.begin_at(*checkpoints->resumed_step);
@@ -217,7 +223,9 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const double wall_s = std::chrono::duration<double>(Clock::now() - started).count();
 
   if (!has_results) return nullptr;
-  output.timeline(timeline.to_json(span.in_job ? std::optional(0.0) : std::nullopt));
+  Json trace = timeline.to_json(span.in_job ? std::optional(0.0) : std::nullopt);
+  if (simulated) add_routes(trace, *make_network(e.cluster), layout);
+  output.timeline(trace);
   Json json = observer.to_json(shared.results, wall_s);
   json["world"] = runtime->notes();
   if (const std::string warning = unequal_nics_warning(json["world"]); !warning.empty())
@@ -235,6 +243,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
     if (const std::string warning = late_rounds_warning(json["failures"]); !warning.empty())
       json["warnings"].push_back(warning);
   }
+  json["cost"] = run_cost(e.cluster, json, workers.count() > 0 ? workers.count() : layout.ranks());
   if (shared.tuner) json["autotune"] = shared.tuner->to_json();
   return json;
 }

@@ -17,7 +17,8 @@ constexpr std::size_t kMultiples = 4;
 
 bool same_traffic(const Counters& a, const Counters& b) {
   return a.bytes_intra == b.bytes_intra && a.bytes_inter == b.bytes_inter &&
-         a.messages_intra == b.messages_intra && a.messages_inter == b.messages_inter;
+         a.messages_intra == b.messages_intra && a.messages_inter == b.messages_inter &&
+         a.bytes_egress == b.bytes_egress;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "experiments/run/byte_text.h"
 
@@ -10,10 +11,10 @@ namespace {
 
 template <class Op>
 Counters combine(const Counters& a, const Counters& b, Op op) {
-  return {op(a.compute_s, b.compute_s),          op(a.communication_s, b.communication_s),
-          op(a.exposed_s, b.exposed_s),          op(a.bytes_intra, b.bytes_intra),
-          op(a.bytes_inter, b.bytes_inter),      op(a.messages_intra, b.messages_intra),
-          op(a.messages_inter, b.messages_inter)};
+  return {op(a.compute_s, b.compute_s),           op(a.communication_s, b.communication_s),
+          op(a.exposed_s, b.exposed_s),           op(a.bytes_intra, b.bytes_intra),
+          op(a.bytes_inter, b.bytes_inter),       op(a.messages_intra, b.messages_intra),
+          op(a.messages_inter, b.messages_inter), op(a.bytes_egress, b.bytes_egress)};
 }
 
 Json optional_number(const std::optional<double>& value) { return value ? finite(*value) : Json(); }
@@ -45,7 +46,9 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
     record.staleness.updates += r.staleness.updates;
     record.staleness.sum += r.staleness.sum;
     record.staleness.max = std::max(record.staleness.max, r.staleness.max);
-    if (!r.trains || r.absent) continue;
+    const bool counts = r.trains && !r.absent;
+    record.work_s.push_back(counts ? r.spent.compute_s : std::numeric_limits<double>::quiet_NaN());
+    if (!counts) continue;
     ++count;
     trained = trained + r.spent;
     record.time_s = std::max(record.time_s, r.end_s);
@@ -75,6 +78,7 @@ std::string to_bytes(const StepRecord& r) {
   to.put(r.time_s);
   to.put(r.step_s);
   to.put(r.mean);
+  to.put_list(r.work_s);
   to.put(r.sum);
   to.put_list(r.arrived);
   to.put_list(r.completed);
@@ -94,6 +98,7 @@ StepRecord record_from_bytes(const std::string& bytes) {
   r.time_s = from.get<double>();
   r.step_s = from.get<double>();
   r.mean = from.get<Counters>();
+  r.work_s = from.get_list<std::vector<double>>();
   r.sum = from.get<Counters>();
   r.arrived = from.get_list<std::vector<Counters>>();
   r.completed = from.get_list<std::vector<StepCounts>>();

@@ -38,6 +38,9 @@ struct StepRecord {
   double time_s = 0;          // time at which the last rank that trains ended the step
   double step_s = 0;          // time_s minus the time_s of the step before
   Counters mean;              // times only: means over the ranks that train
+  /// The time in which each rank computed or was delayed, by rank; NaN for ranks that do not train
+  /// or were absent.
+  std::vector<double> work_s;
   /// Bytes and messages, summed over all ranks: in real time, the traffic that each rank sent in
   /// its own step; in simulated time, the traffic that arrived within step_s.
   Counters sum;

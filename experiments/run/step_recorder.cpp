@@ -101,9 +101,13 @@ void StepRecorder::begin(long step) {
   begin_s_ = raw_.stream->now();
   if (!std::exchange(began_, true)) origin_s_ = begin_again_s_ > 0 ? job_origin_s_ : begin_s_;
   freeze();
-  if (!shared_.machine || !trains_) return;
-  const double delay_s = shared_.machine->delay(raw_.world_rank, step);
-  if (delay_s > 0) raw_.stream->sleep_for(delay_s);
+  if (shared_.machine && trains_) {
+    const double delay_s = shared_.machine->delay(raw_.world_rank, step);
+    if (delay_s > 0) raw_.stream->sleep_for(delay_s);
+  }
+  if (step == shared_.timeline.step())
+    shared_.timeline.delay(raw_.world_rank, std::string(raw_.stream->name()), begin_s_,
+                           raw_.stream->now());
 }
 
 /// A worker freezes before the first step after the time of the failure.

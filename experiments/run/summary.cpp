@@ -138,6 +138,7 @@ void Summary::add(const StepRecord& record) {
   if (cycled > 0 && cycled % cycle_.steps == 0) whole_ = all_;
   if (cycled >= 0 && cycled % cycle_.steps == 0) note_trend(record);
   add_staleness(record, 1);
+  tails_.add(record);
   squares_.own += record.squares.own;
   squares_.mean += record.squares.mean;
 }
@@ -152,12 +153,12 @@ void Summary::note_trend(const StepRecord& record) {
 }
 
 void Summary::repeat(std::span<const StepRecord> cycle, long times) {
+  tails_.repeat(cycle, times);
   for (const StepRecord& record : cycle) {
     for (StepSums* sums : {&all_, &whole_}) {
       const double taken_s = static_cast<double>(times) * record.step_s;
       sums->time_s += taken_s;
-      for (double& own_s : sums->taken_s)
-        own_s += taken_s;  // a steady cycle takes all ranks the same time
+      for (double& own_s : sums->taken_s) own_s += taken_s;  // a steady cycle: the same for all
       count(*sums, record, times);
     }
     add_staleness(record, times);
@@ -217,6 +218,7 @@ Json Summary::rates_json(const StepSums& rated, std::span<const RankResult> rank
             {"bytes_inter", rated.sent.bytes_inter},
             {"messages_intra", rated.sent.messages_intra},
             {"messages_inter", rated.sent.messages_inter},
+            {"bytes_egress", rated.sent.bytes_egress},
             {"updates", rated.updates}};
   if (rated.steps == all_.steps) return j;
   std::string covered =
@@ -255,6 +257,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
             {"bytes_inter", all_.sent.bytes_inter},
             {"messages_intra", all_.sent.messages_intra},
             {"messages_inter", all_.sent.messages_inter},
+            {"bytes_egress", all_.sent.bytes_egress},
             {"loss", finite(last_.loss)},
             {"staleness_mean", updated ? Json(static_cast<double>(staleness_.sum) /
                                               static_cast<double>(staleness_.updates))
@@ -268,6 +271,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
     j[key] = nullptr;
   if (last_.evaluation) add_evaluation(j, *last_.evaluation);
   add_noise(j, ranks);
+  tails_.add_to(j);
   return j;
 }
 

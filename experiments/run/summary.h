@@ -5,6 +5,7 @@
 
 #include "experiments/run/pace_trend.h"
 #include "experiments/run/rank_main.h"
+#include "experiments/run/tails.h"
 
 namespace trigram {
 
@@ -28,9 +29,12 @@ struct StepSums {
 class Summary {
  public:
   /// `waits` is true if ranks wait for each other, or if the lead of a rank over another is
-  /// bounded.
-  explicit Summary(const Cycle& cycle = {}, bool waits = true)
-      : cycle_(cycle), waits_(waits), drops_last_(!waits && !cycle.exact && cycle.steps == 1) {}
+  /// bounded. `interval_steps` is the number of steps from one exchange to the next.
+  explicit Summary(const Cycle& cycle = {}, bool waits = true, long interval_steps = 1)
+      : cycle_(cycle),
+        waits_(waits),
+        drops_last_(!waits && !cycle.exact && cycle.steps == 1),
+        tails_(cycle.first_step, interval_steps) {}
   void add(const StepRecord& record);
   /// Counts `times` repetitions of `cycle`, as if they had been made before the last simulated
   /// step. `cycle` must be a whole number of the algorithm's cycles.
@@ -67,6 +71,7 @@ class Summary {
   double cycle_end_s_ = 0;  // mean over ranks of the time at the end of the latest whole cycle
   Steps::Staleness staleness_;
   GradientSquares squares_;  // sums over all steps
+  Tails tails_;
 };
 
 /// The number of messages that the ranks sent.

@@ -15,12 +15,23 @@ namespace {
 
 struct Column {
   std::string title;
-  const char* key;  // in the summary
+  std::string key;  // in the summary: "step_s" or, in an object within it, "cost/usd_per_step"
   double scale = 1;
 };
 
-bool has_number(const Json& manifest, const char* key) {
-  return manifest["summary"].value(key, Json()).is_number();
+Json value_of(const Json& manifest, const std::string& key) {
+  return manifest["summary"].value(Json::json_pointer("/" + key), Json());
+}
+
+bool has_number(const Json& manifest, const std::string& key) {
+  return value_of(manifest, key).is_number();
+}
+
+/// True if a step in a hundred takes clearly longer than the median step.
+bool has_tail(const Json& manifest) {
+  return has_number(manifest, "step_p50_s") && has_number(manifest, "step_p99_s") &&
+         value_of(manifest, "step_p99_s").get<double>() >
+             1.02 * value_of(manifest, "step_p50_s").get<double>();
 }
 
 /// True if the quality of the runs' models is their loss on held-out data, because no run has an
@@ -45,9 +56,13 @@ std::vector<Column> columns_of(const std::vector<Json>& manifests) {
   std::vector<Column> all = {{fmt::format("step ({})", unit), "step_s", scale},
                              {fmt::format("exposed ({})", unit), "exposed_s", scale},
                              {"samples/s", "samples_per_s"},
+                             {"cost/step (m$)", "cost/usd_per_step", 1e3},
+                             {"energy/step (Wh)", "cost/kwh_per_step", 1e3},
                              {"stale", "staleness_mean"},
                              {"loss", "loss"},
                              {"accuracy (%)", "accuracy", 100}};
+  if (std::ranges::any_of(manifests, has_tail))
+    all.insert(all.begin() + 1, Column{fmt::format("p99 ({})", unit), "step_p99_s", scale});
   if (are_judged_by_loss(manifests)) all.push_back({"held-out loss", "eval_loss"});
   std::vector<Column> shown;
   std::ranges::copy_if(all, std::back_inserter(shown), [&manifests](const Column& c) {
@@ -64,7 +79,7 @@ std::string number(double value) {
 }
 
 std::string cell(const Json& manifest, const Column& column) {
-  const Json value = manifest["summary"].value(column.key, Json());
+  const Json value = value_of(manifest, column.key);
   return value.is_number() ? number(value.get<double>() * column.scale) : "-";
 }
 

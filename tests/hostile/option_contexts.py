@@ -128,6 +128,7 @@ CONTEXTS: dict[str, Json] = {
     "/codec_bandwidth": {"/algorithm": "bytegrad"},
     "/copy_bandwidth": {"/algorithm": {"name": "dpsgd"}},
     "/host_bandwidth": {"/algorithm": {"name": "wagma", "through_host": True}},
+    "/idle_watts|/busy_watts": {"/cluster/accelerator/idle_watts": 0, "/cluster/accelerator/busy_watts": 300},
     "/synchronize_overhead": {"/algorithm": {"name": "gradient_allreduce", "synchronize": True}},
     "/cluster/accelerator/name": {"/workload": "resnet50", "/steps": 2},
     "/grace of ": {"/algorithm/quorum": 4},

@@ -20,6 +20,7 @@ REQUIRED: dict[str, list[str]] = {
     "replay": ["test.json"],
     "bandwidth": ["test.json"],
     "compare-worlds": ["test.json"],
+    "why": ["test.json"],
     "status": [],
     "validate": ["test.json"],
     "init": ["new.json"],
@@ -29,6 +30,7 @@ REQUIRED: dict[str, list[str]] = {
     "report": ["results"],
     "plot": ["results"],
     "table": ["results"],
+    "export": ["results"],
     "bench": [],
     "calibrate": [],
     "doctor": [],
@@ -65,7 +67,7 @@ class Options(HostileTest):
         for command, arguments in REQUIRED.items():
             lines.append(([command, *arguments, "--no-such-option"], (2,)))
             for argument in BAD_ARGUMENTS if arguments and not arguments[0].startswith("--") else ():
-                if command != "init" and not (argument == "." and command in ("report", "plot", "table")):
+                if command != "init" and not (argument == "." and command in ("report", "plot", "table", "export")):
                     words = ["network", argument] if command == "show" else [argument]
                     lines.append(([command, *words], (1, 2)))
             for option, kind in OPTION.findall(help_of(command)):

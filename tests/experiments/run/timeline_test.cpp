@@ -46,6 +46,56 @@ TEST(Timeline, TouchingComputationsAreOneSlice) {
   EXPECT_EQ(events_of(timeline, "X").size(), 2u);
 }
 
+TEST(Timeline, ComputationsOfDifferentKindsAreSeparateAndLabelled) {
+  Timeline timeline(0, 1);
+  Steps steps(1);
+  EventSink sink = timeline.sink(0, steps);
+  Event event{Event::compute, 0, "main", 0, 1};
+  event.label = {StepLabel::backward, 0};
+  sink(event);
+  event = {Event::compute, 0, "main", 1, 2};
+  event.label = {StepLabel::backward, 1};
+  sink(event);
+  event = {Event::compute, 0, "main", 2, 3};
+  event.operation = Cost::Kind::codec;
+  sink(event);
+  const auto drawn = events_of(timeline, "X");
+  ASSERT_EQ(drawn.size(), 3u);
+  EXPECT_EQ(drawn[1]["args"], (Json{{"phase", "backward"}, {"bucket", 1}}));
+  EXPECT_EQ(drawn[2]["args"], (Json{{"operation", "codec"}}));
+}
+
+TEST(Timeline, TransfersNameTheirPeersEvenIfTheseAreNotDrawn) {
+  Timeline timeline(0, 1);
+  Steps steps(1);
+  EventSink sink = timeline.sink(0, steps);
+  for (Event event : {message(Event::transfer, 0, -1), message(Event::send, 0, 7),
+                      message(Event::recv, 0, 3), message(Event::recv, 0, 7)}) {
+    event.batch = 5;
+    sink(event);
+  }
+  const auto drawn = events_of(timeline, "X");
+  ASSERT_EQ(drawn.size(), 1u);
+  EXPECT_EQ(drawn[0]["args"],
+            (Json{{"bytes_sent", 8}, {"batch", 5}, {"peers", std::vector<int>{3, 7}}}));
+  EXPECT_TRUE(events_of(timeline, "s").empty());
+}
+
+TEST(Timeline, KeepsDelaysAndTheTimesOfTheStep) {
+  Timeline timeline(0, 2);
+  timeline.delay(0, "main", 10, 12);
+  timeline.delay(1, "main", 10, 10);
+  timeline.end_step(0, "main", 10, 14, false);
+  timeline.end_step(1, "main", 10, 13, false);
+  Timeline received(0, 2);
+  for (const int rank : {0, 1}) received.rank_from_bytes(rank, timeline.rank_to_bytes(rank));
+  EXPECT_EQ(received.to_json(), timeline.to_json());
+  const auto drawn = events_of(timeline, "X");
+  ASSERT_EQ(drawn.size(), 1u) << "a delay of no time is none";
+  EXPECT_EQ(drawn[0]["name"], "delay");
+  EXPECT_EQ(timeline.to_json()["otherData"]["spans_us"], (Json{{0.0, 4e6}, {0.0, 3e6}}));
+}
+
 TEST(Timeline, FillsRealTimeWithComputation) {
   Timeline timeline(0, 1);
   Steps steps(1);
