@@ -31,6 +31,7 @@ void add_list_command(CLI::App& app, const GlobalOptions& global, Action& action
 void add_show_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_schema_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_report_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_serve_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_doctor_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_bench_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_calibrate_command(CLI::App& app, const GlobalOptions& global, Action& action);

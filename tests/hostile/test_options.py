@@ -31,6 +31,7 @@ REQUIRED: dict[str, list[str]] = {
     "table": ["results"],
     "bench": [],
     "calibrate": [],
+    "serve": [],
     "doctor": [],
 }
 OPTION = re.compile(r"^ +(?:-\w,)?(--[\w-]+)(?: ([A-Z]+))?", re.MULTILINE)
