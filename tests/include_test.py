@@ -76,9 +76,9 @@ ARROWS = {
         "bench": ". config job",
         "calibrate": "bench",
         "checkpoint": ". results",
-        "cli": ". advise bench calibrate checkpoint config doctor emulate job launch process results run show sweep tables text",
+        "cli": ". advise bench calibrate checkpoint config doctor emulate job launch process results run serve show sweep tables text",
         "config": ". tune",
-        "doctor": ". emulate process results",
+        "doctor": ". emulate process results serve",
         "emulate": ". config process",
         "job": ". config emulate results",
         "launch": ". process results run sweep text",
@@ -86,6 +86,7 @@ ARROWS = {
         "python": "checkpoint config",
         "results": ". config",
         "run": ". checkpoint config process results text tune",
+        "serve": ". advise process results text",
         "show": "",
         "sweep": ". checkpoint config job process results run tables text",
         "tables": "results text",
@@ -105,6 +106,7 @@ CONFINED = {
     r"nlopt": ("experiments/tune/",),
     r"(torch|ATen|c10)/": ("core/torch/",),
     r"pybind11/": ("experiments/python/",),
+    r"httplib\.h$": ("experiments/serve/",),
     r"(gtest|gmock|benchmark)/": ("tests/",),
 }
 # Highway compiles a file several times, once per instruction set. This condition marks code that is compiled once.

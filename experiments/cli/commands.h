@@ -33,6 +33,7 @@ void add_show_command(CLI::App& app, const GlobalOptions& global, Action& action
 void add_schema_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_report_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_export_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_serve_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_doctor_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_bench_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_calibrate_command(CLI::App& app, const GlobalOptions& global, Action& action);

@@ -15,6 +15,7 @@
 #include "experiments/process/analysis.h"
 #include "experiments/results/cores.h"
 #include "experiments/results/machine.h"
+#include "experiments/serve/server.h"
 #include "experiments/version.h"
 #include "experiments/worlds.h"
 
@@ -98,6 +99,8 @@ void add_libraries(std::vector<Check>& checks) {
   checks.push_back({"program", "trigram", true, fmt::format("{} ({})", v.number, v.git)});
   for (const auto& [library, number] : v.libraries)
     checks.push_back({"program", library, number != "absent", number});
+  checks.push_back(packaged("program", "HTTP server", serve_absent_reason().empty(),
+                            "for trigram serve, when the program was built", "libcpp-httplib-dev"));
   const fs::path data = data_dir() / "configs";
   std::error_code ignored;
   checks.push_back({"program", "data files", fs::is_directory(data, ignored),

@@ -33,6 +33,7 @@ REQUIRED: dict[str, list[str]] = {
     "export": ["results"],
     "bench": [],
     "calibrate": [],
+    "serve": [],
     "doctor": [],
 }
 OPTION = re.compile(r"^ +(?:-\w,)?(--[\w-]+)(?: ([A-Z]+))?", re.MULTILINE)
