@@ -81,7 +81,8 @@ Json unequal_json(const UnequalNics& u, const Contest& contest) {
 }  // namespace
 
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor) {
-  Json j = {{"target", contest.target().text()},
+  Json j = {{"question", {{"cluster", contest.cluster_name()}, {"profile", contest.profile()}}},
+            {"target", contest.target().text()},
             {"ignored", contest.ignored()},
             {"cluster", contest.cluster()},
             {"warnings", contest.warnings()},

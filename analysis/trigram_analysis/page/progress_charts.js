@@ -2,6 +2,7 @@
 import {el} from "./dom.js";
 import {figureOf} from "./chart.js";
 import {settingControls} from "./settings.js";
+import {isConstant} from "./sweep_charts.js";
 
 export function startProgress(host, view) {
   const {curves} = view.data;
@@ -25,7 +26,7 @@ function chartOf(view, {key, title, kind}, points, byTime) {
     const [steps, times, ys] = p.columns[key];
     return {algorithm: p.algorithm, xs: byTime ? times : steps.map(s => s + 1), ys};
   });
-  if (!series.length) return null;
+  if (!series.length || isConstant(series)) return null;
   const ends = series.map(s => s.xs.at(-1));
   return figureOf(view, {
     title, name: `${view.data.name}-${key}`, note: [view.label() && `at ${view.label()}`, "means over seeds and stretches of steps"].filter(Boolean).join("; "),
