@@ -24,8 +24,8 @@ def title(advice: Advice) -> str:
 
 
 def front(advice: Advice) -> str:
-    return (f'<h3>Verdict</h3><p class="verdict">{breakable(" ".join(verdict(advice)))}</p>{CONTENTS}{_ranking_bars(advice)}'
-            + caveat_list(caveats(advice)))
+    return (f'<h3>Verdict</h3><p class="verdict">{breakable(" ".join(verdict(advice)))}</p>{CONTENTS}'
+            + _ranking_bars(advice) + caveat_list(caveats(advice)))
 
 
 def verdict(advice: Advice) -> list[str]:
@@ -105,7 +105,8 @@ def _ranking(advice: Advice) -> str:
             f'<td{" class=key" if n < words else ""}{label(t)}>{breakable(cell)}</td>'
             for n, (t, cell) in enumerate(zip(titles, cells))) + "</tr>")
     body = "".join(rows)
-    return scrolling(f'<table class="cards ranked"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>', "ranking")
+    return scrolling(f'<table class="cards ranked"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>',
+                     "ranking")
 
 
 def _shown(value: Any, text: Callable[[float], str]) -> str:

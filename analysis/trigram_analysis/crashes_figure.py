@@ -19,7 +19,7 @@ def figure(runs: list[Run]) -> Figure | None:
     failing = sorted(failure_costs.failing(runs), key=lambda run: plain(run.sweep))[:_MOST_RUNS]
     if not failing:
         return None
-    fig, (ax,) = style.figure(width=8.6, height=1.1 + 0.32 * len(failing))
+    fig, (ax,) = style.figure(width=8.6, height=1.1 + 0.32 * len(failing), lines=True)
     for row, run in enumerate(failing):
         parts = failure_costs.parts(run)
         for kind, colour in _COLOURS.items():

@@ -19,8 +19,9 @@ _MOST_TIED = 3  # algorithms that a sentence names if they tie
 def section(comparison: Comparison) -> str:
     """The front as HTML. The page's script fills the contents, and replaces the bars by a chart against the numeric
     option of the sweep."""
-    return (f'<h3>Verdict</h3><p class="verdict">{breakable(" ".join(verdict(comparison)))}</p>{CONTENTS}<div data-part="legend"></div>'
-            f'<div data-part="front-chart">{_ranking(comparison)}</div>{caveat_list(caveats_of(comparison))}')
+    return (f'<h3>Verdict</h3><p class="verdict">{breakable(" ".join(verdict(comparison)))}</p>{CONTENTS}'
+            f'<div data-part="legend"></div><div data-part="front-chart">{_ranking(comparison)}</div>'
+            + caveat_list(caveats_of(comparison)))
 
 
 def verdict(comparison: Comparison) -> list[str]:
