@@ -28,8 +28,8 @@ def answer_of(folder, **changes):
 def test_the_page_has_the_parts_of_an_answer_and_only_its_runs(folder):
     page = page_of(folder)
     assert re.findall("<h3>(.*?)</h3>", page)[:7] == [
-        "Verdict", "Caveats", "Ranking", "What would change the answer", "If NICs are not exactly equal",
-        "The settings that the answer means", "The runs on this network"]
+        "Verdict", "Caveats", "Ranking", "What would change the answer", "If NICs differ",
+        "Settings of the answer", "The runs on this network"]
     body = page[:page.index("const modules")]
     assert "not run" not in body and "Who wins where" not in body
     data = json.loads(re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)[1])

@@ -82,8 +82,8 @@ def _ranking_bars(advice: Advice) -> str:
 def parts(advice: Advice) -> list[tuple[str, str]]:
     """(title, HTML) of the parts below the front."""
     return [("Ranking", _ranking(advice)), ("What would change the answer", _flip_table(advice)),
-            ("If NICs are not exactly equal", _unequal(advice)),
-            ("The settings that the answer means", _settings(advice))]
+            ("If NICs differ", _unequal(advice)),
+            ("Settings of the answer", _settings(advice))]
 
 
 def _ranking(advice: Advice) -> str:

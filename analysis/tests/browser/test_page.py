@@ -1,16 +1,9 @@
-"""The report in a browser. Skipped if there is no browser.
-
-With TRIGRAM_SCREENSHOTS=FOLDER, the test writes pictures there: report-light.png, report-dark.png,
-report-narrow.png and winner-map.png. They show the results that TRIGRAM_SCREENSHOTS_OF names.
-"""
-
-import os
-from pathlib import Path
+"""The report in a browser. Skipped if there is no browser."""
 
 import chromium
 import pytest
 import synthetic
-from report_page import DRAW_ALL, NEEDS, RECORD_TEXT, show, wait_until
+from report_page import NEEDS, RECORD_TEXT, show, wait_until
 from trigram_analysis.__main__ import main
 
 pytestmark = NEEDS
@@ -133,32 +126,5 @@ def test_a_thousand_runs_open_in_time(browser, tmp_path):
     assert min(busy_s) < 3, busy_s
     assert page.run("document.querySelectorAll('.filtered tbody tr').length") == 1000
     assert page.run("document.querySelectorAll('.map td.won, .map td.tie').length") == 100
-    assert page.problems() == []
-    page.close()
-
-
-@pytest.mark.skipif("TRIGRAM_SCREENSHOTS" not in os.environ, reason="pictures are made on request")
-@pytest.mark.parametrize("look, options", [
-    ("light", {}), ("dark", {"dark": True}), ("narrow", {"width": 390})])
-def test_screenshots(browser, tmp_path, look, options):
-    """The docs' pictures: the beginning of the page, its charts, and the map alone."""
-    folder = Path(os.environ["TRIGRAM_SCREENSHOTS"])
-    folder.mkdir(parents=True, exist_ok=True)
-    assert main(["report", os.environ["TRIGRAM_SCREENSHOTS_OF"], "-o", str(tmp_path / "report.html")]) == 0
-    page = chromium.Page(browser, **options)
-    page.open(tmp_path / "report.html")
-    # Shortens every part to its first screen; the table and the verdicts would fill a screen alone.
-    page.run("""(() => { for (const d of document.querySelectorAll('details[open]')) d.open = false;
-      for (const w of document.querySelectorAll('[data-part=table] .wide')) w.style.maxHeight = '15rem';
-      for (const f of document.querySelectorAll('[data-part=sweep] figure, [data-part=progress] figure'))
-        f.hidden = ![...f.parentNode.children].slice(0, 4).includes(f); })()""")
-    page.run(f"new Promise(done => {{ {DRAW_ALL}; setTimeout(done, 500); }})")
-    width = page.run("document.documentElement.clientWidth")
-    height = page.run("document.querySelector('[data-part=timeline]').getBoundingClientRect().bottom") + 12
-    page.screenshot(folder / f"report-{look}.png", x=0, y=0, width=width, height=min(height, 4200))
-    if look == "light":
-        box = page.run("""(() => { const r = document.querySelector('[data-part=map] .wide').getBoundingClientRect();
-          return {x: r.x - 8, y: r.y - 8, width: r.width + 16, height: r.height + 16}; })()""")
-        page.screenshot(folder / "winner-map.png", **box)
     assert page.problems() == []
     page.close()
