@@ -11,7 +11,7 @@ from trigram_analysis.appearance import Appearances
 def test_the_verdict_names_the_winner_of_each_setting_and_the_lead(sweep):
     first, lead = front.verdict(compare(sweep))
     assert first == ("First in time to 84% accuracy, by inter-node bandwidth: bytegrad at 1 Gbps; bytegrad and "
-                     "decentralized/shift_one (a tie) at 10 Gbps.")
+                     "decentralized/shift_one, tied, at 10 Gbps.")
     # bytegrad takes 2.5 s per step at 1 Gbps, and decentralized 4.5 s, which needs as many steps.
     assert lead == "The first is 1.80× ahead of the next at 1 Gbps."
 

@@ -90,11 +90,11 @@ def _who(best: Winner) -> str:
 def _first_where(comparison: Comparison, measure: Measure, found: list[tuple[Setting, Winner]]) -> str:
     where: dict[str, list[Setting]] = {}
     for setting, best in found:
-        who = "no algorithm for certain" if best.rivals else _who(best) + " (a tie)" * (len(best.leaders) > 1)
+        who = "no algorithm for certain" if best.rivals else _who(best) + ", tied," * (len(best.leaders) > 1)
         where.setdefault(who, []).append(setting)
     if len(where) == 1:
         who = next(iter(where))
-        return f"First in {measure.title} is {who}, at all {len(found)} settings."
+        return f"First in {measure.title} at all {len(found)} settings: {who.rstrip(',')}."
     varying = [i for i in range(len(comparison.axes)) if len({s[i].key for s in comparison.settings}) > 1]
     if len(varying) == 1 and len(found) <= _MOST_NAMED:
         axis = varying[0]
