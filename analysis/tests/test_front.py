@@ -34,7 +34,7 @@ def test_the_verdict_counts_many_settings(tmp_path):
             edit(path, lambda m: m["summary"].update(accuracy=None))
             (path / "metrics.jsonl").unlink()
     first, lead = front.verdict(compare(tmp_path))
-    assert first == ("First in time per step is bytegrad at 10 of 11 settings; decentralized/shift_one is at 1.")
+    assert first == "First in time per step at 11 settings: bytegrad at 10 and decentralized/shift_one at 1."
     assert lead.startswith("Where one algorithm is first, its lead over the next is from 1.")
 
 

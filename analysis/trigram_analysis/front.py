@@ -12,7 +12,7 @@ from .winner_map import Winner, contenders, winner
 
 _MOST_NAMED = 8  # settings that a sentence names
 _MOST_BARS = 12
-_MOST_COUNTED = 3  # winners of several settings that a sentence names after the first
+_MOST_COUNTED = 4  # winners of many settings that a sentence names
 _MOST_TIED = 3  # algorithms that a sentence names if they tie
 
 
@@ -89,21 +89,27 @@ def _who(best: Winner) -> str:
 
 def _first_where(comparison: Comparison, measure: Measure, found: list[tuple[Setting, Winner]]) -> str:
     where: dict[str, list[Setting]] = {}
+    ties: list[Setting] = []
     for setting, best in found:
-        who = "no algorithm for certain" if best.rivals else _who(best) + ", tied," * (len(best.leaders) > 1)
+        tied = len(best.leaders) > 1 and not best.rivals
+        who = "no algorithm for certain" if best.rivals else listed(sorted(best.leaders)) if tied else best.leaders[0]
         where.setdefault(who, []).append(setting)
+        ties += [setting] if tied else []
     if len(where) == 1:
-        who = next(iter(where))
-        return f"First in {measure.title} at all {len(found)} settings: {who.rstrip(',')}."
+        return f"First in {measure.title} at all {len(found)} settings: {next(iter(where))}{', tied' if ties else ''}."
     varying = [i for i in range(len(comparison.axes)) if len({s[i].key for s in comparison.settings}) > 1]
     if len(varying) == 1 and len(found) <= _MOST_NAMED:
         axis = varying[0]
-        parts = [f"{who} at {listed([s[axis].label for s in settings])}" for who, settings in where.items()]
+        parts = [f"{who}{', tied,' if settings[0] in ties else ''} at {listed([s[axis].label for s in settings])}"
+                 for who, settings in where.items()]
         return f"First in {measure.title}, by {comparison.axes[axis].title}: {'; '.join(parts)}."
-    (most, who), *others = sorted(((len(settings), who) for who, settings in where.items()), key=lambda pair: -pair[0])
-    rest = sum(n for n, _ in others[_MOST_COUNTED:])
-    parts = [f"{who} is at {n}" for n, who in others[:_MOST_COUNTED]] + ([f"others are at {rest}"] if rest else [])
-    return f"First in {measure.title} is {who} at {most} of {len(found)} settings; {listed(parts)}."
+    counts = {who: len(settings) for who, settings in where.items() if settings[0] not in ties}
+    if ties:
+        counts["a tie"] = len(ties)
+    ordered = sorted(counts.items(), key=lambda pair: -pair[1])
+    rest = sum(n for _, n in ordered[_MOST_COUNTED:])
+    parts = [f"{who} at {n}" for who, n in ordered[:_MOST_COUNTED]] + ([f"others at {rest}"] if rest else [])
+    return f"First in {measure.title} at {len(found)} settings: {listed(parts)}."
 
 
 def _lead(comparison: Comparison, found: list[tuple[Setting, Winner]]) -> str:
