@@ -98,6 +98,20 @@ def test_the_keyboard_hides_series_sorts_and_chooses(page):
     assert "100 Gbps" in caption and "1 ms" in caption
 
 
+def test_the_timeline_is_moved_by_the_keyboard_and_keeps_the_focus(page):
+    show(page, "grid")
+    part = ".experiment:not([hidden]) [data-part=timeline]"
+    label = "document.activeElement.textContent"
+    first_time = f"document.querySelector({part + ' svg.lanes text'!r}).textContent"
+    page.run(f"[...document.querySelectorAll({part + ' button'!r})].find(b => b.textContent === 'zoom in').focus()")
+    page.press("Enter")
+    assert page.run(label) == "zoom in"
+    before = page.run(first_time)
+    page.run(f"[...document.querySelectorAll({part + ' button'!r})].find(b => b.textContent === 'later').focus()")
+    page.press("Enter")
+    assert page.run(label) == "later" and page.run(first_time) != before
+
+
 def test_the_contents_lead_to_every_part_and_stay(page):
     show(page, "grid")
     links = "[...document.querySelectorAll('.experiment:not([hidden]) .toc a')]"

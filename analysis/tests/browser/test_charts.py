@@ -33,6 +33,16 @@ def test_step_time_is_drawn_from_the_results(page):
         assert ys == pytest.approx([0.5 + 1.05 * exposed, 0.5 + 0.105 * exposed], rel=1e-4)
 
 
+def test_measures_that_do_not_change_have_no_chart(page):
+    show(page, "sample")
+    titles = page.run("""[...document.querySelectorAll('.experiment:not([hidden]) [data-part=sweep] h4 span:first-child')]
+      .map(title => title.textContent)""")
+    note = page.run("document.querySelector('.experiment:not([hidden]) [data-part=sweep] > p').textContent")
+    assert "time per step" in titles and "time per step" not in note
+    for constant in ("bytes per step between nodes", "accuracy at the end"):
+        assert constant not in titles and constant in note
+
+
 def test_the_winner_map_is_the_same_with_and_without_scripts(browser, report, page):
     def cells(opened):
         return opened.run("""[...document.querySelectorAll('.map td')].map(td =>

@@ -84,6 +84,24 @@ def test_no_text_lies_on_other_text(browser, report, name, width):
     page.close()
 
 
+@pytest.mark.parametrize("width, cut_off", [(390, False), (1280, None)])
+def test_on_a_phone_every_number_of_a_table_is_shown_with_its_title(browser, report, width, cut_off):
+    page = chromium.Page(browser, width=width)
+    page.open(report)
+    show(page, "sample")
+    cells = page.run("""[...document.querySelectorAll('.experiment:not([hidden]) :is(.cards, .map) td')]
+      .filter(td => td.checkVisibility() && td.textContent)
+      .map(td => { const r = td.getBoundingClientRect();
+        return [r.left >= 0 && r.right <= innerWidth, getComputedStyle(td, '::before').content !== 'none', td.closest('.filtered') !== null]; })""")
+    assert len(cells) > 6 * 10
+    if cut_off is None:  # a wide table scrolls, and its titles are in its head
+        assert not all(inside for inside, _, _ in cells) and not any(titled for _, titled, _ in cells)
+    else:
+        assert all(inside for inside, _, _ in cells)
+        assert all(titled for _, titled, is_result in cells if is_result)
+    page.close()
+
+
 def test_the_check_for_overlaps_finds_one(page):
     show(page, "sample")
     page.run("""(() => { const c = document.querySelector('canvas').getContext('2d');

@@ -1,5 +1,5 @@
 // Charts of the training: loss, accuracy, staleness and consensus distance, against steps or time.
-import {el} from "./dom.js";
+import {el, keptFocus} from "./dom.js";
 import {figureOf} from "./chart.js";
 import {settingControls} from "./settings.js";
 import {isConstant} from "./sweep_charts.js";
@@ -12,7 +12,9 @@ export function startProgress(host, view) {
   let byTime = true;
   const draw = () => {
     const choice = (label, value) => el("button", {type: "button", "aria-pressed": String(byTime === value), click: () => { byTime = value; draw(); }}, label);
+    const restoreFocus = keptFocus(controls);
     controls.replaceChildren("against ", choice(view.data.time, true), choice("steps", false), ...settingControls(view));
+    restoreFocus();
     const points = view.here(curves.points);
     const figures = curves.series.map(s => chartOf(view, s, points, byTime)).filter(Boolean);
     charts.replaceChildren(...(figures.length ? figures : [el("p", {class: "soft"}, "No run at this setting has such data.")]));

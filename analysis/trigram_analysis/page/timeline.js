@@ -1,5 +1,5 @@
 // One step of every algorithm on a common time scale, with a lane for each stream of a worker.
-import {el, svg, whenSeen} from "./dom.js";
+import {el, keptFocus, svg, whenSeen} from "./dom.js";
 import {figureCaption} from "./copy.js";
 import {show, tick} from "./format.js";
 import {ticks} from "./scales.js";
@@ -22,8 +22,13 @@ export function startTimeline(host, view) {
     const zoomed = range ?? [0, longest];
     const zoom = by => () => { const middle = (zoomed[0] + zoomed[1]) / 2, half = (zoomed[1] - zoomed[0]) / 2 * by;
       range = half * 2 >= longest ? null : [Math.max(middle - half, 0), Math.min(Math.max(middle - half, 0) + 2 * half, longest)]; draw(); };
+    const move = (by, label) => el("button", {type: "button", click: () => {
+      const length = zoomed[1] - zoomed[0], start = Math.min(Math.max(zoomed[0] + by * length, 0), longest - length);
+      range = [start, start + length]; draw(); }}, label);
+    const restoreFocus = keptFocus(controls);
     controls.replaceChildren(...recordedControl(view, timelines), el("button", {type: "button", click: zoom(0.5)}, "zoom in"), el("button", {type: "button", click: zoom(2)}, "zoom out"),
-      el("button", {type: "button", click: () => { range = null; draw(); }}, "all"));
+      el("button", {type: "button", click: () => { range = null; draw(); }}, "all"), ...(range ? [move(-0.5, "earlier"), move(0.5, "later")] : []));
+    restoreFocus();
     const used = new Set(shown.flatMap(t => t.boxes.filter((_, i) => i % 4 === 1)));
     legend.replaceChildren(keyList(kinds.map((k, i) => [k.key, k.title, i]).filter(([, , i]) => used.has(i))));
     const missing = view.here(timelines).length ? "" : "no timeline of this setting is in the page: choose one that is; trace.json beside the results has it";
