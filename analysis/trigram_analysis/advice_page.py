@@ -140,6 +140,14 @@ def _unequal(advice: Advice) -> str:
                  rows) if rows else ""
 
 
+def _named(component: Any) -> str:
+    """A component of a cluster in words: "A100, flops 312TFLOP/s"."""
+    if not (isinstance(component, dict) and "name" in component):
+        return plain(component)
+    options = plain({key: value for key, value in component.items() if key != "name"})
+    return f"{component['name']}{', ' if options else ''}{options}"
+
+
 def _settings(advice: Advice) -> str:
     """The network of the question, and the options of the first candidate as an experiment has them."""
     cluster = advice.document["cluster"]
@@ -148,7 +156,7 @@ def _settings(advice: Advice) -> str:
                              if key in ("bandwidth", "latency")}))
               for part, where in (("inter", "between nodes"), ("intra", "inside nodes"))
               if isinstance(cluster.get(part), dict)]
-    facts += [(key, plain(cluster[key])) for key in ("topology", "accelerator") if key in cluster]
+    facts += [(key, _named(cluster[key])) for key in ("topology", "accelerator") if key in cluster]
     question = advice.document.get("question") or {}
     facts += [("model", str(question["profile"]))] if "profile" in question else []
     experiment: dict[str, Any] = {}

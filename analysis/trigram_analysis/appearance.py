@@ -13,15 +13,14 @@ _FIXED = ["gradient_allreduce", "bytegrad", "decentralized", "async_model_averag
 class Appearances:
     def __init__(self, algorithms: list[str]):
         self._places: dict[str, int] = {}
-        for label in algorithms:
+        for label in algorithms if len(algorithms) <= COLOURS else ():
             family = re.split(r"[/ ]", label)[0]
             place = _FIXED.index(family) if family in _FIXED else None
             if place is not None and place not in self._places.values():
                 self._places[label] = place
-        used = set(self._places.values())
-        # Places of absent algorithms are taken only if the first twelve places do not suffice otherwise.
-        order = [*range(len(_FIXED), COLOURS), *range(len(_FIXED)), *range(COLOURS, COLOURS + len(algorithms))]
-        free = (place for place in order if place not in used)
+        # The places of absent algorithms are taken only when all others are.
+        used, begin = set(self._places.values()), len(_FIXED) if self._places else 0
+        free = (place for place in [*range(begin, max(COLOURS, len(algorithms))), *range(begin)] if place not in used)
         for label in algorithms:
             if label not in self._places:
                 self._places[label] = next(free)
