@@ -2,6 +2,8 @@
 """Installs the packages of analysis/package-lock.json into analysis/node_modules, as `npm ci --ignore-scripts` would,
 for machines without npm: Debian's npm depends on about 350 other packages, and reports need one file.
 
+Packages that only tests need ("dev" in the lock file) are installed with --dev.
+
 It downloads each package from the registry that npm would use (the variable npm_config_registry, by default
 https://registry.npmjs.org) and refuses an archive whose hash is not that of the lock file."""
 
@@ -43,10 +45,12 @@ def unpack(archive: bytes, folder: Path) -> None:
 
 
 def main() -> None:
-    analysis = Path(sys.argv[1]) if len(sys.argv) > 1 else ANALYSIS
+    words = [word for word in sys.argv[1:] if word != "--dev"]
+    analysis = Path(words[0]) if words else ANALYSIS
     packages = json.loads((analysis / "package-lock.json").read_text())["packages"]
     for place, package in packages.items():
-        if place:  # the empty place is the project itself
+        # The empty place is the project itself.
+        if place and ("--dev" in sys.argv or not package.get("dev")):
             unpack(download(place.removeprefix("node_modules/"), package), analysis / place)
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the links of the documentation: each names a page of docs/ that is there, and a heading that the page has. A
-built site has no other files, so a link that leaves docs/ works in the source tree alone."""
+"""Checks the documentation. Each link names a page of docs/ that is there, and a heading that the page has: a built site
+has no other files, so a link that leaves docs/ works in the source tree alone. Each page is in the navigation, begins
+with what its reader can do afterwards, and has a summary if it is long."""
 
 import re
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+LONG = 200  # lines of a page that needs a summary
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -27,6 +29,29 @@ def wrong_links(docs):
                 yield f"{page.name}: {target} is not in {docs.name}/"
             elif anchor and file.suffix == ".md" and anchor not in anchors(file):
                 yield f"{page.name}: {target} has no heading #{anchor}"
+
+
+def first_paragraph(page):
+    """The text from the page's title to the next empty line."""
+    return page.read_text().split("\n\n")[1]
+
+
+class Pages(unittest.TestCase):
+    def test_every_page_is_once_in_the_navigation(self):
+        nav = (DOCS.parent / "mkdocs.yml").read_text().split("\nnav:\n")[1]
+        listed = re.findall(r": ([\w/-]+\.md)$", nav, re.MULTILINE)
+        pages = {page.name for page in DOCS.glob("*.md")} | {"adr/README.md"}
+        self.assertEqual(sorted(listed), sorted(pages))
+
+    def test_every_page_begins_with_what_its_reader_can_do_then(self):
+        others = [page.name for page in sorted(DOCS.glob("*.md"))
+                  if not re.match(r"After (reading )?th(is|ese) pages? you ", first_paragraph(page).replace("\n", " "))]
+        self.assertEqual([], others)
+
+    def test_long_pages_have_summaries(self):
+        without = [page.name for page in sorted(DOCS.glob("*.md"))
+                   if len(page.read_text().splitlines()) > LONG and "**In short.**" not in page.read_text()]
+        self.assertEqual([], without)
 
 
 class Links(unittest.TestCase):

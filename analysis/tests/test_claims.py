@@ -118,7 +118,7 @@ def test_the_verdict_on_every_order_is_printed(found, tmp_path):
         ["1", "decentralized", "right", "allreduce"],
         ["10", "bytegrad", "right", "allreduce"],
         ["10", "decentralized", "wrong: bytegrad", "allreduce, bytegrad"]]
-    assert "<td class=key>wrong: bytegrad</td>" in claims_table.as_html([missed])
+    assert '<td class=key data-label="order">wrong: bytegrad</td>' in claims_table.as_html([missed])
 
 
 def test_the_known_cause_of_a_miss_is_printed_beside_it(found, tmp_path):

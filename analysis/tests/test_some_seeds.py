@@ -109,7 +109,7 @@ def test_maps_name_the_first_with_every_seed_and_its_rivals(early):
 def test_a_setting_in_which_none_reaches_the_target_with_every_seed_has_no_winner(early):
     over_seeds(early, "bytegrad", 0.2, (105, NEVER, 125), 5)
     declare_target(early, 0.82)
-    assert '<td class="none">none with every seed</td>' in overview.winner_map(compare(early))
+    assert '<td class="none" data-label="5 Gbps">none with every seed</td>' in overview.winner_map(compare(early))
     fig = plotted(early, "winner_map")
     assert "none with every seed" in [text.get_text() for text in fig.axes[0].texts]
 

@@ -9,7 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
-from . import results
+from . import results, units
 from .claim_values import ClaimError
 from .printable import printable
 from .results import Results
@@ -62,6 +62,10 @@ def _parser() -> argparse.ArgumentParser:
         if name == "export":
             sub.add_argument("--format", action="append", choices=("csv", "jsonl", "parquet", "tensorboard"),
                              help="by default, csv, jsonl and tensorboard; may be repeated")
+        if name == "plot":
+            sub.add_argument("--figure", action="append", help="write only this figure; may be repeated")
+            sub.add_argument("--format", action="append", choices=("png", "svg", "pdf"), help="write only this format")
+            sub.add_argument("--width", help="width of the figures: 85mm, 8.5cm or 3.35in")
         if name == "report":
             sub.add_argument("--check", action="store_true",
                              help="print published results beside these results; exit code 3 if a claim is missed")
@@ -104,28 +108,36 @@ def _table(loaded: Results, options: argparse.Namespace) -> None:
             print(f"{printable(name)}\n\n{table.as_text(table.build(comparison, brief=True), table.MAX_WIDTH)}\n")
 
 
-def _plots(loaded: Results, options: argparse.Namespace) -> None:
-    from . import crashes_figure, plots, style, timeline, tuning
+def _plots(loaded: Results, options: argparse.Namespace) -> int | None:
+    from . import chosen_figures, style
     from .caveats import caveats
     from .comparison import Comparison
 
+    wanted = list(dict.fromkeys(options.figure or chosen_figures.NAMES))
+    if unknown := [name for name in wanted if name not in chosen_figures.NAMES]:
+        return _fail(f"--figure: no figure {unknown[0]!r}; expected one of {', '.join(chosen_figures.NAMES)}")
+    if options.width is not None:
+        width_in = units.length_in(options.width)
+        if width_in is None or not 1 <= width_in <= 40:
+            return _fail(f"--width: expected a length from 1in to 40in, such as 85mm, 8.5cm or 3.35in; found "
+                         f"{options.width!r}")
+        style.set_width(width_in)
     output = options.output or options.folder / "plots"
     output.mkdir(parents=True, exist_ok=True)
-    groups = loaded.by_name()
+    groups, written = loaded.by_name(), set()
     for name, runs in groups.items():
         comparison = Comparison(name, runs)
         for line in caveats(runs):
             _log(line)
         prefix = f"{name}-" if len(groups) > 1 else ""
-        drawings = [(stem, fig) for stem, _, fig in plots.figures(comparison)]
-        drawings.append(("timeline", timeline.figure(comparison, comparison.middle_setting)))
-        drawings.append(("tuning", tuning.figure(runs)))
-        drawings.append(("crashes", crashes_figure.figure(runs)))
-        for stem, fig in drawings:
-            for suffix in ("png", "svg", "pdf") if fig else ():
+        for stem, fig in chosen_figures.figures(comparison, wanted):
+            written.add(stem)
+            for suffix in options.format or ("png", "svg", "pdf"):
                 path = output / f"{prefix}{stem}.{suffix}"
                 style.save(fig, str(path))
                 print(path)
+    absent = [stem for stem in options.figure or () if stem not in written]
+    return _fail(f"--figure: the results have no data for {', '.join(absent)}") if absent else None
 
 
 def _export(loaded: Results, options: argparse.Namespace) -> int | None:

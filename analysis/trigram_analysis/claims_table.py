@@ -6,7 +6,7 @@ from statistics import median
 
 from .claim_cells import Cell, Ordering, SpeedUp
 from .claims import Claim
-from .markup import breakable, details, escape
+from .markup import breakable, details, escape, label, scrolling
 from .units import significant
 
 
@@ -146,7 +146,6 @@ def _claim_html(claim: Claim) -> str:
 def _html_table(titles: list[str], rows: list[list[str]], numbers: range) -> str:
     head = "".join(f"<th{'' if i else ' class=key'}>{escape(t)}</th>" for i, t in enumerate(titles))
     body = "".join(
-        "<tr>" + "".join(f"<td{'' if i in numbers else ' class=key'}>{breakable(text)}</td>"
+        "<tr>" + "".join(f"<td{'' if i in numbers else ' class=key'}{label(titles[i])}>{breakable(text)}</td>"
                          for i, text in enumerate(row)) + "</tr>" for row in rows)
-    return (f'<div class="wide"><table class="sortable"><thead><tr>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>")
+    return scrolling(f'<table class="cards sortable"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')

@@ -110,15 +110,18 @@ _MOST_SETTINGS_NAMED = 4
 class Comparison:
     """The runs of one experiment, arranged by setting and algorithm."""
 
-    def __init__(self, name: str, runs: list[Run]):
+    def __init__(self, name: str, runs: list[Run], labels: dict[Path, str] | None = None):
+        """`labels`, by the folders of the runs, are the names of candidates that are all compared at one setting,
+        whatever else differs between them, in the order in which they are shown. By default, settings and names follow from the options that vary."""
         self.name = name
         self.runs = runs
-        self._axes = Axes(runs)
+        self._axes = Axes(runs if labels is None else [])
         self.axes = self._axes.independent
         self._chosen_by_setting: dict[str, None] = {}
-        self._names = self._algorithm_labels()
+        self._names = self._algorithm_labels() if labels is None else labels
         self.points = self._points()
-        self.algorithms = sorted({p.algorithm for p in self.points}, key=algorithm_order)
+        found = {p.algorithm for p in self.points}
+        self.algorithms = [a for a in labels.values() if a in found] if labels else sorted(found, key=algorithm_order)
         self.settings: list[Setting] = sorted(
             {p.setting for p in self.points}, key=lambda s: [v.order for v in s]
         )

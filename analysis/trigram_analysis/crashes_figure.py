@@ -19,7 +19,7 @@ def figure(runs: list[Run]) -> Figure | None:
     interrupted = sorted(failure_costs.interrupted(runs), key=lambda run: plain(run.sweep))[:_MOST_RUNS]
     if not interrupted:
         return None
-    fig, (ax,) = style.figure(width=8.6, height=1.1 + 0.32 * len(interrupted))
+    fig, (ax,) = style.figure(width=8.6, height=1.1 + 0.32 * len(interrupted), lines=True)
     for row, run in enumerate(interrupted):
         parts = failure_costs.parts(run)
         for kind, colour in _COLOURS.items():

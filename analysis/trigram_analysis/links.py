@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import math
 from typing import Any, Iterator, Sequence
 
+from .markup import escape, label, scrolling
 from .results import Run, sweep_label
 
 _COLUMNS = ("run", "link", "bandwidth: configured", "achieved", "latency: configured", "achieved", "off by")
@@ -21,8 +21,8 @@ def listing(runs: Sequence[Run]) -> str:
     head = "".join(f"<th>{name}</th>" for name in _COLUMNS)
     body = "".join(_row(run, link) for run, link in rows)
     return (f"<details{' open' if off else ''}><summary>Links of the emulated network, measured "
-            f'before each run: {found}</summary><div class="wide"><table><thead><tr>{head}</tr>'
-            f"</thead><tbody>{body}</tbody></table></div></details>\n")
+            f'before each run: {found}</summary>' + scrolling(
+                f'<table class="cards"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>') + "</details>\n")
 
 
 def _links(run: Run) -> Iterator[dict[str, Any]]:
@@ -38,8 +38,8 @@ def _row(run: Run, link: dict[str, Any]) -> str:
              _number(link, "latency_s", 1e3) + " ms",
              _number(link, "achieved_latency_s", 1e3) + " ms",
              f"<b>{off} %</b>" if link.get("warning") is True else f"{off} %"]
-    keys = "".join(f'<td class="key">{html.escape(cell)}</td>' for cell in cells[:2])
-    return f"<tr>{keys}{''.join(f'<td>{cell}</td>' for cell in cells[2:])}</tr>"
+    return "<tr>" + "".join(f'<td{" class=key" if i < 2 else ""}{label(name)}>{cell if i >= 2 else escape(cell)}</td>'
+                            for i, (name, cell) in enumerate(zip(_COLUMNS, cells))) + "</tr>"
 
 
 def _number(link: dict[str, Any], key: str, scale: float, form: str = ".4g") -> str:

@@ -39,7 +39,8 @@ def footnote(fig: Figure, comparison: Comparison) -> None:
 
 def write_below(fig: Figure, lines: list[str]) -> None:
     """Writes lines below the figure, wrapped to its width, after the lines written there before."""
-    size, spacing, wide_in = 8, 1.2, 0.06  # points; line heights; mean inches per letter
+    size, spacing = style.small_text(), 1.2  # points; line heights
+    wide_in = 0.0075 * size  # mean inches per letter
     wrapped = [part for line in lines for part in textwrap.wrap(line, int(fig.get_figwidth() / wide_in))]
     before = sum(text.get_text().count("\n") + 1 for text in fig.texts if text.get_position()[1] < 0)
     if wrapped:
@@ -67,7 +68,7 @@ def draw_some_seeds(ax: Axes, partly: PartlyReached, place: float, colour: str, 
             marker="_" if upright else "|", markersize=8)
     if upright:
         ax.annotate(f"{partly.reached} of {partly.runs}", (place, partly.most), xytext=(0, 3), ha="center",
-                    textcoords="offset points", color=style.INK, fontsize=8)
+                    textcoords="offset points", color=style.INK, fontsize=style.small_text())
     else:
         unit = seconds_unit(partly.most)
         ax.annotate(partly_text(partly, unit.show, unit.name), (partly.most, place), xytext=(4, 0), va="center",

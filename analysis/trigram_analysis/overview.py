@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from .axes import Value
 from .comparison import Comparison, Setting
 from .appearance import Appearances
-from .markup import breakable, escape
+from .markup import breakable, escape, label, scrolling
 from .measures import Measure, measures
 from .winner_map import Winner, map_axes, unranked, winner
 from . import units
@@ -40,15 +41,16 @@ def winner_map(comparison: Comparison) -> str:
     head = "".join(f"<th>{escape(v.label)}</th>" for v in columns if v)
     body = []
     for row in rows:
-        label = f"<th>{escape(row.label)}</th>" if row else ""
-        cells = "".join(_cell(comparison, measure, appearances, settings.get((_key(c), _key(row))))
+        head_of_row = f'<th scope="row">{escape(row.label)}</th>' if row else ""
+        cells = "".join(_cell(comparison, measure, appearances, settings.get((_key(c), _key(row))), c)
                         for c in columns)
-        body.append(f"<tr>{label}{cells}</tr>")
+        body.append(f"<tr>{head_of_row}{cells}</tr>")
     corner = f"<th>{escape(_titles(comparison, x, y))}</th>" if y is not None else ""
     width = 7.6 * (len(columns) + (y is not None))
-    return (f'<div class="wide"><table class="map" style="min-width:{width}rem"><caption>'
-            f'{escape(measure.title)}{_fixed(comparison, fixed)}'
-            f"</caption><thead><tr>{corner}{head}</tr></thead><tbody>{''.join(body)}</tbody></table></div>")
+    return scrolling(f'<table class="map" style="--wide:{width}rem"><caption>'
+                     f'{escape(measure.title)}{_fixed(comparison, fixed)}'
+                     f"</caption><thead><tr>{corner}{head}</tr></thead><tbody>{''.join(body)}</tbody></table>",
+                     "winner map")
 
 
 def headline(comparison: Comparison) -> str:
@@ -66,15 +68,23 @@ def headline(comparison: Comparison) -> str:
 
 
 def _cell(comparison: Comparison, measure: Measure, appearances: Appearances,
-          setting: Setting | None) -> str:
+          setting: Setting | None, column: Value | None) -> str:
     best = winner(comparison, setting, measure) if setting is not None else None
+    name = label(_with_title(comparison, column)) if column else ""
     if best is None:
-        return f'<td class="none">{reason_without_winner(comparison, measure, setting)}</td>'
+        return f'<td class="none"{name}>{reason_without_winner(comparison, measure, setting)}</td>'
     colour = appearances.appearance(best.leaders[0])[0]
     kind = "tie" if undecided(best) else "won"
-    return (f'<td class="{kind}" style="--c:var(--series-{colour})" title="{escape(", ".join(best.leaders))}">'
+    return (f'<td class="{kind}"{name} style="--c:var(--series-{colour})" title="{escape(", ".join(best.leaders))}">'
             f"<b>{breakable(leaders_text(best))}</b><span>{escape(value_text(best, measure))}</span>"
             f"<small>{escape(margin(best))}</small></td>")
+
+
+def _with_title(comparison: Comparison, column: Value) -> str:
+    """The value of a column where the head is not shown: with the title of its axis if it has no unit."""
+    x, _ = map_axes(comparison)
+    bare = not re.search("[A-Za-z]", column.label) and x is not None
+    return f"{comparison.axes[x].title} {column.label}" if bare else column.label
 
 
 def value_text(best: Winner, measure: Measure) -> str:

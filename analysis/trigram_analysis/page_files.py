@@ -9,7 +9,7 @@ from string import Template
 _PAGE = Path(__file__).with_name("page")
 # A module imports only from modules before it.
 MODULES = ("dom", "format", "appearance", "view", "copy", "tables", "winner_map", "scales", "chart", "settings",
-           "sweep_charts", "progress_charts", "bars", "timeline", "main")
+           "sweep_charts", "front", "progress_charts", "bars", "timeline", "contents", "main")
 # Where scripts/setup installs uPlot, or `cmake --install` puts it.
 _LIBRARY = Path(__file__).parents[1] / "node_modules" / "uplot"
 _IMPORT = re.compile(r"^import (\{.*?\}) from \"\./([a-z_]+)\.js\";$", re.MULTILINE)

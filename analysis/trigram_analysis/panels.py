@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from . import shortfall, units
+from . import shortfall, style, units
 from .comparison import Comparison, Point, Setting
 
 _MAX_PANELS = 6
@@ -39,7 +39,16 @@ def set_title(ax: Axes, title: str) -> None:
     """Breaks the title into lines that end before the next panel begins."""
     columns = ax.get_subplotspec().get_gridspec().ncols
     inches = ax.figure.get_figwidth() / columns - 0.6
-    ax.set_title(textwrap.fill(title, max(int(inches * CHARACTERS_PER_INCH), 10)))
+    ax.set_title(textwrap.fill(title, style.letters_in(inches, max(int(inches * CHARACTERS_PER_INCH), 10))))
+
+
+def leftmost(axes: list[Axes]) -> list[Axes]:
+    """The panels in the first column, whose vertical axes have labels."""
+    return [ax for ax in axes if ax.get_subplotspec().is_first_col()]
+
+
+def time_title(comparison: Comparison) -> str:
+    return "simulated time" if all(r.simulated for r in comparison.runs) else "time"
 
 
 def row_label(comparison: Comparison, point: Point) -> str:

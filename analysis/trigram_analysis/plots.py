@@ -6,8 +6,6 @@ import textwrap
 from typing import Callable, Iterator
 
 import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -26,8 +24,9 @@ Spread = Callable[[Point], tuple[float, float] | None]  # lengths of the error b
 _MAX_LABEL_LETTERS = 60
 
 
-def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
-    """Yields (file stem, caption, figure) for every figure for which the results have data. A figure has at most six
+def figures(comparison: Comparison,
+            is_wanted: Callable[[str], bool] = lambda stem: True) -> Iterator[tuple[str, str, Figure]]:
+    """Yields (file stem, caption, figure) for every wanted figure for which the results have data. A figure has at most six
     panels; if there are more settings, it shows six that are evenly spread. A figure is closed when the next one is
     requested."""
     styles = style.Styles(comparison.algorithms)
@@ -53,7 +52,7 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
         "to the previous evaluation. A dotted line shows that only some seeds reach the target; algorithms that "
         "never reach it have no mark.", _time_to_target))
     for stem, caption, draw in drawings:
-        fig = draw(comparison, styles)
+        fig = draw(comparison, styles) if is_wanted(stem) else None
         if fig is not None:
             marks.footnote(fig, comparison)
             yield stem, caption, fig
@@ -63,7 +62,7 @@ def figures(comparison: Comparison) -> Iterator[tuple[str, str, Figure]]:
 def _step_time(comparison: Comparison, styles: style.Styles) -> Figure | None:
     compute = [c for p in comparison.points if (c := p.mean("compute_s"))]
     return _against_swept(comparison, styles, lambda p: p.mean("step_s"), _deviation_over_seeds("step_s"),
-                         f"{_time(comparison)} per step", floor=min(compute, default=None))
+                         f"{panels.time_title(comparison)} per step", floor=min(compute, default=None))
 
 
 def _goodput(comparison: Comparison, styles: style.Styles) -> Figure | None:
@@ -94,16 +93,12 @@ def _time_to_target(comparison: Comparison, styles: style.Styles) -> Figure | No
 
     measure = measures.time_to(target)
     fig = _against_swept(comparison, styles, measure.value, since_previous_evaluation,
-                        f"{_time(comparison)} to {target.title}",
+                        f"{panels.time_title(comparison)} to {target.title}",
                         text=lambda p: marks.interval_of(p, target), mark=lambda p: marks.coarse(p, target),
                         partly=measure.partly)
     if fig is not None:
         marks.footnotes_of_target(fig, comparison, target)
     return fig
-
-
-def _time(comparison: Comparison) -> str:
-    return "simulated time" if all(r.simulated for r in comparison.runs) else "time"
 
 
 def _against_swept(comparison: Comparison, styles: style.Styles,
@@ -133,7 +128,8 @@ def _against_swept(comparison: Comparison, styles: style.Styles,
         if not is_share:
             ax.set_yscale("log")
             panels.log_ticks(ax.yaxis, dense=True)
-    _label_values(axes[0].yaxis, label, is_share)
+    for ax in panels.leftmost(axes):
+        _label_values(ax.yaxis, label, is_share)
     style.legend_above(fig, axes[0])
     return fig
 
@@ -172,11 +168,12 @@ def _bars(comparison: Comparison, styles: style.Styles, value: Value, spread: Sp
           text: Text, partly: PartlyReachedOf, is_share: bool = False) -> Figure:
     points = [p for s in comparison.settings for p in comparison.at(s)
               if value(p) is not None or partly(p) is not None]
-    names = [textwrap.fill(panels.row_label(comparison, p), _MAX_LABEL_LETTERS) for p in points]
+    letters = style.letters_in(0.4 * style.width_of(0), _MAX_LABEL_LETTERS)
+    names = [textwrap.fill(panels.row_label(comparison, p), letters) for p in points]
     lines = max((name.count("\n") for name in names), default=0) + 1
     longest = max((len(line) for name in names for line in name.split("\n")), default=0)
     fig, (ax,) = style.figure(width=max(7.5, 3.5 + longest / panels.CHARACTERS_PER_INCH),
-                              height=0.9 + (0.16 + 0.16 * lines) * len(points))
+                              height=0.9 + (0.16 + 0.16 * lines) * len(points), lines=True)
     for row, point in enumerate(points):
         if found := partly(point):
             marks.draw_some_seeds(ax, found, row, styles.colour(point.algorithm), upright=False)
@@ -201,7 +198,7 @@ def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
     shown = panels.evenly_spread(comparison.settings)
     tallest = max(len(comparison.at(s)) for s in shown)
     fig, axes = style.figure(1, len(shown), width=max(6.4, 2.6 * len(shown) + 1.5),
-                             height=1.3 + 0.36 * tallest, sharey=True)
+                             height=1.3 + 0.36 * tallest, lines=True, sharey=True)
     for ax, setting in zip(axes, shown):
         for algorithm, point in ((p.algorithm, p) for p in comparison.at(setting)):
             row = comparison.algorithms.index(algorithm)
@@ -220,73 +217,21 @@ def _step_parts(comparison: Comparison, styles: style.Styles) -> Figure | None:
         ax.grid(False, axis="y")
     axes[0].set_yticks(range(len(comparison.algorithms)),
                        [marks.algorithm_with_mark(comparison, a) for a in comparison.algorithms])
-    axes[0].invert_yaxis()
+    axes[0].invert_yaxis()  # the other panels share this axis
     style.legend_above(fig, axes[0])
     return fig
 
 
 def _loss(comparison: Comparison, styles: style.Styles) -> Figure | None:
-    def draw(ax: Axes, point: Point) -> None:
-        colour = styles.colour(point.algorithm)
-        tables = [pd.DataFrame(run.records) for run in point.runs]
-        tables = [table[["step", "time_s", "loss"]].dropna() for table in tables if {"loss", "time_s"} <= set(table)]
-        for table in tables:
-            ax.plot(table["time_s"], table["loss"], color=colour, linewidth=0.6, alpha=0.25)
-        if tables:
-            mean = _smoothed(pd.concat(tables).groupby("step").mean())
-            ax.plot(mean["time_s"], mean["loss"], linewidth=1.6, markersize=4, markevery=max(len(mean) // 8, 1),
-                    label=marks.algorithm_with_mark(comparison, point.algorithm), **styles.line(point.algorithm))
+    from . import training_figures
 
-    return _against_time(comparison, draw, "training loss", column="loss")
-
-
-def _smoothed(table: pd.DataFrame) -> pd.DataFrame:
-    """Means over intervals of steps. Each doubling of the steps has eight intervals, so that they look equally long on
-    a logarithmic axis."""
-    steps = np.arange(1, len(table) + 1)
-    return table.groupby(np.floor(8 * np.log2(steps)).astype(int)).mean()
+    return training_figures.loss(comparison, styles)
 
 
 def _quality_curves(quality: Quality) -> Callable[[Comparison, style.Styles], Figure | None]:
-    """Draws the evaluations of a quality against time, and the target if it is of this quality."""
-    def drawing(comparison: Comparison, styles: style.Styles) -> Figure | None:
-        def draw(ax: Axes, point: Point) -> None:
-            curves = [rows for run in point.runs
-                      if (rows := [row for row in run.evaluations(quality.column) if row[2] is not None])]
-            if curves:
-                times = pd.DataFrame([[time_s for _, time_s, _ in curve] for curve in curves]).mean()
-                means = pd.DataFrame([[value for _, _, value in curve] for curve in curves]).mean()
-                label = marks.algorithm_with_mark(comparison, point.algorithm)
-                ax.plot(times, means, label=label, **styles.line(point.algorithm))
+    def draw(comparison: Comparison, styles: style.Styles) -> Figure | None:
+        from . import training_figures
 
-        fig = _against_time(comparison, draw, quality.title, column=quality.column)
-        target = comparison.target
-        for ax in fig.axes if fig is not None else []:
-            if quality is ACCURACY:
-                ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-            if target is not None and target.quality is quality:
-                ax.axhline(target.level, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, alpha=0.6)
-        return fig
+        return training_figures.quality_curves(quality)(comparison, styles)
 
-    return drawing
-
-
-def _against_time(comparison: Comparison, draw: Callable[[Axes, Point], None], label: str,
-                  column: str) -> Figure | None:
-    """A figure of one panel per setting with a logarithmic time axis. `draw` draws a point into its panel. None if no
-    run has values in `column` of its metrics."""
-    if not any(record.get(column) is not None for run in comparison.runs for record in run.records):
-        return None
-    shown = panels.evenly_spread(comparison.settings)
-    fig, axes = style.figure(1, len(shown), width=max(6.4, 3.2 * len(shown)), height=3.4,
-                             sharey=True)
-    for ax, setting in zip(axes, shown):
-        for point in comparison.at(setting):
-            draw(ax, point)
-        panels.set_title(ax, comparison.label(setting))
-        ax.set_xscale("log")
-        panels.log_ticks(ax.xaxis, dense=ax.get_xlim()[1] < 50 * ax.get_xlim()[0])
-        style.time_axis(ax.xaxis, _time(comparison))
-    axes[0].set_ylabel(label)
-    style.legend_above(fig, max(axes, key=lambda a: len(a.get_legend_handles_labels()[0])))
-    return fig
+    return draw

@@ -42,11 +42,11 @@ def section(name: str, runs: list[Run]) -> str:
     config = json.dumps(runs[0].experiment, indent=2, ensure_ascii=False)
     shown = command if len(command) < 4000 else command[:4000] + "\n... (the button copies the whole command)"
     return "".join([
-        f'<div class="command"><pre>{escape(shown)}</pre>{copy_button("copy the command", command)}</div>',
+        f'<div class="command"><pre tabindex="0">{escape(shown)}</pre>{copy_button("copy the command", command)}</div>',
         table(("", ""), rows, "wrapped"),
         links.listing(runs),
         details("Runs", _runs(runs, command)),
-        details(f"Resolved experiment of run {runs[0].id}", f"<pre>{escape(config)}</pre>"),
+        details(f"Resolved experiment of run {runs[0].id}", f'<pre tabindex="0">{escape(config)}</pre>'),
     ])
 
 

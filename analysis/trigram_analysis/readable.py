@@ -29,7 +29,7 @@ def is_usable_number(value: Any) -> bool:
 
 def problem(manifest: dict[str, Any]) -> str:
     """The reason why a manifest cannot be used; empty if it can be used."""
-    if found := _bad_value(manifest, "", 0):
+    if found := bad_value(manifest):
         return found
     for pointer, (what, fits) in _EXPECTED.items():
         if not fits(lookup(manifest, pointer)):
@@ -42,14 +42,15 @@ def problem(manifest: dict[str, Any]) -> str:
     return ""
 
 
-def _bad_value(value: Any, pointer: str, depth: int) -> str:
+def bad_value(value: Any, pointer: str = "", depth: int = 0) -> str:
+    """The reason why a parsed JSON value at `pointer` cannot be used; empty if it can be used."""
     if depth > _DEEPEST:
         return "it is nested too deep"
     if isinstance(value, dict):
         return next((reason for key, child in value.items()
-                     if (reason := _bad_text(key, pointer) or _bad_value(child, f"{pointer}/{key}", depth + 1))), "")
+                     if (reason := _bad_text(key, pointer) or bad_value(child, f"{pointer}/{key}", depth + 1))), "")
     if isinstance(value, list):
-        return next((reason for child in value if (reason := _bad_value(child, pointer, depth + 1))), "")
+        return next((reason for child in value if (reason := bad_value(child, pointer, depth + 1))), "")
     if isinstance(value, str):
         return _bad_text(value, pointer)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and not is_usable_number(value):

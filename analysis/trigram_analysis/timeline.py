@@ -28,7 +28,7 @@ def figure(comparison: Comparison, setting: Setting) -> Figure | None:
         return None
     tracks = [rows(drawn) for _, drawn in traces]
     fig, axes = style.figure(
-        len(traces), width=8.6, height=0.9 + sum(0.5 + 0.24 * len(t) for t in tracks), sharex=True,
+        len(traces), width=8.6, height=0.9 + sum(0.5 + 0.24 * len(t) for t in tracks), lines=True, sharex=True,
         gridspec_kw={"height_ratios": [1 + 0.6 * len(t) for t in tracks]},
     )
     longest = max(max(b.end_s for b in drawn) for _, drawn in traces)
@@ -61,6 +61,6 @@ def _draw(ax: Axes, drawn: list[Box], tracks: list[tuple[int, str]], resolution_
             ax.broken_barh(merged(bars, resolution_s), (row - 0.4, 0.8),
                            facecolor=style.KIND_COLOURS[kind], hatch=style.KIND_HATCHES[kind],
                            edgecolor="white", linewidth=0)
-    ax.set_yticks(range(len(tracks)), [f"worker {r}, {s}" for r, s in tracks], fontsize=8)
+    ax.set_yticks(range(len(tracks)), [f"worker {r}, {s}" for r, s in tracks], fontsize=style.small_text())
     ax.set_ylim(len(tracks) - 0.5, -0.5)
     ax.grid(False, axis="y")

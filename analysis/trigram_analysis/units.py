@@ -30,6 +30,18 @@ def quantity(value: Any) -> tuple[str, float] | None:
     return _with_unit(number, match[2])
 
 
+_LENGTH = re.compile(r"([0-9.]+)(mm|cm|in)")
+
+
+def length_in(text: str) -> float | None:
+    """A length such as "85mm" in inches; None if it is no length."""
+    match = _LENGTH.fullmatch(text)
+    try:
+        return float(match[1]) / {"mm": 25.4, "cm": 2.54, "in": 1.0}[match[2]] if match else None
+    except ValueError:
+        return None
+
+
 def _with_unit(number: float, unit: str) -> tuple[str, float] | None:
     if not unit:
         return "number", number

@@ -7,6 +7,7 @@ from typing import Sequence
 
 from . import units
 from .comparison import Comparison, Point, Setting
+from .markup import listed
 from .measures import time_to
 from .winner_map import (TIE, Contender, Unranked, cannot_be_ranked, contenders, early_with_some_seeds, leaders,
                          order_unknown, unranked)
@@ -47,7 +48,7 @@ def _fastest_step(contenders: list[Point]) -> str:
     fastest = _fastest(ranked)
     if len(fastest) == len(ranked):
         return f"All steps take {units.seconds(best)}, within {TIE:.0%}."
-    first = f"{_listed(fastest)} {'has' if len(fastest) == 1 else 'share'} the fastest step: "
+    first = f"{listed(fastest)} {'has' if len(fastest) == 1 else 'share'} the fastest step: "
     if best == 0:  # other steps are not a finite factor slower
         return f"{first}{units.seconds(best)}."
     compared = [ranked[len(fastest)]] + [ranked[-1]] * (len(ranked) - len(fastest) > 1)
@@ -58,10 +59,6 @@ def _fastest_step(contenders: list[Point]) -> str:
 def _fastest(ranked: list[tuple[float, str]]) -> list[str]:
     """The algorithms with the fastest step, ties included."""
     return [name for time, name in ranked if time <= ranked[0][0] * (1 + TIE)]
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join(([", ".join(names[:-1])] if len(names) > 1 else []) + names[-1:])
 
 
 def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
@@ -77,7 +74,7 @@ def _first_to_target(comparison: Comparison, points: list[Point]) -> str:
     parts = [*(_first_of(ranked, goal, bool(not_ranked)) if ranked else [f"None reaches {goal} with every seed"]),
              *_some_seeds(ranked, not_ranked)]
     if missed:
-        parts.append(f"{_listed(missed)} never {'gets' if len(missed) == 1 else 'get'} there")
+        parts.append(f"{listed(missed)} never {'gets' if len(missed) == 1 else 'get'} there")
     return "; ".join(parts) + "."
 
 
@@ -86,15 +83,15 @@ def _first_of(ranked: list[Contender], goal: str, some_seeds: bool) -> list[str]
     `some_seeds`, that is, if other algorithms reach the goal with only some seeds."""
     begin = "Of those that get there with every seed, " if some_seeds else ""
     if order_unknown(ranked):
-        return [f"{begin}{_listed([c.algorithm for c in ranked])} reach {goal} by their first evaluations, which do "
+        return [f"{begin}{listed([c.algorithm for c in ranked])} reach {goal} by their first evaluations, which do "
                 "not tell who is first"]
     first = leaders(ranked)
     late = cannot_be_ranked(ranked)
     if late:
         begin += "as far as evaluations tell, " if begin else "As far as evaluations tell, "
-    clauses = [f"{begin}{_listed([c.algorithm for c in first])} {_are(first)} first to {goal}, {_when(ranked[0])}"]
+    clauses = [f"{begin}{listed([c.algorithm for c in first])} {_are(first)} first to {goal}, {_when(ranked[0])}"]
     if late:
-        clauses.append(f"{_listed([c.algorithm for c in late])} may be earlier, too few evaluations tell")
+        clauses.append(f"{listed([c.algorithm for c in late])} may be earlier, too few evaluations tell")
     return clauses
 
 
@@ -103,7 +100,7 @@ def _some_seeds(ranked: list[Contender], not_ranked: list[Unranked]) -> list[str
     late = [other for other in not_ranked if other not in early]
 
     def named(found: list[Unranked]) -> str:
-        return _listed([f"{o.algorithm} ({o.partly}, {_between(o.partly.least, o.partly.most)})" for o in found])
+        return listed([f"{o.algorithm} ({o.partly}, {_between(o.partly.least, o.partly.most)})" for o in found])
 
     return ([f"{named(early)} may be earlier, and {_are(early)} not ranked"] if early else []) + (
         [f"{named(late)} {_are(late)} not ranked"] if late else [])

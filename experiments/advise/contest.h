@@ -54,6 +54,8 @@ class Contest {
     return failures().goodput(pace(summary).step_s, nodes);
   }
   const std::string& profile() const { return question_.profile; }
+  /// The cluster's file or preset, as the user named it.
+  const std::string& cluster_name() const { return question_.cluster; }
   /// The name of the experiment to which the runs belong.
   std::string name() const { return question_.name(); }
   /// The name of the workload that is trained if the target is a level; otherwise empty.

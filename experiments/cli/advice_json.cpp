@@ -84,7 +84,8 @@ Json unequal_json(const UnequalNics& u, const Contest& contest) {
 
 Json advice_json(const Advice& advice, const Contest& contest, const Advisor& advisor) {
   const auto& budget = contest.target().budget_usd;
-  Json j = {{"target", contest.target().text()},
+  Json j = {{"question", {{"cluster", contest.cluster_name()}, {"profile", contest.profile()}}},
+            {"target", contest.target().text()},
             {"budget_usd", budget ? Json(*budget) : Json()},
             {"ignored", contest.ignored()},
             {"cluster", contest.cluster()},

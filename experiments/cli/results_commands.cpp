@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <map>
 
 #include "core/config/config_error.h"
@@ -94,10 +97,13 @@ CLI::App* add_analysis(CLI::App& app, const std::string& name, const std::string
   return command;
 }
 
-/// Adds a command of the package that writes a file or a folder. `check` is the value of its option
-/// `--check`; null if it has none.
+/// Options of a command that are passed on to the package, as words of its command line.
+using Words = std::vector<std::string>;
+
+/// Adds a command of the package that writes a file or a folder. `more` makes the words of its own
+/// options when the command runs.
 CLI::App* add_writing_analysis(CLI::App& app, Action& action, const std::string& name,
-                               const std::string& help, std::shared_ptr<bool> check = nullptr) {
+                               const std::string& help, std::function<Words()> more) {
   auto folder = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   CLI::App* command = add_analysis(app, name, help, *folder);
@@ -106,11 +112,37 @@ CLI::App* add_writing_analysis(CLI::App& app, Action& action, const std::string&
     action = [=] {
       std::vector<std::string> words = {name};
       if (!output->empty()) words.insert(words.end(), {"-o", *output});
-      if (check && *check) words.push_back("--check");
+      std::ranges::copy(more(), std::back_inserter(words));
       return analyse(*folder, words);
     };
   });
   return command;
+}
+
+void add_plot_command(CLI::App& app, Action& action) {
+  struct Plot {
+    std::vector<std::string> figures, formats;
+    std::string width;
+  };
+  auto plot = std::make_shared<Plot>();
+  CLI::App* command = add_writing_analysis(
+      app, action, "plot", "Write figures for papers from results: PNG, SVG and PDF", [plot] {
+        Words words;
+        for (const std::string& name : plot->figures) words.push_back("--figure=" + name);
+        for (const std::string& name : plot->formats) words.push_back("--format=" + name);
+        if (!plot->width.empty()) words.push_back("--width=" + plot->width);
+        return words;
+      });
+  command
+      ->add_option("--figure", plot->figures,
+                   "Write only these figures, such as step_time,winner_map; by default, all that "
+                   "the results have data for")
+      ->delimiter(',');
+  command->add_option("--format", plot->formats, "Write only these formats: png, svg, pdf")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"png", "svg", "pdf"}));
+  command->add_option("--width", plot->width,
+                      "Width of the figures, such as a paper's column: 85mm, 8.5cm or 3.35in");
 }
 
 }  // namespace
@@ -128,11 +160,11 @@ void add_status_command(CLI::App& app, const GlobalOptions&, Action& action) {
 
 void add_report_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto check = std::make_shared<bool>(false);
-  add_writing_analysis(app, action, "report", "Write report.html from results", check)
+  add_writing_analysis(app, action, "report", "Write report.html from results",
+                       [check] { return *check ? Words{"--check"} : Words{}; })
       ->add_flag("--check", *check,
                  "Print published results beside these results; exit code 3 if a claim is missed");
-  add_writing_analysis(app, action, "plot",
-                       "Write figures for papers from results: PNG, SVG and PDF");
+  add_plot_command(app, action);
   auto folder = std::make_shared<std::string>();
   auto csv = std::make_shared<bool>(false);
   CLI::App* command = add_analysis(app, "table", "Print the comparison of results", *folder);

@@ -166,6 +166,21 @@ class Advise(CommandTest):
         self.assertRegex(out, r"bandwidth between nodes +25 Gbps +down to 391 Mbps \(x0\.0156\) +the same")
         self.assertRegex(out, r"latency between nodes +50 us +above 1\d\d us \(x[23]\.\d+\) +gradient_allreduce ")
 
+    def test_the_report_answers_the_question(self) -> None:
+        advice = self.advise()
+        self.assertEqual(advice["question"], {"cluster": "eight.json", "profile": "profile:one.json"})
+        self.trigram("report", advice["results"])
+        page = (self.folder / advice["results"] / "report.html").read_text()
+        body = page[: page.index("const modules")]
+        self.assertIn("Which algorithm on eight.json for profile:one.json?", body)
+        self.assertIn("What would change the answer", body)
+        self.assertRegex(body, r'<p class="verdict">gradient_(<wbr>)?allreduce \((<wbr>)?[^)]*ring[^)]*\) is first')
+        self.assertNotIn("not run", body)
+        self.assertNotIn("Who wins where", body)
+        # A report of all results has one section, without the runs of the search.
+        self.trigram("report", "results", "-o", "all.html")
+        self.assertEqual((self.folder / "all.html").read_text().count('<section class="experiment"'), 1)
+
     def test_runs_are_ordinary_and_are_not_repeated(self) -> None:
         self.advise("-o", "elsewhere")
         (folder,) = (self.folder / "elsewhere").glob("advise-eight-one-??????")

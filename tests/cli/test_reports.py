@@ -44,6 +44,19 @@ class Reports(CommandTest):
         names = {path.name for path in (self.folder / "plots").iterdir()}
         self.assertLessEqual({"winner_map.png", "step_time.svg", "timeline.pdf"}, names)
 
+    def test_chosen_figures_at_the_width_of_a_column(self) -> None:
+        done = self.trigram("plot", self.results, "--figure", "step_time,winner_map", "--format", "svg",
+                            "--width", "85mm", "-o", self.folder / "plots")
+        self.assertEqual({path.name for path in (self.folder / "plots").iterdir()},
+                         {"step_time.svg", "winner_map.svg"})
+        self.assertEqual(len(done.stdout.splitlines()), 2)
+        text = (self.folder / "plots" / "step_time.svg").read_text()
+        width = re.search(r'<svg[^>]*? width="([0-9.]+)pt"', text, re.DOTALL)
+        assert width is not None
+        self.assertAlmostEqual(float(width[1]) / 72 * 25.4, 85, delta=0.5)
+        for option, value in (("--width", "85"), ("--figure", "pie"), ("--format", "gif")):
+            self.trigram("plot", self.results, option, value, code=2)
+
     def test_tables_as_csv(self) -> None:
         rows = list(csv.DictReader(io.StringIO(self.trigram("table", self.results, "--csv").stdout)))
         self.assertEqual([row["algorithm"] for row in rows],

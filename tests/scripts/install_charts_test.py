@@ -49,14 +49,13 @@ class InstallCharts(unittest.TestCase):
         file.write_bytes(archive.getvalue())
         return "sha512-" + base64.b64encode(hashlib.sha512(archive.getvalue()).digest()).decode()
 
-    def install(self, integrity: str) -> subprocess.CompletedProcess:
-        lock = {
-            "packages": {"": {"name": "report"}, "node_modules/chart": {"version": "1.2.0", "integrity": integrity}}
-        }
+    def install(self, integrity: str, *options: str, dev: bool = False) -> subprocess.CompletedProcess:
+        package = {"version": "1.2.0", "integrity": integrity} | ({"dev": True} if dev else {})
+        lock = {"packages": {"": {"name": "report"}, "node_modules/chart": package}}
         (self.analysis / "package-lock.json").write_text(json.dumps(lock))
         environment = {**os.environ, "npm_config_registry": f"http://127.0.0.1:{self.server.server_port}/"}
         return subprocess.run(
-            [sys.executable, "-B", SCRIPT, self.analysis], capture_output=True, text=True, timeout=60, env=environment
+            [sys.executable, "-B", SCRIPT, self.analysis, *options], capture_output=True, text=True, timeout=60, env=environment
         )
 
     def installed(self) -> str:
@@ -67,6 +66,13 @@ class InstallCharts(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(self.installed(), "first")
         self.assertEqual([p.name for p in (self.analysis / "node_modules").iterdir()], ["chart"])
+
+    def test_packages_of_tests_are_installed_on_request(self):
+        integrity = self.publish("first")
+        self.assertEqual(self.install(integrity, dev=True).returncode, 0)
+        self.assertFalse((self.analysis / "node_modules").exists())
+        self.assertEqual(self.install(integrity, "--dev", dev=True).returncode, 0)
+        self.assertEqual(self.installed(), "first")
 
     def test_an_archive_with_another_hash_is_refused_and_nothing_changes(self):
         integrity = self.publish("first")

@@ -166,6 +166,15 @@ class Page:
     def hover(self, at: tuple[float, float]) -> None:
         self._call("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
 
+    def press(self, key: str, shift: bool = False) -> None:
+        """Presses and releases "Tab", "Enter" or " "."""
+        code = {"Tab": 9, "Enter": 13, " ": 32}[key]
+        text = {"Enter": "\r", " ": " "}.get(key, "")
+        for kind in ("keyDown", "keyUp"):
+            self._call("Input.dispatchKeyEvent", type=kind, key=key, code="Space" if key == " " else key,
+                       windowsVirtualKeyCode=code, modifiers=8 if shift else 0,
+                       text=text if kind == "keyDown" else "")
+
     def screenshot(self, path: Path, **clip: float) -> None:
         options = {"clip": clip | {"scale": 1}, "captureBeyondViewport": True} if clip else {}
         data = self._call("Page.captureScreenshot", format="png", **options)["data"]

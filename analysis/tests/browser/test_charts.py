@@ -16,10 +16,10 @@ def test_every_chart_is_drawn_in_the_colours_of_its_series(page):
         const key = [data[i], data[i + 1], data[i + 2]].join(); seen[key] = (seen[key] ?? 0) + 1; }
       return seen; })""")
     # With the light theme, gradient_allreduce, bytegrad and decentralized have the first three colours.
-    assert len(drawn) >= 10
+    assert len(drawn) >= 9
     for canvas in drawn:
         assert sum(canvas.get(c, 0) > 20 for c in ("0,114,178", "213,138,0", "0,158,115")) >= 1
-    step_time = drawn[1]
+    step_time = drawn[2]  # after the chart of the front and the time to the accuracy
     assert all(step_time.get(c, 0) > 20 for c in ("0,114,178", "213,138,0", "0,158,115"))
 
 
@@ -32,6 +32,16 @@ def test_step_time_is_drawn_from_the_results(page):
     assert data[0] == [1, 10]
     for ys, exposed in zip(data[1:], (8.0, 2.0, 4.0)):
         assert ys == pytest.approx([0.5 + 1.05 * exposed, 0.5 + 0.105 * exposed], rel=1e-4)
+
+
+def test_measures_that_do_not_change_have_no_chart(page):
+    show(page, "sample")
+    titles = page.run("""[...document.querySelectorAll('.experiment:not([hidden]) [data-part=sweep] h4 span:first-child')]
+      .map(title => title.textContent)""")
+    note = page.run("document.querySelector('.experiment:not([hidden]) [data-part=sweep] > p').textContent")
+    assert "time per step" in titles and "time per step" not in note
+    for constant in ("bytes per step between nodes", "accuracy at the end"):
+        assert constant not in titles and constant in note
 
 
 def test_the_winner_map_is_the_same_with_and_without_scripts(browser, report, page):
@@ -99,9 +109,9 @@ def test_dragging_zooms_and_a_double_click_shows_all_again(page):
 
 def test_hovering_reads_out_values(page):
     show(page, "sample")
-    left, top, width, height = page.run("""(() => { const over = document.querySelectorAll('.experiment:not([hidden]) .u-over')[1];
+    left, top, width, height = page.run("""(() => { const over = document.querySelectorAll('.experiment:not([hidden]) .u-over')[2];
       over.scrollIntoView({block: 'center'}); const r = over.getBoundingClientRect(); return [r.left, r.top, r.width, r.height]; })()""")
     page.hover((left + 0.06 * width, top + 0.3 * height))
-    wait_until(page, "!document.querySelectorAll('.experiment:not([hidden]) .tip')[1].hidden")
-    text = page.run("document.querySelectorAll('.experiment:not([hidden]) .tip')[1].textContent")
+    wait_until(page, "!document.querySelectorAll('.experiment:not([hidden]) .tip')[2].hidden")
+    text = page.run("document.querySelectorAll('.experiment:not([hidden]) .tip')[2].textContent")
     assert "1 Gbps" in text and "bytegrad2.60 s" in text

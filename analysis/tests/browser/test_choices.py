@@ -7,7 +7,7 @@ import chromium
 import pytest
 import sample
 import synthetic
-from report_page import DRAW_ALL, NEEDS
+from report_page import DRAW_ALL, NEEDS, show
 from trigram_analysis import report_data
 from trigram_analysis.__main__ import main
 
@@ -62,6 +62,15 @@ def test_only_timelines_of_the_chosen_setting_are_shown(grid):
     grid.run(f"""(() => {{ const choice = {PART}.querySelector('select');
       choice.selectedIndex = choice.options.length - 1; choice.dispatchEvent(new Event('change')); }})()""")
     assert f"at {offered[-1]}" in grid.run(CAPTION) and len(grid.run(NAMES)) == 3
+
+
+def test_the_timeline_is_drawn_after_that_of_a_hidden_experiment(page):
+    """A drawing must not refer to the patterns of another one, which is not drawn while it is hidden."""
+    for name in ("grid", "sample"):
+        show(page, name)
+        assert page.run("""(() => { const svg = document.querySelector('.experiment:not([hidden]) svg.lanes');
+          const boxes = [...svg.querySelectorAll('rect[fill]')];
+          return boxes.length > 5 && boxes.every(b => svg.contains(document.querySelector(b.getAttribute('fill').slice(4, -1)))); })()""")
 
 
 @pytest.mark.parametrize("name, quoted", [("plain-1.a", "plain-1.a"), ("q2;touch PWNED;x", "'q2;touch PWNED;x'"),

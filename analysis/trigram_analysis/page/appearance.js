@@ -19,13 +19,25 @@ function corners(marker, x, y, r) {
     const angle = 2 * Math.PI * i / n + turn;
     return [x + r * far(i) * Math.cos(angle), y + r * far(i) * Math.sin(angle)];
   });
+  const down = Math.PI / 2;
+  // The ends of a cross's arms lie close to its axes, and its inner corners between them.
+  const cross = turn => around(4, turn).flatMap((_, i) => [-0.32, 0.32, Math.PI / 4].map((off, j) => {
+    const angle = i * Math.PI / 2 + turn + off, far = j === 2 ? 0.62 : 1.35;
+    return [x + r * far * Math.cos(angle), y + r * far * Math.sin(angle)];
+  }));
   switch (marker) {
     case 0: return null;
     case 1: return around(4, Math.PI / 4, () => 1.15);
-    case 2: return around(3, -Math.PI / 2, () => 1.2);
+    case 2: return around(3, -down, () => 1.2);
     case 3: return around(4, 0, () => 1.2);
-    case 4: return around(3, Math.PI / 2, () => 1.2);
-    default: return around(10, -Math.PI / 2, i => i % 2 ? 0.55 : 1.3);
+    case 4: return around(3, down, () => 1.2);
+    case 5: return cross(0);
+    case 6: return around(10, -down, i => i % 2 ? 0.55 : 1.3);
+    case 7: return cross(Math.PI / 4);
+    case 8: return around(3, Math.PI, () => 1.2);
+    case 9: return around(3, 0, () => 1.2);
+    case 10: return around(4, 0, i => i % 2 ? 1.35 : 0.7);
+    default: return around(5, -down, () => 1.15);
   }
 }
 

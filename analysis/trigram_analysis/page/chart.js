@@ -10,7 +10,7 @@ const HEIGHT = 280, READ_OUT = 12;
 /** A figure of {title, name, x: {title, kind, log, wanted}, y: {kind, log}, series: [{algorithm, xs, ys, spreads}], line}.
  *  The chart is drawn when the figure is about to be seen. */
 export function figureOf(view, chart) {
-  const host = el("div", {class: "plot"});
+  const host = el("div", {class: "plot", role: "img", "aria-label": `chart of ${chart.title} against ${chart.x.title}; the table has its numbers`});
   let logarithmic, plot = null;
   const values = chart.series.flatMap(s => s.ys).filter(v => v !== null);
   const automatic = scaleOf(values).kind !== "linear";

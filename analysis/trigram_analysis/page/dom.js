@@ -27,6 +27,13 @@ export function select(title, labels, chosen, change) {
   return el("label", {}, title, box);
 }
 
+/** Remembers which button of `host` has the focus. Call the result after the buttons were made again, so that the focus is
+ *  not lost. */
+export function keptFocus(host) {
+  const text = host.contains(document.activeElement) && document.activeElement.tagName === "BUTTON" ? document.activeElement.textContent : null;
+  return () => text !== null && [...host.querySelectorAll("button")].find(button => button.textContent === text)?.focus();
+}
+
 /** Text that may break after underscores, slashes and the like. */
 export function breakable(text) {
   return text.split(/(?<=[_/,(=])/).flatMap((part, i) => i ? [el("wbr"), part] : [part]);

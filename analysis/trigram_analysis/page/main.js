@@ -6,17 +6,19 @@ import {startCopying} from "./copy.js";
 import {makeFiltered, makeSortable} from "./tables.js";
 import {startMap} from "./winner_map.js";
 import {startSweep} from "./sweep_charts.js";
+import {startFront} from "./front.js";
 import {startProgress} from "./progress_charts.js";
 import {startBars} from "./bars.js";
 import {startTimeline} from "./timeline.js";
+import {startContents} from "./contents.js";
 
 const started = new Map();
 
 function startLegend(host, view) {
   host.className = view.data.algorithms.length > 12 ? "legend many" : "legend";
   const buttons = view.data.algorithms.map(({label, look}, i) => el("button", {
-    type: "button", "aria-pressed": "true", title: "show or hide; double-click: this one alone",
-    click: () => view.toggle(i), dblclick: () => view.solo(i)}, swatch(look), label));
+    type: "button", "aria-pressed": "true", title: "show or hide; double-click, or Shift and click or Enter: this one alone",
+    click: event => event.shiftKey ? view.solo(i) : view.toggle(i), dblclick: () => view.solo(i)}, swatch(look), label));
   host.append(...buttons);
   view.on("toggle", () => buttons.forEach((b, i) => b.setAttribute("aria-pressed", String(!view.hidden.has(i)))));
 }
@@ -25,25 +27,29 @@ function start(section) {
   if (started.has(section)) return;
   const view = new View(JSON.parse(section.querySelector(":scope > script").textContent), section.dataset.source);
   started.set(section, view);
-  const part = name => section.querySelector(`[data-part=${name}]`);
-  startLegend(part("legend"), view);
-  startMap(part("map"), view);
+  const startPart = (name, starter) => { const host = section.querySelector(`[data-part=${name}]`); if (host) starter(host, view); };
+  startPart("front-chart", startFront);
+  startPart("legend", startLegend);
+  startPart("map", startMap);
   for (const table of section.querySelectorAll("table.sortable")) makeSortable(table);
   for (const table of section.querySelectorAll("table.filtered")) makeFiltered(table, view.data.name);
-  startSweep(part("sweep"), view);
-  startProgress(part("progress"), view);
-  startBars(part("bars"), view);
-  startTimeline(part("timeline"), view);
+  startPart("sweep", startSweep);
+  startPart("progress", startProgress);
+  startPart("bars", startBars);
+  startPart("timeline", startTimeline);
+  startContents(section);
 }
 
-/** Shows the experiment that the address names, or else the first experiment. */
+/** Shows the experiment that the address names, or that contains what it names; or else the one that is shown, or the
+ *  first. */
 function showChosen() {
-  const sections = [...document.querySelectorAll(".experiment")];
-  const chosen = sections.find(s => `#${s.id}` === location.hash) ?? sections[0];
+  const sections = [...document.querySelectorAll(".experiment")], target = document.getElementById(location.hash.slice(1));
+  const chosen = sections.find(s => target && s.contains(target)) ?? sections.find(s => started.has(s) && !s.hidden) ?? sections[0];
   for (const section of sections) section.hidden = section !== chosen;
   for (const link of document.querySelectorAll("#experiments a"))
     link.closest("tr").classList.toggle("chosen", link.getAttribute("href") === `#${chosen.id}`);
   if (chosen) start(chosen);
+  if (target) target.scrollIntoView();
 }
 
 function startTheme(host) {

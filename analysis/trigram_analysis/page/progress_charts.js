@@ -1,7 +1,8 @@
 // Charts of the training: loss, accuracy, staleness and consensus distance, against steps or time.
-import {el} from "./dom.js";
+import {el, keptFocus} from "./dom.js";
 import {figureOf} from "./chart.js";
 import {settingControls} from "./settings.js";
+import {isConstant} from "./sweep_charts.js";
 
 export function startProgress(host, view) {
   const {curves} = view.data;
@@ -11,7 +12,9 @@ export function startProgress(host, view) {
   let byTime = true;
   const draw = () => {
     const choice = (label, value) => el("button", {type: "button", "aria-pressed": String(byTime === value), click: () => { byTime = value; draw(); }}, label);
+    const restoreFocus = keptFocus(controls);
     controls.replaceChildren("against ", choice(view.data.time, true), choice("steps", false), ...settingControls(view));
+    restoreFocus();
     const points = view.here(curves.points);
     const figures = curves.series.map(s => chartOf(view, s, points, byTime)).filter(Boolean);
     charts.replaceChildren(...(figures.length ? figures : [el("p", {class: "soft"}, "No run at this setting has such data.")]));
@@ -25,7 +28,7 @@ function chartOf(view, {key, title, kind}, points, byTime) {
     const [steps, times, ys] = p.columns[key];
     return {algorithm: p.algorithm, xs: byTime ? times : steps.map(s => s + 1), ys};
   });
-  if (!series.length) return null;
+  if (!series.length || isConstant(series)) return null;
   const ends = series.map(s => s.xs.at(-1));
   return figureOf(view, {
     title, name: `${view.data.name}-${key}`, note: [view.label() && `at ${view.label()}`, "means over seeds and stretches of steps"].filter(Boolean).join("; "),

@@ -6,9 +6,8 @@ const number = text => text === "" ? NaN : Number(text);
 
 export function makeSortable(table) {
   for (const head of table.tHead.rows[0].cells) {
-    head.tabIndex = 0;
-    head.addEventListener("click", () => sort(table, head));
-    head.addEventListener("keydown", event => event.key === "Enter" && sort(table, head));
+    const button = el("button", {type: "button", class: "sort", click: () => sort(table, head)}, ...head.childNodes);
+    head.replaceChildren(button);
   }
 }
 
@@ -48,10 +47,14 @@ export function makeFiltered(table, name) {
       el("select", {change: event => { chosen[i] = event.target.value; apply(); }},
         el("option", {value: ""}, "all"), values.map(value => el("option", {value}, value))));
   });
+  // Where rows are cards, the headings that sort are not shown.
+  const heads = [...table.tHead.rows[0].cells];
+  const order = el("label", {class: "narrow-only"}, "sort by", el("select", {change: event => heads[Number(event.target.value)]?.querySelector("button").click()},
+    el("option", {value: -1}, "–"), heads.map((head, i) => el("option", {value: i}, head.textContent))));
   const search = el("input", {type: "search", placeholder: "filter: any words", "aria-label": "filter the table",
     input: event => { words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean); apply(); }});
   const save = el("button", {type: "button", click: () => saveCsv(name, csv(table))}, "CSV");
-  table.closest(".wide").before(el("div", {class: "controls"}, search, choices, count, save));
+  table.closest(".wide").before(el("div", {class: "controls"}, search, choices, order, count, save));
   apply();
 }
 

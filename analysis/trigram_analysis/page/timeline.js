@@ -1,10 +1,12 @@
 // One step of every algorithm on a common time scale, with a lane for each stream of a worker.
-import {el, svg, whenSeen} from "./dom.js";
+import {el, keptFocus, svg, whenSeen} from "./dom.js";
 import {figureCaption} from "./copy.js";
 import {show, tick} from "./format.js";
 import {ticks} from "./scales.js";
 import {keyList} from "./bars.js";
 import {recordedControl} from "./settings.js";
+
+let drawings = 0;  // so that the patterns of each drawing have ids of their own
 
 const LANE = 17, GAP = 34, TOP = 26;
 
@@ -20,8 +22,13 @@ export function startTimeline(host, view) {
     const zoomed = range ?? [0, longest];
     const zoom = by => () => { const middle = (zoomed[0] + zoomed[1]) / 2, half = (zoomed[1] - zoomed[0]) / 2 * by;
       range = half * 2 >= longest ? null : [Math.max(middle - half, 0), Math.min(Math.max(middle - half, 0) + 2 * half, longest)]; draw(); };
+    const move = (by, label) => el("button", {type: "button", click: () => {
+      const length = zoomed[1] - zoomed[0], start = Math.min(Math.max(zoomed[0] + by * length, 0), longest - length);
+      range = [start, start + length]; draw(); }}, label);
+    const restoreFocus = keptFocus(controls);
     controls.replaceChildren(...recordedControl(view, timelines), el("button", {type: "button", click: zoom(0.5)}, "zoom in"), el("button", {type: "button", click: zoom(2)}, "zoom out"),
-      el("button", {type: "button", click: () => { range = null; draw(); }}, "all"));
+      el("button", {type: "button", click: () => { range = null; draw(); }}, "all"), ...(range ? [move(-0.5, "earlier"), move(0.5, "later")] : []));
+    restoreFocus();
     const used = new Set(shown.flatMap(t => t.boxes.filter((_, i) => i % 4 === 1)));
     legend.replaceChildren(keyList(kinds.map((k, i) => [k.key, k.title, i]).filter(([, , i]) => used.has(i))));
     const missing = view.here(timelines).length ? "" : "no timeline of this setting is in the page: choose one that is; trace.json beside the results has it";
@@ -46,10 +53,11 @@ function endOf(timeline) {
 }
 
 function lanes(view, timelines, [from, to], width, zoom) {
+  const id = `lanes${++drawings}`;
   const left = width < 560 ? 96 : 150, right = 14, scale = (width - left - right) / Math.max(to - from, 1e-9);
   const x = us => left + (us - from) * scale;
   const height = TOP + timelines.reduce((sum, t) => sum + GAP + LANE * t.rows.length, 0) + 6;
-  const root = svg("svg", {class: "lanes", width, height, role: "img", "aria-label": "timeline of one step of every algorithm"}, patterns());
+  const root = svg("svg", {class: "lanes", width, height, role: "img", "aria-label": "timeline of one step of every algorithm"}, patterns(id));
   for (const us of ticks({kind: "linear"}, from, to, x, 90))
     root.append(svg("line", {x1: x(us), x2: x(us), y1: TOP - 6, y2: height}), svg("text", {x: x(us), y: 14, "text-anchor": "middle", class: "soft"}, tick(us / 1e6, "s")));
   let y = TOP;
@@ -62,7 +70,7 @@ function lanes(view, timelines, [from, to], width, zoom) {
       const start = Math.max(begin, from), end = Math.min(begin + length, to);
       if (end <= start) continue;
       const {key, title} = view.data.kinds[kind];
-      root.append(svg("rect", {x: x(start).toFixed(2), y: y + row * LANE + 1, width: Math.max((end - start) * scale, 0.4).toFixed(2), height: LANE - 3, fill: `url(#kind-${key})`},
+      root.append(svg("rect", {x: x(start).toFixed(2), y: y + row * LANE + 1, width: Math.max((end - start) * scale, 0.4).toFixed(2), height: LANE - 3, fill: `url(#${id}-${key})`},
         svg("title", {}, `${title}: ${show(length / 1e6, "s")}, from ${show(begin / 1e6, "s")}`)));
     }
     y += LANE * t.rows.length + 6;
@@ -71,9 +79,10 @@ function lanes(view, timelines, [from, to], width, zoom) {
   return root;
 }
 
-/** The fills of the kinds of activities. They have hatches, so that they differ in black and white, too. */
-function patterns() {
-  const paint = (name, ...marks) => svg("pattern", {id: `kind-${name}`, width: 6, height: 6, patternUnits: "userSpaceOnUse"},
+/** The fills of the kinds of activities. They have hatches, so that they differ in black and white, too. Browsers draw
+ *  nothing with patterns of a hidden element, so each drawing has its own. */
+function patterns(id) {
+  const paint = (name, ...marks) => svg("pattern", {id: `${id}-${name}`, width: 6, height: 6, patternUnits: "userSpaceOnUse"},
     svg("rect", {width: 6, height: 6, style: `fill:var(--${name})`}), marks);
   const line = (d, width = 1.3) => svg("path", {d, style: "stroke:var(--page)", "stroke-width": width, opacity: 0.75, fill: "none"});
   return svg("defs", {}, paint("compute"), paint("wait"), paint("encode", line("M0 0L6 6M0 6L6 0", 0.9)),

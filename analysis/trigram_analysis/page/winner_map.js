@@ -36,7 +36,7 @@ export function startMap(host, view) {
   if (!measures.length) return;
   let [x, y] = data.mapAxes, chosen = 0;
   const fixed = [...data.middle];
-  const table = el("div", {class: "wide"}), controls = el("div", {class: "controls"});
+  const table = el("div", {class: "wide", tabindex: 0, role: "group", "aria-label": "winner map"}), controls = el("div", {class: "controls"});
   const article = data.quality === "accuracy" ? "an" : "a";
   host.replaceChildren(controls, table, el("p", {class: "soft"},
     `Values within 1 % tie, and so do times to ${article} ${data.quality} that evaluations cannot tell apart (~: fewer than five until then). What reaches the ${data.quality} with some seeds, and never with the others, is not ranked. Deeper colour: larger margin. Choose a cell to see its setting in the figures below.`), shortfallNote(data));
@@ -47,13 +47,13 @@ export function startMap(host, view) {
     const others = data.axes.map((_, i) => i).filter(i => i !== x && i !== y);
     const slice = visible(data.points).filter(p => others.every(i => p.at[i] === fixed[i]));
     const columns = x === null ? [0] : data.axes[x].values, rows = y === null ? [0] : data.axes[y].values;
-    const body = rows.map((row, j) => el("tr", {}, y === null ? null : el("th", {scope: "row"}, row.label), columns.map((_, i) => {
+    const body = rows.map((row, j) => el("tr", {}, y === null ? null : el("th", {scope: "row"}, row.label), columns.map((column, i) => {
       const here = slice.filter(p => (x === null || p.at[x] === i) && (y === null || p.at[y] === j));
-      return cell(view, measure, winner(here, m, measure.better), here);
+      return cell(view, measure, winner(here, m, measure.better), here, column.label && (/[a-z]/i.test(column.label) ? column.label : `${data.axes[x].title} ${column.label}`));
     })));
     const corner = y === null ? null : el("th", {}, `${data.axes[y].title} ↓, ${data.axes[x].title} →`);
     const head = x === null ? null : el("thead", {}, el("tr", {}, corner, columns.map(c => el("th", {scope: "col"}, c.label))));
-    table.replaceChildren(el("table", {class: "map", style: `min-width:${7.6 * (columns.length + (y === null ? 0 : 1))}rem`}, el("caption", {}, measure.title), head, el("tbody", {}, body)));
+    table.replaceChildren(el("table", {class: "map", role: "grid", style: `--wide:${7.6 * (columns.length + (y === null ? 0 : 1))}rem`}, el("caption", {}, measure.title), head, el("tbody", {}, body)));
   };
   const fill = () => {
     const varying = view.varying(), titles = varying.map(([axis]) => axis.title);
@@ -78,9 +78,9 @@ function shortfallNote(data) {
   return found.size ? el("p", {class: "soft"}, `‡ never first per step or second, nor in anything without an exchange: ${[...found].join("; ")}.`) : "";
 }
 
-function cell(view, measure, best, here) {
+function cell(view, measure, best, here, column) {
   const m = view.data.measures.indexOf(measure), label = p => view.data.algorithms[p.algorithm].label, unrankedHere = unranked(here, m);
-  if (!best) return el("td", {class: "none"}, unrankedHere.length ? "none with every seed" : here.some(p => p.excluded.length) ? "too short" : here.length ? "no value" : "not run");
+  if (!best) return el("td", {class: "none", "data-label": column}, unrankedHere.length ? "none with every seed" : here.some(p => p.excluded.length) ? "too short" : here.length ? "no value" : "not run");
   const {at} = here[0];
   const names = best.leaders.map(p => view.data.algorithms[p.algorithm]), rivals = best.rivals.length;
   const title = names.length === 1 ? names[0].label : names.length === 2 ? `${names[0].label} = ${names[1].label}`
@@ -93,8 +93,8 @@ function cell(view, measure, best, here) {
   const depth = undecided || best.margin === null ? 12 : Math.min(14 + 30 * Math.log2(best.margin), 62);
   const ranking = [...best.ranked.map(p => `${label(p)}: ${show(p.values[m], measure.kind)}`), ...unrankedHere.map(p => `${label(p)}: ${p.partly[m].text}`)].join("\n");
   const choose = () => { view.choose(at); };
-  return el("td", {class: undecided ? "tie" : "won", style: `--c:var(--series-${names[0].look[0]});--depth:${depth.toFixed(0)}%`, title: ranking,
+  return el("td", {class: undecided ? "tie" : "won", "data-label": column, style: `--c:var(--series-${names[0].look[0]});--depth:${depth.toFixed(0)}%`, title: ranking,
     tabindex: 0, "aria-selected": String(at.every((v, i) => v === view.at[i])), click: choose,
-    keydown: event => event.key === "Enter" && choose()},
+    keydown: event => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } }},
     el("b", {}, names.length === 1 ? [badge(names[0].look), " "] : null, breakable(title)), el("span", {}, `${best.coarse ? "~ " : ""}${show(best.value, measure.kind)}`), el("small", {}, breakable(margin)));
 }
