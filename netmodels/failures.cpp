@@ -69,8 +69,14 @@ FieldTable<Failures> failures_fields() {
                   "has no effect here; expected a \"mtbf\" above 0 beside it")
       .field("detection", &Failures::detection_s, quantity(Dimension::duration),
              "time from a crash until all other workers have noticed it, in simulated runs")
+      .only_where([](const Failures& f) { return !f.heartbeats; },
+                  "has no effect here, since heartbeats decide when a crash is noticed; expected "
+                  "either of them")
       .field("restart", &Failures::restart_s, quantity(Dimension::duration),
              "time from then on until training goes on, in simulated runs")
+      .field("heartbeats", &Failures::heartbeats, heartbeats_kind(),
+             "messages by which workers show that they are there, in simulated runs; crashes are "
+             "noticed when none has arrived for a time")
       .field("recovery", &Failures::recovery,
              dumped_if(one_of<Recovery>(
                            {{"in_place", Recovery::in_place}, {"restart", Recovery::restart}}),

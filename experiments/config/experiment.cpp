@@ -120,7 +120,8 @@ bool Experiment::carries_on() const {
   if (failures.none() || failures.recovery == Recovery::restart || checkpoint) return false;
   if (world().processes) return false;
   const Layout layout = cluster.layout();
-  std::vector<bool> fails(static_cast<std::size_t>(layout.ranks()), failures.node_mtbf_s > 0);
+  const bool any_fails = failures.node_mtbf_s > 0 || failures.heartbeats;  // or is suspected
+  std::vector<bool> fails(static_cast<std::size_t>(layout.ranks()), any_fails);
   const auto comes_or_goes = [](const Failure& event) {
     return !event.has({Failure::Kind::freeze, Failure::Kind::partition});
   };
@@ -129,7 +130,7 @@ bool Experiment::carries_on() const {
       for (int rank = event.first_rank(cluster.workers_per_node);
            rank <= event.last_rank(cluster.workers_per_node) && rank < layout.ranks(); ++rank)
         fails[static_cast<std::size_t>(rank)] = true;
-  if (failures.node_mtbf_s == 0 && std::ranges::none_of(failures.events, comes_or_goes))
+  if (!any_fails && std::ranges::none_of(failures.events, comes_or_goes))
     return false;
   const Workers dispensable = algorithm_entry().dispensable(algorithm, layout);
   for (int rank = 0; rank < layout.ranks(); ++rank)

@@ -26,6 +26,32 @@ namespace {
 /// than the one before to be followed by one that gets further.
 constexpr int kMostVainParts = 100;
 
+/// A file without a name, by which a child process tells its parent what a detector knows.
+class DetectorFile {
+ public:
+  DetectorFile() : file_(tmpfile()) {
+    if (!file_) throw std::system_error(errno, std::generic_category(), "cannot make a file");
+  }
+  ~DetectorFile() { fclose(file_); }
+  DetectorFile(const DetectorFile&) = delete;
+  DetectorFile& operator=(const DetectorFile&) = delete;
+
+  void write(const HeartbeatDetector& detector) {
+    const std::string bytes = detector.to_bytes();
+    fwrite(bytes.data(), 1, bytes.size(), file_);
+    fflush(file_);
+  }
+  void read(HeartbeatDetector& detector) {
+    rewind(file_);
+    std::string bytes = detector.to_bytes();
+    bytes.resize(fread(bytes.data(), 1, bytes.size(), file_));
+    detector.from_bytes(bytes);
+  }
+
+ private:
+  std::FILE* const file_;
+};
+
 /// Runs `body` in a child process, which dies with this one, and returns its wait status.
 int run_in_child(const std::function<int()>& body) {
   fflush(nullptr);  // otherwise the child would also write the content of the parent's buffers
@@ -58,7 +84,8 @@ constexpr double kNoCrash_s = std::numeric_limits<double>::infinity();
 bool has_simulated_crashes(const Experiment& e) {
   const Failures& failures = e.cluster.failures;
   return e.world().simulated && !e.carries_on() &&
-         (std::isfinite(FailureSequence(failures, e.cluster.nodes).next_crash(0).at_s) ||
+         (failures.heartbeats ||
+          std::isfinite(FailureSequence(failures, e.cluster.nodes).next_crash(0).at_s) ||
           !node_changes(failures).empty());
 }
 
@@ -69,6 +96,10 @@ Json CrashRecord::to_json(double time_s) const {
                {"lost_s", lost_s},
                {"recovery_s", recovery_s},
                {"goodput", (whole_s - lost_s - recovery_s) / whole_s}};
+  if (longest_heartbeat_s)
+    json.update({{"suspicions", suspicions},
+                 {"false_suspicions", suspicions.size()},
+                 {"longest_heartbeat_s", *longest_heartbeat_s}});
   if (generations.size() > 1) json.update({{"generations", generations}, {"time_s", whole_s}});
   return json;
 }
@@ -144,8 +175,41 @@ FailingRun::Ended FailingRun::end_of_part() const {
   const SimulatedSpan& span = part_.span;
   const double saved_s = checkpoint_s();
   if (span.checkpoint_s && saved_s >= *span.checkpoint_s && latest_step())
-    return {.at_s = saved_s, .checkpoint_s = saved_s, .crashed = false};
-  return {.at_s = *span.end_s, .checkpoint_s = saved_s, .crashed = *span.end_s == crash_.at_s};
+    return {.why = Ended::changed, .at_s = saved_s, .checkpoint_s = saved_s};
+  const double suspected_s = detector_ ? detector_->suspected_s(suspected_rank()) : kNoCrash_s;
+  if (suspected_s < span.end_s.value_or(kNoCrash_s))
+    return {.why = Ended::suspected, .at_s = suspected_s, .checkpoint_s = saved_s};
+  return {.why = *span.end_s == crash_.at_s ? Ended::crashed : Ended::changed,
+          .at_s = *span.end_s,
+          .checkpoint_s = saved_s};
+}
+
+/// The worker that is suspected first.
+int FailingRun::suspected_rank() const {
+  int first = 0;
+  for (int rank = 1; rank < part_.nodes * e_.cluster.workers_per_node; ++rank)
+    if (detector_->suspected_s(rank) < detector_->suspected_s(first)) first = rank;
+  return first;
+}
+
+/// The time from the crash that has ended the part until it is noticed: until the first of its
+/// workers is suspected.
+double FailingRun::detection_s() const {
+  if (!detector_) return e_.cluster.failures.detection_s;
+  double noticed_s = kNoCrash_s;
+  for (int rank = crash_.first_rank(e_.cluster.workers_per_node);
+       rank <= crash_.last_rank(e_.cluster.workers_per_node); ++rank)
+    noticed_s = std::min(noticed_s, detector_->deadline_s(rank));
+  return std::max(0.0, noticed_s - crash_.at_s);
+}
+
+void FailingRun::record_suspicion(Interruption& interruption) {
+  interruption.name = fmt::format("false suspicion of rank {}", suspected_rank());
+  record_.suspicions.push_back({{"at_s", interruption.at_s},
+                                {"rank", suspected_rank()},
+                                {"from_step", step_.value_or(0)},
+                                {"lost_s", interruption.lost_s},
+                                {"recovery_s", interruption.recovery_s}});
 }
 
 /// Names the crash that has interrupted the job.
@@ -170,15 +234,37 @@ double FailingRun::recover() {
       .name = "change of nodes",
       .at_s = ended.at_s,
       .lost_s = ended.at_s - ended.checkpoint_s,
-      .recovery_s = (ended.crashed ? failures.detection_s : 0) + failures.restart_s};
+      .recovery_s = (ended.why == Ended::crashed ? detection_s() : 0) + failures.restart_s};
   part_.span.begin_s = ended.at_s + interruption.recovery_s;
-  if (ended.crashed) record_crash(interruption);
+  if (ended.why == Ended::crashed) record_crash(interruption);
+  if (ended.why == Ended::suspected) record_suspicion(interruption);
   record_.add(interruption);
   // The cost of a crash is not counted again for a change of nodes that happened meanwhile.
-  if (ended.crashed) interruption.lost_s = interruption.recovery_s = 0;
+  if (ended.why != Ended::changed) interruption.lost_s = interruption.recovery_s = 0;
   while (changed_ < changes_.size() && changes_[changed_].at_s <= part_.span.begin_s) ++changed_;
   if (counts_[changed_] != part_.nodes) begin_generation(interruption);
   return ended.at_s;
+}
+
+/// Makes a part in a child process, and returns its wait status.
+int FailingRun::run_part(const MakePart& make_part) {
+  const Failures& failures = e_.cluster.failures;
+  if (!failures.heartbeats) return run_in_child([&] { return make_part(part_); });
+  detector_.emplace(*failures.heartbeats,
+                    static_cast<std::size_t>(part_.nodes * e_.cluster.workers_per_node));
+  part_.span.detector = &*detector_;
+  DetectorFile file;
+  const int status = run_in_child([&] {
+    const int code = make_part(part_);
+    file.write(*detector_);
+    return code;
+  });
+  if (WIFEXITED(status) && (WEXITSTATUS(status) == kCrashed || WEXITSTATUS(status) == kOk)) {
+    file.read(*detector_);
+    record_.longest_heartbeat_s =
+        std::max(record_.longest_heartbeat_s.value_or(0), detector_->longest_delay_s());
+  }
+  return status;
 }
 
 int FailingRun::run(const MakePart& make_part) {
@@ -189,7 +275,7 @@ int FailingRun::run(const MakePart& make_part) {
     const auto before = latest_step();
     part_.place.resume = before.has_value();
     part_.place.from = before ? std::filesystem::path() : earlier_.folder;
-    const int status = run_in_child([&] { return make_part(part_); });
+    const int status = run_part(make_part);
     if (WIFSIGNALED(status)) {
       error_ = fmt::format("the process was ended by signal {}", WTERMSIG(status));
       return kRunFailed;
@@ -201,9 +287,9 @@ int FailingRun::run(const MakePart& make_part) {
     const double ended_s = recover();
     if (in_vain == kMostVainParts) {
       error_ = fmt::format(
-          "{} crashes, one after another, came before the next checkpoint; the last one was at "
+          "{} {}, one after another, came before the next checkpoint; the last one was at "
           "{:g} s, after step {}. Expected fewer steps between checkpoints, or fewer failures",
-          in_vain, ended_s, step_.value_or(0));
+          in_vain, record_.suspicions.empty() ? "crashes" : "crashes and false suspicions", ended_s, step_.value_or(0));
       return kRunFailed;
     }
   }

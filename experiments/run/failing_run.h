@@ -13,12 +13,16 @@
 
 namespace trigram {
 
-/// True if a run is simulated, and its workers crash or its nodes leave or join.
+/// True if a run is simulated, and its workers crash or may be suspected, or its nodes leave or
+/// join.
 bool has_simulated_crashes(const Experiment& experiment);
 
 /// The crashes of a simulated run and its changes of nodes, and what they cost.
 struct CrashRecord {
   Json crashes = Json::array();
+  /// False suspicions of workers, and the longest time that a heartbeat took; only with heartbeats.
+  Json suspicions = Json::array();
+  std::optional<double> longest_heartbeat_s;
   /// The generations of the job, one after another; there is one if nodes neither left nor joined.
   Json generations = Json::array();
   std::vector<Interruption> interruptions;
@@ -35,7 +39,7 @@ struct CrashRecord {
 /// code.
 ///
 /// After a crash all workers begin again at the last checkpoint, once the crash is detected and the
-/// job has restarted. A node that leaves or joins is announced: the others go on until the next
+/// job has restarted. They also do so when a worker is suspected falsely. A node that leaves or joins is announced: the others go on until the next
 /// checkpoint, at most for a minute, and then the job restarts with the other number of nodes, as
 /// `trigram launch` does. Returns the exit code of the last part, or kRunFailed if training does
 /// not get further.
@@ -55,14 +59,18 @@ class FailingRun {
 
  private:
   struct Ended {
+    enum Why { changed, crashed, suspected } why;
     double at_s, checkpoint_s;  // checkpoint_s: the work since then is lost
-    bool crashed;
   };
+  int run_part(const MakePart& make_part);
   void begin_generation(const std::optional<Interruption>& change);
   void plan_end();
   Ended end_of_part() const;
   double recover();
+  double detection_s() const;
+  int suspected_rank() const;
   void record_crash(Interruption& interruption);
+  void record_suspicion(Interruption& interruption);
   std::optional<long> latest_step() const;
   double checkpoint_s() const;
 
@@ -80,6 +88,7 @@ class FailingRun {
     double origin_s;
   } earlier_ = {};
   Part part_;
+  std::optional<HeartbeatDetector> detector_;  // at the end of the present part
   std::optional<long> step_;  // of the last checkpoint
   CrashRecord record_;
   std::string error_;

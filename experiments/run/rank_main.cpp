@@ -110,6 +110,10 @@ void train(const Context& raw, SharedState& shared) {
   const ForksClosed closed{*meter};
   const SimulatedSpan& span = shared.span;
   if (span.begin_s > 0) watch.begin_again_at(span.begin_s, span.origin_s);
+  std::optional<HeartbeatSender> heartbeats;
+  if (shared.heartbeats)
+    heartbeats.emplace(raw, e, *shared.heartbeats, span.begin_s,
+                       !run.membership || run.membership->begins(raw.world_rank));
   if (shared.checkpoints) {
     RankCheckpoints checkpoints(
         {raw, *meter, *counted, *workload, *optimizer, run.state}, *shared.checkpoints,

@@ -13,6 +13,7 @@
 #include "experiments/config/experiment.h"
 #include "experiments/run/bucket_tuner.h"
 #include "experiments/run/collector.h"
+#include "experiments/run/heartbeats.h"
 #include "experiments/run/timeline.h"
 
 namespace trigram {
@@ -38,6 +39,7 @@ struct SimulatedSpan {
   std::optional<double> end_s = {};
   /// The world also ends with the first checkpoint that is written at this time or later.
   std::optional<double> checkpoint_s = {};
+  HeartbeatDetector* detector = nullptr;  // if workers restart when one is suspected
 };
 
 /// State that all ranks of a run share. The objects to which it refers must outlive the run.
@@ -59,6 +61,7 @@ struct SharedState {
   Checkpoints* checkpoints = nullptr;     // null: none are written
   SimulatedSpan span = {};
   Membership* membership = nullptr;  // null unless workers carry on without those that fail
+  HeartbeatRun* heartbeats = nullptr;  // null unless workers send heartbeats
 };
 
 /// How the error of a run begins whose training has diverged: it would do so again.

@@ -100,8 +100,7 @@ void Connection::request_arrived() {
   watch_send_buffer();
 }
 
-/// The bytes of all messages that have not left the sender yet. The simulation moves a byte one
-/// latency after it has left.
+/// The simulation moves a byte one latency after it has left.
 double Connection::unsent_bytes() const {
   double bytes = 0;
   for (const Message& m : queue_) bytes += m.nbytes;
@@ -111,6 +110,13 @@ double Connection::unsent_bytes() const {
     bytes += left - std::min(left, rate_Bps_ * std::clamp(begun_s, 0.0, s.route_s));
   }
   return bytes;
+}
+
+double Connection::window_bytes() const {
+  const Transport& transport = sender_.world().cluster().transport;
+  const double streams = static_cast<double>(transport.total_streams(TrafficClass::collective));
+  return streams * (window_ && transport.tcp.slow_start ? window_->open_bytes()
+                                                        : transport.tcp.window_bytes);
 }
 
 /// The kernel has accepted a message when the rest that has not left fits into the send buffer. The

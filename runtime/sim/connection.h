@@ -81,6 +81,11 @@ class Connection {
   bool can_start() const;
   /// A lower bound for the date of the next delivery.
   double next_delivery_s() const;
+  /// Bytes that have not left the sender yet, of all messages.
+  double unsent_bytes() const;
+  /// The most bytes that the connection has in the network at a time; infinite without a window.
+  double window_bytes() const;
+  bool between_nodes() const { return between_nodes_; }
   /// Number of messages that were accepted and have not been received.
   std::int64_t held() const { return held_messages_; }
 
@@ -102,7 +107,6 @@ class Connection {
   void accept_messages();
   void start_control(double left_s, std::function<void()> arrived);
   void watch_send_buffer();
-  double unsent_bytes() const;
   void apply_window(Message& message);
   void interrupt();
   double resumes_s() const;
