@@ -8,9 +8,9 @@ namespace trigram {
 /// A time during which the worker of a rank is not there, and its memory is lost.
 struct Absence {
   enum Kind {
-    crash,  // the other workers notice it `noticed_after_s` later
-    leave,  // announced, so that they know at once
-    late,   // the worker has not been there yet
+    crash,      // the other workers notice it `noticed_after_s` later
+    leave,      // announced, so that they know at once
+    late,       // the worker has not been there yet
     suspicion,  // the worker is there, but is taken for one that has failed
   };
   Kind kind = crash;

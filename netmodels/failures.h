@@ -49,7 +49,7 @@ struct Failures {
   std::vector<Failure> events;  // in the order of time
   /// The mean time between two crashes of a node, which are a Poisson process; 0: there are none.
   double node_mtbf_s = 0;
-  std::int64_t seed = 0;   // of the draws of crashes
+  std::int64_t seed = 0;  // of the draws of crashes
   /// From a crash until all other workers have noticed it; without effect if there are heartbeats,
   /// whose timeout decides.
   double detection_s = 0;

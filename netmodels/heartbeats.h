@@ -45,7 +45,8 @@ class HeartbeatDetector {
   /// The heartbeat that a worker sends at `sent_s` will arrive at `arrives_s`, or when the one
   /// before it arrives if that is later, since a connection keeps the order.
   void sent(int rank, double sent_s, double arrives_s);
-  /// Call when the deadline of a worker has passed, and it has sent nothing that will arrive before.
+  /// Call when the deadline of a worker has passed, and it has sent nothing that will arrive
+  /// before.
   void missed(int rank);
   /// The date at which a worker is suspected, unless another heartbeat arrives before.
   double deadline_s(int rank) const { return at(rank).last_s + heartbeats_.timeout_s; }

@@ -20,7 +20,8 @@ struct BulkFlow {
 /// link moves B R in a round trip R; the rest, W - B R, waits in the queue of that link, or less if
 /// less is left to send. The flows of a link share it evenly. The narrowest link of a flow is that
 /// where its share is smallest; of several, the first one. Nothing limits the length of a queue, so
-/// that windows do (`window` of Tcp). Links that vary have `factor` times their described bandwidth.
+/// that windows do (`window` of Tcp). Links that vary have `factor` times their described
+/// bandwidth.
 double queueing_s(const Network& network, std::span<const BulkFlow> flows, int source,
                   int destination, double factor = 1);
 

@@ -130,8 +130,7 @@ bool Experiment::carries_on() const {
       for (int rank = event.first_rank(cluster.workers_per_node);
            rank <= event.last_rank(cluster.workers_per_node) && rank < layout.ranks(); ++rank)
         fails[static_cast<std::size_t>(rank)] = true;
-  if (!any_fails && std::ranges::none_of(failures.events, comes_or_goes))
-    return false;
+  if (!any_fails && std::ranges::none_of(failures.events, comes_or_goes)) return false;
   const Workers dispensable = algorithm_entry().dispensable(algorithm, layout);
   for (int rank = 0; rank < layout.ranks(); ++rank)
     if (fails[static_cast<std::size_t>(rank)] && !dispensable.include(rank)) return false;

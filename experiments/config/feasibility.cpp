@@ -218,13 +218,13 @@ void check_heartbeats(const Experiment& e) {
   if (heartbeats->lane == Heartbeats::Lane::own) return;
   const auto need = [&](bool given, const char* what) {
     if (!given)
-      refuse(fmt::format("on a shared lane they wait behind the bytes that connections have in the "
-                         "network; expected {}, or the lane \"own\"",
-                         what));
+      refuse(
+          fmt::format("on a shared lane they wait behind the bytes that connections have in the "
+                      "network; expected {}, or the lane \"own\"",
+                      what));
   };
   const LinkSpec& nics = e.cluster.inter;
-  need(e.cluster.transport.has_connections(),
-       "the transport protocol \"eager\" or \"open_mpi\"");
+  need(e.cluster.transport.has_connections(), "the transport protocol \"eager\" or \"open_mpi\"");
   need(e.cluster.transport.tcp.has_window(), "windows (/cluster/transport/tcp), such as \"linux\"");
   need(e.runtime.at("fidelity") == "message", "the fidelity \"message\"");
   need(e.runtime.at("network_model") == "alpha_beta", "the network model \"alpha_beta\"");

@@ -39,16 +39,16 @@ Json absences_json(const PlannedMembership& membership, const Experiment& e, con
       std::min(made, static_cast<double>(membership.late_rounds() * e.schedule().interval_steps));
   const double presence = 1 - absent_s / (ranks * time_s);
   Json json = {{"recovery", "in_place"},
-          {"absences", absences},
-          {"epochs", membership.epochs()},
-          {"fewest_workers", membership.fewest()},
-          {"late_rounds", membership.late_rounds()},
-          {"participation", made / (ranks * static_cast<double>(steps))},
-          {"presence", presence},
-          {"lost_steps", lost},
-          {"lost_s", time_s * presence * lost / made},
-          {"recovery_s", recovery_s},
-          {"goodput", presence * (1 - lost / made)}};
+               {"absences", absences},
+               {"epochs", membership.epochs()},
+               {"fewest_workers", membership.fewest()},
+               {"late_rounds", membership.late_rounds()},
+               {"participation", made / (ranks * static_cast<double>(steps))},
+               {"presence", presence},
+               {"lost_steps", lost},
+               {"lost_s", time_s * presence * lost / made},
+               {"recovery_s", recovery_s},
+               {"goodput", presence * (1 - lost / made)}};
   if (const HeartbeatDetector* detector = membership.detector())
     json.update({{"false_suspicions", suspicions},
                  {"suspected_s", suspected_s},

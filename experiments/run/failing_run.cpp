@@ -289,7 +289,8 @@ int FailingRun::run(const MakePart& make_part) {
       error_ = fmt::format(
           "{} {}, one after another, came before the next checkpoint; the last one was at "
           "{:g} s, after step {}. Expected fewer steps between checkpoints, or fewer failures",
-          in_vain, record_.suspicions.empty() ? "crashes" : "crashes and false suspicions", ended_s, step_.value_or(0));
+          in_vain, record_.suspicions.empty() ? "crashes" : "crashes and false suspicions", ended_s,
+          step_.value_or(0));
       return kRunFailed;
     }
   }

@@ -39,10 +39,10 @@ struct CrashRecord {
 /// code.
 ///
 /// After a crash all workers begin again at the last checkpoint, once the crash is detected and the
-/// job has restarted. They also do so when a worker is suspected falsely. A node that leaves or joins is announced: the others go on until the next
-/// checkpoint, at most for a minute, and then the job restarts with the other number of nodes, as
-/// `trigram launch` does. Returns the exit code of the last part, or kRunFailed if training does
-/// not get further.
+/// job has restarted. They also do so when a worker is suspected falsely. A node that leaves or
+/// joins is announced: the others go on until the next checkpoint, at most for a minute, and then
+/// the job restarts with the other number of nodes, as `trigram launch` does. Returns the exit code
+/// of the last part, or kRunFailed if training does not get further.
 class FailingRun {
  public:
   struct Part {
@@ -89,7 +89,7 @@ class FailingRun {
   } earlier_ = {};
   Part part_;
   std::optional<HeartbeatDetector> detector_;  // at the end of the present part
-  std::optional<long> step_;  // of the last checkpoint
+  std::optional<long> step_;                   // of the last checkpoint
   CrashRecord record_;
   std::string error_;
 };

@@ -62,8 +62,7 @@ HeartbeatSender::HeartbeatSender(const Context& raw, const Experiment& e, Heartb
     : stream_(raw.stream->fork("heartbeats")) {
   begin_s = std::max(begin_s, raw.stream->now());
   if (is_there) run.detector.expect(raw.world_rank, begin_s);
-  const auto freezes =
-      freezes_of(e.cluster.failures, raw.world_rank, e.cluster.workers_per_node);
+  const auto freezes = freezes_of(e.cluster.failures, raw.world_rank, e.cluster.workers_per_node);
   stream_->submit(raw, [&run, freezes, begin_s, ended = ended_](const Context& c) {
     send_heartbeats(c, run, freezes, begin_s, *ended);
   });

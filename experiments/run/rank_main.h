@@ -60,7 +60,7 @@ struct SharedState {
   std::optional<BucketTuner> tuner = {};  // of rank 0, if buckets are tuned
   Checkpoints* checkpoints = nullptr;     // null: none are written
   SimulatedSpan span = {};
-  Membership* membership = nullptr;  // null unless workers carry on without those that fail
+  Membership* membership = nullptr;    // null unless workers carry on without those that fail
   HeartbeatRun* heartbeats = nullptr;  // null unless workers send heartbeats
 };
 

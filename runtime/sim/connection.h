@@ -40,6 +40,7 @@ class Connection {
     double cap_Bps;  // largest rate of this message, in bytes per second
     // The date at which the message was accepted, and the delay from then until it begins to move.
     double accepted_s = 0, latency_s = 0;
+    double window_bytes = 0;             // of a stream when the message was accepted
     std::function<void()> arrived = {};  // called when a control message arrives
   };
 
@@ -95,8 +96,9 @@ class Connection {
  private:
   struct Started {
     simgrid::s4u::CommPtr comm;
-    double earliest_s;  // time at which its latency ends; it is not delivered before
-    double route_s;     // latency of its route
+    double earliest_s;            // time at which its latency ends; it is not delivered before
+    double route_s;               // latency of its route
+    double nbytes, window_bytes;  // as in Message
     bool delivered() const;
   };
   /// An announced message, or a message that must not overtake an announced message.

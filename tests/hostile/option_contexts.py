@@ -136,6 +136,13 @@ CONTEXTS: dict[str, Json] = {
     "/failures/(mtbf|seed)": {"/algorithm": "adpsgd", "/steps": 200},
     "/background": {"/cluster/inter/background/load": 0.5, "/cluster/inter/background/flow": "16KiB", "/steps": 40},
     "/failures/(detection|restart)": {"/cluster/failures/events": [{"at": "100us", "kind": "crash", "rank": 1}]},
+    # The bytes of the bulk data in the network delay heartbeats, so that workers are suspected.
+    "/failures/heartbeats": {
+        "/cluster/transport": {"tcp": {"slow_start": False}},
+        "/cluster/failures": {"heartbeats": {"every": "1ms", "timeout": "5ms"}},
+        "/algorithm": {"name": "local_sgd", "sync_every": 2, "quorum": 7, "grace": "1ms"},
+        "/workload/dimension": 65536,
+    },
     "/failures/seed": {"/cluster/failures/mtbf": "50ms"},
     "/shaping": {"/cluster/inter/shaping": {"rate": "10Mbps", "depth": "1KiB"}},
     "/(bridge_bandwidth|gpudirect)": {"/cluster/intra/kind": "pcie"},
