@@ -82,6 +82,15 @@ bool has_mean_gradients(const Experiment& e) {
 constexpr const char* kNeedsEvaluations =
     "is checked when the model is evaluated; expected eval_every above 0 beside it";
 
+/// Reports options of failures that have no effect with the algorithm, the world or checkpoints.
+void check_recovery(const Experiment& e, const std::string& pointer) {
+  if (e.cluster.failures.replace || e.carries_on()) return;
+  throw ConfigError(pointer + "/cluster/failures/replace",
+                    "has no effect here, where all workers restart after a crash; expected an "
+                    "algorithm, a world and a run without checkpoints that carry on",
+                    Mistake::Kind::without_effect);
+}
+
 /// The schema of a required field, which may be missing if the sweep sets it.
 Json given_or_swept(const std::string& field) {
   const std::string pointer = child("", field);
@@ -201,7 +210,8 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
                   "optimizer gets their mean gradient in full precision in every step: "
                   "gradient_allreduce, or parameter_server without a priority of need")
       .field("timeline", &E::timeline, nested(timeline_fields()),
-             "The step that trace.json shows.");
+             "The step that trace.json shows.")
+      .finish_with([](E& e, const std::string& pointer) { check_recovery(e, pointer); });
 }
 
 Json config_schema() {

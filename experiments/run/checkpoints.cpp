@@ -72,6 +72,9 @@ void Checkpoints::continue_from(long step) {
     for (auto count = from.get<std::size_t>(); count > 0; --count)
       earlier_.push_back(record_from_bytes(from.get_list<std::string>()));
     resumed = Json::parse(state.at("run/resumed").bytes);
+    last = {{"step", step},
+            {"rank_bytes", state.priced_bytes()},
+            {"write_s", source_.write_s(step)}};
   }
   const double stopped_s = system_s() - source_.completed_s(step);
   resumed.push_back({{"step", step}, {"stopped_s", stopped_s}});
@@ -219,10 +222,11 @@ double RankCheckpoints::save(long step) {
   barrier(rank_.raw);
   if (first) {
     const Experiment& e = shared_.experiment;
-    shared_.folder.complete(step, rank_.raw.world_size, description_of(e), e.checkpoint->keep);
-    shared_.last = {{"step", step},
-                    {"rank_bytes", state.priced_bytes()},
-                    {"write_s", simulated ? now_s - began_s : stream.now() - began_s}};
+    const double write_s = (simulated ? now_s : stream.now()) - began_s;
+    shared_.folder.complete(step, rank_.raw.world_size, description_of(e), e.checkpoint->keep,
+                            write_s);
+    shared_.last = {
+        {"step", step}, {"rank_bytes", state.priced_bytes()}, {"write_s", write_s}};
   }
   rank_.meter.count_on_from(counters);
   return now_s;
