@@ -209,8 +209,7 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
                   "has no effect here; expected two or more workers and an algorithm whose "
                   "optimizer gets their mean gradient in full precision in every step: "
                   "gradient_allreduce, or parameter_server without a priority of need")
-      .field("timeline", &E::timeline, nested(timeline_fields()),
-             "The step that trace.json shows.")
+      .field("timeline", &E::timeline, nested(timeline_fields()), "The step that trace.json shows.")
       .finish_with([](E& e, const std::string& pointer) { check_recovery(e, pointer); });
 }
 

@@ -8,6 +8,7 @@
 #include "core/json.h"
 #include "experiments/config/experiment.h"
 #include "experiments/run/job_timeline.h"
+#include "experiments/run/neighbour_memory.h"
 #include "experiments/run/run.h"
 #include "netmodels/failures.h"
 
@@ -29,6 +30,8 @@ struct CrashRecord {
   double lost_s = 0, recovery_s = 0;
   double origin_s = 0;  // the time of the job at which the times of its summary begin
   void add(Interruption interruption);
+  /// Adds the time that it took to bring back copies in memory after the last interruption.
+  void add_recovery(double seconds);
   /// The object "failures" of a summary that covers `time_s`.
   Json to_json(double time_s) const;
 };
@@ -71,7 +74,10 @@ class FailingRun {
   int suspected_rank() const;
   void record_crash(Interruption& interruption);
   void record_suspicion(Interruption& interruption);
+  std::optional<RestartPoint> latest() const;
   std::optional<long> latest_step() const;
+  void lose_memory(double until_s);
+  double reading_s() const;
   double checkpoint_s() const;
 
   const Experiment& e_;
@@ -79,6 +85,7 @@ class FailingRun {
   const std::vector<Failure> changes_;      // node_changes
   FailureSequence sequence_;
   Failure crash_;              // the next one, or the last one
+  Failure later_;              // the next one after it, if it has been drawn
   std::size_t changed_ = 0;    // number of changes so far
   const CheckpointPlace job_;  // of the first generation
   /// The checkpoints with which the present generation began, and the generation that wrote them.
@@ -88,6 +95,11 @@ class FailingRun {
     double origin_s;
   } earlier_ = {};
   Part part_;
+  /// The nodes that have lost their memory in the last crash, and the checkpoint on storage with
+  /// which the job had to go on because copies were lost.
+  std::vector<std::int64_t> without_memory_;
+  std::optional<long> lost_;
+  double brought_back_s_ = 0;                  // in the present part
   std::optional<HeartbeatDetector> detector_;  // at the end of the present part
   std::optional<long> step_;                   // of the last checkpoint
   CrashRecord record_;

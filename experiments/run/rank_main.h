@@ -40,6 +40,8 @@ struct SimulatedSpan {
   /// The world also ends with the first checkpoint that is written at this time or later.
   std::optional<double> checkpoint_s = {};
   HeartbeatDetector* detector = nullptr;  // if workers restart when one is suspected
+  /// Set to the time that it takes to bring back copies in memory; null: there are none.
+  double* brought_back_s = nullptr;
 };
 
 /// State that all ranks of a run share. The objects to which it refers must outlive the run.
