@@ -24,7 +24,7 @@ double system_s() {
 
 /// Waits until `end_s` of simulated time, to the last bit. A sum of two times is rounded, but the
 /// difference of two numbers is exact if neither is more than twice the other.
-void sleep_until(Stream& stream, double end_s) {
+void sleep_exactly_until(Stream& stream, double end_s) {
   if (stream.now() < end_s / 2) stream.sleep_for(0.75 * end_s - stream.now());
   if (stream.now() < end_s) stream.sleep_for(end_s - stream.now());
 }
@@ -253,7 +253,7 @@ std::optional<double> RankCheckpoints::restore() {
     ByteReader from(state.at("run/arrived").bytes);
     records_.arrived->count_on_from(from.get_list<std::vector<Counters>>());
   }
-  if (shared_.experiment.world().simulated) sleep_until(*raw.stream, now_s);
+  if (shared_.experiment.world().simulated) sleep_exactly_until(*raw.stream, now_s);
   const double later_s = raw.stream->now() - now_s;
   barrier(raw);
   rank_.meter.count_on_from(counters);

@@ -17,7 +17,7 @@ struct Ring {
   explicit Ring(const Context& raw)
       : rank(raw.world_rank),
         ranks(raw.world_size),
-        per_node(raw.world_size / raw.layout->nodes()) {}
+        per_node(raw.world_size / static_cast<int>(raw.layout->nodes().size())) {}
   int next(int of) const { return (of + per_node) % ranks; }
   int before(int of) const { return (of + ranks - per_node) % ranks; }
   bool is_on(std::int64_t node, int of) const { return of / per_node == node; }

@@ -143,6 +143,12 @@ CONTEXTS: dict[str, Json] = {
         "/algorithm": {"name": "local_sgd", "sync_every": 2, "quorum": 7, "grace": "1ms"},
         "/workload/dimension": 65536,
     },
+    "/checkpoint/(memory_every|read_bandwidth)": {
+        "/checkpoint": {"every": 4, "memory_every": 2, "read_bandwidth": "1MB/s"},
+        "/cluster/failures": {
+            "events": [{"at": "5ms", "kind": "crash", "node": 1}, {"at": "5ms", "kind": "crash", "node": 2}]
+        },
+    },
     "/failures/seed": {"/cluster/failures/mtbf": "50ms"},
     "/shaping": {"/cluster/inter/shaping": {"rate": "10Mbps", "depth": "1KiB"}},
     "/(bridge_bandwidth|gpudirect)": {"/cluster/intra/kind": "pcie"},
