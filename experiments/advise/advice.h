@@ -22,6 +22,7 @@ struct Standing {
   std::string why_not_compared;  // why the run does not show the algorithm's cost; empty if it does
   long needs_steps = 0;          // number of steps that would show the cost; 0 if unknown
   std::string why_rates_not_compared;  // why only its time to the target is compared, or empty
+  bool carries_on = false;             // when a node fails; only with failures
   double goodput = 1;  // share of the time in which steps are made that count (RestartCost)
 
   bool reaches_target() const { return std::isfinite(cost.time_s); }

@@ -146,6 +146,13 @@ bool Experiment::carries_on() const {
   return true;
 }
 
+bool would_carry_on(const Experiment& experiment) {
+  Experiment failing = experiment;
+  failing.cluster.failures = {};
+  failing.cluster.failures.node_mtbf_s = 1;
+  return failing.carries_on();
+}
+
 bool Experiment::synchronous() const {
   return algorithm_entry().traits(algorithm).trigram.synchrony == Trigram::Synchrony::sync &&
          !leaves_out_steps();
