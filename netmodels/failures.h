@@ -54,7 +54,7 @@ struct Failures {
   /// whose timeout decides.
   double detection_s = 0;
   double restart_s = 0;  // from then on until training goes on: processes start, state is read
-  std::optional<Heartbeats> heartbeats;
+  std::optional<Heartbeats> heartbeats = {};
   Recovery recovery = Recovery::in_place;
   bool replace = true;  // if workers carry on: a crashed one is replaced after `restart_s`
 

@@ -62,7 +62,8 @@ HeartbeatSender::HeartbeatSender(const Context& raw, const Experiment& e, Heartb
     : stream_(raw.stream->fork("heartbeats")) {
   begin_s = std::max(begin_s, raw.stream->now());
   if (is_there) run.detector.expect(raw.world_rank, begin_s);
-  const auto freezes = freezes_of(e.cluster.failures, raw.world_rank, e.cluster.workers_per_node);
+  auto freezes = freezes_of(e.cluster.failures, raw.world_rank, e.cluster.workers_per_node);
+  std::erase_if(freezes, [&](const Failure& f) { return f.at_s < begin_s; });  // of earlier parts
   stream_->submit(raw, [&run, freezes, begin_s, ended = ended_](const Context& c) {
     send_heartbeats(c, run, freezes, begin_s, *ended);
   });

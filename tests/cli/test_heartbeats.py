@@ -14,7 +14,7 @@ QUORUM = {"name": "diloco", "sync_every": 4, "quorum": 3, "grace": "1s"}
 @needs_simulator
 class Heartbeats(CommandTest):
     def config(self, lane: str = "shared", bandwidth: str = "10Mbps", **changes: Any) -> dict[str, Any]:
-        """Four workers that average 40 MB: a window waits for 2.4 s at 10 Mbit/s, so that the next heartbeat is 3.4 s
+        """Four workers that average 67 MB: a window waits for 2.4 s at 10 Mbit/s, so that the next heartbeat is 3.4 s
         behind the one before."""
         failures = {"heartbeats": {"every": f"{EVERY_S}s", "timeout": f"{TIMEOUT_S}s", "lane": lane}}
         cluster = {

@@ -139,7 +139,7 @@ CONTEXTS: dict[str, Json] = {
     # The bytes of the bulk data in the network delay heartbeats, so that workers are suspected.
     "/failures/heartbeats": {
         "/cluster/transport": {"tcp": {"slow_start": False}},
-        "/cluster/failures": {"heartbeats": {"every": "1ms", "timeout": "5ms"}},
+        "/cluster/failures": {"heartbeats": {"every": "1ms", "timeout": "3ms"}},
         "/algorithm": {"name": "local_sgd", "sync_every": 2, "quorum": 7, "grace": "1ms"},
         "/workload/dimension": 65536,
     },
