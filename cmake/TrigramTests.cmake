@@ -20,7 +20,7 @@ function(trigram_test name)
   cmake_parse_arguments(ARG "THOROUGH;SLOW" "COST" "FILES;LIBS;LABELS;ENVIRONMENT" ${ARGN})
   # ThreadSanitizer checks what threads share: the conformance suite, in which every algorithm
   # trains, the world of threads, and the queue of runs.
-  if(TRIGRAM_SANITIZE MATCHES thread AND NOT name MATCHES "^(conformance|threads|host|experiments)_")
+  if(TRIGRAM_SANITIZE MATCHES thread AND NOT name MATCHES "^(conformance|threads|host|experiments|membership)_")
     return()
   endif()
   trigram_test_program(${name} FILES ${ARG_FILES} LIBS ${ARG_LIBS})

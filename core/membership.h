@@ -8,9 +8,10 @@ namespace trigram {
 /// A time during which the worker of a rank is not there, and its memory is lost.
 struct Absence {
   enum Kind {
-    crash,  // the other workers notice it `noticed_after_s` later
-    leave,  // announced, so that they know at once
-    late,   // the worker has not been there yet
+    crash,      // the other workers notice it `noticed_after_s` later
+    leave,      // announced, so that they know at once
+    late,       // the worker has not been there yet
+    suspicion,  // the worker is there, but is taken for one that has failed
   };
   Kind kind = crash;
   double noticed_after_s = 0;
@@ -28,7 +29,7 @@ class Membership {
   virtual bool begins(int rank) const = 0;
   /// The absence of `rank` that has begun by `now_s`, in seconds of Stream::now, if there is one.
   /// Called at the beginning of every step; each absence is returned once. A worker whose absence
-  /// has begun makes no further step before it is back.
+  /// has begun makes no further step before it is back, also if it was suspected falsely.
   virtual std::optional<Absence> absence(int rank, double now_s) = 0;
 
   // Reports, for the summary of the run.

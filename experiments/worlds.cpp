@@ -29,6 +29,11 @@ World sim() {
   world.end_at = [](Runtime& simulated, double date_s) {
     static_cast<SimulatedRuntime&>(simulated).end_at(date_s);
   };
+  world.heartbeat_arrival_s = [](Runtime& simulated, int source, int destination, double nbytes,
+                                 bool behind_bulk) {
+    return static_cast<SimulatedRuntime&>(simulated).heartbeat_arrival_s(source, destination,
+                                                                         nbytes, behind_bulk);
+  };
   return world;
 }
 

@@ -31,6 +31,9 @@ struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   std::function<std::vector<double>(const Runtime&)> link_credits = {};
   /// SimulatedRuntime::end_at; empty if time is not simulated.
   std::function<void(Runtime&, double date_s)> end_at = {};
+  /// SimulatedRuntime::heartbeat_arrival_s; empty if time is not simulated.
+  std::function<double(Runtime&, int source, int destination, double nbytes, bool behind_bulk)>
+      heartbeat_arrival_s = {};
 };
 
 /// All worlds, including those that this build lacks.

@@ -58,6 +58,12 @@ FieldTable<Failure> failure_fields() {
           "has no effect here; expected the kind \"freeze\" or \"partition\"");
 }
 
+bool has_crashes(const Failures& f) {
+  return f.node_mtbf_s > 0 || std::ranges::any_of(f.events, [](const Failure& event) {
+           return event.kind == FailureKind::crash;
+         });
+}
+
 FieldTable<Failures> failures_fields() {
   return FieldTable<Failures>{}
       .field("events", &Failures::events, list_of(nested(failure_fields())),
@@ -69,8 +75,19 @@ FieldTable<Failures> failures_fields() {
                   "has no effect here; expected a \"mtbf\" above 0 beside it")
       .field("detection", &Failures::detection_s, quantity(Dimension::duration),
              "time from a crash until all other workers have noticed it, in simulated runs")
+      .only_where([](const Failures& f) { return has_crashes(f) && !f.heartbeats; },
+                  "has no effect here; expected crashes (\"events\" or \"mtbf\") beside it, and no "
+                  "heartbeats, which decide when a crash is noticed")
       .field("restart", &Failures::restart_s, quantity(Dimension::duration),
              "time from then on until training goes on, in simulated runs")
+      .only_where(
+          [](const Failures& f) {
+            return has_crashes(f) || !node_changes(f).empty() || f.heartbeats;
+          },
+          "has no effect here; expected crashes, nodes that leave or join, or heartbeats beside it")
+      .field("heartbeats", &Failures::heartbeats, heartbeats_kind(),
+             "messages by which workers show that they are there, in simulated runs; crashes are "
+             "noticed when none has arrived for a time")
       .field("recovery", &Failures::recovery,
              dumped_if(one_of<Recovery>(
                            {{"in_place", Recovery::in_place}, {"restart", Recovery::restart}}),
@@ -80,8 +97,9 @@ FieldTable<Failures> failures_fields() {
       .field("replace", &Failures::replace,
              dumped_if(boolean(), [](bool replace) { return !replace; }),
              "whether a crashed worker is replaced, after `restart`; otherwise only by a join")
-      .only_where([](const Failures& f) { return f.recovery == Recovery::in_place; },
-                  "has no effect here; expected the recovery \"in_place\"");
+      .only_where(
+          [](const Failures& f) { return f.recovery == Recovery::in_place && has_crashes(f); },
+          "has no effect here; expected crashes, and the recovery \"in_place\"");
 }
 
 /// A cluster whose nodes crash more often would not get far, and the draws would take long.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/config/fields.h"
+#include "netmodels/heartbeats.h"
 
 namespace trigram {
 
@@ -47,13 +49,17 @@ struct Failures {
   std::vector<Failure> events;  // in the order of time
   /// The mean time between two crashes of a node, which are a Poisson process; 0: there are none.
   double node_mtbf_s = 0;
-  std::int64_t seed = 0;   // of the draws of crashes
-  double detection_s = 0;  // from a crash until all other workers have noticed it
-  double restart_s = 0;    // from then on until training goes on: processes start, state is read
+  std::int64_t seed = 0;  // of the draws of crashes
+  /// From a crash until all other workers have noticed it; without effect if there are heartbeats,
+  /// whose timeout decides.
+  double detection_s = 0;
+  double restart_s = 0;  // from then on until training goes on: processes start, state is read
+  std::optional<Heartbeats> heartbeats = {};
   Recovery recovery = Recovery::in_place;
   bool replace = true;  // if workers carry on: a crashed one is replaced after `restart_s`
 
-  bool none() const { return events.empty() && node_mtbf_s == 0; }
+  /// True if no worker can fail, and none can be suspected.
+  bool none() const { return events.empty() && node_mtbf_s == 0 && !heartbeats; }
 };
 
 /// Reads a list of events, or an object.

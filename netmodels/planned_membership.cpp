@@ -13,6 +13,7 @@ PlannedMembership::PlannedMembership(const Failures& failures, std::int64_t node
       workers_per_node_(workers_per_node),
       ranks_(static_cast<std::size_t>(nodes * workers_per_node)) {
   const int ranks = static_cast<int>(ranks_.size());
+  if (failures.heartbeats) detector_.emplace(*failures.heartbeats, ranks_.size());
   fewest_ = 0;
   for (int rank = 0; rank < ranks; ++rank) {
     at(rank).sequence = std::make_unique<FailureSequence>(failures, nodes);
@@ -61,7 +62,21 @@ std::optional<Absence> PlannedMembership::absence(int rank, double now_s) {
     if (own.next.kind != Failure::Kind::join) return begin(rank, time_s);
     advance(rank, own.next.at_s);  // the worker was still there when the next one came
   }
-  return std::nullopt;
+  if (!suspects(rank, now_s)) return std::nullopt;
+  own.kind = Absence::suspicion;
+  return Absence{Absence::suspicion, 0, now_s};
+}
+
+/// True if no heartbeat of the worker of `rank`, which is there, has arrived in time.
+bool PlannedMembership::suspects(int rank, double now_s) const {
+  return detector_ && detector_->expects(rank) &&
+         (detector_->suspected_s(rank) <= now_s || detector_->deadline_s(rank) < now_s);
+}
+
+/// The time until the others notice that the worker of `rank` stops now.
+double PlannedMembership::noticed_after_s(int rank, double now_s) const {
+  if (!detector_) return failures_.detection_s;
+  return std::max(0.0, detector_->deadline_s(rank) - now_s);
 }
 
 /// The worker stops at `time_s`. What happens to this rank before a worker is there again has no
@@ -75,8 +90,8 @@ Absence PlannedMembership::begin(int rank, double time_s) {
     absence.kind = Absence::leave;
     back_s = std::max(next_join_s(rank, event_s), time_s);
   } else {
-    absence.noticed_after_s = failures_.detection_s;
-    const double noticed_s = time_s + failures_.detection_s;
+    absence.noticed_after_s = noticed_after_s(rank, own.origin_s + time_s);
+    const double noticed_s = time_s + absence.noticed_after_s;
     back_s = failures_.replace ? noticed_s + failures_.restart_s
                                : std::max(next_join_s(rank, event_s), noticed_s);
   }
@@ -96,12 +111,14 @@ void PlannedMembership::view_changed(long epoch, int members) {
 void PlannedMembership::stopped(int rank, long step, double now_s) {
   std::lock_guard lock(mutex_);
   Rank& own = at(rank);
+  if (detector_) detector_->silence(rank);
   own.records.push_back(
       {.rank = rank, .kind = own.kind, .stopped_s = now_s - own.origin_s, .stopped_step = step});
 }
 
 void PlannedMembership::healed(int rank, int peer, long step, double now_s) {
   std::lock_guard lock(mutex_);
+  if (detector_) detector_->expect(rank, now_s);
   Record& record = at(rank).records.back();
   record.peer = peer;
   record.healed_s = now_s - at(rank).origin_s;

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/membership.h"
 #include "netmodels/failures.h"
+#include "netmodels/heartbeats.h"
 
 namespace trigram {
 
@@ -35,6 +37,10 @@ class PlannedMembership final : public Membership {
   void healed(int rank, int peer, long step, double now_s) override;
   void late(int rank, long steps) override;
 
+  /// Learns of heartbeats; null without them.
+  HeartbeatDetector* detector() { return detector_ ? &*detector_ : nullptr; }
+  const HeartbeatDetector* detector() const { return detector_ ? &*detector_ : nullptr; }
+
   // What happened, once the run is over.
 
   /// In the order of ranks and, for each rank, of time.
@@ -62,11 +68,14 @@ class PlannedMembership final : public Membership {
   void advance(int rank, double from_s);
   double next_join_s(int rank, double from_s) const;
   Absence begin(int rank, double time_s);
+  double noticed_after_s(int rank, double now_s) const;
+  bool suspects(int rank, double now_s) const;
 
   const Failures& failures_;
   const std::int64_t workers_per_node_;
   std::mutex mutex_;  // the worker threads report to one object
   std::vector<Rank> ranks_;
+  std::optional<HeartbeatDetector> detector_;
   long epochs_ = 0, late_rounds_ = 0, late_steps_ = 0;
   int fewest_;
 };

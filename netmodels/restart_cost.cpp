@@ -20,4 +20,8 @@ double RestartCost::goodput(double step_s, std::int64_t nodes) const {
   return useful_s / takes_s;
 }
 
+double RestartCost::presence() const {
+  return none() ? 1 : node_mtbf_s / (node_mtbf_s + detection_s + restart_s);
+}
+
 }  // namespace trigram

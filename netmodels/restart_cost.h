@@ -25,6 +25,10 @@ struct RestartCost {
   /// recovery time, during which no further failure happens (J. T. Daly, "A higher order estimate
   /// of the optimum checkpoint interval for restart dumps", FGCS 22(3), 2006, section 2).
   double goodput(double step_s, std::int64_t nodes) const;
+  /// The same if the workers of other nodes go on meanwhile, and without checkpoints: the share of
+  /// the time in which a node is there, M / (M + R), if it stays for M in the mean and is away for
+  /// the time R to recover. The others are assumed not to wait for it.
+  double presence() const;
 };
 
 }  // namespace trigram

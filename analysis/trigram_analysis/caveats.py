@@ -71,7 +71,7 @@ def _cost_of_failures(run: Run) -> list[str]:
     lost, recovery, goodput = (failures.get(key) for key in ("lost_s", "recovery_s", "goodput"))
     if None in (lost, recovery, goodput):
         return []
-    return [f"{count} {'crash' if count == 1 else 'crashes'}; {units.seconds(lost)} of work lost, "
+    return [f"{count} {'crash' if count == 1 else 'crashes'}{_suspicions(failures)}; {units.seconds(lost)} of work lost, "
             f"{units.seconds(recovery)} to recover; goodput {goodput:.1%}"]
 
 
@@ -83,8 +83,15 @@ def _cost_in_place(failures: dict[str, Any]) -> list[str]:
         return []
     late = failures.get("late_rounds") or 0
     rounds = f", {late} late {'round' if late == 1 else 'rounds'}" if late else ""
-    return [f"{len(absences)} {'absence' if len(absences) == 1 else 'absences'} without a restart{rounds}; "
+    return [f"{len(absences)} {'absence' if len(absences) == 1 else 'absences'} without a restart{rounds}"
+            f"{_suspicions(failures)}; "
             f"{units.seconds(recovery)} for replacements to recover; participation {made:.1%}; goodput {goodput:.1%}"]
+
+
+def _suspicions(failures: dict[str, Any]) -> str:
+    """How many workers were suspected falsely; empty without heartbeats."""
+    count = failures.get("false_suspicions")
+    return "" if count is None else f", {count} false {'suspicion' if count == 1 else 'suspicions'}"
 
 
 def _with_their_runs(title: str, sentences: list[list[str]], runs: list[Run]) -> list[str]:

@@ -118,6 +118,8 @@ _EXPECTED = {
     "/summary/failures/recovery": _TEXT,
     "/summary/failures/participation": _NUMBER, "/summary/failures/late_rounds": _NUMBER,
     "/summary/failures/absences": _optional("a list", list),
+    "/summary/failures/false_suspicions": _count(0, 1 << 62), "/summary/failures/suspected_s": _NUMBER,
+    "/summary/failures/suspicions": _optional("a list", list), "/summary/failures/longest_heartbeat_s": _NUMBER,
     "/summary/shown_step": _count(0, _MOST_STEPS), "/summary/rates/from_step": _count(0, _MOST_STEPS),
     "/summary/rates/steps": _count(1, _MOST_STEPS), "/summary/rates/steps_made": _NUMBER,
     "/summary/rates/bytes_intra": _NUMBER,

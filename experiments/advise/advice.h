@@ -27,6 +27,7 @@ struct Standing {
   /// US dollars (`dollars` of target.h); empty if unknown.
   std::optional<double> usd = {};
   bool over_budget = false;  // it reaches the level, but spends more than the budget
+  bool carries_on = false;   // when a node fails; only with failures
   double goodput = 1;        // share of the time in which steps are made that count (RestartCost)
 
   /// Sets the cost and the dollars from the summary of a run that is compared.

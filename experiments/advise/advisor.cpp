@@ -259,7 +259,8 @@ Standing Advisor::standing(std::size_t candidate, const PlannedRun& run, const S
     return standing;
   }
   standing.summary = stored.manifest.at("summary");
-  standing.goodput = contest_.goodput(standing.summary, run.experiment.cluster.nodes);
+  standing.carries_on = !contest_.failures().none() && would_carry_on(run.experiment);
+  standing.goodput = contest_.goodput(standing.summary, run.experiment, standing.carries_on);
   standing.why_not_compared = why_not_compared(contest_.target(), run.experiment, stored.manifest);
   if (!standing.why_not_compared.empty()) {
     if (!contest_.target().level)

@@ -49,9 +49,11 @@ class Contest {
   const Json& cluster() const { return cluster_; }
   const Target& target() const { return question_.target; }
   const RestartCost& failures() const { return question_.failures; }
-  /// The share of the time in which a run on so many nodes makes steps that count.
-  double goodput(const Json& summary, std::int64_t nodes) const {
-    return failures().goodput(pace(summary).step_s, nodes);
+  /// The share of the time in which a run makes steps that count. `carries_on`: its workers go on
+  /// without a node that fails.
+  double goodput(const Json& summary, const Experiment& run, bool carries_on) const {
+    return carries_on ? failures().presence()
+                      : failures().goodput(pace(summary).step_s, run.cluster.nodes);
   }
   const std::string& profile() const { return question_.profile; }
   /// The cluster's file or preset, as the user named it.

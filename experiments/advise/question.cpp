@@ -158,8 +158,10 @@ std::vector<std::string> Question::failure_assumptions() const {
                                 ? fmt::format("every {} steps", failures.every)
                                 : "as often as Young's rule says (--checkpoint-every sets it)";
   return {fmt::format(
-      "every algorithm begins again at its last checkpoint when a node fails, {} later "
-      "(--detection, --restart); a checkpoint takes {} (--checkpoint-time) and is written {}",
+      "when a node fails, its workers are back {} later (--detection, --restart). Algorithms that "
+      "carry on without them write no checkpoints, and the others do not wait; every other "
+      "algorithm begins again at its last checkpoint then, which takes {} (--checkpoint-time) and "
+      "is written {}",
       text(failures.detection_s + failures.restart_s), text(failures.checkpoint_s), every)};
 }
 

@@ -75,7 +75,8 @@ void CheckpointFolder::write(long step, int rank, const SavedState& state) const
   write_whole(of_rank(step, rank), state.to_file());
 }
 
-void CheckpointFolder::complete(long step, int ranks, const Json& about, long keep) const {
+void CheckpointFolder::complete(long step, int ranks, const Json& about, long keep,
+                                double write_s) const {
   Json checksums = Json::array();
   for (int rank = 0; rank < ranks; ++rank)
     checksums.push_back(SavedState::checksum_of(read_end(of_rank(step, rank), 64)));
@@ -83,6 +84,7 @@ void CheckpointFolder::complete(long step, int ranks, const Json& about, long ke
   const Json content = {{"format", kCheckpointFormat},
                         {"about", about},
                         {"completed_s", now.count()},
+                        {"write_s", write_s},
                         {"sha256", checksums}};
   const std::string checksum = Sha256().update(content.dump()).hex();
   write_whole(of_step(step) / kComplete,
@@ -124,6 +126,10 @@ int CheckpointFolder::ranks(long step) const {
 
 double CheckpointFolder::completed_s(long step) const {
   return complete_json(step).value("completed_s", 0.0);
+}
+
+Json CheckpointFolder::write_s(long step) const {
+  return complete_json(step).value("write_s", Json());
 }
 
 SavedState CheckpointFolder::read(long step, int rank) const {

@@ -28,8 +28,8 @@ class CheckpointFolder {
   /// Writes the file of a rank. It has its name only when all of it is on disk.
   void write(long step, int rank, const SavedState& state) const;
   /// Makes the checkpoint count, and then removes all but the latest `keep`. All ranks have written
-  /// their files. `about` describes the run.
-  void complete(long step, int ranks, const Json& about, long keep) const;
+  /// their files, for which the first one took `write_s`. `about` describes the run.
+  void complete(long step, int ranks, const Json& about, long keep, double write_s) const;
 
   /// The steps of the checkpoints that count, from the latest one on.
   std::vector<long> steps() const;
@@ -40,6 +40,8 @@ class CheckpointFolder {
   int ranks(long step) const;
   /// When a checkpoint was completed, in seconds since 1970.
   double completed_s(long step) const;
+  /// How long the first rank took to write its file, in seconds; null if it is not known.
+  Json write_s(long step) const;
   /// The state of a rank. Throws std::runtime_error, whose text names the file, if the file is not
   /// what was written.
   SavedState read(long step, int rank) const;

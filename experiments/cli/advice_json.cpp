@@ -36,8 +36,11 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
   if (long_run.samples_per_s.is_number())
     j["samples_per_s"] = s.goodput * long_run.samples_per_s.get<double>();
   j["goodput"] = s.goodput;
+  j["carries_on"] = s.carries_on;
   j["checkpoint_every"] =
-      contest.failures().interval(long_run.step_s, contest.cluster().at("nodes"));
+      s.carries_on
+          ? Json()
+          : Json(contest.failures().interval(long_run.step_s, contest.cluster().at("nodes")));
   return j;
 }
 

@@ -15,6 +15,13 @@ struct CheckpointOptions {
   std::int64_t every = 1000;        // steps from one checkpoint to the next
   std::int64_t keep = 2;            // number of checkpoints that are kept, the latest ones
   std::optional<double> write_Bps;  // simulated speed of writing, by rank; empty: takes no time
+  std::optional<double> read_Bps;   // the same for reading, when all workers restart
+  /// Steps from one copy of the state in the memory of the next node to the next copy; 0: none.
+  std::int64_t memory_every = 0;
+
+  bool keeps_copies() const { return memory_every > 0; }
+  /// Steps from one checkpoint, on storage or in memory, to the next.
+  std::int64_t interval() const { return keeps_copies() ? memory_every : every; }
 };
 
 /// null or an object.

@@ -82,6 +82,15 @@ bool has_mean_gradients(const Experiment& e) {
 constexpr const char* kNeedsEvaluations =
     "is checked when the model is evaluated; expected eval_every above 0 beside it";
 
+/// Reports options of failures that have no effect with the algorithm, the world or checkpoints.
+void check_recovery(const Experiment& e, const std::string& pointer) {
+  if (e.cluster.failures.replace || e.carries_on()) return;
+  throw ConfigError(pointer + "/cluster/failures/replace",
+                    "has no effect here, where all workers restart after a crash; expected an "
+                    "algorithm, a world and a run without checkpoints that carry on",
+                    Mistake::Kind::without_effect);
+}
+
 /// The schema of a required field, which may be missing if the sweep sets it.
 Json given_or_swept(const std::string& field) {
   const std::string pointer = child("", field);
@@ -120,7 +129,8 @@ bool Experiment::carries_on() const {
   if (failures.none() || failures.recovery == Recovery::restart || checkpoint) return false;
   if (world().processes) return false;
   const Layout layout = cluster.layout();
-  std::vector<bool> fails(static_cast<std::size_t>(layout.ranks()), failures.node_mtbf_s > 0);
+  const bool any_fails = failures.node_mtbf_s > 0 || failures.heartbeats;  // or is suspected
+  std::vector<bool> fails(static_cast<std::size_t>(layout.ranks()), any_fails);
   const auto comes_or_goes = [](const Failure& event) {
     return !event.has({Failure::Kind::freeze, Failure::Kind::partition});
   };
@@ -129,12 +139,18 @@ bool Experiment::carries_on() const {
       for (int rank = event.first_rank(cluster.workers_per_node);
            rank <= event.last_rank(cluster.workers_per_node) && rank < layout.ranks(); ++rank)
         fails[static_cast<std::size_t>(rank)] = true;
-  if (failures.node_mtbf_s == 0 && std::ranges::none_of(failures.events, comes_or_goes))
-    return false;
+  if (!any_fails && std::ranges::none_of(failures.events, comes_or_goes)) return false;
   const Workers dispensable = algorithm_entry().dispensable(algorithm, layout);
   for (int rank = 0; rank < layout.ranks(); ++rank)
     if (fails[static_cast<std::size_t>(rank)] && !dispensable.include(rank)) return false;
   return true;
+}
+
+bool would_carry_on(const Experiment& experiment) {
+  Experiment failing = experiment;
+  failing.cluster.failures = {};
+  failing.cluster.failures.node_mtbf_s = 1;
+  return failing.carries_on();
 }
 
 bool Experiment::synchronous() const {
@@ -200,8 +216,8 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
                   "has no effect here; expected two or more workers and an algorithm whose "
                   "optimizer gets their mean gradient in full precision in every step: "
                   "gradient_allreduce, or parameter_server without a priority of need")
-      .field("timeline", &E::timeline, nested(timeline_fields()),
-             "The step that trace.json shows.");
+      .field("timeline", &E::timeline, nested(timeline_fields()), "The step that trace.json shows.")
+      .finish_with([](E& e, const std::string& pointer) { check_recovery(e, pointer); });
 }
 
 Json config_schema() {

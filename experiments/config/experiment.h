@@ -65,6 +65,9 @@ struct Experiment {
   bool emulates() const { return world().emulates && world().emulates(runtime); }
 };
 
+/// True if the workers of the experiment would carry on if nodes crashed (Experiment::carries_on).
+bool would_carry_on(const Experiment& experiment);
+
 /// The fields of one experiment. Paths in them are relative to `base`.
 FieldTable<Experiment> experiment_fields(const std::filesystem::path& base);
 

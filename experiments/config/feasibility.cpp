@@ -203,6 +203,35 @@ void check_joins(const Experiment& e) {
                                     e.cluster.nodes, e.cluster.nodes));
 }
 
+/// How long a heartbeat waits behind other bytes follows from what connections have in the network.
+void check_heartbeats(const Experiment& e) {
+  const auto& heartbeats = e.cluster.failures.heartbeats;
+  if (!heartbeats) return;
+  const auto refuse = [](const std::string& why) {
+    throw ConfigError("/cluster/failures/heartbeats", why);
+  };
+  if (!e.world().simulated)
+    refuse(
+        fmt::format("only the simulated world has heartbeats; expected none of them, or the world "
+                    "\"sim\" in place of \"{}\"",
+                    e.world().name));
+  if (heartbeats->lane == Heartbeats::Lane::own) return;
+  const auto need = [&](bool given, const char* what) {
+    if (!given)
+      refuse(
+          fmt::format("on a shared lane they wait behind the bytes that connections have in the "
+                      "network; expected {}, or the lane \"own\"",
+                      what));
+  };
+  const LinkSpec& nics = e.cluster.inter;
+  need(e.cluster.transport.has_connections(), "the transport protocol \"eager\" or \"open_mpi\"");
+  need(e.cluster.transport.tcp.has_window(), "windows (/cluster/transport/tcp), such as \"linux\"");
+  need(e.runtime.at("fidelity") == "message", "the fidelity \"message\"");
+  need(e.runtime.at("network_model") == "alpha_beta", "the network model \"alpha_beta\"");
+  need(nics.background.load == 0 && !nics.shaping.enabled(),
+       "links without background traffic and token buckets");
+}
+
 /// In real time processes really fail, which needs a supervisor that starts them again.
 void check_failing(const Experiment& e, const WorkloadFactory& workload, bool supervised) {
   if (e.cluster.failures.none()) return;
@@ -244,6 +273,7 @@ void check_feasible(const Experiment& e, const WorkloadFactory& workload, bool i
   mistakes.passes([&] { check_target(e, workload); });
   mistakes.passes([&] { check_gradient_noise(e, workload); });
   mistakes.passes([&] { check_failing(e, workload, supervised); });
+  mistakes.passes([&] { check_heartbeats(e); });
   mistakes.raise();
   check_autotune(e);
   check_checkpoint(e);

@@ -10,32 +10,13 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/config/config_error.h"
 #include "experiments/run/byte_text.h"
+#include "experiments/run/checkpoint_match.h"
+#include "experiments/run/neighbour_memory.h"
 #include "experiments/run/rank_report.h"
 
 namespace trigram {
 namespace {
-
-/// The experiment without what may differ when a run is continued.
-Json description_of(const Experiment& e) {
-  Json json = experiment_fields("").dump(e);
-  for (const char* field : {"name", "description", "timeline", "checkpoint"}) json.erase(field);
-  return json;
-}
-
-/// The first place in which two descriptions differ.
-std::string difference(const Json& a, const Json& b, const std::string& pointer = "") {
-  if (a.is_object() && b.is_object()) {
-    for (const auto& [key, value] : a.items())
-      if (!b.contains(key) || b[key] != value)
-        return difference(value, b.value(key, Json()), child(pointer, key));
-    for (const auto& [key, value] : b.items())
-      if (!a.contains(key)) return difference(Json(), value, child(pointer, key));
-  }
-  return fmt::format("{} is {} in the checkpoint and {} here", pointer.empty() ? "/" : pointer,
-                     a.dump(), b.dump());
-}
 
 double system_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -43,7 +24,7 @@ double system_s() {
 
 /// Waits until `end_s` of simulated time, to the last bit. A sum of two times is rounded, but the
 /// difference of two numbers is exact if neither is more than twice the other.
-void sleep_until(Stream& stream, double end_s) {
+void sleep_exactly_until(Stream& stream, double end_s) {
   if (stream.now() < end_s / 2) stream.sleep_for(0.75 * end_s - stream.now());
   if (stream.now() < end_s) stream.sleep_for(end_s - stream.now());
 }
@@ -53,7 +34,12 @@ constexpr int kResumeTag = -6;  // algorithms use tags from 0
 }  // namespace
 
 Checkpoints::Checkpoints(const Experiment& e, const CheckpointPlace& place, bool decides)
-    : experiment(e), folder(place.folder), source_(place.from.empty() ? place.folder : place.from) {
+    : experiment(e),
+      folder(place.folder),
+      memory(memory_folder(place.folder)),
+      without_memory(place.without_memory),
+      source_(place.from.empty() ? place.folder : place.from) {
+  if (e.checkpoint->keeps_copies()) rank_bytes.resize(static_cast<std::size_t>(e.cluster.ranks()));
   if (!decides) return;
   if (!place.resume) folder.remove();
   if (!place.resume && place.from.empty()) return;
@@ -72,6 +58,8 @@ void Checkpoints::continue_from(long step) {
     for (auto count = from.get<std::size_t>(); count > 0; --count)
       earlier_.push_back(record_from_bytes(from.get_list<std::string>()));
     resumed = Json::parse(state.at("run/resumed").bytes);
+    last = {
+        {"step", step}, {"rank_bytes", state.priced_bytes()}, {"write_s", source_.write_s(step)}};
   }
   const double stopped_s = system_s() - source_.completed_s(step);
   resumed.push_back({{"step", step}, {"stopped_s", stopped_s}});
@@ -104,54 +92,10 @@ std::vector<StepRecord> Checkpoints::take_earlier_records() { return std::exchan
 
 Json Checkpoints::to_json() const {
   Json json = {{"last", last}, {"resumed", resumed}};
+  if (experiment.checkpoint->keeps_copies()) json["copied"] = copied;
   if (experiment.world().simulated)
     json["writing_is_free"] = !experiment.checkpoint->write_Bps.has_value();
   return json;
-}
-
-void check_same_run(const Experiment& e, const CheckpointFolder& folder) {
-  const Json own = description_of(e);
-  for (const long step : folder.steps()) {
-    Json about;
-    try {
-      about = folder.about(step);
-    } catch (const OtherFormat& error) {
-      throw ConfigError("--resume", error.what());
-    } catch (const std::runtime_error&) {
-      continue;  // damaged, so that it will not be used
-    }
-    if (about != own)
-      throw ConfigError("--resume", fmt::format("the checkpoint of step {} is of another run: {}",
-                                                step, difference(about, own)));
-  }
-}
-
-void check_same_training(const Experiment& e, const std::filesystem::path& place) {
-  const auto refuse = [](const std::string& why) { throw ConfigError("--resume-from", why); };
-  const CheckpointFolder folder(place);
-  const std::vector<long> steps = folder.steps();
-  if (steps.empty())
-    refuse(fmt::format("expected a folder ID.checkpoints with a checkpoint, not {}",
-                       shortened(place.string())));
-  Json own = description_of(e), about;
-  for (const long step : steps) {
-    try {
-      about = folder.about(step);
-      break;
-    } catch (const std::runtime_error& error) {  // an earlier checkpoint may be used
-      if (step == steps.back()) refuse(error.what());
-    }
-  }
-  for (Json* json : {&own, &about})
-    for (const char* field : {"cluster", "runtime", "steps", "eval_every", "target_accuracy",
-                              "target_loss", "gradient_noise", "until_steady"})
-      json->erase(field);
-  if (about != own)
-    refuse(fmt::format("the checkpoint of step {} is of another training: {}", steps.front(),
-                       difference(about, own)));
-  if (steps.front() >= e.steps)
-    refuse(fmt::format("the checkpoint is of step {}; expected more than {} steps, not {}",
-                       steps.front(), steps.front(), e.steps));
 }
 
 std::unique_ptr<Workload> counted_workload(std::unique_ptr<Workload> workload,
@@ -162,7 +106,7 @@ std::unique_ptr<Workload> counted_workload(std::unique_ptr<Workload> workload,
 }
 
 long RankCheckpoints::next_after(long step) const {
-  const long every = shared_.experiment.checkpoint->every;
+  const long every = shared_.experiment.checkpoint->interval();
   return (step / every + 1) * every;
 }
 
@@ -203,29 +147,57 @@ SavedState RankCheckpoints::saved(const Counters& counters, double now_s) {
 }
 
 double RankCheckpoints::save(long step) {
-  const bool first = rank_.raw.world_rank == 0, simulated = shared_.experiment.world().simulated;
+  const Experiment& e = shared_.experiment;
+  const bool first = rank_.raw.world_rank == 0, simulated = e.world().simulated;
+  const bool stored = step % e.checkpoint->every == 0;
+  const CheckpointFolder& folder = stored ? shared_.folder : shared_.memory;
   const Counters counters = rank_.meter.counters();
   Stream& stream = *rank_.raw.stream;
   records_.report();
-  if (first) shared_.folder.begin(step);
+  if (first) folder.begin(step);
   barrier(rank_.raw);
   const double began_s = stream.now();
   SavedState state = saved(counters, 0);
-  const auto& write_Bps = shared_.experiment.checkpoint->write_Bps;
-  if (simulated && write_Bps) stream.sleep_for(state.priced_bytes() / *write_Bps);
+  if (e.checkpoint->keeps_copies()) copy(state.priced_bytes());
+  const double copied_s = stream.now();
+  if (simulated && stored && e.checkpoint->write_Bps)
+    stream.sleep_for(state.priced_bytes() / *e.checkpoint->write_Bps);
   double now_s = stream.now();
   StateSaver(state, *rank_.raw.device, "").value("now_s", now_s);
-  shared_.folder.write(step, rank_.raw.world_rank, state);
+  folder.write(step, rank_.raw.world_rank, state);
   barrier(rank_.raw);
   if (first) {
-    const Experiment& e = shared_.experiment;
-    shared_.folder.complete(step, rank_.raw.world_size, description_of(e), e.checkpoint->keep);
-    shared_.last = {{"step", step},
-                    {"rank_bytes", state.priced_bytes()},
-                    {"write_s", simulated ? now_s - began_s : stream.now() - began_s}};
+    const double write_s = (simulated ? now_s : stream.now()) - copied_s;
+    folder.complete(step, rank_.raw.world_size, description_of(e), stored ? e.checkpoint->keep : 1,
+                    write_s);
+    if (stored)
+      shared_.last = {{"step", step}, {"rank_bytes", state.priced_bytes()}, {"write_s", write_s}};
+    if (e.checkpoint->keeps_copies())
+      shared_.copied = {
+          {"step", step}, {"rank_bytes", state.priced_bytes()}, {"copy_s", copied_s - began_s}};
   }
   rank_.meter.count_on_from(counters);
   return now_s;
+}
+
+/// Copies the state of this rank, of `bytes` bytes, to the memory of another node.
+void RankCheckpoints::copy(double bytes) {
+  shared_.rank_bytes[static_cast<std::size_t>(rank_.raw.world_rank)] = bytes;
+  barrier(rank_.raw);
+  copy_to_neighbours(rank_.raw, shared_.rank_bytes);
+  barrier(rank_.raw);
+}
+
+double RankCheckpoints::bring_back_copies() {
+  if (shared_.without_memory.empty()) return 0;
+  const Context& raw = rank_.raw;
+  const double began_s = raw.stream->now();
+  shared_.rank_bytes[static_cast<std::size_t>(raw.world_rank)] =
+      shared_.state_of(raw.world_rank).priced_bytes();
+  barrier(raw);
+  restore_from_neighbours(raw, shared_.rank_bytes, shared_.without_memory);
+  barrier(raw);
+  return raw.stream->now() - began_s;
 }
 
 /// Tells all ranks where rank 0 continues, if ranks are processes.
@@ -281,7 +253,7 @@ std::optional<double> RankCheckpoints::restore() {
     ByteReader from(state.at("run/arrived").bytes);
     records_.arrived->count_on_from(from.get_list<std::vector<Counters>>());
   }
-  if (shared_.experiment.world().simulated) sleep_until(*raw.stream, now_s);
+  if (shared_.experiment.world().simulated) sleep_exactly_until(*raw.stream, now_s);
   const double later_s = raw.stream->now() - now_s;
   barrier(raw);
   rank_.meter.count_on_from(counters);

@@ -22,6 +22,8 @@ struct CheckpointPlace {
   std::filesystem::path folder = {};
   bool resume = false;
   std::filesystem::path from = {};
+  /// If it continues from copies in memory: the nodes that have lost theirs.
+  std::vector<std::int64_t> without_memory = {};
 };
 
 /// The checkpoints of a run, as the ranks of a process share them. The process of rank 0 decides
@@ -54,6 +56,11 @@ class Checkpoints {
   /// state of a run with another number of ranks.
   std::vector<std::string> notes;
   Json last;  // the latest checkpoint that was written: "step", "rank_bytes" and "write_s"
+  /// The latest copy in the memory of other nodes: "step", "rank_bytes" and "copy_s".
+  Json copied;
+  const CheckpointFolder memory;  // where the simulator keeps what is in memory
+  const std::vector<std::int64_t> without_memory;
+  std::vector<double> rank_bytes;  // by rank; only if there are copies
 
  private:
   void continue_from(long step);
@@ -63,12 +70,6 @@ class Checkpoints {
   std::optional<ReformedState> reformed_;
   std::vector<StepRecord> earlier_;
 };
-
-/// Throws ConfigError at "--resume" if a checkpoint is that of another experiment.
-void check_same_run(const Experiment& experiment, const CheckpointFolder& folder);
-/// Throws ConfigError at "--resume-from" if `folder` has no checkpoint with which the experiment,
-/// whose cluster and number of steps may be others, can go on.
-void check_same_training(const Experiment& experiment, const std::filesystem::path& folder);
 
 /// A workload that counts its mini-batches and knows the sizes of its buckets.
 class CountedWorkload final : public WrappedWorkload {
@@ -129,11 +130,15 @@ class RankCheckpoints {
   /// in simulated time, or nothing if the run begins. A run that continues one of another number of
   /// ranks has times of its own, and gets infinity. Collective.
   std::optional<double> restore();
+  /// If the run continues from copies in memory, brings back those of the nodes that have lost
+  /// theirs. Returns the time that it takes. Collective.
+  double bring_back_copies();
 
  private:
   void visit_weights(StateVisitor& visitor);
   void restore_training(const SavedState& state);
   void agree_on_step();
+  void copy(double bytes);
   SavedState saved(const Counters& counters, double now_s);
 
   Rank rank_;

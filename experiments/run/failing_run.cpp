@@ -1,22 +1,19 @@
 #include "experiments/run/failing_run.h"
 
 #include <fmt/format.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <system_error>
+#include <set>
+#include <utility>
 
 #include "experiments/checkpoint/checkpoint_folder.h"
 #include "experiments/exit_codes.h"
+#include "experiments/run/part_process.h"
 #include "netmodels/failures.h"
 
 namespace trigram {
@@ -25,24 +22,6 @@ namespace {
 /// A run is given up after so many crashes since its last checkpoint: each of them is less likely
 /// than the one before to be followed by one that gets further.
 constexpr int kMostVainParts = 100;
-
-/// Runs `body` in a child process, which dies with this one, and returns its wait status.
-int run_in_child(const std::function<int()>& body) {
-  fflush(nullptr);  // otherwise the child would also write the content of the parent's buffers
-  const pid_t parent = getpid(), child = fork();
-  if (child < 0) throw std::system_error(errno, std::generic_category(), "cannot fork");
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);  // the parent died before the call of prctl
-    const int code = body();
-    fflush(nullptr);
-    _exit(code);
-  }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
 
 /// How long a job goes on for another checkpoint when its nodes change, as under `trigram launch`
 /// (Supervisor::Options::checkpoint_wait_s).
@@ -58,25 +37,9 @@ constexpr double kNoCrash_s = std::numeric_limits<double>::infinity();
 bool has_simulated_crashes(const Experiment& e) {
   const Failures& failures = e.cluster.failures;
   return e.world().simulated && !e.carries_on() &&
-         (std::isfinite(FailureSequence(failures, e.cluster.nodes).next_crash(0).at_s) ||
+         (failures.heartbeats ||
+          std::isfinite(FailureSequence(failures, e.cluster.nodes).next_crash(0).at_s) ||
           !node_changes(failures).empty());
-}
-
-Json CrashRecord::to_json(double time_s) const {
-  const double whole_s = origin_s + time_s;
-  Json json = {{"recovery", "restart"},
-               {"crashes", crashes},
-               {"lost_s", lost_s},
-               {"recovery_s", recovery_s},
-               {"goodput", (whole_s - lost_s - recovery_s) / whole_s}};
-  if (generations.size() > 1) json.update({{"generations", generations}, {"time_s", whole_s}});
-  return json;
-}
-
-void CrashRecord::add(Interruption interruption) {
-  lost_s += interruption.lost_s;
-  recovery_s += interruption.recovery_s;
-  interruptions.push_back(std::move(interruption));
 }
 
 FailingRun::FailingRun(const Experiment& e, CheckpointPlace place)
@@ -85,22 +48,28 @@ FailingRun::FailingRun(const Experiment& e, CheckpointPlace place)
       changes_(node_changes(e.cluster.failures)),
       sequence_(e.cluster.failures, std::ranges::max(counts_)),
       crash_(kBefore),
+      later_(kBefore),
       job_(std::move(place)),
       part_{.nodes = e.cluster.nodes, .place = job_, .span = {.in_job = true}} {}
 
-std::optional<long> FailingRun::latest_step() const {
+/// The checkpoint from which the next part continues.
+std::optional<RestartPoint> FailingRun::latest() const {
   if (!e_.checkpoint) return std::nullopt;
-  const std::vector<long> steps = CheckpointFolder(part_.place.folder).steps();
-  return steps.empty() ? std::nullopt : std::optional(steps.front());
+  return latest_checkpoint(part_.place.folder, e_.checkpoint->keeps_copies(), lost_);
+}
+
+std::optional<long> FailingRun::latest_step() const {
+  const auto point = latest();
+  return point ? std::optional(point->step) : std::nullopt;
 }
 
 /// The time of the checkpoint from which the next part continues. Work since then is lost, at most
 /// that since the present part began.
 double FailingRun::checkpoint_s() const {
-  const auto step = latest_step();
-  if (!step) return part_.span.begin_s;
+  const auto point = latest();
+  if (!point) return part_.span.begin_s;
   double now_s = 0;
-  const SavedState::Entry saved = CheckpointFolder(part_.place.folder).read(*step, 0).at("now_s");
+  const SavedState::Entry saved = CheckpointFolder(point->folder).read(point->step, 0).at("now_s");
   std::memcpy(&now_s, saved.bytes.data(), sizeof now_s);
   return std::max(now_s, part_.span.begin_s);
 }
@@ -144,8 +113,41 @@ FailingRun::Ended FailingRun::end_of_part() const {
   const SimulatedSpan& span = part_.span;
   const double saved_s = checkpoint_s();
   if (span.checkpoint_s && saved_s >= *span.checkpoint_s && latest_step())
-    return {.at_s = saved_s, .checkpoint_s = saved_s, .crashed = false};
-  return {.at_s = *span.end_s, .checkpoint_s = saved_s, .crashed = *span.end_s == crash_.at_s};
+    return {.why = Ended::changed, .at_s = saved_s, .checkpoint_s = saved_s};
+  const double suspected_s = detector_ ? detector_->suspected_s(suspected_rank()) : kNoCrash_s;
+  if (suspected_s < span.end_s.value_or(kNoCrash_s))
+    return {.why = Ended::suspected, .at_s = suspected_s, .checkpoint_s = saved_s};
+  return {.why = *span.end_s == crash_.at_s ? Ended::crashed : Ended::changed,
+          .at_s = *span.end_s,
+          .checkpoint_s = saved_s};
+}
+
+/// The worker that is suspected first.
+int FailingRun::suspected_rank() const {
+  int first = 0;
+  for (int rank = 1; rank < part_.nodes * e_.cluster.workers_per_node; ++rank)
+    if (detector_->suspected_s(rank) < detector_->suspected_s(first)) first = rank;
+  return first;
+}
+
+/// The time from the crash that has ended the part until it is noticed: until the first of its
+/// workers is suspected.
+double FailingRun::detection_s() const {
+  if (!detector_) return e_.cluster.failures.detection_s;
+  double noticed_s = kNoCrash_s;
+  for (int rank = crash_.first_rank(e_.cluster.workers_per_node);
+       rank <= crash_.last_rank(e_.cluster.workers_per_node); ++rank)
+    noticed_s = std::min(noticed_s, detector_->deadline_s(rank));
+  return std::max(0.0, noticed_s - crash_.at_s);
+}
+
+void FailingRun::record_suspicion(Interruption& interruption) {
+  interruption.name = fmt::format("false suspicion of rank {}", suspected_rank());
+  record_.suspicions.push_back({{"at_s", interruption.at_s},
+                                {"rank", suspected_rank()},
+                                {"from_step", step_.value_or(0)},
+                                {"lost_s", interruption.lost_s},
+                                {"recovery_s", interruption.recovery_s}});
 }
 
 /// Names the crash that has interrupted the job.
@@ -158,7 +160,35 @@ void FailingRun::record_crash(Interruption& interruption) {
                              {"from_step", step_.value_or(0)},
                              {"lost_s", interruption.lost_s},
                              {"recovery_s", interruption.recovery_s}});
-  crash_ = kBefore;
+  if (e_.checkpoint && e_.checkpoint->keeps_copies()) {
+    const auto point = latest();
+    record_.crashes.back()["from_memory"] = point && point->in_memory;
+  }
+  crash_ = std::exchange(later_, kBefore);
+}
+
+/// Determines what is left in memory after the crashes until the job goes on, at `until_s`. The
+/// crash of a rank alone leaves the memory of its node.
+void FailingRun::lose_memory(double until_s) {
+  if (!e_.checkpoint || !e_.checkpoint->keeps_copies()) return;
+  std::set<std::int64_t> crashed;
+  if (crash_.node >= 0) crashed.insert(crash_.node);
+  for (later_ = sequence_.next_crash(crash_.at_s); later_.at_s <= until_s;
+       later_ = sequence_.next_crash(later_.at_s))
+    if (later_.node >= 0) crashed.insert(later_.node);
+  without_memory_.assign(crashed.begin(), crashed.end());
+  if (!loses_memory(without_memory_, part_.nodes)) return;
+  without_memory_.clear();
+  CheckpointFolder(memory_folder(part_.place.folder)).remove();
+  lost_ = latest_checkpoint(part_.place.folder, false, {}).value_or(RestartPoint{}).step;
+}
+
+/// How long the ranks read their states from storage.
+double FailingRun::reading_s() const {
+  const auto point = latest();
+  if (!point || point->in_memory || !e_.checkpoint->read_Bps) return 0;
+  return CheckpointFolder(point->folder).read(point->step, 0).priced_bytes() /
+         *e_.checkpoint->read_Bps;
 }
 
 /// Records why the part has ended, and determines when and on how many nodes the next one begins.
@@ -166,19 +196,50 @@ void FailingRun::record_crash(Interruption& interruption) {
 double FailingRun::recover() {
   const Failures& failures = e_.cluster.failures;
   const Ended ended = end_of_part();
-  Interruption interruption{
-      .name = "change of nodes",
-      .at_s = ended.at_s,
-      .lost_s = ended.at_s - ended.checkpoint_s,
-      .recovery_s = (ended.crashed ? failures.detection_s : 0) + failures.restart_s};
+  const double restarts_s = (ended.why == Ended::crashed ? detection_s() : 0) + failures.restart_s;
+  without_memory_.clear();
+  if (ended.why == Ended::crashed) lose_memory(ended.at_s + restarts_s);
+  if (latest_step()) step_ = latest_step();
+  Interruption interruption{.name = "change of nodes",
+                            .at_s = ended.at_s,
+                            .lost_s = ended.at_s - checkpoint_s(),
+                            .recovery_s = restarts_s + reading_s()};
   part_.span.begin_s = ended.at_s + interruption.recovery_s;
-  if (ended.crashed) record_crash(interruption);
+  if (ended.why == Ended::crashed) record_crash(interruption);
+  if (ended.why == Ended::suspected) record_suspicion(interruption);
   record_.add(interruption);
   // The cost of a crash is not counted again for a change of nodes that happened meanwhile.
-  if (ended.crashed) interruption.lost_s = interruption.recovery_s = 0;
+  if (ended.why != Ended::changed) interruption.lost_s = interruption.recovery_s = 0;
   while (changed_ < changes_.size() && changes_[changed_].at_s <= part_.span.begin_s) ++changed_;
   if (counts_[changed_] != part_.nodes) begin_generation(interruption);
   return ended.at_s;
+}
+
+/// Makes a part in a child process, and returns its wait status.
+int FailingRun::run_part(const MakePart& make_part) {
+  const Failures& failures = e_.cluster.failures;
+  brought_back_s_ = 0;
+  part_.span.brought_back_s = &brought_back_s_;
+  if (failures.heartbeats) {
+    detector_.emplace(*failures.heartbeats,
+                      static_cast<std::size_t>(part_.nodes * e_.cluster.workers_per_node));
+    part_.span.detector = &*detector_;
+  }
+  PartFile file;
+  const int status = run_in_child([&] {
+    const int code = make_part(part_);
+    file.write(brought_back_s_, detector_);
+    return code;
+  });
+  if (!WIFEXITED(status) || (WEXITSTATUS(status) != kCrashed && WEXITSTATUS(status) != kOk))
+    return status;
+  file.read(brought_back_s_, detector_);
+  record_.add_recovery(brought_back_s_);
+  part_.span.begin_s += brought_back_s_;  // work begins then
+  if (detector_)
+    record_.longest_heartbeat_s =
+        std::max(record_.longest_heartbeat_s.value_or(0), detector_->longest_delay_s());
+  return status;
 }
 
 int FailingRun::run(const MakePart& make_part) {
@@ -186,24 +247,28 @@ int FailingRun::run(const MakePart& make_part) {
   begin_generation({});
   for (int in_vain = 0;;) {
     plan_end();
+    const auto point = latest();
     const auto before = latest_step();
-    part_.place.resume = before.has_value();
-    part_.place.from = before ? std::filesystem::path() : earlier_.folder;
-    const int status = run_in_child([&] { return make_part(part_); });
+    part_.place.resume = point.has_value();
+    part_.place.from = !point                                ? earlier_.folder
+                       : point->folder == part_.place.folder ? std::filesystem::path()
+                                                             : point->folder;
+    part_.place.without_memory =
+        point && point->in_memory ? without_memory_ : std::vector<std::int64_t>();
+    const int status = run_part(make_part);
     if (WIFSIGNALED(status)) {
       error_ = fmt::format("the process was ended by signal {}", WTERMSIG(status));
       return kRunFailed;
     }
     if (WEXITSTATUS(status) != kCrashed) return WEXITSTATUS(status);
-    const auto now = latest_step();
-    if (now) step_ = now;
-    in_vain = now > before ? 0 : in_vain + 1;
+    in_vain = latest_step() > before ? 0 : in_vain + 1;
     const double ended_s = recover();
     if (in_vain == kMostVainParts) {
       error_ = fmt::format(
-          "{} crashes, one after another, came before the next checkpoint; the last one was at "
+          "{} {}, one after another, came before the next checkpoint; the last one was at "
           "{:g} s, after step {}. Expected fewer steps between checkpoints, or fewer failures",
-          in_vain, ended_s, step_.value_or(0));
+          in_vain, record_.suspicions.empty() ? "crashes" : "crashes and false suspicions", ended_s,
+          step_.value_or(0));
       return kRunFailed;
     }
   }

@@ -115,6 +115,10 @@ void train(const Context& raw, SharedState& shared) {
   const ForksClosed closed{*meter};
   const SimulatedSpan& span = shared.span;
   if (span.begin_s > 0) watch.begin_again_at(span.begin_s, span.origin_s);
+  std::optional<HeartbeatSender> heartbeats;
+  if (shared.heartbeats)
+    heartbeats.emplace(raw, e, *shared.heartbeats, span.begin_s,
+                       !run.membership || run.membership->begins(raw.world_rank));
   if (shared.checkpoints) {
     RankCheckpoints checkpoints(
         {raw, *meter, *counted, *workload, *optimizer, run.state}, *shared.checkpoints,
@@ -130,6 +134,8 @@ void train(const Context& raw, SharedState& shared) {
     // What has been restored includes the next freeze.
     if (span.begin_s > 0) watch.begin_again_at(span.begin_s, span.origin_s);
     sleep_until(*raw.stream, span.begin_s);
+    const double brought_back_s = checkpoints.bring_back_copies();
+    if (span.brought_back_s && raw.world_rank == 0) *span.brought_back_s = brought_back_s;
     const auto written = [&](double saved_s) { end_with_checkpoint(raw, span, saved_s); };
     train_with_checkpoints(checkpoints, ctx, run, make_algorithm, *meter, e.synchronous(), written);
   } else if (e.autotune) {

@@ -13,6 +13,7 @@
 #include "experiments/config/experiment.h"
 #include "experiments/run/bucket_tuner.h"
 #include "experiments/run/collector.h"
+#include "experiments/run/heartbeats.h"
 #include "experiments/run/timeline.h"
 
 namespace trigram {
@@ -38,6 +39,9 @@ struct SimulatedSpan {
   std::optional<double> end_s = {};
   /// The world also ends with the first checkpoint that is written at this time or later.
   std::optional<double> checkpoint_s = {};
+  HeartbeatDetector* detector = nullptr;  // if workers restart when one is suspected
+  /// Set to the time that it takes to bring back copies in memory; null: there are none.
+  double* brought_back_s = nullptr;
 };
 
 /// State that all ranks of a run share. The objects to which it refers must outlive the run.
@@ -58,8 +62,9 @@ struct SharedState {
   std::optional<BucketTuner> tuner = {};  // of rank 0, if buckets are tuned
   Checkpoints* checkpoints = nullptr;     // null: none are written
   SimulatedSpan span = {};
-  Membership* membership = nullptr;  // null unless workers carry on without those that fail
-  std::vector<int> zones = {};       // MeterOptions::zones
+  Membership* membership = nullptr;    // null unless workers carry on without those that fail
+  HeartbeatRun* heartbeats = nullptr;  // null unless workers send heartbeats
+  std::vector<int> zones = {};         // MeterOptions::zones
 };
 
 /// How the error of a run begins whose training has diverged: it would do so again.

@@ -194,6 +194,9 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   std::optional<PlannedMembership> membership;
   if (e.carries_on() || (e.leaves_out_steps() && e.cluster.failures.none() && !e.world().processes))
     membership.emplace(e.cluster.failures, e.cluster.nodes, e.cluster.workers_per_node);
+  HeartbeatDetector* const detector = membership ? membership->detector() : span.detector;
+  std::optional<HeartbeatRun> heartbeats;
+  if (detector) heartbeats.emplace(heartbeat_run(e, *runtime, *detector));
   std::vector<RankResult> results(static_cast<std::size_t>(layout.ranks()));
   SharedState shared{e,
                      workload,
@@ -210,6 +213,7 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
                      checkpoints ? &*checkpoints : nullptr,
                      span,
                      membership ? &*membership : nullptr,
+                     heartbeats ? &*heartbeats : nullptr,
                      egress_zones(e.cluster)};
   if (checkpoints)
     for (const StepRecord& record : checkpoints->take_earlier_records()) collector.replay(record);

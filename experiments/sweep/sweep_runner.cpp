@@ -14,6 +14,7 @@
 #include "experiments/job/job.h"
 #include "experiments/process/analysis.h"
 #include "experiments/results/run_folder.h"
+#include "experiments/run/checkpoint_match.h"
 #include "experiments/run/checkpoints.h"
 #include "experiments/run/failing_run.h"
 #include "experiments/run/link_check.h"

@@ -73,6 +73,9 @@ class TcpWindow {
   /// True if messages that are sent from `at_s` on leave without pauses.
   bool is_open(const Tcp& tcp, const TcpPath& path, double at_s) const;
 
+  /// The present window of one stream, in bytes; 0 before the first message.
+  double open_bytes() const { return window_bytes_; }
+
   bool operator==(const TcpWindow&) const = default;
 
  private:

@@ -49,6 +49,8 @@ class SimCommunicator final : public Communicator {
   void flush();
   /// The peers that have not received all messages that the transport has accepted for them.
   std::vector<int> ranks_yet_to_receive() const;
+  /// The connections of this stream that have been used.
+  const std::vector<std::unique_ptr<Connection>>& connections() const { return owned_; }
   /// The connection for messages of a traffic class to `peer`. Only eager transports have
   /// connections.
   Connection& connection_to(int peer, TrafficClass traffic = TrafficClass::collective);

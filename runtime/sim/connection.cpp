@@ -100,8 +100,7 @@ void Connection::request_arrived() {
   watch_send_buffer();
 }
 
-/// The bytes of all messages that have not left the sender yet. The simulation moves a byte one
-/// latency after it has left.
+/// The simulation moves a byte one latency after it has left.
 double Connection::unsent_bytes() const {
   double bytes = 0;
   for (const Message& m : queue_) bytes += m.nbytes;
@@ -111,6 +110,18 @@ double Connection::unsent_bytes() const {
     bytes += left - std::min(left, rate_Bps_ * std::clamp(begun_s, 0.0, s.route_s));
   }
   return bytes;
+}
+
+/// Acknowledgements open the window while a message moves (RFC 5681, section 3.1).
+double Connection::window_bytes() const {
+  const Transport& transport = sender_.world().cluster().transport;
+  const double streams = static_cast<double>(transport.total_streams(TrafficClass::collective));
+  const double most = transport.tcp.window_bytes;
+  if (!window_ || !transport.tcp.slow_start) return streams * most;
+  const auto moving = std::ranges::find(started_, false, &Started::delivered);
+  if (moving == started_.end()) return streams * window_->open_bytes();
+  const double acknowledged = moving->nbytes - moving->comm->get_remaining();
+  return std::min(streams * most, streams * moving->window_bytes + acknowledged);
 }
 
 /// The kernel has accepted a message when the rest that has not left fits into the send buffer. The
@@ -162,6 +173,7 @@ void Connection::apply_window(Message& message) {
                      .rate_Bps = share * std::min(rate_Bps_ * bandwidth_factor(), message.cap_Bps),
                      .round_trip_s = 2 * latency_s(),
                      .busy_s = busy_s_};
+  message.window_bytes = std::max(window_->open_bytes(), transport.tcp.initial_window_bytes);
   const auto leaving =
       window_->send(transport.tcp, path, message.accepted_s, share * message.nbytes);
   const double sending_s = leaving.end_s - leaving.begin_s, rate_Bps = message.nbytes / sending_s;
@@ -197,7 +209,8 @@ void Connection::start(Message& message) {
   if (!message.comm) return start_control(left_s, std::move(message.arrived));
   if (std::isfinite(message.cap_Bps)) message.comm->set_rate(message.cap_Bps);
   world.simulation().start(*message.comm, left_s / world.latency_factor());
-  started_.push_back({std::move(message.comm), now_s + left_s, latency_s()});
+  started_.push_back(
+      {std::move(message.comm), now_s + left_s, latency_s(), message.nbytes, message.window_bytes});
 }
 
 void Connection::start_control(double left_s, std::function<void()> arrived) {

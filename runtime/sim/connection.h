@@ -40,6 +40,7 @@ class Connection {
     double cap_Bps;  // largest rate of this message, in bytes per second
     // The date at which the message was accepted, and the delay from then until it begins to move.
     double accepted_s = 0, latency_s = 0;
+    double window_bytes = 0;             // of a stream when the message was accepted
     std::function<void()> arrived = {};  // called when a control message arrives
   };
 
@@ -81,6 +82,11 @@ class Connection {
   bool can_start() const;
   /// A lower bound for the date of the next delivery.
   double next_delivery_s() const;
+  /// Bytes that have not left the sender yet, of all messages.
+  double unsent_bytes() const;
+  /// The most bytes that the connection has in the network at a time; infinite without a window.
+  double window_bytes() const;
+  bool between_nodes() const { return between_nodes_; }
   /// Number of messages that were accepted and have not been received.
   std::int64_t held() const { return held_messages_; }
 
@@ -90,8 +96,9 @@ class Connection {
  private:
   struct Started {
     simgrid::s4u::CommPtr comm;
-    double earliest_s;  // time at which its latency ends; it is not delivered before
-    double route_s;     // latency of its route
+    double earliest_s;            // time at which its latency ends; it is not delivered before
+    double route_s;               // latency of its route
+    double nbytes, window_bytes;  // as in Message
     bool delivered() const;
   };
   /// An announced message, or a message that must not overtake an announced message.
@@ -102,7 +109,6 @@ class Connection {
   void accept_messages();
   void start_control(double left_s, std::function<void()> arrived);
   void watch_send_buffer();
-  double unsent_bytes() const;
   void apply_window(Message& message);
   void interrupt();
   double resumes_s() const;

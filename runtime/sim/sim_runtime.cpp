@@ -27,7 +27,15 @@ class SimRuntime final : public SimulatedRuntime {
     notes_ = world->notes();
     world_ = nullptr;
   }
-  void end_at(double date_s) override { end_s_ = date_s; }
+  void end_at(double date_s) override {
+    if (world_) world_->end_at(date_s);
+    else end_s_ = date_s;
+  }
+  double heartbeat_arrival_s(int source, int destination, double nbytes,
+                             bool behind_bulk) override {
+    TRIGRAM_CHECK(world_, "a heartbeat is sent outside a launch");
+    return world_->heartbeat_arrival_s(source, destination, nbytes, behind_bulk);
+  }
   std::vector<double> link_credits() const override {
     return world_ ? world_->credits() : std::vector<double>();
   }
@@ -36,7 +44,7 @@ class SimRuntime final : public SimulatedRuntime {
  private:
   SimOptions options_;
   Cluster cluster_;
-  const sim::World* world_ = nullptr;  // set during a launch
+  sim::World* world_ = nullptr;  // set during a launch
   std::optional<double> end_s_;
   Json notes_ = Json::object();
 };

@@ -34,9 +34,14 @@ std::string sim_unavailable_reason();
 /// A simulated world whose network state can be read during a launch.
 class SimulatedRuntime : public Runtime {
  public:
-  /// Makes the next launch end at a date of its clock, in seconds, with SimulationEnded, unless all
-  /// ranks have ended before.
+  /// Makes the present launch or, outside a launch, the next one end at a date of its clock, in
+  /// seconds, with SimulationEnded, unless all ranks have ended before.
   virtual void end_at(double date_s) = 0;
+  /// The date at which a heartbeat of `nbytes` bytes arrives that `source` sends to `destination`
+  /// now, during a launch. `behind_bulk`: it waits in the queues of links behind the bytes of
+  /// training (netmodels/link_queues.h).
+  virtual double heartbeat_arrival_s(int source, int destination, double nbytes,
+                                     bool behind_bulk) = 0;
   /// Current token-bucket fill of every shaped link, in bytes. The order of links is always the
   /// same.
   virtual std::vector<double> link_credits() const = 0;

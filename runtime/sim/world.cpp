@@ -5,6 +5,7 @@
 #include "core/check.h"
 #include "core/wait_text.h"
 #include "netmodels/cluster_network.h"
+#include "netmodels/link_queues.h"
 #include "runtime/sim/caught.h"
 #include "runtime/sim/fluid/fluid_collectives.h"
 #include "runtime/sim/stream.h"
@@ -68,6 +69,32 @@ double World::control_arrival_s(double date_s, int source, int destination) {
   const auto [route, is_new] = control_routes_.try_emplace(
       direction(source, destination, false), interrupted_connection(source, destination));
   return route->second.end_s(date_s, latency_s);
+}
+
+double World::queueing_s(int source, int destination) const {
+  std::vector<BulkFlow> flows;
+  for (const auto& stream : streams_)
+    for (const auto& connection : stream->communicator().connections())
+      if (const double unsent = connection->between_nodes() ? connection->unsent_bytes() : 0;
+          unsent > 0)
+        flows.push_back(
+            {stream->rank(), connection->destination(), unsent, connection->window_bytes()});
+  double factor = 1;
+  for (const LinkChange& change : network_->profile())
+    if (change.at_s <= Simulation::clock()) factor = change.bandwidth_factor;
+  return trigram::queueing_s(*network_, flows, source, destination, factor);
+}
+
+double World::heartbeat_arrival_s(int source, int destination, double nbytes, bool behind_bulk) {
+  const double now_s = Simulation::clock();
+  if (source == destination) return now_s;
+  const double takes_s = (behind_bulk ? queueing_s(source, destination) : 0) +
+                         latency(now_s, source, destination) +
+                         nbytes / network_->bandwidth(source, destination, rate());
+  if (!partitioned_) return now_s + takes_s;
+  const auto [route, is_new] = heartbeat_routes_.try_emplace(
+      direction(source, destination, false), interrupted_connection(source, destination));
+  return route->second.end_s(now_s, takes_s);
 }
 
 SimStream& World::add_stream(int rank, StreamId id, const std::string& name,

@@ -83,6 +83,9 @@ class World {
   }
   /// The date at which a control message arrives that is posted at `date_s`.
   double control_arrival_s(double date_s, int source, int destination);
+  /// The date at which a heartbeat of `nbytes` bytes arrives that is sent now. `behind_bulk`: it
+  /// waits in the queues of links behind the bytes of all connections.
+  double heartbeat_arrival_s(int source, int destination, double nbytes, bool behind_bulk);
   const Layout& layout() const { return layout_; }
   bool eager() const { return cluster_.transport.has_connections(); }
   /// True if receivers request long messages.
@@ -150,6 +153,8 @@ class World {
   /// The exception that ends the world; called if no actor can go on.
   std::exception_ptr hang_failure() const;
   std::vector<std::string> unreceived() const;
+  /// Seconds that a packet waits which is sent now.
+  double queueing_s(int source, int destination) const;
   Group& group(StreamId id);
 
   SimOptions options_;
@@ -169,8 +174,8 @@ class World {
   std::unordered_map<StreamId, Group> groups_;
   std::unordered_map<StreamId, std::unordered_map<std::uint64_t, TcpWindow>> windows_;
   std::unordered_map<StreamId, std::unordered_map<std::uint64_t, Rendezvous>> rendezvous_;
-  /// The connections of control messages; only if there are partitions.
-  std::unordered_map<std::uint64_t, InterruptedConnection> control_routes_;
+  /// The connections of control messages and heartbeats; only if there are partitions.
+  std::unordered_map<std::uint64_t, InterruptedConnection> control_routes_, heartbeat_routes_;
   std::map<double, std::vector<Delivery>> deliveries_;  // by date, then in order of posting
   std::exception_ptr failure_;
   bool ended_ = false;

@@ -54,9 +54,20 @@ class Failures(AdviseTest):
     def test_the_table_shows_it_and_says_what_is_assumed(self) -> None:
         command = self.command("four", "--range", "1.1", "--mtbf", "2h")
         out = self.trigram(*command).stdout
-        self.assertIn("assumed: every algorithm begins again at its last checkpoint when a node fails", out)
+        self.assertIn("every other algorithm begins again at its last checkpoint", out)
         self.assertRegex(out, r"step \[ms\] +goodput +samples/s")
         self.assertRegex(out, r"bytegrad .* 8\d\.\d % ")
+
+    def test_workers_that_carry_on_are_there_for_most_of_the_time(self) -> None:
+        sweep = {"/algorithm": ["gradient_allreduce", "adpsgd"]}
+        config = {"cluster": CLUSTER, "workload": "bert_large", "steps": 20, "sweep": sweep}
+        self.write(config, "candidates.json")
+        found = self.candidates("--mtbf", "10min", "--detection", "10s", "--restart", "50s")
+        self.assertFalse(found["gradient_allreduce"]["carries_on"])
+        self.assertTrue(found["adpsgd"]["carries_on"])
+        self.assertIsNone(found["adpsgd"]["checkpoint_every"])
+        self.assertAlmostEqual(found["adpsgd"]["goodput"], 600 / (600 + 60))
+        self.assertLess(found["gradient_allreduce"]["goodput"], found["adpsgd"]["goodput"])
 
     def test_slow_steps_lose_more_with_an_interval_in_steps(self) -> None:
         found = self.candidates("--mtbf", "10min", "--checkpoint-every", "500", "--checkpoint-time", "1s")

@@ -122,6 +122,46 @@ class CarryingOn(CommandTest):
         )
 
     @needs_simulator
+    def test_a_join_beyond_the_number_of_nodes_is_refused(self) -> None:
+        beyond = self.config([{"at": "1ms", "kind": "join", "node": 4}])
+        self.assertIn(
+            "/cluster/failures: workers carry on, and a node joins that is none of the 4 nodes",
+            self.refusal("run", self.write(beyond)),
+        )
+
+    @needs_simulator
+    def test_absent_workers_are_not_utilised(self) -> None:
+        """One of four workers is there for half of the time only, and the others do what they do without it."""
+        whole = self.summary(self.config([], workload="resnet50", steps=8))
+        leave = [{"at": f"{whole['time_s'] / 2}s", "kind": "leave", "rank": 1}]
+        half = self.summary(self.config(leave, workload="resnet50", steps=8))
+        presence = half["failures"]["presence"]
+        self.assertGreater(presence, 0.8)
+        self.assertLess(presence, 0.95)
+        self.assertAlmostEqual(half["compute_utilisation"] / whole["compute_utilisation"], presence, delta=0.04)
+
+    @needs_simulator
+    def test_options_that_have_no_effect_are_refused(self) -> None:
+        crash, leave = [event("crash", 200, 1)], [event("leave", 200, 1)]
+        freeze = [event("freeze", 200, 1, **{"for": "1ms"})]
+        for failures, algorithm, expected in (
+            ({"events": leave, "detection": "1s"}, QUORUM, "/cluster/failures/detection: has no effect"),
+            ({"events": freeze, "restart": "1s"}, QUORUM, "/cluster/failures/restart: has no effect"),
+            ({"events": leave, "replace": False}, QUORUM, "/cluster/failures/replace: has no effect"),
+            (
+                {"events": crash, "replace": False},
+                "gradient_allreduce",
+                "/cluster/failures/replace: has no effect here, where all workers restart",
+            ),
+        ):
+            with self.subTest(expected):
+                refusal = self.refusal("run", self.write(self.config(failures, algorithm=algorithm)))
+                self.assertIn(expected, refusal)
+        # In a sweep, it is left out where it has no effect.
+        swept = self.config({"events": crash, "replace": False}, sweep={"/algorithm": [QUORUM, "gradient_allreduce"]})
+        self.assertEqual(len(self.run_config(swept, "--force")), 2)
+
+    @needs_simulator
     def test_a_table_says_what_it_cost(self) -> None:
         self.trigram("run", self.write(self.config([event("leave", 100, 1)])), table=True)
         out = self.trigram("table", self.results).stdout

@@ -56,9 +56,10 @@ class Checkpoints(CommandTest):
         self.assertEqual(self.metrics(resumed["id"]), lines)
         (continued,) = resumed["summary"]["checkpoint"].pop("resumed")
         self.assertEqual(continued["step"], STEPS - EVERY)
+        # The resumed run wrote none, so that the last one is the one from which it continues.
+        self.assertEqual(resumed["summary"]["checkpoint"]["last"]["step"], STEPS - EVERY)
         for summary in (whole["summary"], resumed["summary"]):
             summary["checkpoint"].pop("resumed", None)
-            summary["checkpoint"].pop("last", None)  # the resumed run wrote none
             summary.pop("messages_simulated_per_wall_s")
         self.assertEqual(resumed["summary"], whole["summary"])
 

@@ -137,6 +137,19 @@ CONTEXTS: dict[str, Json] = {
     "/failures/(mtbf|seed)": {"/algorithm": "adpsgd", "/steps": 200},
     "/background": {"/cluster/inter/background/load": 0.5, "/cluster/inter/background/flow": "16KiB", "/steps": 40},
     "/failures/(detection|restart)": {"/cluster/failures/events": [{"at": "100us", "kind": "crash", "rank": 1}]},
+    # The bytes of the bulk data in the network delay heartbeats, so that workers are suspected.
+    "/failures/heartbeats": {
+        "/cluster/transport": {"tcp": {"slow_start": False}},
+        "/cluster/failures": {"heartbeats": {"every": "1ms", "timeout": "3ms"}},
+        "/algorithm": {"name": "local_sgd", "sync_every": 2, "quorum": 7, "grace": "1ms"},
+        "/workload/dimension": 65536,
+    },
+    "/checkpoint/(memory_every|read_bandwidth)": {
+        "/checkpoint": {"every": 4, "memory_every": 2, "read_bandwidth": "1MB/s"},
+        "/cluster/failures": {
+            "events": [{"at": "5ms", "kind": "crash", "node": 1}, {"at": "5ms", "kind": "crash", "node": 2}]
+        },
+    },
     "/failures/seed": {"/cluster/failures/mtbf": "50ms"},
     "/shaping": {"/cluster/inter/shaping": {"rate": "10Mbps", "depth": "1KiB"}},
     "/(bridge_bandwidth|gpudirect)": {"/cluster/intra/kind": "pcie"},

@@ -59,5 +59,11 @@ TEST(RestartCost, the_interval_is_youngs) {
   EXPECT_GT(cost.goodput(0.1, 24), with(2));
 }
 
+TEST(RestartCost, a_node_is_there_between_its_absences) {
+  const RestartCost cost{.node_mtbf_s = 90, .detection_s = 4, .restart_s = 6};
+  EXPECT_DOUBLE_EQ(cost.presence(), 0.9);
+  EXPECT_EQ(RestartCost{}.presence(), 1);
+}
+
 }  // namespace
 }  // namespace trigram::restart_cost_test

@@ -44,7 +44,7 @@ class OtherSize : public ::testing::Test {
       state["batches"] = number(5);
       folder.write(5, rank, state);
     }
-    folder.complete(5, 3, Json::object(), 1);
+    folder.complete(5, 3, Json::object(), 1, 0);
   }
   ~OtherSize() override { std::filesystem::remove_all(path); }
   std::filesystem::path path;

@@ -229,12 +229,12 @@ TEST(Checkpoints, AllStateMatters) {
       std::ranges::fill(state[name].bytes, '\0');
       checkpoints.write(3, rank, state);
     }
-    checkpoints.complete(3, 4, about, 100);
+    checkpoints.complete(3, 4, about, 100, 0);
     EXPECT_NE(training.run(true)["weights_hash"], whole["weights_hash"]);
     training.stop_after(3);
     for (int rank = 0; rank < 4; ++rank)
       checkpoints.write(3, rank, saved[static_cast<std::size_t>(rank)]);
-    checkpoints.complete(3, 4, about, 100);
+    checkpoints.complete(3, 4, about, 100, 0);
     EXPECT_EQ(training.run(true)["weights_hash"], whole["weights_hash"]);
   }
 }
