@@ -1,4 +1,4 @@
-"""Profiles from traces: those that PyTorch's profiler recorded (tests/data/traces), and small ones in current formats."""
+"""Profiles from traces: recorded ones of PyTorch's profiler (tests/data/traces), and small ones in current formats."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class RecordedTraces(Import):
                       self.refusal("import", TRACES / "mlp.json", "--step", 3))
 
 
-def operation(name: str, ts: float, dur: float, sequence: int = -1, dims: Any = None, tid: Any = 1, **more: Any) -> Event:
-    arguments = {"Sequence number": sequence} | ({"Input Dims": dims} if dims is not None else {}) | more
+def operation(name: str, ts: float, dur: float, sequence: int = -1, dims: Any = None, tid: Any = 1) -> Event:
+    arguments = {"Sequence number": sequence} | ({"Input Dims": dims} if dims is not None else {})
     return {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": arguments}
 
 

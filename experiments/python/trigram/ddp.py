@@ -5,8 +5,8 @@
 `trigram compare-worlds --worlds sim,ddp` starts one such process for each worker, by mpirun, in the network namespaces
 of an emulated network. The job has the model (`FILE.py:FUNCTION`, as for trigram.profiling), the address of rank 0's
 store, the file for the results, and runs. A run has an `id`, a `hook` (null, "fp16" or "powersgd"), the `rank`
-of PowerSGD, sizes of buckets in bytes, an `optimizer` and `steps`. Rank 0 writes, by id, medians of seconds and the mean
-of bytes that all ranks' interfaces sent in a step.
+of PowerSGD, sizes of buckets in bytes, an `optimizer` and `steps`. Rank 0 writes, by id, medians of seconds and the
+mean of bytes that all ranks' interfaces sent in a step.
 """
 
 from __future__ import annotations
