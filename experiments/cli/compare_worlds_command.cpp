@@ -12,6 +12,7 @@
 
 #include "experiments/cli/commands.h"
 #include "experiments/cli/common_options.h"
+#include "experiments/cli/ddp_runs.h"
 #include "experiments/cli/emulated_runs.h"
 #include "experiments/cli/world_comparison.h"
 #include "experiments/config/settings.h"
@@ -31,6 +32,7 @@ struct CompareWorldsOptions {
   std::vector<std::string> settings;
   std::vector<std::string> worlds;
   std::optional<fs::path> against;
+  std::string model;  // FILE.py:FUNCTION, for ddp
   SweepRunner::Options runner;
 };
 
@@ -42,7 +44,7 @@ std::vector<std::string> worlds_of(const CompareWorldsOptions& options) {
                             : std::vector<std::string>{"sim", "threads"};
   std::set<std::string> seen;
   for (const std::string& name : names) {
-    find_component(worlds(), "world", Json(name), "--worlds");
+    if (name != kDdp) find_component(worlds(), "world", Json(name), "--worlds");
     if (!seen.insert(name).second)
       throw ConfigError(
           "--worlds",
@@ -52,6 +54,12 @@ std::vector<std::string> worlds_of(const CompareWorldsOptions& options) {
     throw ConfigError("--worlds", fmt::format("expected a second world to compare {0} with, as in "
                                               "{0},threads, or its results with --against",
                                               names[0]));
+  if (names[0] == kDdp)
+    throw ConfigError("--worlds",
+                      "ddp cannot predict; expected it after the first world, as in "
+                      "sim,ddp");
+  if (!options.model.empty() && !seen.contains(kDdp))
+    throw ConfigError("--model", "expected ddp among --worlds; other worlds take the workload");
   return names;
 }
 
@@ -69,7 +77,9 @@ std::vector<std::string> settings_in(const std::string& world, const std::vector
   std::vector<std::string> settings;
   for (const std::string& text : options.settings) {
     const std::string pointer = parse_setting(text).pointer;
-    const auto has = [&](const std::string& name) { return has_option(name, pointer); };
+    const auto has = [&](const std::string& name) {
+      return name != kDdp && has_option(name, pointer);
+    };
     if (!pointer.starts_with("/runtime/") || has(world) || std::ranges::none_of(all, has))
       settings.push_back(text);
   }
@@ -84,6 +94,11 @@ class WorldRuns {
             const CompareWorldsOptions& options, bool quiet)
       : options_(options.runner), quiet_(quiet) {
     const auto settings = settings_in(world, all, options);
+    if (world == kDdp) {
+      ddp_ = std::make_unique<DdpRuns>(
+          DdpRuns::Options{options.config, settings, options.model, options_}, quiet);
+      return;
+    }
     if (world == "mpi") {
       emulated_ = std::make_unique<EmulatedRuns>(
           EmulatedRuns::Options{options.config, settings, {}, options_}, quiet);
@@ -98,12 +113,19 @@ class WorldRuns {
   }
 
   /// Makes the missing runs. Returns an exit code.
-  int make() { return emulated_ ? emulated_->make() : SweepRunner(plan(), options_, quiet_).run(); }
+  int make() {
+    if (ddp_) return ddp_->make();
+    return emulated_ ? emulated_->make() : SweepRunner(plan(), options_, quiet_).run();
+  }
 
-  const Plan& plan() const { return emulated_ ? emulated_->plan() : plan_; }
+  const Plan& plan() const {
+    if (ddp_) return ddp_->plan();
+    return emulated_ ? emulated_->plan() : plan_;
+  }
 
   /// The manifests of the finished runs.
   std::vector<Json> results() const {
+    if (ddp_) return ddp_->results();
     const SweepRunner runner(plan(), options_, quiet_);
     std::vector<Json> manifests;
     for (const PlannedRun& run : plan().runs)
@@ -117,6 +139,7 @@ class WorldRuns {
   const bool quiet_;
   Plan plan_;
   std::unique_ptr<EmulatedRuns> emulated_;
+  std::unique_ptr<DdpRuns> ddp_;
 };
 
 /// The manifests of finished runs, by world.
@@ -202,11 +225,15 @@ void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Acti
   command
       ->add_option("--worlds", options->worlds,
                    "The world that predicts, then the worlds that measure; default: sim,threads; "
-                   "mpi runs on a network of the kernel, as with trigram emulate")
+                   "mpi runs on a network of the kernel, as with trigram emulate, and so does ddp, "
+                   "PyTorch's DistributedDataParallel over gloo")
       ->delimiter(',');
   command->add_option_function<std::string>(
       "--against", [options](const std::string& folder) { options->against = folder; },
       "Folder with results of the same experiment in other worlds, such as results of an mpirun");
+  command->add_option("--model", options->model,
+                      "What ddp trains: a function, FILE.py:FUNCTION, that returns the model, a "
+                      "batch and perhaps a loss");
   add_output_option(*command, options->runner);
   add_jobs_option(*command, options->runner);
   add_set_option(*command, options->settings);

@@ -34,13 +34,6 @@ Group& group_of(EmulatedNetwork network, std::vector<Group>& groups) {
   return group != groups.end() ? *group : groups.emplace_back(Group{std::move(network), {}});
 }
 
-fs::path make_folder() {
-  std::string name = (fs::temp_directory_path() / "trigram-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    throw std::system_error(errno, std::generic_category(), name);
-  return name;
-}
-
 /// By default, messages have their priced size on the wire. The kernel adds the network's latency
 /// if it has netem; otherwise the ranks do.
 Json emulated_world(bool netem) {
@@ -108,6 +101,13 @@ void check_for_namespaces() {
   require_tool("unshare", "util-linux");
 }
 
+fs::path make_temporary_folder() {
+  std::string name = (fs::temp_directory_path() / "trigram-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)
+    throw std::system_error(errno, std::generic_category(), name);
+  return name;
+}
+
 void remove_left_namespaces() {
   if (const int removed = remove_dead_namespaces(); removed > 0)
     spdlog::warn("removed {} network namespaces of killed runs", removed);
@@ -123,7 +123,7 @@ EmulatedRuns::EmulatedRuns(Options options, bool quiet)
 
 int EmulatedRuns::make() {
   remove_left_namespaces();
-  const fs::path folder = make_folder();
+  const fs::path folder = make_temporary_folder();
   const Watcher watcher(folder);
   const bool netem = kernel_has_netem();
   const Json world = emulated_world(netem);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,9 @@ class EmulatedRuns {
 
 /// Throws ConfigError if this machine or this user cannot create and remove network namespaces.
 void check_for_namespaces();
+
+/// Creates an empty folder for the files of a job. Throws std::system_error.
+std::filesystem::path make_temporary_folder();
 
 /// Removes the namespaces that killed commands have left behind, and logs how many there were.
 void remove_left_namespaces();

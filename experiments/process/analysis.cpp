@@ -52,12 +52,6 @@ class MemoryFile {
   FileDescriptor file_;
 };
 
-std::string interpreter() {
-  const char* chosen = std::getenv("PYTHON");
-  if (chosen && *chosen) return chosen;
-  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
-}
-
 /// The PYTHONPATH: `package`, then the absolute folders of the user's PYTHONPATH.
 std::string python_path(const fs::path& package) {
   std::string path = fs::absolute(package).string();
@@ -75,7 +69,7 @@ class Call {
     const fs::path package = data_dir() / "analysis";
     if (!fs::exists(package / "trigram_analysis"))
       throw ConfigError(package.string(), "expected the Python package trigram_analysis here");
-    words_ = {interpreter(), "-P", "-X", "utf8", "-m", "trigram_analysis"};
+    words_ = {python_interpreter(), "-P", "-X", "utf8", "-m", "trigram_analysis"};
     words_.insert(words_.end(), arguments.begin(), arguments.end());
     environment_ = {"PYTHONPATH=" + python_path(package)};
     for (char** variable = environ; *variable; ++variable)
@@ -126,6 +120,12 @@ int wait_for(pid_t child) {
 }
 
 }  // namespace
+
+std::string python_interpreter() {
+  const char* chosen = std::getenv("PYTHON");
+  if (chosen && *chosen) return chosen;
+  return access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : "python3";
+}
 
 void become_analysis(const std::vector<std::string>& arguments) {
   Call call(arguments);

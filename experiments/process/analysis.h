@@ -10,6 +10,9 @@ namespace trigram {
 // pandas and matplotlib are installed. Modules are not imported from the current folder, nor from
 // relative folders in PYTHONPATH, so that code inside a folder of results is never run.
 
+/// The interpreter: that of $PYTHON, else the distribution's, else the first one in PATH.
+std::string python_interpreter();
+
 /// Replaces this process by the package, called with these arguments. Throws ConfigError if the
 /// package is missing, and std::runtime_error if the interpreter cannot be started.
 [[noreturn]] void become_analysis(const std::vector<std::string>& arguments);

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import multiprocessing
 import os
 import platform
 import statistics
@@ -20,6 +21,14 @@ from pathlib import Path
 from typing import Any, Callable
 
 import torch
+
+
+Loss = Callable[[Any], torch.Tensor]
+
+
+def mean_square(output: torch.Tensor) -> torch.Tensor:
+    """The default loss."""
+    return output.float().pow(2).mean()
 
 
 @dataclass
@@ -41,6 +50,8 @@ class Profile:
     rows: list[Row]
     notes: list[str] = field(default_factory=list)    # how it was measured
     assumed: list[str] = field(default_factory=list)  # what could not be attributed
+    flops_per_s: float | None = None     # of matrix products, if measured
+    memory_Bps: float | None = None      # bytes read and written by copies, if measured
 
     forward_s = property(lambda self: sum(row.forward_s for row in self.rows), doc="Seconds of a forward pass.")
     backward_s = property(lambda self: sum(row.backward_s for row in self.rows), doc="Seconds of a backward pass.")
@@ -51,6 +62,9 @@ class Profile:
         """Writes the profile as CSV, for `"workload": "profile:PATH"`."""
         lines = [f"# name: {self.name}", f"# accelerator: {self.machine}", f"# batch: {self.batch}",
                  f"# buffers: {self.buffer_bytes}B"]
+        if self.flops_per_s and self.memory_Bps:
+            lines += [f"# flops: {self.flops_per_s / 1e9:.4g}GFLOP/s",
+                      f"# memory_bandwidth: {self.memory_Bps / 1e9:.4g}GB/s"]
         lines += [f"# source: {note}" for note in self.notes] + [f"# assumed: {note}" for note in self.assumed]
         lines.append("tensor,numel,forward_s,backward_s")
         lines += [f"{r.tensor},{r.numel},{r.forward_s:.9g},{r.backward_s:.9g}" for r in self.rows]
@@ -102,17 +116,19 @@ def _one_pass(model: torch.nn.Module, arguments: tuple[Any, ...], loss: Callable
     return forward, backward
 
 
-def profile(model: torch.nn.Module, batch: Any, loss: Callable[[Any], torch.Tensor] | None = None, *,
-            name: str | None = None, repeat: int = 10, warmup: int = 3) -> Profile:
+def profile(model: torch.nn.Module, batch: Any, loss: Loss | None = None, *, name: str | None = None, repeat: int = 10,
+            warmup: int = 3, before_pass: Callable[[], Any] | None = None,
+            average: Callable[[list[float]], float] = statistics.median) -> Profile:
     """Measures forward and backward passes over one batch, on the CPU, in training mode.
 
     `batch` is the argument of the model, or a tuple of arguments; `loss` maps the model's output to a scalar, by
-    default its mean square. Times are medians of `repeat` passes after `warmup`. The time of a layer's forward pass
+    default its mean square. Times are medians of `repeat` passes after `warmup`, or another `average`; `before_pass` is
+    called before each pass. The time of a layer's forward pass
     ends with the layer, and includes what came since the last layer that has parameters, such as activations. The time
     of a tensor's backward pass ends when its gradient is complete. The model's buffers change, as in training; its
     gradients are removed."""
     arguments = batch if isinstance(batch, tuple) else (batch,)
-    loss = loss or (lambda output: output.float().pow(2).mean())
+    loss = loss or mean_square
     parameters = {n: p for n, p in model.named_parameters() if p.requires_grad and p.numel() > 0}
     if not parameters:
         raise ValueError("the model has no parameter that requires a gradient")
@@ -133,6 +149,8 @@ def profile(model: torch.nn.Module, batch: Any, loss: Callable[[Any], torch.Tens
         passes = []
         for i in range(warmup + repeat):
             model.zero_grad(set_to_none=True)
+            if before_pass:
+                before_pass()
             measured = _one_pass(model, arguments, loss, clock)
             if i >= warmup:
                 passes.append(measured)
@@ -143,7 +161,7 @@ def profile(model: torch.nn.Module, batch: Any, loss: Callable[[Any], torch.Tens
         model.zero_grad(set_to_none=True)
 
     def median(n: str, which: int) -> float:
-        return statistics.median(both[which].seconds.get(n, 0.0) for both in passes)
+        return average([both[which].seconds.get(n, 0.0) for both in passes])
 
     order = passes[-1][1].order
     unused = [n for n in parameters if n not in order]
@@ -160,7 +178,55 @@ def profile(model: torch.nn.Module, batch: Any, loss: Callable[[Any], torch.Tens
         assumed=assumed)
 
 
-def _made_by(reference: str) -> tuple[Any, ...]:
+def profile_together(reference: str, processes: int, *, name: str | None = None, repeat: int = 10) -> Profile:
+    """The model's profile if that many processes of this machine compute at the same time, each on one thread.
+
+    The processes begin each pass together, as workers of synchronous training do. Times are means over passes and
+    processes: where processes share cores, a layer that waits for a core is rare, and a median would ignore it."""
+    context = multiprocessing.get_context("spawn")
+    barrier, results = context.Barrier(processes), context.Queue()
+    children = [context.Process(target=_profile_beside, args=(reference, barrier, results, name, repeat))
+                for _ in range(processes)]
+    for child in children:
+        child.start()
+    profiles = [results.get() for _ in children]
+    for child in children:
+        child.join()
+    mean = profiles[0]
+    for i, row in enumerate(mean.rows):
+        row.forward_s = statistics.fmean(p.rows[i].forward_s for p in profiles)
+        row.backward_s = statistics.fmean(p.rows[i].backward_s for p in profiles)
+    cores = len(os.sched_getaffinity(0))
+    mean.flops_per_s = statistics.fmean(p.flops_per_s or 0 for p in profiles)
+    mean.memory_Bps = statistics.fmean(p.memory_Bps or 0 for p in profiles)
+    mean.notes = [f"measured with trigram.torch.profile, PyTorch {torch.__version__}, means of {repeat} passes of "
+                  f"{processes} processes that compute together on {cores} cores"]
+    return mean
+
+
+def _profile_beside(reference: str, barrier: Any, results: Any, name: str | None, repeat: int) -> None:
+    torch.set_num_threads(1)
+    model, batch, *loss = made_by(reference)
+    measured = profile(model, batch, *loss, name=name, repeat=repeat, before_pass=barrier.wait,
+                       average=statistics.fmean)
+    matrix, vector = torch.ones(512, 512), torch.ones(sum(row.numel for row in measured.rows))
+    copy = torch.empty_like(vector)
+    measured.flops_per_s = 2 * 512**3 / _mean_seconds(lambda: matrix @ matrix, barrier)
+    measured.memory_Bps = 8 * vector.numel() / _mean_seconds(lambda: copy.copy_(vector), barrier)
+    results.put(measured)
+
+
+def _mean_seconds(call: Callable[[], Any], barrier: Any, repeat: int = 50) -> float:
+    """The mean seconds of a call while the other processes make it, too."""
+    call()
+    barrier.wait()
+    begin = time.perf_counter()
+    for _ in range(repeat):
+        call()
+    return (time.perf_counter() - begin) / repeat
+
+
+def made_by(reference: str) -> tuple[Any, ...]:
     """What the function of `script.py:function` returns."""
     path, _, function = reference.rpartition(":")
     spec = importlib.util.spec_from_file_location("profiled", path) if path else None
@@ -184,10 +250,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--name", help="name of the profile; by default, that of the model's class")
     parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch (default: %(default)s)")
     parser.add_argument("--repeat", type=int, default=10, help="passes to measure (default: %(default)s)")
+    parser.add_argument("--processes", type=int, default=1,
+                        help="processes that compute at the same time, as workers on this machine would")
     options = parser.parse_args(arguments)
     torch.set_num_threads(options.threads)
-    model, batch, *loss = _made_by(options.made_by)
-    measured = profile(model, batch, *loss, name=options.name, repeat=options.repeat)
+    if options.processes > 1:
+        measured = profile_together(options.made_by, options.processes, name=options.name, repeat=options.repeat)
+    else:
+        model, batch, *loss = made_by(options.made_by)
+        measured = profile(model, batch, *loss, name=options.name, repeat=options.repeat)
     path = measured.write(options.output)
     numel = sum(row.numel for row in measured.rows)
     print(f"{path}: {len(measured.rows)} tensors, {numel:,} parameters, forward {measured.forward_s * 1e3:.3g} ms, "
