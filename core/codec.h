@@ -70,7 +70,7 @@ class Codec {
   virtual void encode_each_with_feedback(Device& device, std::span<const Tensor> wires,
                                          std::span<const Tensor> xs,
                                          std::span<const Tensor> residuals);
-  /// x = the mean of the decoded wires, of which there is at least one, added in this order.
+  /// x = the mean of one or more decoded wires, added in this order, or what a codec's option says.
   virtual void decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires);
   /// Encodes the mean of the decoded `wires` into `wire`, with error feedback if `residual` is not
   /// null. `mean` is scratch space for the mean and holds unspecified values afterwards.

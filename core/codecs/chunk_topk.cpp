@@ -1,12 +1,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <memory>
-#include <vector>
 
 #include "core/codec.h"
+#include "core/codecs/chunk_selection.h"
 #include "core/codecs/chunk_topk_math.h"
 #include "core/codecs/kernels.h"
 #include "core/codecs/options.h"
@@ -70,30 +69,14 @@ class ChunkTopK final : public Codec {
  private:
   void encode_chunk(const float* x, std::size_t n, std::byte* to) const {
     const std::size_t kept = chunk_topk::kept_of(n, keep_);
-    std::vector<std::uint32_t> sorted(n), chosen(n);
-    for (std::size_t i = 0; i < n; ++i) sorted[i] = std::bit_cast<std::uint32_t>(x[i]) & 0x7FFFFFFF;
-    const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(kept) - 1;
-    std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
-    const std::uint32_t bound = *last;
-    auto above = static_cast<std::size_t>(std::count_if(
-        sorted.begin(), last, [bound](std::uint32_t magnitude) { return magnitude > bound; }));
-    const Levels levels =
-        Levels::of(std::bit_cast<float>(bound), std::bit_cast<float>(magnitudes::largest(x, n)));
+    const KeptElements chosen = KeptElements::largest_of(x, n, kept);
+    const Levels levels = Levels::of(chosen.least, std::bit_cast<float>(magnitudes::largest(x, n)));
     std::memcpy(to, &levels.low, sizeof(float));
     std::memcpy(to + sizeof(float), &levels.high, sizeof(float));
-    chosen.resize(magnitudes::at_least(bound, x, n, chosen.data()));
-    std::size_t ties = kept - above;  // elements at the bound that are still to be chosen
-    std::erase_if(chosen, [&](std::uint32_t i) {
-      const bool is_tie = (std::bit_cast<std::uint32_t>(x[i]) & 0x7FFFFFFF) == bound;
-      if (!is_tie) return false;
-      if (ties == 0) return true;
-      --ties;
-      return false;
-    });
     for (std::size_t i = 0; i < kept; i += kGroup) {
       std::uint64_t group = 0;
       for (std::size_t j = i; j < std::min(i + kGroup, kept); ++j)
-        group |= std::uint64_t{chunk_topk::code_of(chosen[j], x[chosen[j]], levels)}
+        group |= std::uint64_t{chunk_topk::code_of(chosen.indices[j], x[chosen.indices[j]], levels)}
                  << 14 * (j - i);
       std::memcpy(to + chunk_topk::kHeaderBytes + i / kGroup * kGroupBytes, &group, kGroupBytes);
     }

@@ -134,7 +134,7 @@ HWY_EXPORT(EncodeIntegers);
 HWY_EXPORT(DecodeIntegers);
 
 void encode(const float* x, std::size_t n, const Exponents& exponents, std::uint8_t* packed) {
-  if (exponents.special() != Special::none) std::fill_n(packed, code_bytes(n), std::uint8_t{0});
+  if (exponents.special() != Special::none) std::fill_n(packed, (n + 1) / 2, std::uint8_t{0});
   else
     HWY_DYNAMIC_DISPATCH(EncodeExponents)(x, n, static_cast<std::int32_t>(exponents.top), packed);
 }
@@ -144,12 +144,11 @@ void decode(const std::uint8_t* packed, std::size_t n, const Exponents& exponent
   else
     HWY_DYNAMIC_DISPATCH(DecodeExponents)(packed, n, static_cast<std::int32_t>(exponents.top), x);
 }
-void encode(const float* x, std::size_t n, const Steps& steps, std::uint8_t* packed) {
-  if (steps.inverse == 0) std::fill_n(packed, code_bytes(n), std::uint8_t{0});
-  else HWY_DYNAMIC_DISPATCH(EncodeIntegers)(x, n, steps.inverse, packed);
+void encode_integers(const float* x, std::size_t n, float inverse, std::uint8_t* packed) {
+  HWY_DYNAMIC_DISPATCH(EncodeIntegers)(x, n, inverse, packed);
 }
-void decode(const std::uint8_t* packed, std::size_t n, const Steps& steps, float* x) {
-  HWY_DYNAMIC_DISPATCH(DecodeIntegers)(packed, n, steps.step, x);
+void decode_integers(const std::uint8_t* packed, std::size_t n, float step, float* x) {
+  HWY_DYNAMIC_DISPATCH(DecodeIntegers)(packed, n, step, x);
 }
 
 }  // namespace trigram::four_bit

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 
-/// The formats of the codecs e3m0 and int4 (core/codecs/four_bit.cpp), which the host and
-/// accelerators share. A magnitude is the bit pattern of |x|.
+/// The format of the codec e3m0 (core/codecs/four_bit.cpp), which the host and accelerators share.
+/// A magnitude is the bit pattern of |x|.
 namespace trigram::four_bit {
 
 inline constexpr std::uint32_t kInfinity = 0x7F800000;
@@ -42,25 +40,5 @@ struct Exponents {
     return (code & 7) == 0 ? 0 : (code & 8) << 28 | (top - 7 + (code & 7)) << 23;
   }
 };
-
-/// A block's scale of int4: codes are -7 .. 7, and 7 stands for the largest magnitude.
-struct Steps {
-  float step = 0, inverse = 0;
-
-  /// The smallest magnitude of a block that is not 0; below it the inverse may be infinite.
-  static constexpr float kSmallest = 0x1p-120f;
-  /// All elements of a block are NaN if its largest magnitude is not finite.
-  static constexpr Steps of_largest(float magnitude) {
-    if (magnitude - magnitude != 0) return {std::numeric_limits<float>::quiet_NaN(), 0};
-    if (magnitude < kSmallest) return {0, 0};
-    return {magnitude / 7.0f, 7.0f / magnitude};
-  }
-};
-
-/// The number of blocks of a vector, each of which has a scale.
-constexpr std::size_t blocks_of(std::size_t numel, std::size_t block) {
-  return (numel + block - 1) / block;
-}
-constexpr std::size_t code_bytes(std::size_t numel) { return (numel + 1) / 2; }
 
 }  // namespace trigram::four_bit

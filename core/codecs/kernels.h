@@ -56,17 +56,44 @@ void f32_from_bf16(const std::uint16_t* codes, std::size_t n, float* x);
 
 }  // namespace trigram::sixteen_bit
 
-/// The loops of the codecs e3m0 and int4 over one block of elements, compiled for every vector
-/// instruction set of the architecture and chosen at run time. All versions give the same bits.
-/// `packed` has the codes of two elements in a byte.
+/// The loops of the codecs whose blocks of elements share a scale, over one block, compiled for
+/// every vector instruction set of the architecture and chosen at run time. All versions give the
+/// same bits. `packed` has the codes of several elements in a byte. Loops that take `inverse`
+/// encode x * inverse, and those that take `step` multiply what a code stands for by it.
 namespace trigram::four_bit {
 
 void encode(const float* x, std::size_t n, const Exponents& exponents, std::uint8_t* packed);
 void decode(const std::uint8_t* packed, std::size_t n, const Exponents& exponents, float* x);
-void encode(const float* x, std::size_t n, const Steps& steps, std::uint8_t* packed);
-void decode(const std::uint8_t* packed, std::size_t n, const Steps& steps, float* x);
+void encode_integers(const float* x, std::size_t n, float inverse, std::uint8_t* packed);
+void decode_integers(const std::uint8_t* packed, std::size_t n, float step, float* x);
 
 }  // namespace trigram::four_bit
+namespace trigram::int2 {
+
+void encode(const float* x, std::size_t n, float inverse, std::uint8_t* packed);
+void decode(const std::uint8_t* packed, std::size_t n, float step, float* x);
+
+}  // namespace trigram::int2
+namespace trigram::fp8 {
+
+void encode_e4m3(const float* x, std::size_t n, float inverse, std::uint8_t* codes);
+void decode_e4m3(const std::uint8_t* codes, std::size_t n, float step, float* x);
+void encode_e5m2(const float* x, std::size_t n, float inverse, std::uint8_t* codes);
+void decode_e5m2(const std::uint8_t* codes, std::size_t n, float step, float* x);
+
+}  // namespace trigram::fp8
+
+/// The products of the codec dct_topk, compiled in the same way. Matrices have rows of 64 elements
+/// in memory.
+namespace trigram::dct_topk {
+
+/// c = a b for a of `rows` x `inner` elements and b with 64 columns. Every sum is in the order of
+/// the inner index, and begins at 0.
+void multiply(std::size_t rows, std::size_t inner, const float* a, const float* b, float* c);
+/// The same; it leaves out terms whose element of `a` is 0. The result is the same if b is finite.
+void multiply_sparse(std::size_t rows, std::size_t inner, const float* a, const float* b, float* c);
+
+}  // namespace trigram::dct_topk
 
 /// Loops over magnitudes, compiled for every vector instruction set of the architecture and chosen
 /// at run time. A magnitude is the bit pattern of |x|. Magnitudes are

@@ -66,13 +66,14 @@ constexpr std::size_t header_bytes(Scale scale) {
 }
 }  // namespace sign
 
-/// Of the codecs e3m0 and int4.
-namespace four_bit {
+/// Of the codecs whose blocks of elements share a scale: e3m0, int4, int2, fp8_e4m3 and fp8_e5m2.
+namespace scaled_blocks {
 struct Options {
   std::int64_t block = 512;
 };
-FieldTable<Options> option_fields();
-}  // namespace four_bit
+/// `codes_per_byte`: elements whose codes share a byte.
+FieldTable<Options> option_fields(std::size_t codes_per_byte);
+}  // namespace scaled_blocks
 
 namespace chunk_topk {
 struct Options {
@@ -80,6 +81,16 @@ struct Options {
 };
 FieldTable<Options> option_fields();
 }  // namespace chunk_topk
+
+namespace dct_topk {
+enum class Mean { all, senders };
+
+struct Options {
+  std::int64_t keep = 32;
+  Mean mean = Mean::all;
+};
+FieldTable<Options> option_fields();
+}  // namespace dct_topk
 
 namespace powersgd {
 struct Options {

@@ -52,10 +52,14 @@ CodecEntry fp16_codec_entry();
 CodecEntry bf16_codec_entry();
 CodecEntry e3m0_codec_entry();
 CodecEntry int4_codec_entry();
+CodecEntry int2_codec_entry();
+CodecEntry fp8_e4m3_codec_entry();
+CodecEntry fp8_e5m2_codec_entry();
 CodecEntry sign_codec_entry();
 CodecEntry qsgd_codec_entry();
 CodecEntry topk_codec_entry();
 CodecEntry chunk_topk_codec_entry();
+CodecEntry dct_topk_codec_entry();
 CodecEntry randk_codec_entry();
 CodecEntry powersgd_codec_entry();
 

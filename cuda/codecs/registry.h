@@ -62,10 +62,14 @@ std::unique_ptr<Codec> make_fp16(const CodecParts& parts);
 std::unique_ptr<Codec> make_bf16(const CodecParts& parts);
 std::unique_ptr<Codec> make_e3m0(const CodecParts& parts);
 std::unique_ptr<Codec> make_int4(const CodecParts& parts);
+std::unique_ptr<Codec> make_int2(const CodecParts& parts);
+std::unique_ptr<Codec> make_fp8_e4m3(const CodecParts& parts);
+std::unique_ptr<Codec> make_fp8_e5m2(const CodecParts& parts);
 std::unique_ptr<Codec> make_sign(const CodecParts& parts);
 std::unique_ptr<Codec> make_qsgd(const CodecParts& parts);
 std::unique_ptr<Codec> make_topk(const CodecParts& parts);
 std::unique_ptr<Codec> make_chunk_topk(const CodecParts& parts);
+std::unique_ptr<Codec> make_dct_topk(const CodecParts& parts);
 std::unique_ptr<Codec> make_randk(const CodecParts& parts);
 std::unique_ptr<Codec> make_powersgd(const CodecParts& parts);
 

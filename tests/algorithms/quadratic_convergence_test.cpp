@@ -83,6 +83,8 @@ const Json kSolo = {{"name", "eager_sgd"}, {"mode", "solo"}, {"sync_every", 4}};
 const Json kMajority = {{"name", "eager_sgd"}, {"mode", "majority"}, {"sync_every", 4}};
 const Json kPowerSgd = {{"name", "powersgd"}, {"rank", 1}};
 const Json kTopK = {{"name", "topk"}, {"codec", {{"name", "topk"}, {"density", 0.1}}}};
+const Json kEf21 = {{"name", "ef21"}, {"codec", {{"name", "topk"}, {"density", 0.25}}}};
+const Json kZeroPlusPlus = {{"name", "zeropp"}, {"error_decay", 0.8}};
 const Json kGTopK = {{"name", "gtopk"}, {"density", 0.25}};
 const Json kOkTopK = {{"name", "oktopk"}, {"density", 0.25}};
 // Ten elements lie in eight regions, unevenly. With a smaller slack, errors would be up to twice as
@@ -123,8 +125,9 @@ TEST_P(Exact, FindsTheOptimum) { EXPECT_LT(distance(GetParam()), 1e-3); }
 INSTANTIATE_TEST_SUITE_P(
     Agreeing, Exact,
     ::testing::Values(Case{"bytegrad", {{"name", "bytegrad"}}}, Case{"qsgd", {{"name", "qsgd"}}},
-                      Case{"topk", kTopK}, Case{"gtopk", kGTopK}, Case{"oktopk", kOkTopK},
-                      Case{"sign", kSigns}, Case{"terngrad", kTern}, Case{"onebit_sgd", kOneBitSgd},
+                      Case{"zeropp", kZeroPlusPlus}, Case{"ef21", kEf21}, Case{"topk", kTopK},
+                      Case{"gtopk", kGTopK}, Case{"oktopk", kOkTopK}, Case{"sign", kSigns},
+                      Case{"terngrad", kTern}, Case{"onebit_sgd", kOneBitSgd},
                       Case{"ef_signsgd", kEfSign}, Case{"dgc", kDgc, 0.05},
                       Case{"gossipgrad", {{"name", "gossipgrad"}}},
                       Case{"streaming_diloco", kStreaming, 0.1, 0, 0, {{"name", "sgd"}}, 800},
@@ -143,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
     Disagreeing, Exact,
     ::testing::Values(Case{"gradient_allreduce", {{"name", "gradient_allreduce"}}, 0.1, 1},
                       Case{"dropcompute", {{"name", "dropcompute"}, {"profile_steps", 0}}, 0.1, 1},
-                      Case{"powersgd", kPowerSgd, 0.1, 1}, Case{"local_sgd", kLocalSgd, 0.1, 1},
+                      Case{"powersgd", kPowerSgd, 0.1, 1}, Case{"ef21", kEf21, 0.1, 1},
+                      Case{"local_sgd", kLocalSgd, 0.1, 1},
                       Case{"slowmo", {{"name", "slowmo"}, {"sync_every", 4}}, 0.1, 1},
                       Case{"post_local_sgd", kPostLocal, 0.1, 1},
                       Case{"bmuf", kBmuf, 0.02, 1, 0, {{"name", "sgd"}}, 800},

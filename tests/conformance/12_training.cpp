@@ -141,6 +141,8 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   // gradients are averaged, with one peer at a time, models stay as far apart as their optima.
   if (name == "signsgd_majority" || name == "gossipgrad") training.workload["heterogeneity"] = 0;
   if (name == "signsgd_majority") training.optimizer["lr"] = 0.02;
+  // The length of these updates is constant, too.
+  if (name == "demo" || name == "dion") training.optimizer["lr"] = 0.02;
   // In simulated time, too, the arrival of messages of different lengths may decide which workers
   // average.
   const bool by_arrival = !is_simulated(training.world) || name == "dsgd_aau";

@@ -146,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(Codecs, FusedCodecs,
                                            CodecSpec{"sign"}, CodecSpec{"qsgd"}, CodecSpec{"topk"}),
                          [](const auto& tested) { return tested.param.name; });
 INSTANTIATE_TEST_SUITE_P(Means, FusedCodecs,
-                         ::testing::Values(CodecSpec{"sign", {{"scale", "means"}}}),
+                         ::testing::Values(CodecSpec{"sign", {{"scale", "means"}}},
+                                           CodecSpec{"dct_topk", {{"mean", "senders"}}}),
                          [](const auto& tested) { return tested.param.name; });
 
 /// The three encoding kernels of MinMaxUInt8. They are also tested on vectors for which a plan

@@ -103,6 +103,8 @@ CONTEXTS: dict[str, Json] = {
         "/steps": 40,
     },
     "of (local_sgd|slowmo|bmuf|(eager_|streaming_)?diloco(?!_)|noloco|sparseloco|post_local_sgd)": {"/algorithm/sync_every": 2},
+    "/error_reset of zeropp": {"/algorithm/error_decay": 0.5},
+    "/(beta1|beta2|eps) of dion": {"/workload": {"name": "fashion_mnist", "batch": 4}, "/eval_every": 1, "/steps": 3},
     "of sparta": {"/algorithm/density": 1.0},
     "of post_local_sgd": {"/algorithm/switch_step": 4},
     "of (onebit_adam|qadam)": {"/algorithm/warmup_steps": 2},

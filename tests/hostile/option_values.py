@@ -36,6 +36,8 @@ VALUES: dict[str, list[Any]] = {
     "/outer_momentum": [0.5],
     "/failures/mtbf": ["100ms"],
     "/momentum of noloco": [0.9],
+    "/block of .*int2": [64],
+    "/keep of .*dct_topk": [1000],
     "/sync_every of streaming_diloco": [4],
     "/algorithm/(first_)?bucket of streaming_diloco": ["1kB"],
     "/grid": [[2, 4]],

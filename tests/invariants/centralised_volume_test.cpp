@@ -12,20 +12,7 @@
 namespace trigram::test::centralised_volume_test {
 namespace {
 
-class CentralisedVolume : public VolumeTest {
- protected:
-  /// Checks an algorithm that makes `exchange` for every bucket in every step, with different
-  /// buckets, flat and hierarchical.
-  void check_exchange(Json algorithm, const VolumeOfExchange& exchange) const {
-    for (const char* bucket : {"0B", "2kB", "10MiB"})
-      for (const bool hierarchical : {false, true}) {
-        algorithm.update({{"bucket", bucket}, {"hierarchical", hierarchical}});
-        check(algorithm, [&](const Buckets& buckets) {
-          return bucket_volume(layout(), buckets, 3, hierarchical, exchange);
-        });
-      }
-  }
-};
+class CentralisedVolume : public VolumeTest {};
 
 /// The whole model is averaged after steps 2 and 4 of 5.
 TEST_P(CentralisedVolume, LocalMethods) {

@@ -10,17 +10,19 @@ std::size_t codec_wire_bytes(const std::string& name, const nlohmann::json& opti
                              std::size_t numel) {
   if (name == "minmax_uint8") return 32 + (numel + 31) / 32 * 32;
   if (name == "fp16" || name == "bf16") return 2 * numel;
-  if (name == "e3m0" || name == "int4") {
+  if (name == "e3m0" || name.starts_with("int") || name.starts_with("fp8")) {
     const std::size_t block = options.at("block"), blocks = (numel + block - 1) / block;
-    return (name == "e3m0" ? 1 : 4) * blocks + (numel + 1) / 2;
+    const std::size_t bits = name.starts_with("fp8") ? 8 : name == "int2" ? 2 : 4;
+    return (name == "e3m0" ? 1 : 4) * blocks + (bits * numel + 7) / 8;
   }
-  if (name == "chunk_topk") {
+  if (name == "chunk_topk" || name == "dct_topk") {
     const std::size_t keep = options.at("keep");
     std::size_t bytes = 0;
     for (std::size_t left = numel; left > 0; left -= std::min<std::size_t>(left, 4096)) {
       const double share = static_cast<double>(std::min<std::size_t>(left, 4096)) / 4096;
       const double kept = std::ceil(share * static_cast<double>(keep));
-      bytes += 8 + 7 * static_cast<std::size_t>(std::ceil(kept / 4));
+      bytes += name == "dct_topk" ? 7 * static_cast<std::size_t>(std::ceil(kept / 2))
+                                  : 8 + 7 * static_cast<std::size_t>(std::ceil(kept / 4));
     }
     return bytes;
   }

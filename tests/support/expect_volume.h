@@ -84,6 +84,17 @@ class VolumeTest : public ::testing::TestWithParam<Nodes> {
     const Trained trained = train(training);
     expect_volume(trained, expected(buckets_of(trained)));
   }
+  /// Checks an algorithm that makes `exchange` for every bucket in every step, with different
+  /// buckets, flat and hierarchical.
+  void check_exchange(Json algorithm, const VolumeOfExchange& exchange) const {
+    for (const char* bucket : {"0B", "2kB", "10MiB"})
+      for (const bool hierarchical : {false, true}) {
+        algorithm.update({{"bucket", bucket}, {"hierarchical", hierarchical}});
+        check(algorithm, [&](const Buckets& buckets) {
+          return bucket_volume(layout(), buckets, 3, hierarchical, exchange);
+        });
+      }
+  }
 };
 
 }  // namespace trigram::test

@@ -80,6 +80,8 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   a.add("_all", {{"name", "fedavg"}, {"fraction", 1}, {"sync_every", 2}, {"bucket", "50B"}});
   a.add_choices("half_precision_allreduce", "format", {"fp16", "bf16"});
   a.add_both("", {{"name", "qsgd"}});
+  a.add("", {{"name", "zeropp"}});
+  a.add("_compensated", {{"name", "zeropp"}, {"error_decay", 0.8}, {"error_reset", 2}});
   a.add("_elias",
         {{"name", "qsgd"}, {"codec", {{"name", "qsgd"}, {"levels", 7}, {"coding", "elias"}}}});
   for (const char* name : {"terngrad", "onebit_sgd", "ef_signsgd", "signsgd_majority"})
@@ -100,6 +102,13 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
                    {"hierarchical", hierarchical}});
   }
   a.add_both("", {{"name", "powersgd"}, {"rank", 1}});
+  a.add_both("", {{"name", "dion"}});
+  for (const double momentum : {0.0, 0.5})
+    a.add_both(momentum > 0 ? "_momentum" : "", {{"name", "ef21"},
+                                                 {"codec", {{"name", "topk"}, {"density", 0.25}}},
+                                                 {"momentum", momentum}});
+  a.add_both("", {{"name", "demo"},
+                  {"codec", {{"name", "dct_topk"}, {"keep", 1024}, {"mean", "senders"}}}});
   a.add_both("", {{"name", "onebit_adam"}, {"warmup_steps", 2}});
   a.add_both("", {{"name", "zeroone_adam"},
                   {"freeze_step", 2},

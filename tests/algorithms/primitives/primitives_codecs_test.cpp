@@ -30,7 +30,11 @@ const std::vector<Case>& cases() {
       {{"powersgd", {{"rank", 3}}}, 1.0},
       {{"e3m0"}, 0.3},
       {{"int4"}, 0.2},
+      {{"int2"}, 1.0},
+      {{"fp8_e4m3"}, 0.06},
+      {{"fp8_e5m2"}, 0.12},
       {{"chunk_topk"}, 1.0},
+      {{"dct_topk"}, 1.0},
   };
   return all;
 }

@@ -29,12 +29,26 @@ CodecSpec randk(double density, bool unbiased) {
 }
 
 TEST(Contraction, ContractionsLoseLessThanTheWholeOfAnyVector) {
-  for (const CodecSpec& spec :
-       {CodecSpec{"minmax_uint8"}, CodecSpec{"fp16"}, CodecSpec{"bf16"}, CodecSpec{"topk"},
-        CodecSpec{"e3m0"}, CodecSpec{"int4"}, CodecSpec{"chunk_topk"}, CodecSpec{"powersgd"},
-        CodecSpec{"sign", {{"scale", "l1_mean"}}}, CodecSpec{"sign", {{"scale", "means"}}},
-        CodecSpec{"qsgd"}, qsgd("l2", 12, 512), qsgd("max", 9, 512), qsgd("l2", 1, 3),
-        randk(0.01, false), randk(0.6, true)}) {
+  for (const CodecSpec& spec : {CodecSpec{"minmax_uint8"},
+                                CodecSpec{"fp16"},
+                                CodecSpec{"bf16"},
+                                CodecSpec{"topk"},
+                                CodecSpec{"e3m0"},
+                                CodecSpec{"int4"},
+                                CodecSpec{"int2"},
+                                CodecSpec{"fp8_e4m3"},
+                                CodecSpec{"fp8_e5m2"},
+                                CodecSpec{"chunk_topk"},
+                                CodecSpec{"dct_topk"},
+                                CodecSpec{"powersgd"},
+                                CodecSpec{"sign", {{"scale", "l1_mean"}}},
+                                CodecSpec{"sign", {{"scale", "means"}}},
+                                CodecSpec{"qsgd"},
+                                qsgd("l2", 12, 512),
+                                qsgd("max", 9, 512),
+                                qsgd("l2", 1, 3),
+                                randk(0.01, false),
+                                randk(0.6, true)}) {
     EXPECT_TRUE(is_contraction(spec)) << spec.name << spec.options;
     for (const float first : {1.f, 0.01f, 20.f, 4 * 9.f})
       EXPECT_LT(loss(spec, with_first(Values(512, 1.f), first)), 1)

@@ -30,6 +30,12 @@ TEST(Elementary, ExpOutOfRange) {
   EXPECT_TRUE(std::isnan(exp_portable(std::numeric_limits<float>::quiet_NaN())));
 }
 
+TEST(Elementary, SqrtAgreesWithTheLibraryTo2Ulp) {
+  for (double x = 1e-6; x <= 2; x *= 1.0437)
+    ASSERT_NEAR(sqrt_portable(x), std::sqrt(x), 4.5e-16 * std::sqrt(x)) << x;
+  for (const double n : {1.0, 2.0, 4.0, 16.0, 64.0}) EXPECT_EQ(sqrt_portable(1 / n / n), 1 / n);
+}
+
 TEST(Elementary, LogAgreesWithTheLibrary) {
   for (double x = 1e-310; x < 1e308; x *= 1.0437) {
     ASSERT_NEAR(log_portable(x), std::log(x), 4e-16 * std::max(1.0, std::abs(std::log(x)))) << x;
