@@ -102,7 +102,14 @@ CONTEXTS: dict[str, Json] = {
         "/workload/tensors": 16,
         "/steps": 40,
     },
-    "of (local_sgd|slowmo|bmuf|(eager_|streaming_)?diloco(?!_)|noloco|sparseloco|post_local_sgd)": {"/algorithm/sync_every": 2},
+    "of (local_sgd|slowmo|bmuf|(eager_|streaming_|async_|decoupled_)?diloco(?!_)|co2|dilocox|noloco|sparseloco|post_local_sgd)": {
+        "/algorithm/sync_every": 2
+    },
+    "of dilocox": {"/algorithm/rank": 2},
+    "/(error_feedback|reduction) of diloco(?!x)": {"/algorithm/codec": "bf16"},
+    "/(outer_lr|outer_momentum) of sparta": {"/algorithm/sync_every": 2},
+    "/adapt_every": {"/algorithm/sync_every": 8, "/steps": 40},
+    "/dynamic_steps": {"/algorithm/sync_every": 4, "/cluster/slow_workers": [{"rank": 1, "factor": 3}]},
     "of sparta": {"/algorithm/density": 1.0},
     "of post_local_sgd": {"/algorithm/switch_step": 4},
     "of (onebit_adam|qadam)": {"/algorithm/warmup_steps": 2},
