@@ -40,7 +40,7 @@ void train(Context ctx, Run& run, const Options& options) {
   const OuterStep filter{.momentum = static_cast<float>(eta),
                          .gradient_scale = static_cast<float>(options.block_lr),
                          .nesterov = options.momentum == Momentum::nesterov};
-  train_in_blocks(ctx, run, options.sync_every, options.allreduce,
+  train_in_blocks(ctx, run, options.sync_every, full_average(options.allreduce),
                   [filter](float) { return filter; });
 }
 

@@ -17,9 +17,7 @@
 // bucket takes 2(P-1) messages, one bucket after another. Memory: four more models.
 
 #include "algorithms/entries.h"
-#include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/outer_momentum.h"
-#include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 
 namespace trigram::algorithm::eager_diloco {
@@ -33,40 +31,25 @@ struct Options {
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  auto comm = ctx.stream->fork("comm");
-  const Exchange average = across(run.execution, full_average(options.allreduce));
   const OuterStep outer{.momentum = static_cast<float>(options.outer_momentum),
                         .lr = static_cast<float>(options.outer_lr),
                         .nesterov = true};
   const Tensor weights = run.workload.weights();
-  const Tensor start = run.state.copy_of(ctx, "start", weights),
-               momentum = run.state.zeros_like(ctx, "momentum", weights),
-               own = run.state.zeros_like(ctx, "own", weights),
-               mean = run.state.zeros_like(ctx, "mean", weights);
+  const Tensor momentum = run.state.zeros_like(ctx, "momentum", weights),
+               own = run.state.zeros_like(ctx, "own", weights);
   const float share = 1.0f / static_cast<float>(ctx.size());
   Device& device = *ctx.device;
-  WorkList pending;  // the exchange of `mean`
-  for (long t : run.steps) {
-    local_step(ctx, run);
-    if ((t + 1) % options.sync_every != 0) continue;
-    device.axpby(1, start, -1, weights);  // the new difference
-    wait_for(ctx, std::exchange(pending, {}));
-    device.axpby(-share, own, 1, mean);
-    device.axpby(share, weights, 1, mean);
-    outer_step(device, outer, mean, start, momentum);
-    device.copy(own, weights);
-    device.copy(mean, weights);
-    device.copy(weights, start);
-    int index = 0;
-    for (const Tensor& part : cut_like_parts(run, mean))
-      pending.push_back(begin_exchange(*comm, ctx, run, part, index++, average));
-  }
-  wait_for(ctx, pending);
+  train_in_late_blocks(ctx, run, options.sync_every, full_average(options.allreduce),
+                       [&](const LateBlock& block) {
+                         device.axpby(-share, own, 1, block.mean);
+                         device.axpby(share, block.difference, 1, block.mean);
+                         outer_step(device, outer, block.mean, block.start, momentum);
+                         device.copy(own, block.difference);
+                       });
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
-  return {.cycle = Cycle{.first_step = options.sync_every, .steps = options.sync_every},
-          .interval_steps = options.sync_every};
+  return late_schedule(options.sync_every);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ struct AlgorithmCard {
   bool exchanges_moment = false;         // see AlgorithmEntry
   bool exchanges_weights = false;        // F is off by default: the whole model is one message
   bool waits_across_steps = false;       // see AlgorithmEntry
-  bool needs_values = false;             // see AlgorithmEntry
+  bool needs_values = false;             // see AlgorithmTraits; or if Options::needs_values()
   bool synchronizes = true;              // with H, the option `synchronize` applies
   bool averages_gradients = false;       // see AlgorithmTraits; not if Options::by_need is true
   const char* accumulates_by = nullptr;  // see AlgorithmEntry
@@ -95,8 +95,10 @@ AlgorithmTraits traits_of(const AlgorithmCard& card, const Options& options) {
                          .allreduce = {},
                          .warmup_steps = {},
                          .fragments = {},
-                         .averages_gradients = card.averages_gradients};
+                         .averages_gradients = card.averages_gradients,
+                         .needs_values = card.needs_values};
   if constexpr (requires { options.idles(); }) traits.idles = options.idles();
+  if constexpr (requires { options.needs_values(); }) traits.needs_values |= options.needs_values();
   if constexpr (requires { options.quorum.workers; })
     traits.closes_early = options.quorum.workers > 0;
   if constexpr (requires { options.by_need; }) traits.averages_gradients &= !options.by_need;
@@ -136,7 +138,6 @@ AlgorithmEntry algorithm_entry(
   entry.source = card.source;
   entry.exchanges_moment = card.exchanges_moment;
   entry.waits_across_steps = card.waits_across_steps;
-  entry.needs_values = card.needs_values;
   entry.accumulates_by = card.accumulates_by;
   entry.own_models = card.own_models || card.trigram.synchrony == Trigram::Synchrony::async ||
                      card.trigram.centralisation == Trigram::Centralisation::decentralised;

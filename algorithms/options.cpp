@@ -162,6 +162,17 @@ OptionType<std::optional<CodecSpec>> optional_codec_kind() {
           {{"anyOf", {{{"const", "none"}}, codec.schema}}}};
 }
 
+FieldTable<LowRank> low_rank_fields(const std::string& approximated) {
+  return FieldTable<LowRank>{}
+      .field("rank", &LowRank::rank, integer(1, 4096),
+             "Number of columns of the factors; PowerSGD's paper uses 1 to 4")
+      .field("error_feedback", &LowRank::error_feedback, boolean(),
+             "Add the approximation's error to the next " + approximated)
+      .field("warm_start", &LowRank::warm_start, boolean(),
+             "Reuse the factor Q of the last average instead of drawing a new one")
+      .field("allreduce", &LowRank::allreduce, allreduce_kind(), "Algorithm of the allreduces");
+}
+
 FieldTable<Quorum> quorum_fields() {
   return FieldTable<Quorum>{}
       .field("quorum", &Quorum::workers, integer(0),

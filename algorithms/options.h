@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "algorithms/execution/low_rank_average.h"
 #include "algorithms/membership/group_average.h"
 #include "algorithms/primitives/primitives.h"
 #include "algorithms/servers/partitions.h"
@@ -87,6 +88,9 @@ template <class Options>
 void check_shards(const Options& options, const Layout& layout, const std::string& pointer) {
   check_servers(options.servers, layout, pointer);
 }
+
+/// The fields of LowRank but for its codec. `approximated` is the noun for the tensors.
+FieldTable<LowRank> low_rank_fields(const std::string& approximated);
 
 /// The options "quorum" and "grace" of an algorithm.
 FieldTable<Quorum> quorum_fields();

@@ -32,27 +32,16 @@ void train(Context ctx, Run& run, const Options& options) {
   train_on_gradients(ctx, run, low_rank_average(options.low_rank, run.seed, run.state));
 }
 
-FieldTable<LowRank> low_rank_fields() {
-  return FieldTable<LowRank>{}
-      .field("rank", &LowRank::rank, integer(1, 1024),
-             "Number of columns of the factors; the paper uses 1 to 4")
-      .field("error_feedback", &LowRank::error_feedback, boolean(),
-             "Add the approximation's error to the next gradient")
-      .field("warm_start", &LowRank::warm_start, boolean(),
-             "Reuse the factor Q of the last step instead of drawing a new one")
-      .field("allreduce", &LowRank::allreduce, allreduce_kind(), "Algorithm of the allreduces");
-}
-
 }  // namespace
 
 AlgorithmEntry powersgd_entry() {
-  return algorithm_entry({.name = "powersgd",
-                          .doc = "Synchronous SGD on low-rank approximations of the gradients",
-                          .trigram = kSyncLowPrecisionCentralised,
-                          .execution_options = "OFH",
-                          .source = "Vogels et al., PowerSGD, arXiv 1905.13727"},
-                         train,
-                         FieldTable<Options>{}.include(&Options::low_rank, low_rank_fields()));
+  return algorithm_entry(
+      {.name = "powersgd",
+       .doc = "Synchronous SGD on low-rank approximations of the gradients",
+       .trigram = kSyncLowPrecisionCentralised,
+       .execution_options = "OFH",
+       .source = "Vogels et al., PowerSGD, arXiv 1905.13727"},
+      train, FieldTable<Options>{}.include(&Options::low_rank, low_rank_fields("gradient")));
 }
 
 }  // namespace trigram::algorithm::powersgd

@@ -32,6 +32,8 @@ struct AlgorithmTraits {
   bool idles = false;
   /// True if a round of averages can close without workers that come late.
   bool closes_early = false;
+  /// True if control flow depends on tensor values; such an algorithm refuses phantom tensors.
+  bool needs_values = false;
 };
 
 struct AlgorithmEntry : Component<Algorithm> {
@@ -46,8 +48,6 @@ struct AlgorithmEntry : Component<Algorithm> {
   /// True if a rank may be unable to end step t until another rank has ended a step after t.
   /// A barrier of all ranks at the end of a step may then deadlock.
   bool waits_across_steps = false;
-  /// True if control flow depends on tensor values; such an algorithm refuses phantom tensors.
-  bool needs_values = false;
   /// True if workers may have different models after every step, also after those at whose end they
   /// exchange. If it is false, all models are equal after every ExchangeSchedule::interval_steps
   /// steps.

@@ -44,7 +44,7 @@ float momentum_factor(const Options& options, float lr, float lr_before) {
 
 void train(Context ctx, Run& run, const Options& options) {
   float& lr_before = run.state.value<float>("lr before");
-  train_in_blocks(ctx, run, options.sync_every, options.allreduce, [&](float lr) {
+  train_in_blocks(ctx, run, options.sync_every, full_average(options.allreduce), [&](float lr) {
     return OuterStep{.momentum = momentum_factor(options, lr, std::exchange(lr_before, lr)),
                      .lr = static_cast<float>(options.slow_lr)};
   });

@@ -16,6 +16,7 @@
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
 #include "algorithms/execution/hierarchy.h"
+#include "algorithms/execution/outer_momentum.h"
 #include "algorithms/execution/parts.h"
 #include "algorithms/options.h"
 #include "core/codecs/options.h"
@@ -26,6 +27,8 @@ namespace {
 struct Options {
   Execution execution;
   double density = 0.005;
+  std::optional<std::int64_t> outer_every;
+  double outer_lr = 0.7, outer_momentum = 0.9;
   AllreduceSpec allreduce;
 };
 
@@ -59,12 +62,35 @@ Exchange average_some(const Options& options, std::uint64_t seed) {
 void train(Context ctx, Run& run, const Options& options) {
   auto comm = ctx.stream->fork("comm");
   const Exchange average = across(run.execution, average_some(options, run.seed));
-  for ([[maybe_unused]] long t : run.steps) local_step(ctx, run, *comm, average, /*due=*/true);
+  if (!options.outer_every) {
+    for ([[maybe_unused]] long t : run.steps) local_step(ctx, run, *comm, average, /*due=*/true);
+    return;
+  }
+  const Exchange average_all = full_average(options.allreduce);
+  const OuterStep outer{.momentum = static_cast<float>(options.outer_momentum),
+                        .lr = static_cast<float>(options.outer_lr),
+                        .nesterov = true};
+  const Tensor weights = run.workload.weights(), start = run.state.copy_of(ctx, "start", weights),
+               momentum = run.state.zeros_like(ctx, "momentum", weights);
+  for (long t : run.steps) {
+    local_step(ctx, run, *comm, average, /*due=*/true);
+    if ((t + 1) % *options.outer_every != 0) continue;
+    exchange_on(*comm, ctx, run, weights, average_all);
+    ctx.device->axpby(1, start, -1, weights);
+    outer_step(*ctx.device, outer, weights, start, momentum);
+    ctx.device->copy(weights, start);
+  }
+}
+
+ExchangeSchedule schedule(const Options& options, const Layout&) {
+  return {.cycle = Cycle{.steps = options.outer_every.value_or(1)}};
 }
 
 }  // namespace
 
 AlgorithmEntry sparta_entry() {
+  const auto has_outer = [](const Options& options) { return options.outer_every.has_value(); };
+  const char* const kNeedsOuter = "has no effect here; expected a \"sync_every\" beside it";
   return algorithm_entry(
       {.name = "sparta",
        .doc = "Local SGD that averages a few randomly chosen weights after every step",
@@ -78,7 +104,16 @@ AlgorithmEntry sparta_entry() {
       FieldTable<Options>{}
           .field("density", &Options::density, density_kind(),
                  "p: share of the weights that are averaged in a step")
-          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"));
+          .field("sync_every", &Options::outer_every, optional(integer(1)),
+                 "H: steps between averages of the whole model, each with an outer step; null: "
+                 "none")
+          .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
+          .only_where(has_outer, kNeedsOuter)
+          .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
+                 "mu: share of the outer momentum kept")
+          .only_where(has_outer, kNeedsOuter)
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"),
+      {.schedule = schedule});
 }
 
 }  // namespace trigram::algorithm::sparta

@@ -69,6 +69,12 @@ Exchange coded_average(const Coding& coding) {
 
 Exchange gathered_average(const Coding& coding) { return coded(coding, c_lp_gather); }
 
+Exchange coded_ring_average(const Coding& coding) {
+  return coded(coding, [](Context c, const Tensor& x, Codec& codec, const Feedback*) {
+    c_lp_ring(c, x, codec);
+  });
+}
+
 Exchange tree_average(const Coding& coding) { return coded(coding, c_lp_tree); }
 
 }  // namespace trigram

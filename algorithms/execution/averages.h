@@ -30,6 +30,9 @@ Exchange coded_average(const Coding& coding);
 /// Averages by sending every rank's code to every rank (`c_lp_gather`).
 Exchange gathered_average(const Coding& coding);
 
+/// Averages by a ring that encodes every partial sum anew (`c_lp_ring`), without error feedback.
+Exchange coded_ring_average(const Coding& coding);
+
 /// Averages by merging all ranks' codes up a tree (`c_lp_tree`).
 Exchange tree_average(const Coding& coding);
 

@@ -21,6 +21,7 @@ enum ControlTag : int {
   kSamplesTag,     // SampleCounts: samples that a rank begins to process, or that it begins no more
   kSwitchTag,      // stages: the barrier at a switch
   kThroughputTag,  // ThroughputBalancer: a rank's throughput in a step
+  kPaceTag,        // LocalSteps: a worker's seconds per step, or that it makes no more steps
   kMembersTag,     // Members: who is there, and who averages with whom
   kNegotiationRound0 = 64,  // FusionBuffer's allreduce: + round
   kAgreementRound0 = 128,   // agree(): + round

@@ -57,10 +57,10 @@ class LowRankAverage {
     const auto [rows, cols] = matrix.real;
     const Tensor p = matrix.columns(device, rank), approximation = matrix.empty(device);
     device.nn().gemm({.m = rank, .n = rows, .k = cols, .transpose_b = true}, q, m, 0, p);
-    c_fp_s(c, p, options_.allreduce);
+    average(c, p, slot);
     device.nn().orthonormalise(rank, rows, p);
     device.nn().gemm({.m = rank, .n = cols, .k = rows}, p, m, 0, q);
-    c_fp_s(c, q, options_.allreduce);
+    average(c, q, slot);
     device.nn().gemm({.m = rows, .n = cols, .k = rank, .transpose_a = true}, p, q, 0,
                      approximation);
     device.copy(x, own_elements(approximation, x));
@@ -68,6 +68,11 @@ class LowRankAverage {
   }
 
  private:
+  void average(Context c, const Tensor& factor, Slot slot) const {
+    if (!options_.codec) return c_fp_s(c, factor, options_.allreduce);
+    const auto codec = c.device->codec(*options_.codec, codec_key(c, seed_, slot));
+    c_lp_s(c, factor, *codec, SecondPhase::allgather, nullptr);
+  }
   KeptFactors factors(Device& device, const Matrix& matrix, Slot slot) const {
     const auto make_m = [&] {
       const Tensor m = matrix.empty(device);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/execution/exchange.h"
 #include "core/training_state.h"
@@ -12,6 +14,8 @@ struct LowRank {
   bool error_feedback = true;
   bool warm_start = true;
   AllreduceSpec allreduce = {};
+  /// Codec of the factors, which a coded scatter-reduce then averages in place of the allreduces.
+  std::optional<CodecSpec> codec = {};
 };
 
 /// Computes an approximation of the mean over the ranks, the same on all of them. M_i = x + e_i is
@@ -23,7 +27,8 @@ struct LowRank {
 ///
 /// With a warm start, a step begins with the Q of the previous step. Otherwise, and in the first
 /// step, Q is drawn at random, the same on all ranks. A tensor that is not longer than P and Q
-/// together is averaged without approximation; the priced length decides if the tensor has one.
+/// together is averaged without approximation; the priced length decides if the tensor has one. If
+/// the factors are encoded, P is the result of the codes, and e_i includes their errors.
 /// `state` keeps Q and e.
 Exchange low_rank_average(const LowRank& options, std::uint64_t seed,
                           const TrainingState& state = {});

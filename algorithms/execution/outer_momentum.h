@@ -25,14 +25,38 @@ struct OuterStep {
 void outer_step(Device& device, const OuterStep& step, const Tensor& gradient, const Tensor& start,
                 const Tensor& momentum);
 
+/// The tensors that the ranks average at the end of a block: their models x_H, or the differences
+/// x_0 - x_H, which suit codes.
+enum class Averaged { models, differences };
+
 /// Local SGD with an outer optimizer. All workers begin a block of `sync_every` local steps with
-/// the same model x_0. At the end of the block they average their models, apply the step that
+/// the same model x_0. At the end of the block they average with `average`, apply the step that
 /// `outer` returns, and begin the next block with the new x_0. An incomplete last block is not
 /// averaged.
 ///
 /// `outer` receives the learning rate of the block's last local step. If the run exchanges weights
 /// in buckets, the models are averaged one bucket after another. Memory: two additional models.
-void train_in_blocks(Context ctx, Run& run, long sync_every, const AllreduceSpec& allreduce,
-                     const std::function<OuterStep(float inner_lr)>& outer);
+void train_in_blocks(Context ctx, Run& run, long sync_every, const Exchange& average,
+                     const std::function<OuterStep(float inner_lr)>& outer,
+                     Averaged averaged = Averaged::models);
+
+/// The end of a block of local steps whose outer step comes one block late.
+struct LateBlock {
+  Tensor start;       // x_0 of this block; `outer` moves it to that of the next
+  Tensor difference;  // x_0 - x_H of this worker and this block
+  Tensor mean;        // the workers' mean difference of the block before, 0 in the first; scratch
+};
+
+/// Local SGD with an outer optimizer, in which an average takes as long as the next block of local
+/// steps. At the end of a block, a worker waits for the average of the block before, calls `outer`,
+/// begins to average its difference of this block, and begins the next block at `start`. Memory:
+/// two additional models.
+void train_in_late_blocks(Context ctx, Run& run, long sync_every, const Exchange& average,
+                          const std::function<void(const LateBlock&)>& outer);
+/// Its schedule: the first block has no average to wait for.
+inline ExchangeSchedule late_schedule(long sync_every) {
+  return {.cycle = Cycle{.first_step = sync_every, .steps = sync_every},
+          .interval_steps = sync_every};
+}
 
 }  // namespace trigram

@@ -20,6 +20,25 @@ Exchange average_among(std::vector<int> members, const AllreduceSpec& allreduce)
   };
 }
 
+Exchange weighted_average_among(std::vector<int> members, const AllreduceSpec& allreduce, float w,
+                                Merge merge) {
+  const bool radial = merge == Merge::radial;
+  return [members = std::move(members), allreduce, w, radial](Context c, const Tensor& x, Slot) {
+    Device& device = *c.device;
+    Subset subset(*c.comm, members);
+    const Context group = c.with(subset);
+    const float length = radial ? static_cast<float>(device.norm2(x)) : 1;
+    device.axpby(length > 0 ? w / length : 0, x, 0, x);
+    c_fp_s(group, x, allreduce);
+    const Tensor sums = device.empty(2);  // of w_i |d_i| and w_i, divided by K like x
+    device.upload(sums, std::vector<float>{w * length, w});
+    recursive_doubling_allreduce(group, sums, Reduce::avg);
+    const std::vector<float> sum = device.download(sums);  // empty for a phantom
+    const float norm = radial ? static_cast<float>(device.norm2(x)) : 1;
+    device.axpby(norm > 0 && !sum.empty() ? sum[0] / sum[1] / norm : 0, x, 0, x);
+  };
+}
+
 void train_with_quorum(Context ctx, Run& run, long sync_every, const Quorum& quorum,
                        const std::function<Exchange(std::vector<int> members)>& average,
                        const OuterStep* outer) {

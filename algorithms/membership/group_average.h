@@ -14,6 +14,17 @@ struct OuterStep;
 /// Averages by an allreduce among `members`, in which this rank is.
 Exchange average_among(std::vector<int> members, const AllreduceSpec& allreduce);
 
+/// How vectors d_i with weights w_i become one. `mean`: sum w_i d_i / sum w_i. `radial`: directions
+/// and lengths are averaged apart (Decoupled DiLoCo, arXiv 2604.21428), with phi(z) = z / |z|:
+///
+///   (sum w_i |d_i| / sum w_i) phi(sum w_i phi(d_i))
+enum class Merge { radial, mean };
+
+/// Averages among `members`, in which this rank is, with the weight w of this rank. An allreduce of
+/// the vector, and one of 8 bytes by recursive doubling.
+Exchange weighted_average_among(std::vector<int> members, const AllreduceSpec& allreduce, float w,
+                                Merge merge);
+
 /// The quorum of a round, and the time for which it then waits for the other workers.
 struct Quorum {
   std::int64_t workers = 0;  // 0: rounds wait for all workers

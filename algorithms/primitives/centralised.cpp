@@ -119,6 +119,30 @@ void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* fee
   codec.decode_mean(*ctx.device, x, codes);
 }
 
+void c_lp_ring(Context ctx, const Tensor& x, Codec& codec) {
+  const int P = ctx.size(), r = ctx.rank(), left = (r + P - 1) % P, right = (r + 1) % P;
+  if (P == 1) return;
+  Device& device = *ctx.device;
+  const std::vector<Tensor> chunks = parts(x, static_cast<std::size_t>(P));
+  std::vector<Tensor> codes;
+  for (const Tensor& chunk : chunks) codes.push_back(codec.empty_wire(device, chunk));
+  const auto of = [&](int part) { return static_cast<std::size_t>((part + P) % P); };
+  // Rank r sends part r - 1 first, so that rank r completes the sum of part r.
+  for (int s = 1; s < P; ++s) {
+    const std::size_t out = of(r - s), in = of(r - s - 1);
+    codec.encode(codes[out], chunks[out]);
+    send_receive(ctx, codes[out], right, codes[in], left);
+    const Tensor arrived = device.empty_like(chunks[in]);
+    codec.decode(arrived, codes[in]);
+    device.axpby(1, arrived, 1, chunks[in]);
+  }
+  const Tensor& own = chunks[of(r)];
+  device.axpby(1 / static_cast<float>(P), own, 0, own);
+  codec.encode(codes[of(r)], own);
+  ring_allgather(ctx, codes);
+  codec.decode_each(chunks, codes);
+}
+
 void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
   if (ctx.size() == 1) return;
   Device& device = *ctx.device;

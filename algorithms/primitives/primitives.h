@@ -58,6 +58,13 @@ Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double>
 /// `feedback` applies to the rank's own code.
 void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
 
+/// x = 1/P of the sum of all x_j, around a ring that encodes every partial sum anew: a rank sends
+/// Q(its part + what arrived), decodes what it receives, and adds in f32. The owner of a part then
+/// sends the code of the part's mean around the ring (INTELLECT-1, Jaghouar et al., arXiv
+/// 2412.01152; PrimeIntellect-ai/prime, csrc/collectives.cpp at 5cc57a0). Losses of codes add up
+/// over the P-1 hops. 2(P-1)/P C.
+void c_lp_ring(Context ctx, const Tensor& x, Codec& codec);
+
 /// x = 1/P of the sum of all Q(x_j), where every partial sum is encoded again, for codecs that keep
 /// some elements and drop the others. Codes are merged up a binomial tree, and the code of the
 /// whole sum is broadcast down the tree: C bytes along each of its P-1 edges in either direction.

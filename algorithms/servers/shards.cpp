@@ -40,7 +40,7 @@ void Shards::end_change(Context ctx) { ctx.device->axpby(1, weights_, -1, change
 void Shards::exchange(Context c, int worker, int server) {
   if (worker == server) {
     const std::size_t own = shard_on(server);
-    c.device->axpby(1, change_of(own), 1, shard_);
+    apply(c, change_of(own));
     c.device->copy(weights_of(own), shard_);
   } else if (c.rank() == server) {
     codec_ ? exchange_coded_as_server(c, worker) : exchange_as_server(c, worker);
@@ -54,7 +54,7 @@ void Shards::exchange(Context c, int worker, int server) {
 
 void Shards::push(Context c, int worker, int server) {
   if (worker == server) {
-    c.device->axpby(1, change_of(shard_on(server)), 1, shard_);
+    apply(c, change_of(shard_on(server)));
   } else {
     c.rank() == server ? take_change(c, worker) : send_change(c, server);
   }
@@ -81,7 +81,7 @@ void Shards::exchange_as_worker(Context c, int server) {
 
 void Shards::exchange_as_server(Context c, int worker) {
   send_receive(c, shard_, worker, incoming_, worker, TrafficClass::server);
-  c.device->axpby(1, incoming_, 1, shard_);
+  apply(c, incoming_);
 }
 
 void Shards::exchange_coded_as_worker(Context c, int server) {
@@ -111,7 +111,7 @@ void Shards::exchange_coded_as_server(Context c, int worker) {
     code->decode(incoming_, wire);
     c.device->axpby(1, incoming_, 1, sent);
   }
-  c.device->axpby(1, incoming_, 1, shard_);
+  apply(c, incoming_);
 }
 
 // With a codec, both sides add every decoded message to their copies of the worker's weights.
@@ -138,7 +138,7 @@ void Shards::take_change(Context c, int worker) {
   } else {
     receive(c, incoming_, worker, TrafficClass::server);
   }
-  c.device->axpby(1, incoming_, 1, shard_);
+  apply(c, incoming_);
 }
 
 void Shards::send_weights(Context c, int worker) {

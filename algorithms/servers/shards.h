@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "algorithms/servers/partitions.h"
@@ -25,6 +27,14 @@ namespace trigram {
 class Shards {
  public:
   Shards(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec);
+
+  /// Makes `apply(c, shard, change)` change this server's shard when a change has arrived, in place
+  /// of adding the change. Then use `push` and `pull`, since the worker of an `exchange` assumes
+  /// that its change is added.
+  using Apply = std::function<void(Context, const Tensor& shard, const Tensor& change)>;
+  void apply_by(Apply apply) { apply_ = std::move(apply); }
+  /// The weights that this rank serves; empty if it is no server.
+  const Tensor& shard() const { return shard_; }
 
   /// The worker's step between these two calls becomes its next change of the model.
   void begin_change(Context ctx);
@@ -53,6 +63,7 @@ class Shards {
   void take_change(Context c, int worker);
   void send_weights(Context c, int worker);
   void take_weights(Context c, int server);
+  void apply(Context c, const Tensor& change) const { apply_(c, shard_, change); }
   void count_update(int worker) { steps_.record_staleness(updates_++ - seen_by(worker)); }
   long& seen_by(int worker) { return seen_[static_cast<std::size_t>(worker)]; }
   std::unique_ptr<Codec> codec(Context c, int peer, long use) const;
@@ -61,6 +72,9 @@ class Shards {
   std::optional<CodecSpec> codec_;
   std::uint64_t seed_;
   Steps& steps_;
+  Apply apply_ = [](Context c, const Tensor& shard, const Tensor& change) {
+    c.device->axpby(1, change, 1, shard);
+  };
   Tensor weights_, change_;  // on a worker
   // On a worker with a codec: the weights as the servers know them, and the losses of its codes.
   Tensor base_, residual_;

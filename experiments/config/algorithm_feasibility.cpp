@@ -54,12 +54,12 @@ void check_tree(const Experiment& e, const UsedAlgorithm& used) {
                     "another allreduce, such as ring or nccl, or more nodes or workers_per_node");
 }
 
-void check_values(const AlgorithmEntry& entry, const WorkloadFactory& workload) {
-  if (!workload.has_values() && entry.needs_values)
+void check_values(const UsedAlgorithm& used, const WorkloadFactory& workload) {
+  if (!workload.has_values() && used.entry->traits(used.resolved).needs_values)
     throw ConfigError("/workload",
                       fmt::format("\"{}\" makes decisions based on the values of tensors; expected "
                                   "a workload with values, such as fashion_mnist",
-                                  entry.name));
+                                  used.entry->name));
 }
 
 /// A fragment has at least one layer, and a layer is a bucket.

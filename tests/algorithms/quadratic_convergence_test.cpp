@@ -109,6 +109,11 @@ const Json kBmuf = {{"name", "bmuf"}, {"sync_every", 4}};
 const Json kDiLoCo = {{"name", "diloco"}, {"sync_every", 4}};
 const Json kStreaming = {{"name", "streaming_diloco"}, {"sync_every", 4}, {"outer_lr", 0.7}};
 const Json kEager = {{"name", "eager_diloco"}, {"sync_every", 4}};
+const Json kCo2 = {{"name", "co2"}, {"sync_every", 4}};
+const Json kDiLoCoX = {
+    {"name", "dilocox"}, {"sync_every", 4}, {"rank", 1}, {"outer_momentum", 0.5}};
+const Json kDecoupled = {{"name", "decoupled_diloco"}, {"sync_every", 4}, {"quorum", 0}};
+const Json kAsyncDiLoCo = {{"name", "async_diloco"}, {"sync_every", 4}, {"outer_momentum", 0.5}};
 const Json kSparse = {
     {"name", "sparseloco"}, {"sync_every", 4}, {"codec", {{"name", "chunk_topk"}, {"keep", 1024}}}};
 const Json kNoLoCo = {{"name", "noloco"}, {"sync_every", 4}};
@@ -132,6 +137,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"gossipgrad", {{"name", "gossipgrad"}}},
                       Case{"streaming_diloco", kStreaming, 0.1, 0, 0, {{"name", "sgd"}}, 800},
                       Case{"eager_diloco", kEager, 0.1, 0, 0, {{"name", "sgd"}}, 800},
+                      Case{"co2", kCo2, 0.1, 0, 0, {{"name", "sgd"}}, 800},
+                      Case{"dilocox", kDiLoCoX, 0.1, 0, 0, {{"name", "sgd"}}, 800},
+                      Case{"decoupled_diloco", kDecoupled}, Case{"async_diloco", kAsyncDiLoCo},
                       Case{"sparseloco", kSparse}, Case{"noloco", kNoLoCo},
                       Case{"sparta", {{"name", "sparta"}}}, Case{"async_server", kServer, kSumLr},
                       Case{"dsgd_aau", {{"name", "dsgd_aau"}}},

@@ -67,6 +67,42 @@ CASES = {
         experiment(algorithm={"name": "streaming_diloco", "sync_every": 4, "overlap_steps": 4}),
         "/algorithm/overlap_steps", "expected less than the sync_every of 4, not 4",
     ),
+    "fragments of decoupled_diloco that do not divide the steps between exchanges": (
+        experiment(algorithm={"name": "decoupled_diloco", "sync_every": 100, "fragments": 3}),
+        "/algorithm/fragments", "expected a divisor of the sync_every of 100, not 3",
+    ),
+    "more fragments of decoupled_diloco than layers": (
+        experiment(algorithm={"name": "decoupled_diloco", "sync_every": 100, "fragments": 50}),
+        "/algorithm/fragments", "expected at most 4, the number of layers (buckets) of this workload, not 50",
+    ),
+    "a quorum above the number of workers": (
+        experiment(algorithm={"name": "decoupled_diloco", "quorum": 1000}),
+        "/algorithm/quorum", "the number of workers, not 1000",
+    ),
+    "more servers of outer parameters than workers": (
+        experiment(algorithm={"name": "async_diloco", "servers": 1000}),
+        "/algorithm/servers", "not 1000",
+    ),
+    "error feedback where sums are encoded": (
+        experiment(
+            algorithm={"name": "diloco", "codec": "minmax_uint8", "reduction": "ring", "error_feedback": True}
+        ),
+        "/algorithm/error_feedback", "whose hops encode sums",
+    ),
+    "codes of differences in rounds that close early": (
+        experiment(algorithm={"name": "diloco", "codec": "fp16", "quorum": 1}),
+        "/algorithm/codec", 'expected "none" beside a "quorum"',
+    ),
+    "an adapted period in rounds that close early": (
+        experiment(algorithm={"name": "local_sgd", "adapt_every": "1s", "quorum": 1}),
+        "/algorithm/adapt_every", 'expected null beside a "quorum"',
+    ),
+    "a period that follows the loss of a workload without values": (
+        experiment(
+            algorithm={"name": "local_sgd", "adapt_every": "1s"}, workload={"name": "quadratic", "values": False}
+        ),
+        "/workload", "decisions based on the values",
+    ),
     "error feedback of a codec whose error may exceed its input": (
         experiment(algorithm={"name": "topk", "codec": "randk"}),
         "/algorithm/codec", 'such as randk with "unbiased": false',
@@ -89,6 +125,9 @@ CASES = {
             "adpsgd",
             "async_parameter_server",
             "ssp",
+            "diloco",
+            "dilocox",
+            "async_diloco",
         )
     },
     "a grid and its number of dimensions": (

@@ -83,11 +83,12 @@ class Configs(CommandTest):
         self.assertEqual(trigrams["decentralized"], "sync, full, decentralised")
         self.assertEqual(trigrams["async_model_average"], "async, full, centralised")
         for a in components["algorithms"]:
-            coded = a["name"] in ("dedloc", "streaming_diloco", "wagma", "adpsgd", "async_parameter_server", "ssp")
+            coded = a["name"] in ("dedloc", "diloco", "streaming_diloco", "wagma", "adpsgd", "async_parameter_server",
+                                  "ssp", "async_diloco")
             low = a["trigram"].replace("full", "low") if coded else None
             self.assertEqual(a.get("trigram_with_codec"), low)
         text = self.trigram("list").stdout
-        self.assertEqual(text.count("; low with a codec;"), 6)
+        self.assertEqual(text.count("; low with a codec;"), 8)
         for kind in (
             "algorithms", "codecs", "graphs", "networks", "workloads", "optimizers", "worlds"
         ):

@@ -37,6 +37,7 @@ ASYNCHRONOUS = [
     "adpsgd",
     "async_parameter_server",
     {"name": "ssp", "staleness": 1},
+    {"name": "async_diloco", "sync_every": 2},
 ]
 
 

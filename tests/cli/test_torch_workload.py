@@ -26,10 +26,10 @@ def synchronous_candidates() -> list[dict[str, Any]]:
         algorithm = point["/algorithm"]
         algorithm = {"name": algorithm} if isinstance(algorithm, str) else dict(algorithm)
         if algorithm["name"] in ("async_model_average", "eager_sgd", "wagma", "async_parameter_server", "ssp", "adpsgd",
-                                 "dsgd_aau", "swarm_sgd"):
+                                 "async_diloco", "dsgd_aau", "swarm_sgd"):
             continue
         algorithm.update({key: value for key, value in SMALLER.items() if key in algorithm})
-        if algorithm["name"] == "streaming_diloco":  # its fragments consist of buckets
+        if algorithm["name"] in ("streaming_diloco", "decoupled_diloco"):  # its fragments consist of buckets
             algorithm["bucket"] = "1kB"
         optimizer = point.get("/optimizer", {"name": "sgd", "lr": 0.05, "momentum": 0.5})
         chosen.append({"/algorithm": algorithm, "/optimizer": optimizer})

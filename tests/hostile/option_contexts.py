@@ -102,7 +102,14 @@ CONTEXTS: dict[str, Json] = {
         "/workload/tensors": 16,
         "/steps": 40,
     },
-    "of (local_sgd|slowmo|bmuf|(eager_|streaming_)?diloco(?!_)|noloco|sparseloco|post_local_sgd)": {"/algorithm/sync_every": 2},
+    "of (local_sgd|slowmo|bmuf|(eager_|streaming_|async_|decoupled_)?diloco(?!_)|co2|dilocox|noloco|sparseloco|post_local_sgd)": {
+        "/algorithm/sync_every": 2
+    },
+    "of dilocox": {"/algorithm/rank": 2},
+    "/(error_feedback|reduction) of diloco(?!x)": {"/algorithm/codec": "bf16"},
+    "/(outer_lr|outer_momentum) of sparta": {"/algorithm/sync_every": 2},
+    "/adapt_every": {"/algorithm/sync_every": 8, "/steps": 40},
+    "/dynamic_steps": {"/algorithm/sync_every": 4, "/cluster/slow_workers": [{"rank": 1, "factor": 3}]},
     "/error_reset of zeropp": {"/algorithm/error_decay": 0.5},
     "/(beta1|beta2|eps) of dion": {"/workload": {"name": "fashion_mnist", "batch": 4}, "/eval_every": 1, "/steps": 3},
     "of sparta": {"/algorithm/density": 1.0},

@@ -16,7 +16,7 @@ DETERMINISTIC = BULK + PEERS
 # The other algorithms draw their peers, so their steps never repeat.
 REPEATING = [a for a in DETERMINISTIC if a.get("graph") != "random_matching" and a["name"] != "gossipgrad"]
 # These algorithms exchange models as a whole.
-WHOLE_MODEL = {"slowmo", "bmuf", "diloco", "eager_diloco", "noloco", "sparseloco", "easgd", "moshpit", "ecd_psgd", "choco_sgd", "deepsqueeze"}
+WHOLE_MODEL = {"slowmo", "bmuf", "diloco", "eager_diloco", "co2", "noloco", "sparseloco", "easgd", "moshpit", "ecd_psgd", "choco_sgd", "deepsqueeze"}
 BACKGROUND = {"osgp", "adpsgd", "swarm_sgd", "async_model_average"}
 WEIGHTS = ["weights_hash", "loss", "eval_loss", "consensus_distance"]
 

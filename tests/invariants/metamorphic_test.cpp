@@ -188,7 +188,8 @@ class Metamorphic : public ::testing::TestWithParam<NamedAlgorithm> {};
 /// or may not gossip over its NIC at the same time.
 bool is_sensitive_to_order(const NamedAlgorithm& algorithm) {
   return algorithm.spec.at("name") == "async_parameter_server" ||
-         algorithm.spec.at("name") == "ssp" || algorithm.spec.contains("fusion_buffer") ||
+         algorithm.spec.at("name") == "ssp" || algorithm.spec.at("name") == "async_diloco" ||
+         algorithm.spec.contains("fusion_buffer") ||
          algorithm.spec.value("assignment", "") == "djb2" ||
          algorithm.spec.value("priority", "") == "need" || algorithm.name == "gossipgrad_ring";
 }

@@ -58,6 +58,22 @@ TEST_P(ServerVolume, AsyncParameterServer) {
     }
 }
 
+/// Of three steps, two make a block, and the last one another.
+TEST_P(ServerVolume, AsyncDiLoCo) {
+  for (const std::uint64_t servers : server_counts(layout().ranks()))
+    for (const Json& codec : {Json(), Json("minmax_uint8")})
+      for (const bool dynamic : {false, true}) {
+        Json algorithm = {{"name", "async_diloco"},
+                          {"sync_every", 2},
+                          {"servers", servers},
+                          {"dynamic_steps", dynamic}};
+        const CodeBytes nbytes = add_codec(algorithm, codec);
+        check(algorithm, [&](const Buckets&) {
+          return async_parameter_server_volume(layout(), 1003, 2, servers, nbytes);
+        });
+      }
+}
+
 TEST_P(ServerVolume, Ssp) {
   const Json codes[] = {nullptr, "minmax_uint8", {{"name", "topk"}, {"density", 0.1}}};
   for (const std::uint64_t servers : server_counts(layout().ranks()))

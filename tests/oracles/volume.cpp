@@ -189,6 +189,18 @@ void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t 
     traffic.send(members[r], members[(r + 1) % P], P - 1, (P - 1) * code(n));
 }
 
+void add_code_ring(Traffic& traffic, const Members& members, std::uint64_t n,
+                   const CodeBytes& code) {
+  const std::size_t P = members.size();
+  for (std::size_t r = 0; r < P; ++r) {
+    const std::size_t right = (r + 1) % P;
+    for (std::size_t j = 0; j < P; ++j)
+      for (const std::size_t kept : {r, right})
+        if (j != kept && P > 1)
+          traffic.send(members[r], members[right], 1, code(span_of(n, j, j + 1, P)));
+  }
+}
+
 void add_code_tree(Traffic& traffic, const Members& members, std::uint64_t n,
                    const CodeBytes& code) {
   for_each_edge(members, [&](int child, int parent) {

@@ -64,6 +64,10 @@ void add_compressed_scatter_reduce(Traffic& traffic, const Members& members, std
 /// Every rank's code of the whole vector goes to every rank, by a ring.
 void add_code_allgather(Traffic& traffic, const Members& members, std::uint64_t n,
                         const CodeBytes& code);
+/// An encoded ring allreduce: every rank sends all parts but its own as codes to its right
+/// neighbour, and then all parts but that neighbour's.
+void add_code_ring(Traffic& traffic, const Members& members, std::uint64_t n,
+                   const CodeBytes& code);
 /// Codes of the whole vector go up a binomial tree to the first member, and then back down.
 void add_code_tree(Traffic& traffic, const Members& members, std::uint64_t n,
                    const CodeBytes& code);

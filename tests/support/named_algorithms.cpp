@@ -121,12 +121,27 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   for (const char* name : {"slowmo", "bmuf", "diloco", "easgd"})
     a.add_both("", {{"name", name}, {"sync_every", 2}});
   a.add_both("", {{"name", "eager_diloco"}, {"sync_every", 2}, {"outer_momentum", 0.5}});
+  a.add_both("", {{"name", "co2"}, {"sync_every", 2}, {"clip", 100}});
+  a.add_both("", {{"name", "dilocox"}, {"sync_every", 2}, {"rank", 2}, {"outer_momentum", 0.5}});
+  a.add("_coded", {{"name", "dilocox"},
+                   {"sync_every", 2},
+                   {"rank", 2},
+                   {"outer_momentum", 0.5},
+                   {"codec", "int4"}});
+  a.add("_coded", {{"name", "diloco"},
+                   {"sync_every", 2},
+                   {"codec", {{"name", "topk"}, {"density", 0.5}}},
+                   {"error_feedback", true}});
+  a.add("_ring",
+        {{"name", "diloco"}, {"sync_every", 2}, {"codec", "minmax_uint8"}, {"reduction", "ring"}});
+  a.add("", {{"name", "decoupled_diloco"}, {"sync_every", 2}, {"quorum", 0}});
   a.add_both("", {{"name", "noloco"}, {"sync_every", 2}});
   a.add_both("", {{"name", "sparseloco"},
                   {"sync_every", 2},
                   {"codec", {{"name", "chunk_topk"}, {"keep", 1024}}}});
   a.add("", {{"name", "sparta"}, {"density", 0.5}});
   a.add("_in_buckets", {{"name", "sparta"}, {"density", 0.5}, {"bucket", "50B"}});
+  a.add("_with_outer_steps", {{"name", "sparta"}, {"density", 0.5}, {"sync_every", 2}});
   a.add_both("", {{"name", "streaming_diloco"}, {"sync_every", 2}});
   a.add("_mixed", {{"name", "streaming_diloco"},
                    {"sync_every", 2},
@@ -201,6 +216,12 @@ std::vector<NamedAlgorithm> every_algorithm() {
   a.add("_coded", {{"name", "async_parameter_server"}, {"servers", 2}, {"codec", "minmax_uint8"}});
   a.add("", {{"name", "ssp"}, {"staleness", 1}});
   a.add("_coded", {{"name", "ssp"}, {"servers", 2}, {"codec", "minmax_uint8"}, {"staleness", 1}});
+  a.add("", {{"name", "async_diloco"}, {"sync_every", 2}});
+  a.add("_coded", {{"name", "async_diloco"},
+                   {"sync_every", 2},
+                   {"servers", 2},
+                   {"dynamic_steps", true},
+                   {"codec", "minmax_uint8"}});
   a.add("", {{"name", "dsgd_aau"}});
   a.add("_complete", {{"name", "dsgd_aau"}, {"graph", "complete"}});
   a.add("", {{"name", "adpsgd"}});

@@ -41,10 +41,13 @@ Json algorithm_of(Draws& draw, int kind, int ranks) {
     case 5: return {{"name", "async_parameter_server"}, {"servers", 1}};
     default: break;
   }
-  Json outer = {{"name", kind == 6 ? "local_sgd" : "diloco"},
+  Json outer = {{"name", kind == 6   ? "local_sgd"
+                         : kind == 7 ? "diloco"
+                                     : "decoupled_diloco"},
                 {"sync_every", every},
                 {"quorum", 1 + draw.below(ranks)},
                 {"grace", grace[draw.below(3)]}};
+  if (kind == 8) outer["sync_every"] = 2 * every;  // two fragments
   return outer;
 }
 
@@ -98,7 +101,7 @@ void expect_sound(const AffineTraining& training, bool has_rounds, long every) {
 }
 
 class RandomSchedulesTest : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Algorithms, RandomSchedulesTest, testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(Algorithms, RandomSchedulesTest, testing::Range(0, 9));
 
 TEST_P(RandomSchedulesTest, neither_hang_nor_lose_the_model) {
   for (unsigned seed = 0; seed < 25; ++seed) {

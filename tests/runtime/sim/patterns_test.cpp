@@ -146,8 +146,8 @@ TEST(Patterns, SlowTheAlgorithmsThatUseThem) {
         Expected{"bytegrad", true, false, false}, Expected{"qsgd", true, false, false},
         Expected{"dpsgd", false, true, false}, Expected{"adpsgd", false, true, false},
         Expected{"parameter_server", false, false, true},
-        Expected{"async_parameter_server", false, false, true},
-        Expected{"ssp", false, false, true}}) {
+        Expected{"async_parameter_server", false, false, true}, Expected{"ssp", false, false, true},
+        Expected{"async_diloco", false, false, true}}) {
     const Trained plain = run(e.algorithm, {});
     const auto slower = [&](const Efficiency& efficiency) {
       const Trained less = run(e.algorithm, efficiency);

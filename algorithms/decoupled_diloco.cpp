@@ -1,0 +1,141 @@
+// Decoupled DiLoCo: workers exchange one fragment of the model at a time with those that are there
+// in time, and merge their changes by direction and length (Google DeepMind, arXiv 2604.21428).
+//
+//   every step t:  x_i = x_i - lr U(g_i(x_i));  if t = (p + 1) H / F mod H, for the fragment p,
+//     the round closes `grace` after the quorum has arrived; for every layer l of p, among those
+//     that have arrived:
+//     d_i = y_l - x_i,l;  w_i = T_i T_i / c_i, for T_i samples in c_i steps since the last exchange
+//     d = (sum w_i |d_i| / sum w_i) phi(sum w_i phi(d_i) / sum w_i),  phi(z) = z / |z|
+//     v_l = mu v_l + d;  y_l = y_l - lr_out (d + mu v_l);  x_i,l = y_l
+//
+// So a mean of nearly orthogonal differences is as long as they are, whatever their number
+// (radial-directional averaging); with "merge": "mean", d is the weighted mean of the d_i. A layer
+// is a bucket; by default every tensor is one. Evaluations use y.
+//
+// Rounds are those of membership/: a worker that comes late drops its steps since the last round
+// and goes on with y, and training goes on without workers that fail. In the paper a separate
+// process holds y, workers do not wait for rounds to close but receive y some steps later, and late
+// workers keep their steps; here every worker holds y, and waits.
+//
+// Messages and bytes per rank and H steps, for a model of S bytes, K workers per round and a ring:
+// 2(K-1) messages per layer, 2(K-1)/K S bytes, and per layer about lg K messages of 8 bytes.
+// Memory: three more models.
+
+#include "algorithms/entries.h"
+#include "algorithms/execution/fragments.h"
+#include "algorithms/execution/outer_momentum.h"
+#include "algorithms/execution/parts.h"
+#include "algorithms/membership/group_average.h"
+#include "algorithms/membership/members.h"
+#include "algorithms/options.h"
+
+namespace trigram::algorithm::decoupled_diloco {
+namespace {
+
+struct Options {
+  Execution execution{.bucket_bytes = 0};
+  std::int64_t sync_every = 24, fragments = 2;
+  FragmentOrder order = FragmentOrder::strided;
+  double outer_lr = 0.7, outer_momentum = 0.9;
+  Merge merge = Merge::radial;
+  AllreduceSpec allreduce;
+  Quorum quorum{.workers = 1};
+  FragmentSchedule schedule() const { return {sync_every, fragments, order}; }
+};
+
+void train(Context ctx, Run& run, const Options& options) {
+  auto comm = ctx.stream->fork("comm");
+  const OuterStep step{.momentum = static_cast<float>(options.outer_momentum),
+                       .lr = static_cast<float>(options.outer_lr),
+                       .nesterov = true};
+  const Tensor weights = run.workload.weights(), all = run.state.copy_of(ctx, "outer", weights);
+  const auto outer = cut_like_buckets(run, all),
+             momentum = cut_like_buckets(run, run.state.zeros_like(ctx, "momentum", weights)),
+             merged = cut_like_buckets(run, ctx.device->empty_like(weights));
+  const FragmentSchedule schedule = options.schedule();
+  const long interval = options.sync_every / options.fragments;
+  const auto quorum = static_cast<int>(options.quorum.workers);
+  Members members(ctx, run,
+                  {.quorum = quorum > 0 ? quorum : ctx.size(), .grace_s = options.quorum.grace_s});
+  std::vector<long> since(outer.size(), run.steps.current());  // the last exchange of a layer
+  run.steps.evaluate(all);
+  for (long t : run.steps) {
+    if (!members.present(ctx)) {
+      since.assign(since.size(), t + 1);
+      continue;
+    }
+    local_step(ctx, run);
+    if ((t + 1) % interval != 0) continue;
+    const auto group = members.arrive(ctx, t / interval);
+    if (!group) {
+      ctx.device->copy(weights, all);
+      since.assign(since.size(), t + 1);
+      continue;
+    }
+    for (const Bucket& layer : run.workload.buckets()) {
+      const auto i = static_cast<std::size_t>(layer.index);
+      if (!schedule.due(schedule.fragment_of(i, outer.size()), t)) continue;
+      ctx.device->copy(merged[i], outer[i]);
+      ctx.device->axpby(-1, layer.weight, 1, merged[i]);
+      const auto samples = static_cast<float>(run.workload.batch()),
+                 steps = static_cast<float>(t + 1 - since[i]);
+      since[i] = t + 1;
+      ctx.stream->wait(
+          *begin_exchange(*comm, ctx, run, merged[i], layer.index,
+                          weighted_average_among(*group, options.allreduce,
+                                                 samples * samples * steps, options.merge)));
+      outer_step(*ctx.device, step, merged[i], outer[i], momentum[i]);
+      ctx.device->copy(layer.weight, outer[i]);
+    }
+  }
+  members.finish(ctx);
+  run.steps.evaluate({});
+}
+
+ExchangeSchedule exchange_schedule(const Options& options, const Layout&) {
+  return {
+      .cycle = {}, .interval_steps = options.sync_every / options.fragments, .bounds_lead = true};
+}
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  check_quorum(options.quorum, options.execution, layout, pointer);
+  check_fragments(options.schedule(), 0, pointer);
+}
+
+}  // namespace
+
+AlgorithmEntry decoupled_diloco_entry() {
+  return algorithm_entry(
+      {.name = "decoupled_diloco",
+       .doc =
+           "DiLoCo by fragments, among a quorum of workers; directions and lengths of changes are "
+           "averaged apart",
+       .trigram = kSyncFullPrecisionCentralised,
+       .execution_options = "F",
+       .source = "Decoupled DiLoCo, arXiv 2604.21428",
+       .own_states = true,
+       .own_models = true},
+      train,
+      FieldTable<Options>{}
+          .field("sync_every", &Options::sync_every, integer(1),
+                 "H: steps from one exchange of a fragment to its next")
+          .field("fragments", &Options::fragments, integer(1, 1 << 16),
+                 "Number of fragments, F; a layer (a bucket) belongs to one")
+          .field("order", &Options::order, fragment_order_kind(),
+                 "Layers of a fragment: strided: every F-th, for F fragments; sequential: "
+                 "neighbours")
+          .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
+          .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
+                 "mu: share of the outer momentum kept")
+          .field("merge", &Options::merge,
+                 one_of<Merge>({{"radial", Merge::radial}, {"mean", Merge::mean}}),
+                 "radial: averages directions and lengths of differences apart; mean: averages the "
+                 "differences")
+          .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
+          .include(&Options::quorum, quorum_fields()),
+      {.schedule = exchange_schedule,
+       .check = check,
+       .dispensable = [](const Options&, const Layout& layout) { return all_ranks(layout); }});
+}
+
+}  // namespace trigram::algorithm::decoupled_diloco
