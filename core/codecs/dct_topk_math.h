@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device/element_types.h"
+#include "core/element_types.h"
 #include "core/math/elementary.h"
 
 /// The format of the codec dct_topk (core/codecs/dct_topk.cpp), which the host and accelerators

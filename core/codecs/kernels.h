@@ -46,7 +46,7 @@ void unpack(const std::uint8_t* bits, std::size_t n, Levels levels, float* x);
 
 /// The loops of the codecs fp16 and bf16. Highway compiles each loop for several instruction sets
 /// and calls the best one that the processor supports. Results equal those of
-/// core/device/element_types.h bit for bit. Arrays have n elements and may be unaligned.
+/// core/element_types.h bit for bit. Arrays have n elements and may be unaligned.
 namespace trigram::sixteen_bit {
 
 void f16_from_f32(const float* x, std::size_t n, std::uint16_t* codes);

@@ -7,7 +7,7 @@
 namespace trigram {
 namespace {
 
-// One 16-bit number per element, rounded to nearest, ties to even (core/device/element_types.h).
+// One 16-bit number per element, rounded to nearest, ties to even (core/element_types.h).
 // Values are not scaled, so values out of range become infinite; NaN stays NaN. Wire: 2 bytes per
 // element.
 class SixteenBit final : public Codec {

@@ -33,7 +33,7 @@ HWY_INLINE hn::Mask<U32> IsNaN(hn::Vec<U32> magnitude) {
   return hn::RebindMask(U32(), hn::Gt(hn::BitCast(I32(), magnitude), hn::Set(I32(), 0x7F800000)));
 }
 
-// Each conversion is the same as in core/device/element_types.h, with selections instead of
+// Each conversion is the same as in core/element_types.h, with selections instead of
 // branches.
 
 struct ToBF16 {

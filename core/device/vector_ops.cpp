@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/device/element_types.h"
 #include "core/device/ordered_norms.h"
+#include "core/element_types.h"
 
 namespace trigram::vector_ops {
 

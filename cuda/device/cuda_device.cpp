@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/device/element_types.h"
 #include "core/device/norm_order.h"
+#include "core/element_types.h"
 #include "core/operands.h"
 #include "core/random/philox.h"
 #include "cuda/codecs/registry.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device/element_types.h"
+#include "core/element_types.h"
 #include "cuda/kernels/grid.h"
 
 /// Loops over vectors, four elements at a time, for vectors that begin at any address.

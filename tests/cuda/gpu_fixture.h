@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/device/element_types.h"
 #include "core/device/host_device.h"
+#include "core/element_types.h"
 #include "core/random/philox.h"
 #include "cuda/device/cuda_device.h"
 #include "tests/cuda/device_buffer.h"

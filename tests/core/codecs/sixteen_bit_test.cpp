@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/device/element_types.h"
+#include "core/element_types.h"
 #include "tests/support/codec_testing.h"
 #include "tests/support/vector_targets.h"
 

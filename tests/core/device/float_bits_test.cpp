@@ -1,4 +1,4 @@
-#include "core/device/element_types.h"
+#include "core/element_types.h"
 
 #include <gtest/gtest.h>
 
