@@ -1,9 +1,9 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device/element_types.h"
 #include "core/math/elementary.h"
 
 /// The format of the codec dct_topk (core/codecs/dct_topk.cpp), which the host and accelerators
@@ -51,15 +51,20 @@ constexpr float cosine(std::size_t n, std::size_t phase) {
 /// The value of coefficients of a chunk with a NaN or an infinity.
 inline constexpr std::uint32_t kDiverged = 0x7FC0;
 /// True if the largest magnitude of a chunk's coefficients has no finite bf16.
-constexpr bool is_diverged(float largest) { return (bf16_from_f32(largest) & 0x7F80) == 0x7F80; }
+constexpr bool is_diverged(float largest) {
+  return std::bit_cast<std::uint32_t>(largest) >= 0x7F7F8000;
+}
+/// The nearest bf16 of a number that has one; of two, the even one.
+constexpr std::uint32_t bf16_of(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
+}
 
 /// A code: the index in bits 0 .. 11, the value in bits 12 .. 27.
 constexpr std::uint32_t code_of(std::uint32_t index, std::uint32_t value) {
   return index | value << 12;
 }
 constexpr std::uint32_t index_of(std::uint32_t code) { return code & 0xFFF; }
-constexpr float value_of(std::uint32_t code) {
-  return f32_from_bf16(static_cast<std::uint16_t>(code >> 12));
-}
+constexpr float value_of(std::uint32_t code) { return std::bit_cast<float>(code >> 12 << 16); }
 
 }  // namespace trigram::dct_topk

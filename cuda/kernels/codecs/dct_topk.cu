@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(kThreads)
   auto* const codes = reinterpret_cast<std::uint32_t*>(work.a);
   selection.for_each([&](unsigned position, unsigned index) {
     codes[position] =
-        diverged ? code_of(position, kDiverged) : code_of(index, bf16_from_f32(work.b[index]));
+        diverged ? code_of(position, kDiverged) : code_of(index, bf16_of(work.b[index]));
   });
   __syncthreads();
   std::byte* const to = wire + blockIdx.x * chunk_bytes(kChunk, keep);
