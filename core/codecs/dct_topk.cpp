@@ -169,7 +169,7 @@ class DctTopK final : public Codec {
     const auto code = [&](std::size_t i) {
       const std::uint32_t index = chosen.indices[i];
       return diverged ? dct_topk::code_of(static_cast<std::uint32_t>(i), dct_topk::kDiverged)
-                      : dct_topk::code_of(index, bf16_of(coefficients[index]));
+                      : dct_topk::code_of(index, dct_topk::bf16_of(coefficients[index]));
     };
     for (std::size_t i = 0; i < kept; i += kGroup) {
       std::uint64_t group = code(i);
