@@ -75,9 +75,10 @@ TEST(DctTopK, KeepsTheLargestCoefficientsOfEveryChunk) {
   }
 }
 
-/// With all coefficients, only their rounding is left, in a norm that the transform keeps.
+/// With all coefficients, only their rounding is left, in a norm that the transform keeps. A chunk
+/// whose last row is padded has more coefficients than elements, so not all can be kept.
 TEST(DctTopK, KeepsNorms) {
-  for (const std::size_t n : {1, 7, 64, 100, 4096, 5000}) {
+  for (const std::size_t n : {1, 7, 64, 640, 4096, 4096 + 192}) {
     const Values x = normals(n, 1.f);
     const Values decoded = code({"dct_topk", {{"keep", 4096}}}, x).decoded;
     const double loss = distance_squared(x, decoded) / norm2_squared(x);
