@@ -10,10 +10,12 @@
 
 #include "experiments/config/real_time_match.h"
 #include "experiments/run/absences.h"
+#include "experiments/run/backlog.h"
 #include "experiments/run/checkpoints.h"
 #include "experiments/run/drawn_steps.h"
 #include "experiments/run/job_links.h"
 #include "experiments/run/lock_step.h"
+#include "experiments/run/lower_bound_check.h"
 #include "experiments/run/network_changes.h"
 #include "experiments/run/run_cost.h"
 #include "experiments/run/shortfall.h"
@@ -88,18 +90,29 @@ std::string stopped_learning_warning(const Json& summary) {
       by_loss ? "lower losses" : "later accuracies");
 }
 
+/// The cycle over which means per step are taken. Work that is lost when workers restart counts in
+/// the first step that is repeated, which may be one of the warm-up, so that means of an
+/// interrupted job cover its warm-up, too.
+Cycle measured_cycle(const Experiment& e, bool interrupted) {
+  Cycle cycle = rated_cycle(e);
+  if (interrupted) cycle.first_step = 0;
+  return cycle;
+}
+
 /// Observes the steps of a run, decides when it ends, and makes its summary.
 class RunObserver {
  public:
-  /// `credits` is World::link_credits of the run's world.
-  RunObserver(const Experiment& e, const WorkloadFactory& workload,
+  /// `interrupted`: earlier parts of the job have failed. `credits` is World::link_credits of the
+  /// run's world.
+  RunObserver(const Experiment& e, const WorkloadFactory& workload, bool interrupted,
               const NetworkChanges::Credits& credits)
       : e_(e),
         workload_(workload),
         schedule_(e.schedule()),
         steady_(workload.steps_differ() ? nullptr : make_steady_steps(e, credits)),
         target_(make_target_quality(e)),
-        summary_(rated_cycle(e), e.synchronous() || schedule_.bounds_lead || e.carries_on(),
+        summary_(measured_cycle(e, interrupted),
+                 e.synchronous() || schedule_.bounds_lead || e.carries_on(),
                  schedule_.interval_steps),
         drawn_(e),
         changes_(e, credits) {}
@@ -118,6 +131,10 @@ class RunObserver {
   /// the run, which took `wall_s` seconds of real time.
   Json to_json(const std::vector<RankResult>& ranks, double wall_s) {
     const bool simulated = e_.world().simulated;
+    const Cycle cycle = rated_cycle(e_);
+    Json behind;
+    if (simulated && cycle.exact && e_.cluster.failures.none())
+      behind = backlog(summary_, ranks, schedule_.interval_steps);
     if (steady_ && steady_->cycles_left_out() > 0)
       summary_.repeat(steady_->cycle(), steady_->cycles_left_out());
     const auto results = stopping() ? stopping()->completed(ranks) : ranks;
@@ -129,6 +146,7 @@ class RunObserver {
         target_ ? target_->to_json(epochs(workload_, results, summary_.batches())) : Json();
     if (schedule_.interval_steps > 1) json["cycle_steps"] = schedule_.interval_steps;
     json["shown_step"] = shown_step(e_);
+    json["backlog"] = behind;
     json["shortfall"] = shortfall(e_, json);
     json["worker_done"] = workload_.learns() ? worker_done(e_, json, target_.get()) : Json();
     json["warnings"] = changes_.warnings();
@@ -165,7 +183,8 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   const bool simulated = e.world().simulated;
   const auto runtime = e.world().make(e.runtime, e.cluster, workload);
   bool launched = false;  // else the links of the world do not exist yet
-  RunObserver observer(e, workload, [&] {
+  const bool interrupted = span.in_job && span.begin_s > 0;
+  RunObserver observer(e, workload, interrupted, [&] {
     const auto& link_credits = e.world().link_credits;
     return link_credits && launched ? link_credits(*runtime) : std::vector<double>();
   });
@@ -241,9 +260,6 @@ Json make_run(const Experiment& e, const WorkloadFactory& workload, const RunOut
   }
   if (membership) {
     json["failures"] = absences_json(*membership, e, json);
-    // Steps that a worker leaves out are no time of that worker in the means above.
-    if (Json& utilisation = json["compute_utilisation"]; utilisation.is_number())
-      utilisation = utilisation.get<double>() * json["failures"]["presence"].get<double>();
     if (const std::string warning = late_rounds_warning(json["failures"]); !warning.empty())
       json["warnings"].push_back(warning);
   }

@@ -48,17 +48,33 @@ std::string missing_exchange(const Experiment& e, const ExchangeSchedule& schedu
 }
 
 /// Returns the reason why the steps of a simulated run are not yet those of a long run; empty if
-/// there is none. If the network changes over time, so do the steps; other warnings report that.
+/// there is none. If the network changes over time, or workers fail, so do the steps; the summary
+/// and other warnings report that.
 std::string without_long_run(const Experiment& e, const Json& summary) {
   const Json& trend = summary.at("trend");
   if (trend.is_null() || !summary.at("steady").is_null() || !e.world().simulated ||
-      !e.cluster.inter.profile.empty() || e.cluster.inter.shaping.depth_bytes > 0)
+      !e.cluster.inter.profile.empty() || e.cluster.inter.shaping.depth_bytes > 0 ||
+      !e.cluster.failures.none())
     return "";
   const auto ms = [&](const char* half) { return 1e3 * trend.at(half).get<double>(); };
   return fmt::format(
       "took {:.4g} ms a step in the first half of its steps and {:.4g} ms in the second, so it is "
       "not in its long run yet",
       ms("first_half_step_s"), ms("second_half_step_s"));
+}
+
+/// Returns the reason why the steps are too short because exchanges fell behind; empty if they did
+/// not.
+std::string with_backlog(const Json& backlog) {
+  if (backlog.is_null()) return "";
+  const Json& step_s = backlog.at("long_run_step_s");
+  return fmt::format(
+      "sent less in its steps than its workers exchange, because exchanges run beside several "
+      "steps "
+      "and fell behind{}",
+      step_s.is_null() ? ""
+                       : fmt::format("; a step of a long run takes about {:.4g} ms",
+                                     1e3 * step_s.get<double>()));
 }
 
 Cycle cycle_of(const ExchangeSchedule& schedule) {
@@ -121,6 +137,8 @@ Json shortfall(const Experiment& e, const Json& summary) {
     return lacks("rates", fmt::format("made {} of the {} steps of {} exchanges, as time or chance "
                                       "decide about each{}",
                                       rated, least, kLeastExchanges, later));
+  if (const std::string why = with_backlog(summary.at("backlog")); !why.empty())
+    return lacks("rates", why);
   if (const std::string why = without_long_run(e, summary); !why.empty())
     return lacks("rates", why);
   return nullptr;

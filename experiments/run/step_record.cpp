@@ -51,6 +51,7 @@ StepRecord reduce(long step, std::span<const RankStep> ranks, double previous_ti
     if (!counts) continue;
     ++count;
     trained = trained + r.spent;
+    record.computing_s += r.spent.compute_s - r.delayed_s;
     record.time_s = std::max(record.time_s, r.end_s);
     if (r.batches == 0) continue;
     ++losses;
@@ -79,6 +80,7 @@ std::string to_bytes(const StepRecord& r) {
   to.put(r.step_s);
   to.put(r.mean);
   to.put_list(r.work_s);
+  to.put(r.computing_s);
   to.put(r.sum);
   to.put_list(r.arrived);
   to.put_list(r.completed);
@@ -99,6 +101,7 @@ StepRecord record_from_bytes(const std::string& bytes) {
   r.step_s = from.get<double>();
   r.mean = from.get<Counters>();
   r.work_s = from.get_list<std::vector<double>>();
+  r.computing_s = from.get<double>();
   r.sum = from.get<Counters>();
   r.arrived = from.get_list<std::vector<Counters>>();
   r.completed = from.get_list<std::vector<StepCounts>>();

@@ -15,9 +15,10 @@ namespace trigram {
 
 /// The measurements of one rank in one step.
 struct RankStep {
-  double end_s = 0;  // training time at the end of the step, in seconds
-  Counters spent;    // in this step alone
-  double loss = 0;   // NaN for a phantom workload
+  double end_s = 0;      // training time at the end of the step, in seconds
+  Counters spent;        // in this step alone
+  double delayed_s = 0;  // the part of spent.compute_s in which the worker was delayed or frozen
+  double loss = 0;       // NaN for a phantom workload
   Steps::Staleness staleness;
   long batches = 1;              // mini-batches that the rank took; if none, there is no loss
   GradientSquares squares = {};  // 0 if they are not measured
@@ -41,6 +42,8 @@ struct StepRecord {
   /// The time in which each rank computed or was delayed, by rank; NaN for ranks that do not train
   /// or were absent.
   std::vector<double> work_s;
+  /// Seconds in which the ranks that train computed, without delays, summed over these ranks.
+  double computing_s = 0;
   /// Bytes and messages, summed over all ranks: in real time, the traffic that each rank sent in
   /// its own step; in simulated time, the traffic that arrived within step_s.
   Counters sum;

@@ -101,20 +101,24 @@ void StepRecorder::begin(long step) {
   begin_s_ = raw_.stream->now();
   if (!std::exchange(began_, true)) origin_s_ = begin_again_s_ > 0 ? job_origin_s_ : begin_s_;
   freeze();
-  if (shared_.machine && trains_) {
-    const double delay_s = shared_.machine->delay(raw_.world_rank, step);
-    if (delay_s > 0) raw_.stream->sleep_for(delay_s);
-  }
+  if (shared_.machine && trains_) delay(shared_.machine->delay(raw_.world_rank, step));
   if (step == shared_.timeline.step())
     shared_.timeline.delay(raw_.world_rank, std::string(raw_.stream->name()), begin_s_,
                            raw_.stream->now());
+}
+
+/// Delays the worker before the step, if `seconds` is positive.
+void StepRecorder::delay(double seconds) {
+  if (seconds <= 0) return;
+  raw_.stream->sleep_for(seconds);
+  delayed_s_ += seconds;
 }
 
 /// A worker freezes before the first step after the time of the failure.
 void StepRecorder::freeze() {
   for (; next_freeze_ < freezes_.size(); ++next_freeze_) {
     if (freezes_[next_freeze_].at_s > raw_.stream->now() - origin_s_ + job_origin_s_) return;
-    raw_.stream->sleep_for(freezes_[next_freeze_].duration_s);
+    delay(freezes_[next_freeze_].duration_s);
   }
 }
 
@@ -126,6 +130,7 @@ void StepRecorder::end(long step) {
   const Counters ended = meter_->counters(), began = std::exchange(before_, ended);
   RankStep done{.end_s = now_s - origin_s_ - excluded_s_,
                 .spent = ended - began,
+                .delayed_s = std::exchange(delayed_s_, 0),
                 .loss = trains_ && batches > 0 ? workload_->loss() : 0,
                 .staleness = added(std::exchange(stale_, {}), steps_.take_staleness()),
                 .batches = batches,

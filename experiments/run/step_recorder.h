@@ -41,6 +41,7 @@ class StepRecorder {
 
  private:
   void begin(long step);
+  void delay(double seconds);
   void freeze();
   void end(long step);
   void report(long step, const RankStep& done);
@@ -62,6 +63,7 @@ class StepRecorder {
   double job_origin_s_ = 0;       // time of the job at origin_s_
   std::vector<Failure> freezes_;  // of this rank, in the order of time
   std::size_t next_freeze_ = 0;
+  double delayed_s_ = 0;   // in the current step
   double excluded_s_ = 0;  // seconds spent on evaluations so far
   double logged_s_ = 0;    // end of the last step that was logged
   RankReport report_;

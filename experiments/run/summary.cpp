@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/check.h"
 #include "experiments/sha256.h"
-#include "netmodels/cluster_network.h"
-#include "netmodels/network/lower_bound.h"
 
 namespace trigram {
 namespace {
@@ -52,12 +49,12 @@ double samples_per_s(std::span<const WorkerPace> paces) {
   return sum;
 }
 
-/// The share of the workers' time in which their main streams compute, for a mean of `compute_s`
-/// per step.
-double utilisation(std::span<const WorkerPace> paces, double compute_s) {
-  double sum_s = 0;
-  for (const WorkerPace& pace : paces) sum_s += pace.step_s;
-  return compute_s / (sum_s / static_cast<double>(paces.size()));
+/// The share of the workers' time in which they compute. A worker that leaves out steps, because it
+/// is late or absent, has that time, too.
+double utilisation(std::span<const WorkerPace> paces, const StepSums& sums) {
+  double step_s = 0;
+  for (const WorkerPace& pace : paces) step_s += pace.step_s;
+  return sums.computing_s / (step_s * static_cast<double>(sums.steps));
 }
 
 /// The sum if all ranks that train had the step time of the slowest of them.
@@ -87,6 +84,7 @@ Json paces_json(std::span<const WorkerPace> paces) {
 void count(StepSums& sums, const StepRecord& record, long times) {
   sums.steps += times;
   sums.mean = sums.mean + times * record.mean;
+  sums.computing_s += static_cast<double>(times) * record.computing_s;
   sums.sent = sums.sent + times * record.sum;
   sums.updates += times * record.staleness.updates;
   sums.batches.resize(record.batches.size());
@@ -97,9 +95,13 @@ void count(StepSums& sums, const StepRecord& record, long times) {
 /// The sums over the steps of `all` after the steps of `first`, with which `all` begins.
 StepSums without(const StepSums& all, const StepSums& first) {
   if (first.steps == 0) return all;
-  StepSums rest{
-      all.steps - first.steps, all.time_s - first.time_s,   all.taken_s, all.mean - first.mean,
-      all.sent - first.sent,   all.updates - first.updates, all.batches, all.completed};
+  StepSums rest = all;
+  rest.steps -= first.steps;
+  rest.time_s -= first.time_s;
+  rest.mean = all.mean - first.mean;
+  rest.computing_s -= first.computing_s;
+  rest.sent = all.sent - first.sent;
+  rest.updates -= first.updates;
   for (std::size_t rank = 0; rank < rest.taken_s.size(); ++rank) {
     rest.taken_s[rank] -= first.taken_s[rank];
     rest.batches[rank] -= first.batches[rank];
@@ -249,7 +251,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
             {"samples_per_s_at_slowest", finite(samples_per_s_at_slowest(paces))},
             {"trend", (drops_last_ ? trend_before_last_ : trend_).to_json()},
             {"compute_s", paced.mean.compute_s / own_steps},
-            {"compute_utilisation", finite(utilisation(paces, paced.mean.compute_s / own_steps))},
+            {"compute_utilisation", finite(utilisation(paces, paced))},
             {"communication_s", paced.mean.communication_s / own_steps},
             {"exposed_s", paced.mean.exposed_s / own_steps},
             {"rates", rates_json(rated, ranks)},
@@ -273,29 +275,6 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
   add_noise(j, ranks);
   tails_.add_to(j);
   return j;
-}
-
-double lower_bound(const Cluster& cluster, std::span<const Counters> arrived,
-                   std::span<const RankResult> ranks) {
-  std::vector<Traffic> traffic;
-  for (const Counters& rank : arrived)
-    traffic.push_back(
-        {rank.bytes_intra, rank.bytes_inter, rank.messages_intra, rank.messages_inter});
-  double first_s = ranks.front().began_s, last_s = 0;
-  for (const RankResult& rank : ranks) {
-    first_s = std::min(first_s, rank.began_s);
-    if (rank.trains) last_s = std::max(last_s, rank.began_s);
-  }
-  const double end_s =
-      lower_bound(*make_network(cluster), std::span<const Traffic>(traffic), first_s);
-  return std::max(0.0, end_s - last_s);
-}
-
-void check_lower_bound(double time_s, double bound_s) {
-  constexpr double kRounding = 1e-9;
-  TRIGRAM_CHECK(time_s >= bound_s * (1 - kRounding),
-                "the simulated steps took {} s, but what arrived in them takes at least {} s",
-                time_s, bound_s);
 }
 
 }  // namespace trigram

@@ -17,6 +17,7 @@ struct StepSums {
   double time_s = 0;
   std::vector<double> taken_s;        // each rank's own time; empty if there are no steps
   Counters mean;                      // times only
+  double computing_s = 0;             // summed over the ranks that train, without delays
   Counters sent;                      // bytes and messages
   long updates = 0;                   // number of updates with a recorded staleness
   std::vector<double> batches;        // by rank, in its own steps
@@ -50,12 +51,15 @@ class Summary {
 
   /// The number of mini-batches that each rank took in the run.
   std::vector<double> batches() const;
+  /// The sums over all steps.
+  const StepSums& all() const { return all_; }
+  /// The sums over the steps that the means cover.
+  StepSums rated() const;
 
  private:
   void note_trend(const StepRecord& record);
   void add_staleness(const StepRecord& record, long times);
   void add_noise(Json& j, std::span<const RankResult> ranks) const;
-  StepSums rated() const;
   StepSums paced() const;
   Json rates_json(const StepSums& rated, std::span<const RankResult> ranks) const;
 
@@ -76,13 +80,5 @@ class Summary {
 
 /// The number of messages that the ranks sent.
 double messages_of(std::span<const RankResult> ranks);
-
-/// A lower bound, in seconds, of the time in which the cluster's network can carry the bytes in
-/// `arrived`, which is indexed by sending rank. Like the time of a run, it excludes the time before
-/// the ranks' first steps.
-double lower_bound(const Cluster& cluster, std::span<const Counters> arrived,
-                   std::span<const RankResult> ranks);
-/// Throws InvariantError if the reported time of a simulated run is below its lower bound.
-void check_lower_bound(double time_s, double bound_s);
 
 }  // namespace trigram
