@@ -41,10 +41,10 @@ struct Options {
 
 /// Bounds the elements of x by -bound and bound.
 void clip_elements(Device& device, const Tensor& x, float bound) {
-  const Tensor floor = device.empty_like(x);
-  device.fill(floor, -bound);
+  const Tensor lowest = device.empty_like(x);
+  device.fill(lowest, -bound);
   for (int side = 0; side < 2; ++side) {
-    device.maximum(floor, x);
+    device.maximum(lowest, x);
     device.axpby(-1, x, 0, x);
   }
 }

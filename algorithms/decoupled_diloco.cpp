@@ -40,7 +40,9 @@ struct Options {
   Merge merge = Merge::radial;
   AllreduceSpec allreduce;
   Quorum quorum{.workers = 1};
-  FragmentSchedule schedule() const { return {sync_every, fragments, order}; }
+  FragmentSchedule schedule() const {
+    return {.sync_every = sync_every, .fragments = fragments, .order = order};
+  }
 };
 
 void train(Context ctx, Run& run, const Options& options) {

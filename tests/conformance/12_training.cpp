@@ -121,8 +121,9 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   // In real time an asynchronous worker may finish before any average, and the last worker that
   // continues would pull all models to its own optimum. So the workers share one optimum in this
   // case.
-  const std::set<std::string> free_running = {"async_model_average", "adpsgd",
-                                              "async_parameter_server", "dsgd_aau", "swarm_sgd"};
+  const std::set<std::string> free_running = {
+      "async_model_average", "adpsgd",   "async_parameter_server",
+      "async_diloco",        "dsgd_aau", "swarm_sgd"};
   const std::string& name = training.algorithm.at("name");
   // Encoded models that average with one peer at a time get only half of the way to the optimum.
   const bool seldom = training.algorithm.value("communication_interval", 1) > 1;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "tests/support/affine_training.h"
@@ -26,6 +27,11 @@ struct Rule {
   long sync_every = 4;
 };
 
+struct Worker {
+  double y = 1, x = 1, end_s = 0, step_s = 0;
+  long left = kSteps, next = 0, steps = 0;  // `next`: of the next block
+};
+
 /// Applies the equations, block by block in the order in which blocks end.
 class Reference {
  public:
@@ -42,11 +48,6 @@ class Reference {
   double shortest_gap_s = 1e9;
 
  private:
-  struct Worker {
-    double y = 1, x = 1, end_s = 0, step_s = 0;
-    long left = kSteps, next = 0, steps = 0;
-  };
-
   void begin_block(std::size_t r) {
     Worker& w = workers_[r];
     w.steps = std::min(w.left, w.next > 0 ? w.next : rule_.sync_every);
@@ -95,7 +96,7 @@ class Reference {
   }
 
   Rule rule_;
-  std::vector<Worker> workers_{kRanks};
+  std::vector<Worker> workers_ = std::vector<Worker>(kRanks);
   double v_ = 0, sum_ = 0, now_s_ = 0;
   long arrivals_ = 0;
 };
