@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "experiments/results/manifest.h"
@@ -51,6 +52,24 @@ std::string cost_text(const Objective& objective, double value) {
   if (value >= 1) return fmt::format("{:.4g} s", value);
   return value >= 1e-3 ? fmt::format("{:.4g} ms", value * 1e3)
                        : fmt::format("{:.4g} µs", value * 1e6);
+}
+
+void SamplesPerStep::add(const Json& summary) {
+  const Json rate = summary.value("samples_per_s", Json()),
+             step_s = summary.value("step_s", Json());
+  if (!rate.is_number() || !step_s.is_number()) return;
+  const double samples = rate.get<double>() * step_s.get<double>();
+  least_ = most_ > 0 ? std::min(least_, samples) : samples;
+  most_ = std::max(most_, samples);
+}
+
+std::string SamplesPerStep::warning() const {
+  if (most_ <= 1.01 * least_) return "";
+  return fmt::format(
+      "steps of these points are of {:.4g} to {:.4g} samples, so that a shorter step may train "
+      "less; "
+      R"({{"weights": {{"samples_per_s": -1}}}} as the objective compares throughput)",
+      least_, most_);
 }
 
 }  // namespace trigram

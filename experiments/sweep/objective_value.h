@@ -23,4 +23,15 @@ std::string lacks(const std::string& key);
 /// A cost with its unit, such as "561.3 ms"; a weighted cost has none.
 std::string cost_text(const Objective& objective, double value);
 
+/// Compares how many samples a step of different points is of.
+class SamplesPerStep {
+ public:
+  void add(const Json& summary);
+  /// Says that times of steps do not compare throughput; empty if all steps are of as many samples.
+  std::string warning() const;
+
+ private:
+  double least_ = 0, most_ = 0;  // 0: none yet
+};
+
 }  // namespace trigram

@@ -153,8 +153,7 @@ std::size_t TunedSweep::batch() const {
       run_options_.runner.max_parallel > 0 ? run_options_.runner.max_parallel : available_cores());
 }
 
-TriedPoint TunedSweep::collect(const Json& point, const Plan& plan,
-                               const SweepRunner& runner) const {
+TriedPoint TunedSweep::collect(const Json& point, const Plan& plan, const SweepRunner& runner) {
   TriedPoint tried{point};
   for (const PlannedRun& run : plan.runs) {
     tried.runs.push_back(run.id);
@@ -169,6 +168,7 @@ TriedPoint TunedSweep::collect(const Json& point, const Plan& plan,
     tried.why = found.why_not;
     if (!found.value) return tried;
     tried.values.push_back(*found.value);
+    if (options_.objective.is_step_time()) samples_.add(stored.manifest.at("summary"));
   }
   tried.value = std::accumulate(tried.values.begin(), tried.values.end(), 0.0) /
                 static_cast<double>(tried.values.size());
@@ -230,6 +230,8 @@ std::vector<TriedPoint> TunedSweep::evaluate(const std::vector<Json>& points) {
     if (runner.state(run) == StoredRun::stale) throw Stopped{kRunFailed};
   for (std::size_t i = 0; i < points.size(); ++i)
     if (plans[i]) tried[i] = collect(points[i], plans[i]->plan, runner);
+  if (!samples_.warning().empty() && !std::exchange(warned_of_samples_, true))
+    spdlog::warn("{}", samples_.warning());
   return tried;
 }
 

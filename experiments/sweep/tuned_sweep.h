@@ -8,6 +8,7 @@
 
 #include "experiments/config/plan.h"
 #include "experiments/config/tune_options.h"
+#include "experiments/sweep/objective_value.h"
 #include "experiments/sweep/sweep_runner.h"
 #include "experiments/sweep/tuning_record.h"
 #include "experiments/text/line_printer.h"
@@ -64,7 +65,7 @@ class TunedSweep {
   void launch(const PointPlan& point, const SweepRunner& runner) const;
   std::optional<ConfigError> mistake_of(const Json& point);
   std::size_t batch() const;
-  TriedPoint collect(const Json& point, const Plan& plan, const SweepRunner& runner) const;
+  TriedPoint collect(const Json& point, const Plan& plan, const SweepRunner& runner);
   void show_progress(const TriedPoint& tried);
   void show_best();
 
@@ -79,6 +80,8 @@ class TunedSweep {
   Tuner tuner_;
   TuningRecord record_;
   std::set<std::string> warned_;
+  SamplesPerStep samples_;
+  bool warned_of_samples_ = false;
   LinePrinter printer_;
 };
 
