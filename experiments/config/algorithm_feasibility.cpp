@@ -134,7 +134,7 @@ void check_used(const Experiment& e, const WorkloadFactory& workload, const Used
   mistakes.passes([&] { check_moment(e, used, is_first); });
   mistakes.passes([&] { check_native(e, used); });
   mistakes.passes([&] { check_tree(e, used); });
-  mistakes.passes([&] { check_values(*used.entry, workload); });
+  mistakes.passes([&] { check_values(used, workload); });
   mistakes.passes([&] { check_layers(used, workload); });
   mistakes.passes([&] { check_micro_batches(e, used); });
   mistakes.passes([&] { check_idle(e, used); });
