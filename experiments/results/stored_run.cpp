@@ -77,17 +77,28 @@ bool is_unpublished(const std::filesystem::path& folder) {
   return folder.filename().string().find(".tmp.") != std::string::npos;
 }
 
+namespace {
+
+/// Adds the folders of runs below `folder`, down to results/NAME/ID. Folders may appear, get their
+/// final names or vanish meanwhile.
+void add_run_folders(const std::filesystem::path& folder, int depth,
+                     std::set<std::filesystem::path>& found) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code vanished;
+    if (!entry->is_directory(vanished)) continue;
+    if (is_unpublished(entry->path()) || holds_a_run(entry->path())) found.insert(entry->path());
+    if (depth < 2 && !entry->is_symlink(vanished)) add_run_folders(entry->path(), depth + 1, found);
+  }
+}
+
+}  // namespace
+
 std::set<std::filesystem::path> run_folders(const std::filesystem::path& root) {
   std::set<std::filesystem::path> found;
   if (holds_a_run(root)) return {root};
-  std::error_code ignored;
-  for (auto entry = std::filesystem::recursive_directory_iterator(root);
-       entry != std::filesystem::recursive_directory_iterator(); ++entry) {
-    if (entry.depth() >= 2) entry.disable_recursion_pending();
-    if (entry->is_directory(ignored) &&
-        (is_unpublished(entry->path()) || holds_a_run(entry->path())))
-      found.insert(entry->path());
-  }
+  add_run_folders(root, 0, found);
   return found;
 }
 
