@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -17,9 +18,11 @@ class Server:
     """A running `trigram serve` on a free port."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir(exist_ok=True)
         self.process = subprocess.Popen(
             [TRIGRAM, "serve", "results", "--port", "0", *arguments],
-            cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            cwd=folder, env=os.environ | {"TMPDIR": str(self.temporary)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         self.url = self.process.stdout.readline().strip()
         split = urlsplit(self.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 from harness import CommandTest, experiment, needs_simulator, one_tensor_profile
@@ -10,8 +11,7 @@ RANKS, NUMEL, COMPUTE_S = 4, 1_000_000, 0.012
 RING_BYTES = 2 * (RANKS - 1) / RANKS * 4 * NUMEL  # that each rank sends in an allreduce
 
 
-@needs_simulator
-class Backlog(CommandTest):
+class OneTensor(CommandTest):
     def summary(self, algorithm: Any, steps: int, bandwidth: str = "500Mbps", **changes: Any) -> dict[str, Any]:
         self.write(one_tensor_profile(NUMEL, COMPUTE_S / 3, 2 * COMPUTE_S / 3), "one.json")
         cluster = {"nodes": RANKS, "workers_per_node": 1, "inter": {"bandwidth": bandwidth, "latency": "0s"},
@@ -19,9 +19,13 @@ class Backlog(CommandTest):
                                    "launch_overhead": "0s"}} | changes.pop("cluster", {})
         config = experiment(algorithm=algorithm, cluster=cluster, workload="profile:one.json", steps=steps,
                             eval_every=0, **changes)
-        self.trigram("run", self.write(config), "--force")
+        shutil.rmtree(self.results, ignore_errors=True)
+        self.trigram("run", self.write(config))
         return self.manifests()[0]["summary"]
 
+
+@needs_simulator
+class Backlog(OneTensor):
     def test_delayed_averages_that_fall_behind(self) -> None:
         """An allreduce takes 96 ms and a step computes for 12 ms, so a step of a long run takes 96 ms, whatever the
         delay is."""
@@ -54,7 +58,7 @@ class Backlog(CommandTest):
 
 
 @needs_simulator
-class Shares(Backlog):
+class Shares(OneTensor):
     def test_delays_are_no_computation(self) -> None:
         """All workers are delayed by nine times their computation in every step."""
         found = self.summary("gradient_allreduce", 5, "100Tbps",

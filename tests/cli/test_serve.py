@@ -64,7 +64,7 @@ class Pages(ServeTest):
         self.assertNotEqual(server.get("/api/state")["sweeps"][0]["version"], sweep["version"])
         self.assertNotEqual(server.request("GET", "/report?sweep=mine")[2], page)
         self.assertEqual(server.close(), 0)
-        self.assertFalse(list(Path("/tmp").glob(f"trigram-serve-*/{number}.log")), "temporary files were left")
+        self.assertEqual(list(server.temporary.iterdir()), [])
 
     def test_mistakes_are_shown_and_lose_nothing(self) -> None:
         server = self.serve()
@@ -223,7 +223,7 @@ class Strangers(ServeTest):
         self.assertIn(200, statuses)
         self.assertIn(404, statuses)
         server.get("/api/state")
-        outside = [p for p in self.folder.iterdir() if p.name not in ("results", "secret")]
+        outside = [p for p in self.folder.iterdir() if p.name not in ("results", "secret", "temporary")]
         self.assertEqual(outside, [])
         self.assertEqual(server.close(), 0)
 
