@@ -27,7 +27,7 @@ class Json(CommandTest):
         self.assertEqual({run["path"] for run in status}, {run["path"] for run in made["runs"]})
 
     def test_a_failed_run_is_in_the_json(self) -> None:
-        config = self.write(experiment(optimizer={"name": "sgd", "lr": 1e30}))
+        config = self.write(experiment(steps=300, optimizer={"name": "sgd", "lr": 1e6}))
         (run,) = json.loads(self.trigram("run", config, "--json", code=1).stdout)["runs"]
         self.assertEqual(run["state"], "failed")
         self.assertIn("diverged", run["error"])
@@ -106,11 +106,14 @@ class Why(CommandTest):
         self.assertEqual(max(parts, key=lambda kind: parts[kind]), "latency")
 
     def test_one_straggler(self) -> None:
+        """All wait for two thirds of the slow rank's 90 ms. That rank ends the ring two latencies before the last rank, as
+        the first messages to it come early, and so it begins the next step two latencies before the last rank does."""
         slow = [{"rank": 2, "factor": 3}]
         (run,) = self.why(self.write(self.profile(cluster={"slow_workers": slow})))["runs"]
         worst = run["parts"][0]
         self.assertEqual((worst["kind"], worst["where"]), ("straggler", "rank 2"))
-        self.assertAlmostEqual(worst["seconds"], 0.060, places=9)
+        self.assertAlmostEqual(worst["seconds"], (0.090 - 2 * 50e-6) * 2 / 3, places=9)
+        self.assertAlmostEqual(run["step_s"], 0.090 + 6 * 1e6 / 1.25e9 + 4 * 50e-6, places=9)
 
     def test_a_delay_names_the_delayed_worker(self) -> None:
         parts = self.explained(cluster={"stragglers": {"count": 1, "delay": "200ms"}})
@@ -146,9 +149,9 @@ class Why(CommandTest):
         (manifest,) = self.run_config(self.profile(algorithm={"name": "bytegrad", "hierarchical": False}))
         trace = json.loads((self.results / manifest["id"] / "trace.json").read_text())
         slices = [e for e in trace["traceEvents"] if e["ph"] == "X"]
-        phases = {e["args"].get("phase") for e in slices if e["cat"] == "compute"}
+        phases = {e.get("args", {}).get("phase") for e in slices if e["cat"] == "compute"}
         self.assertLessEqual({"forward", "backward"}, phases)
-        self.assertIn("codec", {e["args"].get("operation") for e in slices})
+        self.assertIn("codec", {e.get("args", {}).get("operation") for e in slices})
         transfers = [e for e in slices if e["cat"] == "transfer"]
         self.assertTrue(all(e["args"]["peers"] and e["args"]["bucket"] == 0 for e in transfers))
         self.assertEqual(trace["otherData"]["buckets"], [{"name": "w", "bytes": 4_000_000}])
