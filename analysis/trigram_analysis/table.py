@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import measures, shortfall, units
@@ -13,15 +13,13 @@ from .column_unit import Unit, bytes_unit, exponent_unit, percent_unit, plain_un
 from .comparison import Comparison, Point
 from .cost_columns import cost_columns, tail_columns
 from .measures import Measure
-from .naming import own_name
 from .printable import printable
+from .samples_of_steps import BASELINE, SAMPLES, STEP, ranked, samples_differ, speedup
 from .target import LOSS
 from .time_to_target import best_quality, coarse_legend, interval, partly_legend, partly_text
 from .winner_map import contenders, leaders, order_unknown, rivals, unranked
 
-BASELINE = "gradient_allreduce"
 MAX_WIDTH = 150  # of a line in a terminal, in characters
-_STEP, _SAMPLES = "step", "samples/s"
 _LEFT_OUT_FIRST = ("consensus", "worst worker", "stragglers", "energy/step", "p99", "samples/s", "sent/step",
                    "speed-up")  # in this order
 
@@ -53,7 +51,7 @@ def build(comparison: Comparison, brief: bool = False) -> Table:
     rows = []
     for setting in comparison.settings:
         points = comparison.at(setting)
-        winners = [_winners(_ranked(column, points), unit, points) for column, unit in columns]
+        winners = [_winners(ranked(column, points), unit, points) for column, unit in columns]
         for point in points:
             row = [Cell(v.label, v.number if v.number is not None else v.label) for v in setting]
             row.append(Cell(point.algorithm + _point_marks(point), point.algorithm))
@@ -79,16 +77,16 @@ def _columns(comparison: Comparison) -> list[Column]:
         return seconds_unit(longest_step_s)
 
     columns = [
-        measured(_STEP, "step_s", per_step, "mean time of a step", "low", rate=True),
+        measured(STEP, "step_s", per_step, "mean time of a step", "low", rate=True),
         *tail_columns(comparison, per_step),
-        Column("speed-up", lambda p: _speedup(comparison, p), plain_unit(2),
-               f"step time of {BASELINE} over this one's, same setting; samples/s of this one over {BASELINE}'s, if a "
-               "step is not of as many samples"),
+        Column("speed-up", lambda p: speedup(comparison, p), plain_unit(2),
+               f"step time of {BASELINE} over this one's, same setting; samples/s of this one over {BASELINE}'s, if "
+               "their steps have different numbers of samples"),
         measured("compute", "compute_s", per_step, "computation on the main stream, per step and worker", brief=False),
         measured("exposed", "exposed_s", per_step, "communication that computation waits for, per step and worker"),
         measured("computing", "compute_utilisation", percent_unit, "share of the time in which workers compute",
                   "high", rate=True, brief=False),
-        Column(_SAMPLES, lambda p: p.mean("samples_per_s"), plain_unit(),
+        Column(SAMPLES, lambda p: p.mean("samples_per_s"), plain_unit(),
                "of all workers together; under priced_as, samples of the model that times are of, unless a warning "
                "says otherwise", suffix=_paces),
         Column("sent/step", lambda p: p.mean(lambda run: run.per_step("bytes_inter")), bytes_unit,
@@ -132,30 +130,6 @@ def _point_marks(point: Point) -> str:
     return (" †" if point.oversubscribed else "") + (f" {shortfall.MARK}" if point.shortfall else "")
 
 
-def _speedup(comparison: Comparison, point: Point) -> float | None:
-    base = next((p for p in comparison.at(point.setting) if own_name(p.runs[0]).startswith(BASELINE)), None)
-    if base is None or len(comparison.algorithms) < 2:
-        return None
-    if _samples_differ([base, point]):
-        return point.mean("samples_per_s") / base.mean("samples_per_s")
-    own, other = point.mean("step_s"), base.mean("step_s")
-    return other / own if own and other else None
-
-
-def _samples_differ(points: list[Point]) -> bool:
-    """True if a step of some points is of clearly more samples than a step of others, so that times of steps say little."""
-    samples = [rate * step for p in points if (rate := p.mean("samples_per_s")) and (step := p.mean("step_s"))]
-    return len(samples) > 1 and max(samples) > 1.01 * min(samples)
-
-
-def _ranked(column: Column, points: list[Point]) -> Column:
-    """The column with the order in which these points are ranked: if steps are of different numbers of samples, samples
-    per second are ranked in place of times of steps."""
-    if column.title not in (_STEP, _SAMPLES) or not _samples_differ(points):
-        return column
-    return replace(column, better=None if column.title == _STEP else "high", rate=True)
-
-
 def _staleness(point: Point) -> float | None:
     return point.mean("staleness_mean") or None  # 0: an algorithm without staleness shows no value
 
@@ -189,9 +163,9 @@ def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
     seeds = {len(p.by_seed) for p in comparison.points}
     simulated = {run.simulated for run in comparison.runs}
     notes = ["* best of its setting"] if any(cell.best for row in rows for cell in row) else []
-    if any(_samples_differ(comparison.at(setting)) for setting in comparison.settings):
-        notes.append("steps are not of as many samples in all runs of a setting: samples/s are ranked there, not steps, and "
-                     "speed-ups are those of samples/s")
+    if any(samples_differ(comparison.at(setting)) for setting in comparison.settings):
+        notes.append("the steps of some runs of a setting have more samples than those of other runs: samples/s are ranked "
+                     "there, not steps, and speed-ups are those of samples/s")
     if simulated == {True}:
         notes.append("times are simulated")
     elif simulated == {False}:
