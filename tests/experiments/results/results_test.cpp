@@ -10,6 +10,7 @@
 #include "experiments/results/manifest.h"
 #include "experiments/results/run_folder.h"
 #include "experiments/results/stored_run.h"
+#include "experiments/run/lower_bound_check.h"
 #include "experiments/run/rank_report.h"
 #include "experiments/run/recorded_run.h"
 #include "experiments/run/summary.h"
