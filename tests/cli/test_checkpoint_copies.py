@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness import CommandTest, experiment, needs_simulator
-from test_node_changes import crash
+from harness import experiment, needs_simulator, one_tensor_profile
+from test_node_changes import FailureTest, crash
 
 EVERY, MEMORY_EVERY, STEPS, NODES = 8, 2, 24, 4
 NUMEL = 1 << 20
@@ -15,8 +15,8 @@ COPY_S = STATE / NIC_BPS + LATENCY_S
 
 
 @needs_simulator
-class Copies(CommandTest):
-    def config(self, events: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
+class Copies(FailureTest):
+    def copies(self, events: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
         copies = {"every": EVERY, "memory_every": MEMORY_EVERY, "read_bandwidth": f"{READ_BPS:.0f}B/s"}
         cluster = {
             "nodes": NODES,
@@ -25,12 +25,14 @@ class Copies(CommandTest):
         }
         if events:
             cluster["failures"] = {"events": events, "restart": f"{RESTART_S}s"}
-        workload = {"name": "quadratic", "dimension": NUMEL, "values": False}
+        self.write(one_tensor_profile(NUMEL, 1e-3, 1e-3), "one.json")
+        workload = "profile:one.json"
         config = experiment(cluster=cluster, workload=workload, steps=STEPS, checkpoint=copies, optimizer="sgd")
         return config | {"eval_every": 0} | changes
 
     def summary(self, events: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
-        (manifest,) = self.run_config(self.config(events, **changes), "--force")
+        self.clear()
+        (manifest,) = self.run_config(self.copies(events, **changes))
         return dict(manifest["summary"])
 
     def test_a_copy_takes_the_time_of_its_message(self) -> None:
@@ -95,9 +97,9 @@ class Copies(CommandTest):
             ),
         ):
             with self.subTest(expected):
-                self.assertIn(at + expected, self.refusal("run", self.write(self.config([], **changes))))
-        one = self.config([])
+                self.assertIn(at + expected, self.refusal("run", self.write(self.copies([], **changes))))
+        one = self.copies([])
         one["cluster"]["nodes"] = 1
         self.assertIn(at + "the state is copied to another node", self.refusal("run", self.write(one)))
         leave = {"at": "1s", "kind": "leave", "node": 1}
-        self.assertIn(at + "copies are for a fixed number", self.refusal("run", self.write(self.config([leave]))))
+        self.assertIn(at + "copies are for a fixed number", self.refusal("run", self.write(self.copies([leave]))))

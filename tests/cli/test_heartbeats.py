@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness import CommandTest, experiment, needs_simulator
+from harness import experiment, needs_simulator, one_tensor_profile
+from test_node_changes import FailureTest
 
 WINDOW = 3e6
 EVERY_S, TIMEOUT_S = 1.0, 3.0
@@ -12,8 +13,8 @@ QUORUM = {"name": "diloco", "sync_every": 4, "quorum": 3, "grace": "1s"}
 
 
 @needs_simulator
-class Heartbeats(CommandTest):
-    def config(self, lane: str = "shared", bandwidth: str = "10Mbps", **changes: Any) -> dict[str, Any]:
+class Heartbeats(FailureTest):
+    def heartbeats(self, lane: str = "shared", bandwidth: str = "10Mbps", **changes: Any) -> dict[str, Any]:
         """Four workers that average 67 MB: a window waits for 2.4 s at 10 Mbit/s, so that the next heartbeat is 3.4 s
         behind the one before."""
         failures = {"heartbeats": {"every": f"{EVERY_S}s", "timeout": f"{TIMEOUT_S}s", "lane": lane}}
@@ -24,15 +25,18 @@ class Heartbeats(CommandTest):
             "failures": failures | changes.pop("failures", {}),
             "skew": {"smallest": "2s", "largest": "3s", "rotates": False},
         }
-        workload = {"name": "quadratic", "dimension": 1 << 24, "values": False}
-        return experiment(cluster=cluster, algorithm=QUORUM, workload=workload, steps=16) | changes
+        self.write(one_tensor_profile(1 << 24, 1e-3, 1e-3), "one.json")
+        config = experiment(cluster=cluster, algorithm=QUORUM, workload="profile:one.json", steps=16)
+        del config["optimizer"], config["eval_every"]
+        return config | changes
 
     def failures(self, config: dict[str, Any]) -> dict[str, Any]:
-        (manifest,) = self.run_config(config, "--force")
+        self.clear()
+        (manifest,) = self.run_config(config)
         return dict(manifest["summary"]["failures"])
 
     def test_they_starve_on_a_slow_link_that_they_share(self) -> None:
-        shared, own = (self.failures(self.config(lane)) for lane in ("shared", "own"))
+        shared, own = (self.failures(self.heartbeats(lane)) for lane in ("shared", "own"))
         self.assertGreater(shared["false_suspicions"], 0)
         self.assertEqual({a["kind"] for a in shared["absences"]}, {"suspicion"})
         self.assertGreater(shared["suspected_s"], 0)
@@ -44,25 +48,25 @@ class Heartbeats(CommandTest):
 
     def test_they_do_not_starve_on_a_fast_link(self) -> None:
         for lane in ("shared", "own"):
-            cost = self.failures(self.config(lane, "10Gbps"))
+            cost = self.failures(self.heartbeats(lane, "10Gbps"))
             self.assertEqual(cost["false_suspicions"], 0)
             self.assertLess(cost["longest_heartbeat_s"], 0.014)
 
     def test_a_job_that_restarts_does_so_after_a_false_suspicion(self) -> None:
         restarts = {"algorithm": {"name": "local_sgd", "sync_every": 4}, "checkpoint": {"every": 4}, "steps": 16}
-        slow = self.config(**restarts)
+        slow = self.heartbeats(**restarts)
         failed = self.trigram("run", self.write(slow), code=1)
         self.assertIn("false suspicions, one after another, came before the next checkpoint", failed.stderr)
-        for other in (self.config("own", **restarts), self.config(bandwidth="10Gbps", **restarts)):
+        for other in (self.heartbeats("own", **restarts), self.heartbeats(bandwidth="10Gbps", **restarts)):
             cost = self.failures(other)
             self.assertEqual((cost["recovery"], cost["false_suspicions"], cost["suspicions"]), ("restart", 0, []))
 
     def test_a_frozen_worker_is_suspected(self) -> None:
         frozen = {"events": [{"at": "5s", "kind": "freeze", "rank": 1, "for": "20s"}]}
-        cost = self.failures(self.config("own", "10Gbps", failures=frozen))
+        cost = self.failures(self.heartbeats("own", "10Gbps", failures=frozen))
         self.assertEqual([(a["rank"], a["kind"]) for a in cost["absences"]], [(1, "suspicion")])
         restarts = {"checkpoint": {"every": 4}, "failures": frozen | {"restart": "1s"}}
-        cost = self.failures(self.config("own", "10Gbps", **restarts))
+        cost = self.failures(self.heartbeats("own", "10Gbps", **restarts))
         self.assertEqual(cost["false_suspicions"], 1)
         (suspicion,) = cost["suspicions"]
         # The last heartbeat was sent at 4 s at the earliest, and at 5 s at the latest.
@@ -74,24 +78,24 @@ class Heartbeats(CommandTest):
         """`recovery_s` is the timeout, less the age of the last heartbeat, which takes 10 ms to arrive."""
         crash = {"events": [{"at": "7500ms", "kind": "crash", "node": 1}], "restart": "2s"}
         restarts = {"checkpoint": {"every": 4}, "failures": crash}
-        cost = self.failures(self.config("own", "10Gbps", **restarts))
+        cost = self.failures(self.heartbeats("own", "10Gbps", **restarts))
         (record,) = cost["crashes"]
         self.assertAlmostEqual(record["recovery_s"], 7 + 0.01 + TIMEOUT_S - 7.5 + 2, delta=1e-3)
-        absence = self.failures(self.config("own", "10Gbps", failures=crash))["absences"][0]
+        absence = self.failures(self.heartbeats("own", "10Gbps", failures=crash))["absences"][0]
         self.assertEqual((absence["rank"], absence["kind"]), (1, "crash"))
         self.assertGreater(absence["back_s"], 7 + 0.01 + TIMEOUT_S + 2)
 
     def test_mistakes_are_refused(self) -> None:
         at = "/cluster/failures/heartbeats: "
-        config = self.config()
+        config = self.heartbeats()
         config["cluster"]["transport"] = {}
         self.assertIn(at + "on a shared lane", self.refusal("run", self.write(config)))
-        self.assertIn(at + "only the simulated world", self.refusal("run", self.write(self.config(runtime="threads"))))
-        late = self.config(failures={"heartbeats": {"every": "3s", "timeout": "3s"}})
+        self.assertIn(at + "only the simulated world", self.refusal("run", self.write(self.heartbeats(runtime="threads"))))
+        late = self.heartbeats(failures={"heartbeats": {"every": "3s", "timeout": "3s"}})
         self.assertIn("/cluster/failures/heartbeats/timeout: expected", self.refusal("run", self.write(late)))
-        both = self.config(failures={"detection": "1s"})
+        both = self.heartbeats(failures={"detection": "1s"})
         self.assertIn("/cluster/failures/detection: has no effect", self.refusal("run", self.write(both)))
 
     def test_a_table_says_how_many_were_suspected(self) -> None:
-        self.trigram("run", self.write(self.config()), table=True)
+        self.trigram("run", self.write(self.heartbeats()), table=True)
         self.assertRegex(self.trigram("table", self.results).stdout, r"absences? without a restart.*, \d+ false susp")

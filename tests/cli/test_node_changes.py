@@ -23,7 +23,9 @@ def crash(at_s: float, node: int) -> dict[str, Any]:
 class FailureTest(CommandTest):
     def config(self, events: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
         self.write(one_tensor_profile(1000, 0.4 * STEP_S, 0.6 * STEP_S), "one.json")
-        failures = {"events": events, "restart": f"{RESTART_S:g}s"}
+        failures: dict[str, Any] = {"events": events}
+        if any(event["kind"] in ("crash", "leave", "join") for event in events):
+            failures["restart"] = f"{RESTART_S:g}s"
         if any(event["kind"] == "crash" for event in events):
             failures["detection"] = "500ms"
         cluster = {"nodes": 3, "inter": {"bandwidth": "10Gbps", "latency": "50us"}, "failures": failures}
