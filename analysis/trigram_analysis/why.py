@@ -50,8 +50,8 @@ def as_text(runs: list[Run]) -> str:
     if len(paths) == 2:
         lines.append(_difference(*paths))
     if free := on_no_path(paths):
-        lines.append(f"on {'no' if len(paths) == 2 else 'not the'} critical path, so better values would not shorten "
-                     f"{'either step' if len(paths) == 2 else 'this step'}: {', '.join(free)}")
+        lines.append(f"at most {100 * _NEGLIGIBLE:g}% of {'either' if len(paths) == 2 else 'the'} critical path, so better "
+                     f"values would hardly shorten {'a' if len(paths) == 2 else 'this'} step: {', '.join(free)}")
     return "\n".join(lines)
 
 
@@ -67,7 +67,7 @@ def bound_by(path: CriticalPath, most: int = 3) -> str:
 
 
 def on_no_path(paths: list[CriticalPath]) -> list[str]:
-    """What hardly any time of the steps depends on."""
+    """What at most 0.1% of each step depends on."""
     free = [text for part, text in _DEPENDS.items()
             if all(path.parts.get(part, 0) <= _NEGLIGIBLE * path.length for path in paths)]
     for kind, text in (("operations", "speed of coding and reducing"), ("straggler", "slow workers")):
@@ -112,7 +112,7 @@ def _difference(a: CriticalPath, b: CriticalPath) -> str:
     """Names the part whose change is nearest to the whole difference."""
     whole = b.length - a.length
     if abs(whole) <= _NEGLIGIBLE * a.length:
-        return "both steps take the same time"
+        return f"the steps differ by at most {100 * _NEGLIGIBLE:g}%"
     changes = {part: b.parts.get(part, 0) - a.parts.get(part, 0) for part in {**a.parts, **b.parts}}
     part = max(changes, key=lambda p: changes[p] if whole > 0 else -changes[p])
     return (f"B's step is {units.seconds(abs(whole) / PS_PER_S)} {'longer' if whole > 0 else 'shorter'}; "
