@@ -9,7 +9,8 @@ double bytes_of(const Counters& counters) {
 
 }  // namespace
 
-Json backlog(const Summary& summary, std::span<const RankResult> ranks, long interval_steps) {
+Json backlog(const Summary& summary, std::span<const RankResult> ranks, long steps_made,
+             long interval_steps) {
   // Exchanges of the last interval are always under way, and messages end at slightly different
   // times.
   constexpr double kIntervals = 1.5, kLeastShare = 0.01;
@@ -17,8 +18,8 @@ Json backlog(const Summary& summary, std::span<const RankResult> ranks, long int
   double bytes = 0;
   for (const RankResult& rank : ranks) bytes += bytes_of(rank.total);
   if (rated.steps == 0 || bytes == 0) return nullptr;
-  const double behind = bytes - bytes_of(all.sent),
-               per_step = bytes / static_cast<double>(all.steps);
+  const double per_step = bytes / static_cast<double>(steps_made),
+               behind = per_step * static_cast<double>(all.steps) - bytes_of(all.sent);
   const double sent_per_step = bytes_of(rated.sent) / static_cast<double>(rated.steps);
   if (behind <= kIntervals * static_cast<double>(interval_steps) * per_step ||
       sent_per_step >= (1 - kLeastShare) * per_step)

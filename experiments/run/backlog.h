@@ -12,13 +12,15 @@ namespace trigram {
 /// are shorter than those of a long run, and ranks send less in them than they exchange.
 ///
 /// What ranks exchange per step is what they sent until the end of the run, where they wait for
-/// everything that is under way, divided by the number of steps. So the result is right for
-/// algorithms that exchange as much in every cycle.
+/// everything that is under way, divided by the `steps_made`. So the result is right for algorithms
+/// that exchange as much in every cycle. `steps_made` exceeds the number of steps of the summary if
+/// a run ends at a target, which ranks learn about after they have begun later steps.
 ///
-/// Returns null, or {"behind_bytes": what ranks sent after the last step, "long_run_step_s": the
-/// time in which the network carried what ranks exchange in a step, or null if it carried nothing}.
-/// `interval_steps` is the number of steps from one exchange to the next: as much may be under way
-/// at any time.
-Json backlog(const Summary& summary, std::span<const RankResult> ranks, long interval_steps);
+/// Returns null, or {"behind_bytes": what ranks exchanged in the summary's steps and sent after
+/// them, "long_run_step_s": the time in which the network carried what ranks exchange in a step, or
+/// null if it carried nothing}. `interval_steps` is the number of steps from one exchange to the
+/// next: as much may be under way at any time.
+Json backlog(const Summary& summary, std::span<const RankResult> ranks, long steps_made,
+             long interval_steps);
 
 }  // namespace trigram

@@ -134,7 +134,8 @@ class RunObserver {
     const Cycle cycle = rated_cycle(e_);
     Json behind;
     if (simulated && cycle.exact && e_.cluster.failures.none())
-      behind = backlog(summary_, ranks, schedule_.interval_steps);
+      behind = backlog(summary_, ranks, stopping() ? stopping()->end() : summary_.all().steps,
+                       schedule_.interval_steps);
     if (steady_ && steady_->cycles_left_out() > 0)
       summary_.repeat(steady_->cycle(), steady_->cycles_left_out());
     const auto results = stopping() ? stopping()->completed(ranks) : ranks;

@@ -146,8 +146,11 @@ void Summary::add(const StepRecord& record) {
 }
 
 void Summary::note_trend(const StepRecord& record) {
-  const double end_s = std::reduce(record.end_s.begin(), record.end_s.end()) /
-                       static_cast<double>(record.end_s.size());
+  // Faster ranks that need not wait yet run ahead in a run's first cycles, which makes no step
+  // shorter.
+  const double end_s = waits_ ? record.time_s
+                              : std::reduce(record.end_s.begin(), record.end_s.end()) /
+                                    static_cast<double>(record.end_s.size());
   if (drops_last_) trend_before_last_ = trend_;
   if (all_.steps > cycle_.first_step)
     trend_.add((end_s - cycle_end_s_) / static_cast<double>(cycle_.steps));

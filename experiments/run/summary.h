@@ -72,7 +72,9 @@ class Summary {
   StepSums whole_;        // until the end of the last whole cycle
   StepRecord last_;
   PaceTrend trend_, trend_before_last_;
-  double cycle_end_s_ = 0;  // mean over ranks of the time at the end of the latest whole cycle
+  // The time at the end of the latest whole cycle: of the last rank, or of ranks that do not wait
+  // for each other the mean.
+  double cycle_end_s_ = 0;
   Steps::Staleness staleness_;
   GradientSquares squares_;  // sums over all steps
   Tails tails_;
