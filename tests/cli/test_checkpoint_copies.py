@@ -32,7 +32,7 @@ class Copies(FailureTest):
 
     def summary(self, events: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
         self.clear()
-        (manifest,) = self.run_config(self.copies(events, **changes))
+        (manifest,) = self.run_config(self.copies(events, **changes), "--force")
         return dict(manifest["summary"])
 
     def test_a_copy_takes_the_time_of_its_message(self) -> None:

@@ -32,7 +32,7 @@ class Heartbeats(FailureTest):
 
     def failures(self, config: dict[str, Any]) -> dict[str, Any]:
         self.clear()
-        (manifest,) = self.run_config(config)
+        (manifest,) = self.run_config(config, "--force")
         return dict(manifest["summary"]["failures"])
 
     def test_they_starve_on_a_slow_link_that_they_share(self) -> None:
