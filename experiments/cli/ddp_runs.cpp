@@ -43,6 +43,7 @@ Json hook_of(const Json& algorithm) {
 /// The run for the driver. Throws ConfigError for options that DDP does not have.
 Json job_run(const PlannedRun& run) {
   const Experiment& e = run.experiment;
+  const Json hook = hook_of(e.algorithm);  // first, as it refuses other algorithms
   const Execution execution = e.algorithm_entry().traits(e.algorithm).execution;
   if (!execution.overlap) refuse("/algorithm/overlap", "true");
   if (execution.hierarchical) refuse("/algorithm/hierarchical", "false");
@@ -54,7 +55,7 @@ Json job_run(const PlannedRun& run) {
   if (optimizer != "sgd" && optimizer != "adam" && optimizer != "adamw")
     refuse("/optimizer/name", "sgd, adam or adamw");
   return {{"id", run.id},
-          {"hook", hook_of(e.algorithm)},
+          {"hook", hook},
           {"rank", e.algorithm.value("rank", 1)},
           {"error_feedback", e.algorithm.value("error_feedback", true)},
           {"warm_start", e.algorithm.value("warm_start", true)},
@@ -150,7 +151,8 @@ Json DdpRuns::stored(const PlannedRun& run) const {
   std::error_code ignored;
   if (!fs::exists(file_of(run), ignored)) return nullptr;
   const auto result = try_parse_json(read_text_file(file_of(run)));
-  const bool usable = result && result->is_object() && result->value("model", "") == model_hash_;
+  const bool usable = result && result->is_object() &&
+                      result->value("model", Json()) == model_hash_ && result->contains("summary");
   return usable ? *result : Json();
 }
 

@@ -33,8 +33,9 @@ double not_negative(const Json& node, const char* in_json, const char* in_defini
                     const std::string& pointer) {
   const char* key = node.contains(in_json) ? in_json : in_definition;
   const double value = number_at(node, key, pointer).value_or(0);
-  if (value < 0)
-    throw ConfigError(fmt::format("{}/{}", pointer, key), "expected a number that is not negative");
+  if (value < 0 || value > kGreatest)
+    throw ConfigError(fmt::format("{}/{}", pointer, key),
+                      "expected a number that is not negative and at most 9e18");
   return value;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <set>
 
 #include "experiments/traces/trace_document.h"
@@ -25,9 +26,9 @@ std::string printed_at(const Json& object, const char* key) {
 
 double time_at(const Json& object, const char* key, const std::string& pointer) {
   const auto value = number_at(object, key, pointer);
-  if (!value || *value < 0)
+  if (!value || *value < 0 || *value > kGreatest)
     throw ConfigError(fmt::format("{}/{}", pointer, key),
-                      "expected a number of microseconds that is not negative");
+                      "expected a number of microseconds that is not negative and at most 9e18");
   return *value;
 }
 
@@ -61,7 +62,8 @@ std::vector<ProfilerEvent> complete_events(const Json& list, const std::string& 
 std::optional<long> ProfilerEvent::argument(const char* key) const {
   if (!args) return std::nullopt;
   const auto value = number_at(*args, key, pointer + "/args");
-  return value ? std::optional(static_cast<long>(*value)) : std::nullopt;
+  if (!value || std::abs(*value) > kGreatest) return std::nullopt;
+  return static_cast<long>(*value);
 }
 
 bool ProfilerEvent::is_operation() const {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/config/config_error.h"
 
@@ -66,6 +67,31 @@ std::string forward_thread(const ProfilerStep& step, double backward_us) {
   return std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->first;
 }
 
+/// The time before which no operation belongs to the forward pass: the end of the last call of the
+/// optimizer or the data loader that comes before all operations with a backward node. Operations
+/// before it are, for example, those of the profiler itself.
+double forward_limit(const ProfilerStep& step, const std::string& thread, double backward_us) {
+  std::set<long> backward;
+  for (const ProfilerEvent& e : step.events)
+    if (e.is_backward())
+      if (const auto number = e.argument("Sequence number")) backward.insert(*number);
+  // Operations that create no node have the number of the next node, so the last one counts.
+  std::map<long, double> begins;
+  for (const ProfilerEvent& e : step.events) {
+    if (!e.is_operation() || e.thread != thread || e.begin_us >= backward_us) continue;
+    const auto number = e.argument("Sequence number");
+    if (number && *number >= 0 && backward.contains(*number)) begins[*number] = e.begin_us;
+  }
+  if (begins.empty()) return 0;
+  const double first =
+      std::ranges::min_element(begins, {}, [](const auto& b) { return b.second; })->second;
+  double limit = 0;
+  for (const ProfilerEvent& e : step.events)
+    if (e.is_beside_passes() && e.thread == thread && e.end_us <= first)
+      limit = std::max(limit, e.end_us);
+  return limit;
+}
+
 /// A second pass would be computed after gradients of the first one, outside the autograd engine.
 void check_single_pass(const ProfilerStep& step, const std::string& thread, double first_gradient) {
   double nodes_until = 0;
@@ -100,11 +126,13 @@ Passes passes_of(const ProfilerStep& step) {
   backward_end = std::max(backward_end, passes.gradients.back().complete_us);
   const std::string thread = forward_thread(step, backward_begin);
   check_single_pass(step, thread, passes.gradients.front().complete_us);
+  const double limit = forward_limit(step, thread, backward_begin);
   std::vector<ProfilerEvent> beside;
   std::optional<double> begin, module_begin;
   double end = 0;
   for (const ProfilerEvent& event : step.events) {
-    if (event.thread != thread || event.begin_us >= backward_begin) continue;
+    if (event.thread != thread || event.begin_us < limit || event.begin_us >= backward_begin)
+      continue;
     if (event.is_beside_passes()) beside.push_back(event);
     if (event.is_module() && !module_begin) module_begin = event.begin_us;
     if (!event.is_operation() ||

@@ -14,6 +14,9 @@ namespace trigram {
 /// column of a syntax error, or of the end of a truncated file.
 std::vector<Json> read_json_values(const std::filesystem::path& file);
 
+/// Greater times and sizes are refused: they would not fit integers of 64 bits.
+inline constexpr double kGreatest = 9e18;
+
 /// A number of an object, which may also be written as a string, as protobuf writes integers of 64
 /// bits; nullopt if the key is absent. Throws ConfigError at POINTER/KEY for anything else.
 std::optional<double> number_at(const Json& object, const std::string& key,

@@ -28,6 +28,7 @@ def no_pytorch() -> str:
     return f"{PYTHON} has no PyTorch with gloo" if done.returncode else ""
 
 
+@needs_simulator
 class Ddp(CommandTest):
     def setUp(self) -> None:
         super().setUp()
@@ -60,7 +61,6 @@ class Ddp(CommandTest):
             with self.subTest(expected):
                 self.assertIn(expected, self.refusal("compare-worlds", config, *words))
 
-    @needs_simulator
     @unittest.skipIf(REASON or no_pytorch(), REASON or no_pytorch())
     def test_predicted_and_measured_steps(self) -> None:
         algorithms = [{"name": "gradient_allreduce", "allreduce": "ring"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import Any
 
 from harness import SOURCE, CommandTest, needs_simulator
@@ -52,9 +53,11 @@ class RecordedTraces(Import):
                 step_us = passes_us(json.loads(trace.read_text())["traceEvents"], "ProfilerStep#2")
                 # The optimizer, which the trace's passes do not contain, takes no time.
                 cluster = {"nodes": 1, "inter": {"bandwidth": "1Gbps", "latency": "0ms"},
-                           "accelerator": {"flops": "1000TFLOP/s", "memory_bandwidth": "1000TB/s"}}
+                           "accelerator": {"flops": "1000TFLOP/s", "memory_bandwidth": "1000000GB/s",
+                                           "launch_overhead": "0us"}}
                 (run,) = self.run_config({"runtime": "sim", "cluster": cluster, "algorithm": "gradient_allreduce",
                                           "workload": "profile:net.csv", "steps": 4, "name": "test"}, "--force")
+                shutil.rmtree(self.results)
                 self.assertAlmostEqual(run["summary"]["step_s"] / (step_us * 1e-6), 1, delta=0.01)
 
     def test_layers_and_their_order(self) -> None:
@@ -170,6 +173,7 @@ class CurrentTraces(Import):
             ({"traceEvents": events[11:]}, "has no operation before its backward pass"),
             ({"traceEvents": twice[1:]}, "has several passes"),
             ({"traceEvents": broken}, "/traceEvents/0/dur: expected a number"),
+            ({"traceEvents": [events[0] | {"ts": 1e300}]}, "/traceEvents/0/ts: expected a number of microseconds"),
             ({"traceEvents": [7]}, "/traceEvents/0: expected an event"),
             ({"traceEvents": 7}, "/traceEvents: expected a list"),
             ({"schema": "1.1.1-chakra.0.0.4", "nodes": []}, "which has no times"),

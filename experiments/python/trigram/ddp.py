@@ -6,7 +6,7 @@
 of an emulated network. The job has the model (`FILE.py:FUNCTION`, as for trigram.profiling), the address of rank 0's
 store, the file for the results, and runs. A run has an `id`, a `hook` (null, "fp16" or "powersgd"), the `rank`
 of PowerSGD, sizes of buckets in bytes, an `optimizer` and `steps`. Rank 0 writes, by id, medians of seconds and the
-mean of bytes that all ranks' interfaces sent in a step.
+mean of bytes that all nodes' interfaces sent in a step.
 """
 
 from __future__ import annotations
@@ -41,6 +41,13 @@ def _orthogonalize_matrix(matrices: torch.Tensor, epsilon: float = 0) -> None:
 def sent_bytes() -> int:
     """Bytes of the frames that this namespace's interface has sent."""
     return int(Path(f"/sys/class/net/{INTERFACE}/statistics/tx_bytes").read_text())
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file that is complete whenever it exists, even if the job ends meanwhile."""
+    part = path.with_suffix(".part")
+    part.write_text(text)
+    part.replace(path)
 
 
 def fail(message: str) -> NoReturn:
@@ -107,10 +114,11 @@ def times_of(made_by_user: tuple[Any, ...], run: dict[str, Any]) -> dict[str, fl
     sent = (sent_bytes() - before) / run["steps"]
     dist.barrier()
     alone = seconds_of(step_alone, min(run["steps"], 10))
-    # The slowest rank's medians, and the bytes of all ranks.
+    # The slowest rank's medians, and the bytes of all nodes, whose ranks share an interface.
     slowest = torch.tensor([statistics.median(steps), statistics.median(alone)], dtype=torch.float64)
     dist.all_reduce(slowest, dist.ReduceOp.MAX)
-    total = torch.tensor([sent], dtype=torch.float64)
+    first_of_node = os.environ["OMPI_COMM_WORLD_LOCAL_RANK"] == "0"
+    total = torch.tensor([sent if first_of_node else 0.0], dtype=torch.float64)
     dist.all_reduce(total)
     return {"step_s": float(slowest[0]), "compute_s": float(slowest[1]), "sent_bytes": float(total[0])}
 
@@ -125,7 +133,7 @@ def main() -> None:
         torch.manual_seed(1)
         results[run["id"]] = times_of(made_by(job["model"]), run)
         if rank == 0:
-            Path(job["results"]).write_text(json.dumps(results))
+            write_whole(Path(job["results"]), json.dumps(results))
     dist.barrier()
     dist.destroy_process_group()
 

@@ -13,6 +13,7 @@ import importlib.util
 import multiprocessing
 import os
 import platform
+import queue
 import statistics
 import sys
 import time
@@ -123,10 +124,9 @@ def profile(model: torch.nn.Module, batch: Any, loss: Loss | None = None, *, nam
 
     `batch` is the argument of the model, or a tuple of arguments; `loss` maps the model's output to a scalar, by
     default its mean square. Times are medians of `repeat` passes after `warmup`, or another `average`; `before_pass` is
-    called before each pass. The time of a layer's forward pass
-    ends with the layer, and includes what came since the last layer that has parameters, such as activations. The time
-    of a tensor's backward pass ends when its gradient is complete. The model's buffers change, as in training; its
-    gradients are removed."""
+    called before each pass. The time of a layer's forward pass ends with the layer, and includes what came since the
+    last layer that has parameters, such as activations. The time of a tensor's backward pass ends when its gradient is
+    complete. The model's buffers change, as in training; its gradients are removed."""
     arguments = batch if isinstance(batch, tuple) else (batch,)
     loss = loss or mean_square
     parameters = {n: p for n, p in model.named_parameters() if p.requires_grad and p.numel() > 0}
@@ -183,13 +183,22 @@ def profile_together(reference: str, processes: int, *, name: str | None = None,
 
     The processes begin each pass together, as workers of synchronous training do. Times are means over passes and
     processes: where processes share cores, a layer that waits for a core is rare, and a median would ignore it."""
+    made_by(reference)  # a wrong reference is refused once, here
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(processes), context.Queue()
     children = [context.Process(target=_profile_beside, args=(reference, barrier, results, name, repeat))
                 for _ in range(processes)]
     for child in children:
         child.start()
-    profiles = [results.get() for _ in children]
+    profiles: list[Profile] = []
+    while len(profiles) < processes:
+        try:
+            profiles.append(results.get(timeout=1))
+        except queue.Empty:
+            if any(child.exitcode for child in children):  # the others wait for it at the barrier
+                for child in children:
+                    child.terminate()
+                raise SystemExit(f"{reference}: a process that measures the model has failed") from None
     for child in children:
         child.join()
     mean = profiles[0]
