@@ -82,12 +82,10 @@ void train(Context ctx, Run& run, const Options& options) {
   std::optional<LocalSteps> pace;
   if (options.dynamic_steps) pace.emplace(ctx, options.sync_every, run.state);
   long steps = options.sync_every, made = 0;
-  double begin_s = 0;
+  // The end of the latest exchange. A worker's delays, which come before its steps, count.
+  double begin_s = ctx.stream->now();
   for (long t : run.steps) {
-    if (made++ == 0) {
-      begin_s = ctx.stream->now();
-      shards->begin_change(ctx);
-    }
+    if (made++ == 0) shards->begin_change(ctx);
     local_step(ctx, run);
     const bool last = t + 1 >= run.steps.count();
     if (made < steps && !last) continue;
@@ -98,6 +96,7 @@ void train(Context ctx, Run& run, const Options& options) {
     shards->end_change(ctx);
     pairs.exchange_with_all_servers(ctx);
     made = 0;
+    begin_s = ctx.stream->now();
     if (!last) continue;
     pairs.finish(ctx);
     if (pace) pace->finish(ctx);

@@ -35,7 +35,9 @@ Exchange weighted_average_among(std::vector<int> members, const AllreduceSpec& a
     recursive_doubling_allreduce(group, sums, Reduce::avg);
     const std::vector<float> sum = device.download(sums);  // empty for a phantom
     const float norm = radial ? static_cast<float>(device.norm2(x)) : 1;
-    device.axpby(norm > 0 && !sum.empty() ? sum[0] / sum[1] / norm : 0, x, 0, x);
+    // The mean direction gets the mean length, which cancels w; a mean of w_i d_i is divided by w.
+    const float scale = sum.empty() ? 0 : (radial ? sum[0] : 1) / sum[1];
+    device.axpby(norm > 0 ? scale / norm : 0, x, 0, x);
   };
 }
 
