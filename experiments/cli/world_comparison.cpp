@@ -20,7 +20,7 @@ namespace {
 constexpr double kDiffers = 0.1;
 
 double summary_value(const Json& manifest, const char* key) {
-  const Json& value = manifest["summary"][key];
+  const Json value = manifest["summary"].value(key, Json());
   return value.is_number() ? value.get<double>() : 0;
 }
 
