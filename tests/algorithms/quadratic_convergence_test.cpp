@@ -110,8 +110,11 @@ const Json kDiLoCo = {{"name", "diloco"}, {"sync_every", 4}};
 const Json kStreaming = {{"name", "streaming_diloco"}, {"sync_every", 4}, {"outer_lr", 0.7}};
 const Json kEager = {{"name", "eager_diloco"}, {"sync_every", 4}};
 const Json kCo2 = {{"name", "co2"}, {"sync_every", 4}};
-const Json kDiLoCoX = {
-    {"name", "dilocox"}, {"sync_every", 4}, {"rank", 1}, {"outer_momentum", 0.5}};
+const Json kDiLoCoX = {{"name", "dilocox"},
+                       {"sync_every", 4},
+                       {"rank", 1},
+                       {"outer_momentum", 0.5},
+                       {"outer_lr", 0.2}};
 const Json kDecoupled = {{"name", "decoupled_diloco"}, {"sync_every", 4}, {"quorum", 0}};
 const Json kAsyncDiLoCo = {{"name", "async_diloco"}, {"sync_every", 4}, {"outer_momentum", 0.5}};
 const Json kSparse = {
