@@ -122,11 +122,16 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
     a.add_both("", {{"name", name}, {"sync_every", 2}});
   a.add_both("", {{"name", "eager_diloco"}, {"sync_every", 2}, {"outer_momentum", 0.5}});
   a.add_both("", {{"name", "co2"}, {"sync_every", 2}, {"clip", 100}});
-  a.add_both("", {{"name", "dilocox"}, {"sync_every", 2}, {"rank", 2}, {"outer_momentum", 0.5}});
+  a.add_both("", {{"name", "dilocox"},
+                  {"sync_every", 2},
+                  {"rank", 2},
+                  {"outer_momentum", 0.5},
+                  {"outer_lr", 0.2}});
   a.add("_coded", {{"name", "dilocox"},
                    {"sync_every", 2},
                    {"rank", 2},
                    {"outer_momentum", 0.5},
+                   {"outer_lr", 0.2},
                    {"codec", "int4"}});
   a.add("_coded", {{"name", "diloco"},
                    {"sync_every", 2},
