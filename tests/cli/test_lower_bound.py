@@ -75,5 +75,7 @@ class LowerBoundTest(CommandTest):
             "name": "stages",
             "stages": [{"until": 1, "algorithm": "local_sgd"}, {"algorithm": "async_model_average"}],
         }
-        for manifest in self.runs([*({"name": name} for name in sorted(names)), stages], steps=3):
+        # Runs that leave out workers' steps have no bound, so all workers have to arrive.
+        algorithms = [{"name": name} | ({"quorum": 0} if name == "decoupled_diloco" else {}) for name in sorted(names)]
+        for manifest in self.runs([*algorithms, stages], steps=3):
             self.check(manifest)
