@@ -36,7 +36,7 @@ VALUES: dict[str, list[Any]] = {
     "/outer_momentum": [0.5],
     "/failures/mtbf": ["100ms"],
     "/momentum of noloco": [0.9],
-    "/block of .*int2": [64],
+    "/block of .*int2": [8],
     "/keep of .*dct_topk": [1000],
     "/sync_every of (streaming_diloco|decoupled_diloco|sparta)": [4],
     "/algorithm/(first_)?bucket of (streaming|decoupled)_diloco": ["1kB"],
