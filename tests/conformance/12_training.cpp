@@ -149,6 +149,8 @@ TEST_P(TrainingTest, EveryWorkerApproachesTheCommonOptimum) {
   if (name == "dilocox") {
     training.optimizer["lr"] = 0.05;
     training.steps = 4 * kSteps;
+    // Factors coded in 4 bits keep models at some distance from the optimum.
+    if (training.algorithm.contains("codec")) near = 0.5;
   }
   // In simulated time, too, the arrival of messages of different lengths may decide which workers
   // average.
