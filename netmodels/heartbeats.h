@@ -26,8 +26,8 @@ struct Heartbeats {
 /// null or an object.
 OptionType<std::optional<Heartbeats>> heartbeats_kind();
 
-/// What the detector knows about each worker. The sender knows when its heartbeat will arrive, so
-/// that a suspicion is known before its date. Dates are in seconds of the world's clock.
+/// The times that the detector knows of each worker. The sender knows when its heartbeat will
+/// arrive, so that a suspicion is known before its date. Dates are in seconds of the world's clock.
 ///
 /// A worker that has stopped is silent, and its crash is noticed when its deadline has passed. A
 /// suspicion of any other worker is *false*.

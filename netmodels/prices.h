@@ -16,14 +16,14 @@ void check_prices(const Cluster& cluster, const std::string& pointer);
 /// regions of a topology of kind "wan", and the nodes of any other topology.
 std::vector<int> egress_zones(const Cluster& cluster);
 
-/// What a job uses of its cluster.
+/// The resources of its cluster that a job uses.
 struct ClusterUse {
   double time_s = 0;
   double busy_share = 0;  // of the time of all accelerators: the share in which they compute
   double egress_bytes = 0;
 };
 
-/// What a job costs.
+/// The cost of a job.
 struct Spending {
   std::optional<double> usd;  // empty if the cluster has no prices
   std::optional<double> kwh;  // energy of the accelerators; empty if their power is unknown

@@ -33,8 +33,8 @@ struct Counters {
   }
 };
 
-/// What a rank's main stream is doing. Its events carry the label, and so do the events of tasks
-/// that it submits meanwhile.
+/// The present work of a rank's main stream. Its events carry the label, and so do the events of
+/// tasks that it submits meanwhile.
 struct StepLabel {
   enum Phase { none, forward, backward } phase = none;
   /// The bucket whose weights the forward pass waits for, or whose gradient the backward pass

@@ -41,7 +41,8 @@ struct Standing {
   std::string why_unknown() const { return summary.is_null() ? "failed" : why_not_compared; }
 };
 
-/// What a candidate spends, or the samples that the budget buys, and the title of that column.
+/// The dollars that a candidate spends, or the samples that the budget buys, and the title of that
+/// column.
 std::string money_text(const Standing& standing, const Target& target);
 std::string money_title(const Target& target);
 

@@ -5,7 +5,7 @@
 
 namespace trigram {
 
-/// What a run costs in money and energy, given its summary: null if the cluster has neither prices
+/// The cost of a run in money and energy, given its summary: null if the cluster has neither prices
 /// nor the power of its accelerators. `trainers` is the number of ranks that train; the others, the
 /// servers, count as idle.
 Json run_cost(const Cluster& cluster, const Json& summary, int trainers);
