@@ -113,11 +113,20 @@ class GpuAgreement : public ::testing::TestWithParam<NamedAlgorithm> {
   /// bit decides the rounding. No feedback corrects this error, and it is divided by the square
   /// root of a variance that may be small. With the emulated products, a hundred of the cnn's 1,299
   /// weights are off by one code (up to 4e-3), which is a normalised error of 8e-6. In other
-  /// algorithms a code moves the weights less, or depends on a last bit much more rarely.
-  static double tolerance() { return GetParam().name.starts_with("qadam") ? 1e-5 : 1e-6; }
+  /// algorithms a code moves the weights less, or depends on a last bit much more rarely. demo
+  /// applies only signs: where a last bit decides one, the weight moves the other way, and all
+  /// later gradients differ. After five steps 23 of the mlp's 2,563 weights are off by one step of
+  /// 0.1.
+  static double tolerance() {
+    const std::string name = GetParam().spec.at("name");
+    return name == "demo" ? 1e-2 : name == "qadam" ? 1e-5 : 1e-6;
+  }
   /// True if the algorithm itself uses matrix products, which run on the GPU even if the host
   /// computes the gradients.
-  static bool multiplies() { return GetParam().name.starts_with("powersgd"); }
+  static bool multiplies() {
+    const std::string name = GetParam().spec.at("name");
+    return name == "powersgd" || name == "dilocox" || name == "dion";
+  }
 
   void expect_agreement(ByHost by_host, const Json& workload, int steps, int nodes, int workers) {
     if (mpi_process().size != nodes * workers) return;

@@ -21,7 +21,7 @@ TEST_P(LowCommunicationVolume, Co2) {
         5);
 }
 
-/// 1003 weights are a matrix of 31 x 33, and each average takes its factors.
+/// 1003 weights are a matrix of 32 x 32, and each average takes its factors.
 TEST_P(LowCommunicationVolume, DiLoCoX) {
   for (const char* codec : {"none", "fp16"})
     for (const bool hierarchical : {false, true})
@@ -34,7 +34,7 @@ TEST_P(LowCommunicationVolume, DiLoCoX) {
           [&](const Buckets&) {
             return bucket_volume(
                 layout(), {1003}, 2, hierarchical, [&](Traffic& t, const Members& members, auto) {
-                  for (const std::uint64_t n : {3 * 31u, 3 * 33u}) {
+                  for (const std::uint64_t n : {3 * 32u, 3 * 32u}) {
                     if (codec == std::string("none")) add_allreduce(t, members, n, "ring");
                     else add_compressed_scatter_reduce(t, members, n, code_bytes("fp16"));
                   }

@@ -22,7 +22,7 @@ class HostGradients final : public Workload {
     for (const Bucket& b : inner_->buckets()) {
       const std::size_t count = b.grad.numel(), priced = b.grad.priced_numel();
       buckets_.push_back({b.index, weights_.slice(begin, count, priced),
-                          gradients_.slice(begin, count, priced), b.name});
+                          gradients_.slice(begin, count, priced), b.name, b.tensors});
       begin += count;
     }
   }
