@@ -69,10 +69,13 @@ OptionType<AllreduceSpec> allreduce_kind_of(
   const OptionType<AllreduceAlgorithm> name = one_of(names);
   const FieldTable<Rings> rings = ring_fields();
   const FieldTable<NcclOptions> nccl = nccl_fields();
-  Json schemas = {name.schema, named_schema(rings.schema(), "ring")};
-  for (const auto& [listed, algorithm] : names)
-    if (algorithm == AllreduceAlgorithm::nccl)
-      schemas.push_back(named_schema(nccl.schema(), "nccl"));
+  const auto schema = [=]() -> Json {
+    Json schemas = {name.schema(), named_schema(rings.schema(), "ring")};
+    for (const auto& [listed, algorithm] : names)
+      if (algorithm == AllreduceAlgorithm::nccl)
+        schemas.push_back(named_schema(nccl.schema(), "nccl"));
+    return {{"anyOf", std::move(schemas)}};
+  };
   return {[=](const Json& j, const std::string& pointer) -> AllreduceSpec {
             if (!j.is_object()) return name.parse(j, pointer);
             const std::string chosen = component_name(j, pointer);
@@ -92,7 +95,7 @@ OptionType<AllreduceSpec> allreduce_kind_of(
             j["name"] = name.dump(spec.algorithm);
             return j;
           },
-          {{"anyOf", schemas}}};
+          schema};
 }
 
 }  // namespace
@@ -159,7 +162,9 @@ OptionType<std::optional<CodecSpec>> optional_codec_kind() {
           [codec](const std::optional<CodecSpec>& spec) -> Json {
             return spec ? codec.dump(*spec) : Json("none");
           },
-          {{"anyOf", {{{"const", "none"}}, codec.schema}}}};
+          [schema = codec.schema]() -> Json {
+            return {{"anyOf", {{{"const", "none"}}, schema()}}};
+          }};
 }
 
 FieldTable<LowRank> low_rank_fields(const std::string& approximated) {

@@ -22,11 +22,11 @@ std::string to_string(const Trigram& t) {
 namespace {
 
 std::vector<AlgorithmEntry> own_algorithms() {
-  return {
-#define TRIGRAM_ALGORITHM(name) algorithm::name::name##_entry(),
+  std::vector<AlgorithmEntry> entries;
+#define TRIGRAM_ALGORITHM(name) entries.push_back(algorithm::name::name##_entry());
 #include "algorithms/list.def"
 #undef TRIGRAM_ALGORITHM
-  };
+  return entries;
 }
 
 struct Table {

@@ -162,7 +162,9 @@ OptionType<Json> algorithm_kind() {
             return resolve_component(algorithms(), "algorithm", j, pointer);
           },
           [](const Json& resolved) { return resolved; },
-          {{"$ref", "#/properties/algorithm"}}};
+          []() -> Json {
+            return {{"$ref", "#/properties/algorithm"}};
+          }};
 }
 
 }  // namespace

@@ -191,8 +191,10 @@ OptionType<Failures> failures_kind() {
     check_events(failures, is_list ? pointer : child(pointer, "events"));
     return failures;
   };
-  Json schema = {{"anyOf", {fields.schema(), list_of(nested(failure_fields())).schema}}};
-  return {parse, [](const Failures& failures) { return fields.dump(failures); }, std::move(schema)};
+  const auto schema = []() -> Json {
+    return {{"anyOf", {fields.schema(), list_of(nested(failure_fields())).schema()}}};
+  };
+  return {parse, [](const Failures& failures) { return fields.dump(failures); }, schema};
 }
 
 void check_failures(const Failures& failures, std::int64_t nodes, std::int64_t workers_per_node,

@@ -70,7 +70,9 @@ OptionType<std::int64_t> servers_kind() {
             if (servers == 0) return "all";
             return servers;
           },
-          {{"anyOf", Json::array({Json{{"const", "all"}}, number.schema})}}};
+          [number]() -> Json {
+            return {{"anyOf", Json::array({Json{{"const", "all"}}, number.schema()})}};
+          }};
 }
 
 void check_servers(std::int64_t servers, const Layout& layout, const std::string& pointer,

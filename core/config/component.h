@@ -36,7 +36,7 @@ template <class Product, class... Args>
 struct Component {
   std::string name;
   std::string doc;
-  Json schema;  // JSON Schema of the options, without "name"
+  Schema schema;  // of the options, without "name"
   /// Checks the options strictly and fills in defaults.
   std::function<Json(const Json& options, const std::string& pointer)> resolve;
   /// Creates the product from resolved options.
@@ -47,7 +47,7 @@ struct Component {
 template <class Product, class... Args, class S, class Make>
 Component<Product, Args...> component(std::string name, std::string doc, FieldTable<S> table,
                                       Make make) {
-  return {std::move(name), std::move(doc), table.schema(),
+  return {std::move(name), std::move(doc), [table] { return table.schema(); },
           [table](const Json& j, const std::string& pointer) {
             return table.dump(table.parse(j, pointer));
           },
@@ -89,7 +89,7 @@ Json schema_of_choices(const std::vector<Entry>& entries, const std::string& key
   Json names = Json::array(), forms = Json::array();
   for (const Entry& e : entries) {
     names.push_back(std::invoke(name, e));
-    Json form = e.schema;
+    Json form = e.schema();
     form["description"] = e.doc;
     form["properties"][key] = {{"const", std::invoke(name, e)}};
     form["required"].push_back(key);
@@ -120,7 +120,7 @@ OptionType<Spec> component_kind(const std::vector<Entry>& entries, std::string k
             j["name"] = spec.name;
             return j;
           },
-          schema_of_components(entries)};
+          [&entries] { return schema_of_components(entries); }};
 }
 
 }  // namespace trigram

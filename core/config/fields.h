@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@ namespace trigram {
 struct Field {
   std::string name, doc;
   bool required;
-  Json schema;
+  Schema schema;
   std::function<void(void* options, const Json&, const std::string& pointer)> set;
   std::function<Json(const void* options)> get;
   std::function<bool(const void* options)> applies = {};  // empty: always
@@ -44,7 +45,7 @@ class FieldList {
   };
   void check_known(const std::string& key, const std::string& pointer) const;
 
-  std::vector<Field> fields_;
+  std::vector<std::shared_ptr<const Field>> fields_;  // shared by copies of the list
   std::vector<Refused> refused_;
 };
 
@@ -128,9 +129,8 @@ class FieldTable {
 /// A struct with its own table, written as a nested object.
 template <class S>
 OptionType<S> nested(FieldTable<S> table) {
-  Json schema = table.schema();
   return {[table](const Json& j, const std::string& pointer) { return table.parse(j, pointer); },
-          [table](const S& s) { return table.dump(s); }, std::move(schema)};
+          [table](const S& s) { return table.dump(s); }, [table] { return table.schema(); }};
 }
 
 }  // namespace trigram

@@ -93,7 +93,9 @@ OptionType<bool> boolean() {
             return j.get<bool>();
           },
           [](const bool& value) -> Json { return value; },
-          {{"type", "boolean"}}};
+          []() -> Json {
+            return {{"type", "boolean"}};
+          }};
 }
 
 OptionType<std::string> text() {
@@ -102,12 +104,12 @@ OptionType<std::string> text() {
             return j.get<std::string>();
           },
           [](const std::string& value) -> Json { return value; },
-          {{"type", "string"}}};
+          []() -> Json {
+            return {{"type", "string"}};
+          }};
 }
 
 OptionType<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum) {
-  Json schema = {{"type", "integer"}, {"minimum", minimum}};
-  if (maximum != INT64_MAX) schema["maximum"] = maximum;
   return {[minimum, maximum](const Json& j, const std::string& pointer) {
             const std::string range = maximum == INT64_MAX
                                           ? fmt::format("of at least {}", minimum)
@@ -120,14 +122,16 @@ OptionType<std::int64_t> integer(std::int64_t minimum, std::int64_t maximum) {
             if (value < minimum || value > maximum) wrong_type(pointer, "an integer " + range, j);
             return value;
           },
-          [](const std::int64_t& value) -> Json { return value; }, std::move(schema)};
+          [](const std::int64_t& value) -> Json { return value; },
+          [minimum, maximum] {
+            Json schema = {{"type", "integer"}, {"minimum", minimum}};
+            if (maximum != INT64_MAX) schema["maximum"] = maximum;
+            return schema;
+          }};
 }
 
 OptionType<double> number(double minimum, double maximum, Open open) {
-  Json schema = {{"type", "number"}};
   const bool above = open == Open::above, below = open == Open::below;
-  if (std::isfinite(minimum)) schema[below ? "exclusiveMinimum" : "minimum"] = minimum;
-  if (std::isfinite(maximum)) schema[above ? "exclusiveMaximum" : "maximum"] = maximum;
   return {[=](const Json& j, const std::string& pointer) {
             const std::string expected =
                 fmt::format("a number {} {}", below ? "above" : "from", minimum) +
@@ -140,7 +144,13 @@ OptionType<double> number(double minimum, double maximum, Open open) {
               wrong_type(pointer, expected, j);
             return value;
           },
-          [](const double& value) -> Json { return value; }, std::move(schema)};
+          [](const double& value) -> Json { return value; },
+          [=] {
+            Json schema = {{"type", "number"}};
+            if (std::isfinite(minimum)) schema[below ? "exclusiveMinimum" : "minimum"] = minimum;
+            if (std::isfinite(maximum)) schema[above ? "exclusiveMaximum" : "maximum"] = maximum;
+            return schema;
+          }};
 }
 
 OptionType<double> quantity(Dimension dimension, bool positive) {
@@ -158,7 +168,9 @@ OptionType<double> quantity(Dimension dimension, bool positive) {
             });
           },
           [dimension](const double& value) -> Json { return format_quantity(value, dimension); },
-          {{"type", "string"}, {"pattern", unit_pattern(dimension)}}};
+          [dimension]() -> Json {
+            return {{"type", "string"}, {"pattern", unit_pattern(dimension)}};
+          }};
 }
 
 OptionType<std::size_t> byte_size() {
@@ -190,7 +202,9 @@ OptionType<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t m
             return j.is_array() ? list.parse(j, pointer) : std::vector{single.parse(j, pointer)};
           },
           list.dump,
-          {{"anyOf", {single.schema, list.schema}}}};
+          [single = single.schema, list = list.schema]() -> Json {
+            return {{"anyOf", {single(), list()}}};
+          }};
 }
 
 }  // namespace trigram

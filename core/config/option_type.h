@@ -15,13 +15,17 @@
 
 namespace trigram {
 
+/// Makes a JSON Schema (draft-07). Few processes need any, and schemas of components hold those of
+/// their components, so they are made on demand.
+using Schema = std::function<Json()>;
+
 /// How a value of type T is represented in JSON: parsed strictly, dumped canonically, described by
-/// a JSON Schema (draft-07). `parse` throws ConfigError with the given pointer.
+/// a schema. `parse` throws ConfigError with the given pointer.
 template <class T>
 struct OptionType {
   std::function<T(const Json&, const std::string& pointer)> parse;
   std::function<Json(const T&)> dump;
-  Json schema;
+  Schema schema;
 };
 
 OptionType<bool> boolean();
@@ -81,12 +85,11 @@ OptionType<T> one_of(std::vector<std::pair<std::string, T>> choices) {
               if (values[i] == value) return names[i];
             return nullptr;
           },
-          schema_of_names(names)};
+          [names] { return schema_of_names(names); }};
 }
 
 template <class T>
 OptionType<std::vector<T>> list_of(OptionType<T> item) {
-  Json schema = {{"type", "array"}, {"items", item.schema}};
   return {[item](const Json& j, const std::string& pointer) {
             if (!j.is_array()) wrong_type(pointer, "a list", j);
             std::vector<T> values;
@@ -102,7 +105,9 @@ OptionType<std::vector<T>> list_of(OptionType<T> item) {
             for (const T& value : values) j.push_back(item.dump(value));
             return j;
           },
-          std::move(schema)};
+          [schema = item.schema]() -> Json {
+            return {{"type", "array"}, {"items", schema()}};
+          }};
 }
 
 /// A non-negative integer that counts things.
@@ -114,7 +119,6 @@ OptionType<std::vector<std::size_t>> counts(std::int64_t minimum, std::int64_t m
 /// A value that may be absent or null.
 template <class T>
 OptionType<std::optional<T>> optional(OptionType<T> inner) {
-  Json schema = {{"anyOf", {inner.schema, {{"type", "null"}}}}};
   return {[inner](const Json& j, const std::string& pointer) -> std::optional<T> {
             if (j.is_null()) return std::nullopt;
             return inner.parse(j, pointer);
@@ -122,7 +126,9 @@ OptionType<std::optional<T>> optional(OptionType<T> inner) {
           [inner](const std::optional<T>& value) -> Json {
             return value ? inner.dump(*value) : Json();
           },
-          std::move(schema)};
+          [schema = inner.schema]() -> Json {
+            return {{"anyOf", {schema(), {{"type", "null"}}}}};
+          }};
 }
 
 /// Changes `kind` so that it dumps a value only if `condition` holds for it; otherwise the field is

@@ -102,9 +102,6 @@ void refuse_bare_path(const std::string& name, const std::string& pointer) {
 }
 
 OptionType<std::string> profile_reference() {
-  Json schema = {{"anyOf",
-                  {{{"enum", built_in_profiles()}},
-                   {{"type", "string"}, {"pattern", "^" + std::string(kPrefix) + ".+"}}}}};
   return {[](const Json& j, const std::string& pointer) {
             if (!j.is_string()) wrong_type(pointer, "a profile's name or \"profile:PATH\"", j);
             const auto reference = j.get<std::string>();
@@ -118,7 +115,12 @@ OptionType<std::string> profile_reference() {
             }
             return reference;
           },
-          [](const std::string& reference) -> Json { return reference; }, std::move(schema)};
+          [](const std::string& reference) -> Json { return reference; },
+          []() -> Json {
+            return {{"anyOf",
+                     {{{"enum", built_in_profiles()}},
+                      {{"type", "string"}, {"pattern", "^" + std::string(kPrefix) + ".+"}}}}};
+          }};
 }
 
 std::filesystem::path profile_file(const std::string& reference) {

@@ -31,7 +31,9 @@ OptionType<TensorGroup> group_kind() {
             const auto* listed = std::get_if<std::vector<std::string>>(&group);
             return listed ? names.dump(*listed) : range.dump(std::get<TensorRange>(group));
           },
-          {{"anyOf", Json::array({names.schema, range.schema})}}};
+          [names, range]() -> Json {
+            return {{"anyOf", Json::array({names.schema(), range.schema()})}};
+          }};
 }
 
 FieldTable<AcceleratorRates> rates_fields() {
@@ -54,7 +56,9 @@ OptionType<TargetAccelerator> target_accelerator_kind() {
           [rates](const TargetAccelerator& target) -> Json {
             return target.of_cluster ? Json(kCluster) : rates.dump(target.rates);
           },
-          {{"anyOf", Json::array({{{"const", kCluster}}, rates.schema})}}};
+          [rates]() -> Json {
+            return {{"anyOf", Json::array({{{"const", kCluster}}, rates.schema()})}};
+          }};
 }
 
 void scale_times(Profile& profile, double factor) {

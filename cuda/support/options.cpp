@@ -26,9 +26,11 @@ OptionType<std::map<std::string, std::string>> nccl_environment() {
     }
     return variables;
   };
-  const Json schema = {{"type", "object"},
-                       {"propertyNames", {{"pattern", "^NCCL_[A-Z0-9_]+$"}}},
-                       {"additionalProperties", {{"type", {"string", "integer"}}}}};
+  const auto schema = []() -> Json {
+    return {{"type", "object"},
+            {"propertyNames", {{"pattern", "^NCCL_[A-Z0-9_]+$"}}},
+            {"additionalProperties", {{"type", {"string", "integer"}}}}};
+  };
   return dumped_if<Variables>({parse, [](const Variables& v) -> Json { return v; }, schema},
                               [](const Variables& v) { return !v.empty(); });
 }

@@ -27,7 +27,7 @@ Json with_bucket(Json row, const Json& size) {
 
 bool has_buckets(const std::string& algorithm) {
   const auto entry = std::ranges::find(algorithms(), algorithm, &AlgorithmEntry::name);
-  return entry != algorithms().end() && entry->schema.at("properties").contains(kBucket);
+  return entry != algorithms().end() && entry->schema().at("properties").contains(kBucket);
 }
 
 /// The cost of a candidate that is given by its row; empty if it has none.

@@ -10,7 +10,7 @@ namespace {
 bool is_hierarchical_by_default(const std::string& name) {
   const auto entry = std::ranges::find(algorithms(), name, &AlgorithmEntry::name);
   return entry != algorithms().end() &&
-         entry->schema.value("/properties/hierarchical/default"_json_pointer, Json()) == true;
+         entry->schema().value("/properties/hierarchical/default"_json_pointer, Json()) == true;
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ bool learns(const fs::path& experiment) {
   const Json resolved =
       resolve_workload(config.at("workload"), "/workload", experiment.parent_path());
   const auto& entry = find_component(workloads(), "workload", resolved, "/workload");
-  return entry.schema.at("properties").contains("priced_as");
+  return entry.schema().at("properties").contains("priced_as");
 }
 
 /// Adds the settings of a run that trains to the question's level with the timing of `profile`. The

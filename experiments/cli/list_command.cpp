@@ -21,7 +21,7 @@ namespace trigram {
 namespace {
 
 Json entry_json(const auto& entry) {
-  return {{"name", entry.name}, {"doc", entry.doc}, {"options", entry.schema}};
+  return {{"name", entry.name}, {"doc", entry.doc}, {"options", entry.schema()}};
 }
 
 Json list_of_algorithms() {
@@ -59,7 +59,7 @@ Json entries_as_json(const auto& entries) {
 Json list_of_networks() {
   Json list = Json::array();
   const auto sim = std::ranges::find(worlds(), true, &World::simulated);
-  const Json& option = sim->schema["properties"]["network_model"];
+  const Json option = sim->schema()["properties"]["network_model"];
   for (const Json& name : option["enum"])
     list.push_back({{"name", name},
                     {"kind", "model"},
@@ -68,7 +68,7 @@ Json list_of_networks() {
     list.push_back({{"name", topology.kind},
                     {"kind", "topology"},
                     {"doc", "topology: " + topology.doc},
-                    {"options", topology.schema}});
+                    {"options", topology.schema()}});
   const std::filesystem::path presets = data_dir() / "configs" / "clusters";
   std::set<std::filesystem::path> paths;
   if (std::filesystem::is_directory(presets))

@@ -40,7 +40,9 @@ OptionType<std::optional<AutotuneOptions>> autotune_options() {
             return fields.parse(j, pointer);
           },
           [fields](const Value& value) { return value ? fields.dump(*value) : Json(); },
-          {{"anyOf", {{{"type", "boolean"}}, fields.schema()}}}};
+          [fields]() -> Json {
+            return {{"anyOf", {{{"type", "boolean"}}, fields.schema()}}};
+          }};
 }
 
 void check_autotune(const Experiment& e) {

@@ -20,19 +20,21 @@ OptionType<Json> reference(const std::vector<Entry>& entries, std::string kind) 
   return {[&entries, kind](const Json& j, const std::string& pointer) {
             return resolve_component(entries, kind, j, pointer);
           },
-          [](const Json& resolved) { return resolved; }, schema_of_components(entries)};
+          [](const Json& resolved) { return resolved; },
+          [&entries] { return schema_of_components(entries); }};
 }
 
 OptionType<Json> workload_reference(const std::filesystem::path& base) {
   return {[base](const Json& j, const std::string& pointer) {
             return resolve_workload(j, pointer, base);
           },
-          [](const Json& resolved) { return resolved; }, workload_schema()};
+          [](const Json& resolved) { return resolved; }, workload_schema};
 }
 
 OptionType<Cluster> cluster() {
   const FieldTable<Cluster> fields = cluster_fields();
-  return {parse_cluster, [fields](const Cluster& c) { return fields.dump(c); }, fields.schema()};
+  return {parse_cluster, [fields](const Cluster& c) { return fields.dump(c); },
+          [fields] { return fields.schema(); }};
 }
 
 /// True if programs would mistake a folder of this name for a run or for a file of a run.
@@ -57,7 +59,9 @@ OptionType<std::string> folder_name() {
         return name;
       },
       [](const std::string& name) -> Json { return name; },
-      {{"type", "string"}, {"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"}}};
+      []() -> Json {
+        return {{"type", "string"}, {"pattern", "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"}};
+      }};
 }
 
 FieldTable<TimelineOptions> timeline_fields() {
@@ -237,7 +241,7 @@ Json config_schema() {
   properties["zip"]["description"] =
       "JSON pointers to lists of the same length, which advance together; or a list of rows, each "
       "an object of JSON pointers to values.";
-  properties["tune"] = tune_options().schema;
+  properties["tune"] = tune_options().schema();
   properties["tune"]["description"] =
       "What `trigram tune` searches, and the cost that it minimises; other commands ignore it.";
   properties["$schema"] = {{"type", "string"},

@@ -177,12 +177,12 @@ Tuner TuneOptions::tuner() const {
 }
 
 OptionType<Objective> objective() {
-  return {parse_objective, [](const Objective& o) { return o.definition; }, objective_schema()};
+  return {parse_objective, [](const Objective& o) { return o.definition; }, objective_schema};
 }
 
 OptionType<TuneOptions> tune_options() {
   return {parse_tune_options, [](const TuneOptions& o) { return tune_fields().dump(o); },
-          tune_fields().schema()};
+          [] { return tune_fields().schema(); }};
 }
 
 TuneOptions read_tune_options(const std::filesystem::path& config,

@@ -19,8 +19,9 @@ std::string option_of(const std::string& pointer) {
 
 std::vector<std::string> options_of(const World& world) {
   std::vector<std::string> names;
-  if (world.schema.contains("properties"))
-    for (const auto& [name, schema] : world.schema["properties"].items()) names.push_back(name);
+  const Json options = world.schema();
+  if (options.contains("properties"))
+    for (const auto& [name, schema] : options["properties"].items()) names.push_back(name);
   return names;
 }
 

@@ -82,7 +82,7 @@ void add_workloads(std::vector<Check>& checks) {
   const std::map<std::string, std::string> packages = {{"fashion_mnist", "dataset-fashion-mnist"},
                                                        {"text", "bible-kjv bible-kjv-text"}};
   for (const WorkloadEntry& workload : workloads()) {
-    const std::string path = string_at(workload.schema, "/properties/data/default");
+    const std::string path = string_at(workload.schema(), "/properties/data/default");
     const auto found = packages.find(workload.name);
     if (path.empty() || found == packages.end()) continue;
     std::error_code ignored;

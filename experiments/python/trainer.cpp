@@ -78,7 +78,8 @@ Experiment make_experiment(Json options, int ranks) {
 
 bool algorithm_has_option(const Json& algorithm, const std::string& option) {
   return find_component(algorithms(), "algorithm", algorithm, "/algorithm")
-      .schema.at("properties")
+      .schema()
+      .at("properties")
       .contains(option);
 }
 

@@ -162,8 +162,7 @@ Json schema_of_space() {
 }  // namespace
 
 OptionType<SearchSpace> search_space() {
-  return {parse_space, [](const SearchSpace& space) { return space.definition; },
-          schema_of_space()};
+  return {parse_space, [](const SearchSpace& space) { return space.definition; }, schema_of_space};
 }
 
 }  // namespace trigram

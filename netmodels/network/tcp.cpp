@@ -73,7 +73,9 @@ OptionType<Tcp> tcp_kind() {
         if (tcp == linux_tcp()) return Json("linux");
         return tcp.has_window() ? fields.dump(tcp) : Json("none");
       },
-      Json{{"oneOf", {schema_of_names(names), tcp_schema(fields)}}}};
+      [names, fields]() -> Json {
+        return {{"oneOf", {schema_of_names(names), tcp_schema(fields)}}};
+      }};
 }
 
 void TcpWindow::close_while_idle(const Tcp& tcp, const TcpPath& path, double at_s) {

@@ -83,7 +83,8 @@ const TopologyEntry& topology_of(const TopologySpec& spec) {
 }
 
 OptionType<TopologySpec> topology_kind() {
-  return {parse, dump, schema_of_choices(topologies(), "kind", &TopologyEntry::kind)};
+  return {parse, dump,
+          [] { return schema_of_choices(topologies(), "kind", &TopologyEntry::kind); }};
 }
 
 }  // namespace trigram

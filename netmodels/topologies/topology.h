@@ -29,7 +29,7 @@ class Topology {
 struct TopologyEntry {
   std::string kind;
   std::string doc;
-  Json schema;  // of the options, without "kind"
+  Schema schema;  // of the options, without "kind"
   /// Checks the options strictly and fills in defaults.
   std::function<Json(const Json& options, const std::string& pointer)> resolve;
   /// Throws ConfigError if the resolved options do not fit the nodes.
@@ -44,7 +44,7 @@ template <class T, class S, class Check>
 TopologyEntry topology_entry(std::string kind, std::string doc, FieldTable<S> table, Check check) {
   return {std::move(kind),
           std::move(doc),
-          table.schema(),
+          [table] { return table.schema(); },
           [table](const Json& j, const std::string& pointer) {
             return table.dump(table.parse(j, pointer));
           },

@@ -30,12 +30,13 @@ struct WanOptions {
 /// A quantity, or null for an absent value.
 OptionType<double> entry(Dimension dimension, bool positive) {
   const OptionType<double> given = quantity(dimension, positive);
-  Json schema = {{"anyOf", {given.schema, {{"type", "null"}}}}};
   return {[given](const Json& j, const std::string& pointer) {
             return j.is_null() ? kAbsent : given.parse(j, pointer);
           },
           [given](const double& value) { return value == kAbsent ? Json() : given.dump(value); },
-          std::move(schema)};
+          [given]() -> Json {
+            return {{"anyOf", {given.schema(), {{"type", "null"}}}}};
+          }};
 }
 
 FieldTable<WanOptions> fields() {

@@ -120,15 +120,15 @@ TEST(Fields, NumbersMayExcludeAnEnd) {
   EXPECT_EQ(below.parse(0, ""), 0);
   EXPECT_THROW(above.parse(0, ""), ConfigError);
   EXPECT_THROW(below.parse(1, ""), ConfigError);
-  EXPECT_EQ(above.schema.at("exclusiveMinimum"), 0);
-  EXPECT_EQ(below.schema.at("exclusiveMaximum"), 1);
+  EXPECT_EQ(above.schema().at("exclusiveMinimum"), 0);
+  EXPECT_EQ(below.schema().at("exclusiveMaximum"), 1);
 }
 
 TEST(Fields, NumbersWithoutALargestAreFinite) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto above = number(0, kInfinity, Open::below);
   EXPECT_EQ(above.parse(1e300, ""), 1e300);
-  EXPECT_EQ(above.schema, Json({{"type", "number"}, {"exclusiveMinimum", 0.0}}));
+  EXPECT_EQ(above.schema(), Json({{"type", "number"}, {"exclusiveMinimum", 0.0}}));
   EXPECT_EQ(config_error_text([&] { above.parse(-1, "/a"); }),
             "/a: expected a number above 0, not -1");
   for (const double bad : {kInfinity, std::numeric_limits<double>::quiet_NaN()})
