@@ -33,6 +33,7 @@
 #include "algorithms/asynchronous/local_steps.h"
 #include "algorithms/asynchronous/pair_scheduler.h"
 #include "algorithms/entries.h"
+#include "algorithms/execution/outer_momentum.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
 #include "algorithms/servers/shards.h"
@@ -45,7 +46,7 @@ enum class Momentum { delayed, nesterov };
 struct Options {
   Execution execution;
   std::int64_t sync_every = 50, servers = 1, momentum_every = 0;
-  double outer_lr = 0.7, outer_momentum = 0.9;
+  NesterovOuter outer;
   Momentum momentum = Momentum::delayed;
   bool dynamic_steps = false;
   std::optional<CodecSpec> codec;
@@ -54,8 +55,8 @@ struct Options {
 /// The outer optimizer of the shard `shard`. Changes have the sign of updates: they are -d.
 Shards::Apply outer_optimizer(Context ctx, Run& run, const Options& options, const Tensor& shard) {
   const long every = options.momentum_every > 0 ? options.momentum_every : ctx.size();
-  const float share = 1 / static_cast<float>(every), lr = static_cast<float>(options.outer_lr),
-              mu = static_cast<float>(options.outer_momentum);
+  const float share = 1 / static_cast<float>(every), lr = static_cast<float>(options.outer.lr),
+              mu = static_cast<float>(options.outer.momentum);
   const bool delayed = options.momentum == Momentum::delayed;
   const Tensor momentum = run.state.zeros_like(ctx, "momentum", shard),
                sum = run.state.zeros_like(ctx, "sum", shard);
@@ -119,9 +120,7 @@ AlgorithmEntry async_diloco_entry() {
       shard_fields<Options>()
           .field("sync_every", &Options::sync_every, integer(1),
                  "H: steps of a block; with `dynamic_steps`, of the fastest worker's blocks")
-          .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
-          .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
-                 "mu: share of the outer momentum kept")
+          .include(&Options::outer, nesterov_outer_fields())
           .field(
               "momentum", &Options::momentum,
               one_of<Momentum>({{"delayed", Momentum::delayed}, {"nesterov", Momentum::nesterov}}),

@@ -34,28 +34,22 @@ namespace {
 
 struct Options {
   Execution execution{.bucket_bytes = 0};
-  std::int64_t sync_every = 24, fragments = 2;
-  FragmentOrder order = FragmentOrder::strided;
-  double outer_lr = 0.7, outer_momentum = 0.9;
+  FragmentSchedule layers{.sync_every = 24};
+  NesterovOuter outer;
   Merge merge = Merge::radial;
   AllreduceSpec allreduce;
   Quorum quorum{.workers = 1};
-  FragmentSchedule schedule() const {
-    return {.sync_every = sync_every, .fragments = fragments, .order = order};
-  }
 };
 
 void train(Context ctx, Run& run, const Options& options) {
   auto comm = ctx.stream->fork("comm");
-  const OuterStep step{.momentum = static_cast<float>(options.outer_momentum),
-                       .lr = static_cast<float>(options.outer_lr),
-                       .nesterov = true};
+  const OuterStep step = options.outer.step();
   const Tensor weights = run.workload.weights(), all = run.state.copy_of(ctx, "outer", weights);
   const auto outer = cut_like_buckets(run, all),
              momentum = cut_like_buckets(run, run.state.zeros_like(ctx, "momentum", weights)),
              merged = cut_like_buckets(run, ctx.device->empty_like(weights));
-  const FragmentSchedule schedule = options.schedule();
-  const long interval = options.sync_every / options.fragments;
+  const FragmentSchedule schedule = options.layers;
+  const long interval = options.layers.sync_every / options.layers.fragments;
   const auto quorum = static_cast<int>(options.quorum.workers);
   Members members(ctx, run,
                   {.quorum = quorum > 0 ? quorum : ctx.size(), .grace_s = options.quorum.grace_s});
@@ -95,13 +89,14 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule exchange_schedule(const Options& options, const Layout&) {
-  return {
-      .cycle = {}, .interval_steps = options.sync_every / options.fragments, .bounds_lead = true};
+  return {.cycle = {},
+          .interval_steps = options.layers.sync_every / options.layers.fragments,
+          .bounds_lead = true};
 }
 
 void check(const Options& options, const Layout& layout, const std::string& pointer) {
   check_quorum(options.quorum, options.execution, layout, pointer);
-  check_fragments(options.schedule(), 0, pointer);
+  check_fragments(options.layers, 0, pointer);
 }
 
 }  // namespace
@@ -119,16 +114,8 @@ AlgorithmEntry decoupled_diloco_entry() {
        .own_models = true},
       train,
       FieldTable<Options>{}
-          .field("sync_every", &Options::sync_every, integer(1),
-                 "H: steps from one exchange of a fragment to its next")
-          .field("fragments", &Options::fragments, integer(1, 1 << 16),
-                 "Number of fragments, F; a layer (a bucket) belongs to one")
-          .field("order", &Options::order, fragment_order_kind(),
-                 "Layers of a fragment: strided: every F-th, for F fragments; sequential: "
-                 "neighbours")
-          .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
-          .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
-                 "mu: share of the outer momentum kept")
+          .include(&Options::layers, fragment_fields())
+          .include(&Options::outer, nesterov_outer_fields())
           .field("merge", &Options::merge,
                  one_of<Merge>({{"radial", Merge::radial}, {"mean", Merge::mean}}),
                  "radial: averages directions and lengths of differences apart; mean: averages the "

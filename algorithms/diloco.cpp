@@ -34,8 +34,7 @@ enum class Reduction { gather, ring };
 struct Options {
   Execution execution;
   std::int64_t sync_every = 500;
-  double outer_lr = 0.7;
-  double outer_momentum = 0.9;
+  NesterovOuter outer;
   AllreduceSpec allreduce;
   std::optional<CodecSpec> codec;
   bool error_feedback = false;
@@ -53,9 +52,7 @@ Exchange average_codes(const Run& run, const Options& options) {
 }
 
 void train(Context ctx, Run& run, const Options& options) {
-  const OuterStep outer{.momentum = static_cast<float>(options.outer_momentum),
-                        .lr = static_cast<float>(options.outer_lr),
-                        .nesterov = true};
+  const OuterStep outer = options.outer.step();
   const auto average = [&options](std::vector<int> members) {
     return average_among(std::move(members), options.allreduce);
   };
@@ -92,9 +89,7 @@ AlgorithmEntry diloco_entry() {
       train,
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "H: steps between averages")
-          .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
-          .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
-                 "mu: share of the outer momentum kept")
+          .include(&Options::outer, nesterov_outer_fields())
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Algorithm of the allreduce, without a codec")
           .field("codec", &Options::codec, optional_codec_kind(),

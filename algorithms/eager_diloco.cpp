@@ -26,14 +26,12 @@ namespace {
 struct Options {
   Execution execution;
   std::int64_t sync_every = 100;
-  double outer_lr = 0.7, outer_momentum = 0.9;
+  NesterovOuter outer;
   AllreduceSpec allreduce;
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const OuterStep outer{.momentum = static_cast<float>(options.outer_momentum),
-                        .lr = static_cast<float>(options.outer_lr),
-                        .nesterov = true};
+  const OuterStep outer = options.outer.step();
   const Tensor weights = run.workload.weights();
   const Tensor momentum = run.state.zeros_like(ctx, "momentum", weights),
                own = run.state.zeros_like(ctx, "own", weights);
@@ -67,9 +65,7 @@ AlgorithmEntry eager_diloco_entry() {
       train,
       FieldTable<Options>{}
           .field("sync_every", &Options::sync_every, integer(1), "H: steps between averages")
-          .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
-          .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
-                 "mu: share of the outer momentum kept")
+          .include(&Options::outer, nesterov_outer_fields())
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce"),
       {.schedule = schedule});
 }

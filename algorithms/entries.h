@@ -107,7 +107,7 @@ AlgorithmTraits traits_of(const AlgorithmCard& card, const Options& options) {
   if constexpr (requires { options.allreduce.algorithm; })
     traits.allreduce = options.allreduce.algorithm;
   if constexpr (requires { options.warmup_steps; }) traits.warmup_steps = options.warmup_steps;
-  if constexpr (requires { options.fragments; }) traits.fragments = options.fragments;
+  if constexpr (requires { options.layers.fragments; }) traits.fragments = options.layers.fragments;
   return traits;
 }
 

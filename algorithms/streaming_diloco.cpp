@@ -30,29 +30,22 @@ namespace trigram::algorithm::streaming_diloco {
 namespace {
 
 enum class Evaluated { outer, workers };
-enum class Spacing { equal, rounded };
 
 struct Options {
   Execution execution{.bucket_bytes = 0};
-  std::int64_t sync_every = 100, fragments = 2;
-  FragmentOrder order = FragmentOrder::strided;
-  Spacing spacing = Spacing::equal;
+  FragmentSchedule layers;
   std::int64_t overlap_steps = 1;
-  double mixing = 0, outer_lr = 0.4, outer_momentum = 0.9;
+  double mixing = 0;
+  NesterovOuter outer{.lr = 0.4};
   std::optional<CodecSpec> codec;
   Evaluated evaluate = Evaluated::outer;
   AllreduceSpec allreduce;
-  FragmentSchedule schedule() const {
-    return {sync_every, fragments, order, spacing == Spacing::rounded};
-  }
 };
 
 void train(Context ctx, Run& run, const Options& options) {
-  const OuterStep step{.momentum = static_cast<float>(options.outer_momentum),
-                       .lr = static_cast<float>(options.outer_lr),
-                       .nesterov = true};
+  const OuterStep step = options.outer.step();
   OuterLayers outer(ctx, run,
-                    {.schedule = options.schedule(),
+                    {.schedule = options.layers,
                      .overlap_steps = options.overlap_steps,
                      .mixing = static_cast<float>(options.mixing),
                      .outer = step},
@@ -76,12 +69,13 @@ void train(Context ctx, Run& run, const Options& options) {
 }
 
 ExchangeSchedule schedule(const Options& options, const Layout&) {
-  return {.cycle = Cycle{.first_step = options.overlap_steps + 1, .steps = options.sync_every},
-          .interval_steps = options.sync_every / options.fragments};
+  return {
+      .cycle = Cycle{.first_step = options.overlap_steps + 1, .steps = options.layers.sync_every},
+      .interval_steps = options.layers.sync_every / options.layers.fragments};
 }
 
 void check(const Options& options, const Layout&, const std::string& pointer) {
-  check_fragments(options.schedule(), options.overlap_steps, pointer);
+  check_fragments(options.layers, options.overlap_steps, pointer);
 }
 
 }  // namespace
@@ -98,25 +92,17 @@ AlgorithmEntry streaming_diloco_entry() {
        .own_models = true},
       train,
       FieldTable<Options>{}
-          .field("sync_every", &Options::sync_every, integer(1),
-                 "H: steps from one exchange of a fragment to its next")
-          .field("fragments", &Options::fragments, integer(1, 1 << 16),
-                 "Number of fragments, F; a layer (a bucket) belongs to one")
-          .field("order", &Options::order, fragment_order_kind(),
-                 "Layers of a fragment: strided: every F-th, for F fragments; sequential: "
-                 "neighbours")
-          .field(
-              "spacing", &Options::spacing,
-              one_of<Spacing>({{"equal", Spacing::equal}, {"rounded", Spacing::rounded}}),
-              "Distances between exchanges: equal, so that F divides H, or H / F rounded to whole "
-              "steps")
+          .include(&Options::layers,
+                   fragment_fields().field(
+                       "spacing", &FragmentSchedule::rounded,
+                       one_of<bool>({{"equal", false}, {"rounded", true}}),
+                       "Distances between exchanges: equal, so that F divides H, or H / F rounded "
+                       "to whole steps"))
           .field("overlap_steps", &Options::overlap_steps, integer(0),
                  "tau: steps beside which a fragment is exchanged; less than H")
           .field("mixing", &Options::mixing, number(0, 1, Open::above),
                  "alpha: share of a worker's own weights when the outer parameters arrive")
-          .field("outer_lr", &Options::outer_lr, number(0, 1e3), "Learning rate of outer steps")
-          .field("outer_momentum", &Options::outer_momentum, number(0, 1, Open::above),
-                 "mu: share of the outer momentum kept")
+          .include(&Options::outer, nesterov_outer_fields())
           .field("codec", &Options::codec, optional_codec_kind(),
                  "Codec of outer gradients on the wire; none: full precision")
           .field("evaluate", &Options::evaluate,

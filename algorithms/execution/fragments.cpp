@@ -6,9 +6,17 @@
 
 namespace trigram {
 
-OptionType<FragmentOrder> fragment_order_kind() {
-  return one_of<FragmentOrder>(
-      {{"strided", FragmentOrder::strided}, {"sequential", FragmentOrder::sequential}});
+FieldTable<FragmentSchedule> fragment_fields() {
+  using F = FragmentSchedule;
+  return FieldTable<F>{}
+      .field("sync_every", &F::sync_every, integer(1),
+             "H: steps from one exchange of a fragment to its next")
+      .field("fragments", &F::fragments, integer(1, 1 << 16),
+             "Number of fragments, F; a layer (a bucket) belongs to one")
+      .field("order", &F::order,
+             one_of<FragmentOrder>(
+                 {{"strided", FragmentOrder::strided}, {"sequential", FragmentOrder::sequential}}),
+             "Layers of a fragment: strided: every F-th, for F fragments; sequential: neighbours");
 }
 
 std::int64_t FragmentSchedule::fragment_of(std::size_t bucket, std::size_t buckets) const {
@@ -23,7 +31,7 @@ void check_fragments(const FragmentSchedule& schedule, std::int64_t overlap_step
     throw ConfigError(
         child(pointer, "fragments"),
         fmt::format("fragments are exchanged at equal distances; expected a divisor of the "
-                    "sync_every of {}, not {}, or \"spacing\": \"rounded\"",
+                    "sync_every of {}, not {}",
                     schedule.sync_every, schedule.fragments));
   if (overlap_steps >= schedule.sync_every)
     throw ConfigError(child(pointer, "overlap_steps"),

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/config/option_type.h"
+#include "core/config/fields.h"
 
 namespace trigram {
 
@@ -11,7 +11,6 @@ namespace trigram {
 /// layers {0, 2, 4} and {1, 3, 5}, and sequential fragments are {0, 1, 2} and {3, 4, 5}. Layer 0 is
 /// next to the model's input.
 enum class FragmentOrder { strided, sequential };
-OptionType<FragmentOrder> fragment_order_kind();
 
 /// When each fragment of a model is exchanged: one fragment every `sync_every` / `fragments` steps,
 /// and each fragment every `sync_every` steps (Streaming DiLoCo, Douillard et al., arXiv
@@ -33,6 +32,8 @@ struct FragmentSchedule {
     return step >= 0 && (step + 1) % sync_every == offset % sync_every;
   }
 };
+/// The options `sync_every`, `fragments` and `order`.
+FieldTable<FragmentSchedule> fragment_fields();
 
 /// Throws ConfigError, at a member of `pointer`, if `fragments` does not divide `sync_every` and
 /// the schedule is not `rounded`, or if `overlap_steps` is not below `sync_every`, so that a

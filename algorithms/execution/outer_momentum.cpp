@@ -7,6 +7,13 @@
 
 namespace trigram {
 
+FieldTable<NesterovOuter> nesterov_outer_fields() {
+  return FieldTable<NesterovOuter>{}
+      .field("outer_lr", &NesterovOuter::lr, number(0, 1e3), "Learning rate of outer steps")
+      .field("outer_momentum", &NesterovOuter::momentum, number(0, 1, Open::above),
+             "mu: share of the outer momentum kept");
+}
+
 void outer_step(Device& device, const OuterStep& step, const Tensor& gradient, const Tensor& start,
                 const Tensor& momentum) {
   device.axpby(step.gradient_scale, gradient, step.momentum, momentum);

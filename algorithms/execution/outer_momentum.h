@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "algorithms/execution/averages.h"
+#include "core/config/fields.h"
 
 namespace trigram {
 
@@ -19,6 +20,17 @@ struct OuterStep {
   float lr = 1;
   bool nesterov = false;
 };
+
+/// The options `outer_lr` and `outer_momentum` of algorithms whose outer optimizer is SGD with
+/// Nesterov's momentum. The defaults are DiLoCo's.
+struct NesterovOuter {
+  double lr = 0.7, momentum = 0.9;
+  OuterStep step() const {
+    return {
+        .momentum = static_cast<float>(momentum), .lr = static_cast<float>(lr), .nesterov = true};
+  }
+};
+FieldTable<NesterovOuter> nesterov_outer_fields();
 
 /// Makes the step on x_0 (`start`) and v (`momentum`). `gradient` is d, and has unspecified values
 /// afterwards.

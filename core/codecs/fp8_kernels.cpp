@@ -17,6 +17,10 @@ using F32 = hn::ScalableTag<float>;
 using I32 = hn::RebindToSigned<F32>;
 using U8 = hn::Rebind<std::uint8_t, F32>;
 
+HWY_INLINE hn::Vec<I32> Lanes(std::uint32_t value) {
+  return hn::Set(I32(), static_cast<std::int32_t>(value));
+}
+
 // The same as Float8::code and Float8::value, with selections instead of branches. All numbers are
 // below 2^31, so that signed comparisons are right.
 template <class Float>
@@ -24,21 +28,18 @@ struct ToFloat8 {
   float inverse;
   HWY_INLINE hn::Vec<U8> operator()(hn::Vec<F32> x) const {
     const I32 d;
-    const auto set = [](std::uint32_t value) {
-      return hn::Set(I32(), static_cast<std::int32_t>(value));
-    };
     constexpr int kShift = static_cast<int>(Float::kShift);
     const auto bits = hn::BitCast(d, hn::Mul(x, hn::Set(F32(), inverse)));
-    const auto magnitude = hn::And(bits, set(0x7FFFFFFF)), rounder = set(Float::kRounder);
+    const auto magnitude = hn::And(bits, Lanes(0x7FFFFFFF)), rounder = Lanes(Float::kRounder);
     const auto sum = hn::Add(hn::BitCast(F32(), magnitude), hn::BitCast(F32(), rounder));
     const auto small = hn::Sub(hn::BitCast(d, sum), rounder);
-    const auto odd = hn::And(hn::ShiftRight<kShift>(magnitude), set(1));
-    const auto raised = hn::Add(magnitude, hn::Add(odd, set((1u << (kShift - 1)) - 1)));
-    const auto normal = hn::Sub(hn::ShiftRight<kShift>(raised), set(Float::kRebias));
+    const auto odd = hn::And(hn::ShiftRight<kShift>(magnitude), Lanes(1));
+    const auto raised = hn::Add(magnitude, hn::Add(odd, Lanes((1u << (kShift - 1)) - 1)));
+    const auto normal = hn::Sub(hn::ShiftRight<kShift>(raised), Lanes(Float::kRebias));
     const auto nearest =
-        hn::IfThenElse(hn::Lt(magnitude, set(Float::kSmallestNormal)), small, normal);
-    const auto sign = hn::And(hn::ShiftRight<24>(bits), set(0x80));
-    return hn::DemoteTo(U8(), hn::Or(hn::Min(nearest, set(Float::kMost)), sign));
+        hn::IfThenElse(hn::Lt(magnitude, Lanes(Float::kSmallestNormal)), small, normal);
+    const auto sign = hn::And(hn::ShiftRight<24>(bits), Lanes(0x80));
+    return hn::DemoteTo(U8(), hn::Or(hn::Min(nearest, Lanes(Float::kMost)), sign));
   }
 };
 
@@ -47,16 +48,13 @@ struct FromFloat8 {
   float step;
   HWY_INLINE hn::Vec<F32> operator()(hn::Vec<U8> code) const {
     const I32 d;
-    const auto set = [](std::uint32_t value) {
-      return hn::Set(I32(), static_cast<std::int32_t>(value));
-    };
-    const auto wide = hn::PromoteTo(d, code), magnitude = hn::And(wide, set(0x7F));
+    const auto wide = hn::PromoteTo(d, code), magnitude = hn::And(wide, Lanes(0x7F));
     const auto small = hn::Mul(hn::ConvertTo(F32(), magnitude), hn::Set(F32(), Float::kUnit));
     const auto normal =
-        hn::ShiftLeft<static_cast<int>(Float::kShift)>(hn::Add(magnitude, set(Float::kRebias)));
-    const auto value =
-        hn::IfThenElse(hn::Lt(magnitude, set(Float::kFirstNormal)), hn::BitCast(d, small), normal);
-    const auto sign = hn::ShiftLeft<24>(hn::And(wide, set(0x80)));
+        hn::ShiftLeft<static_cast<int>(Float::kShift)>(hn::Add(magnitude, Lanes(Float::kRebias)));
+    const auto value = hn::IfThenElse(hn::Lt(magnitude, Lanes(Float::kFirstNormal)),
+                                      hn::BitCast(d, small), normal);
+    const auto sign = hn::ShiftLeft<24>(hn::And(wide, Lanes(0x80)));
     return hn::Mul(hn::BitCast(F32(), hn::Or(value, sign)), hn::Set(F32(), step));
   }
 };

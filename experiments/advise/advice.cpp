@@ -7,6 +7,21 @@
 #include "experiments/advise/target.h"
 
 namespace trigram {
+namespace {
+
+constexpr std::size_t kMostContenders = 4;
+constexpr double kFurthestBehind = 0.5;
+
+}  // namespace
+
+std::vector<std::size_t> contenders(const std::vector<Standing>& standings) {
+  std::vector<std::size_t> found;
+  for (const Standing& s : standings)
+    if (found.size() < kMostContenders &&
+        s.cost.time_s <= (1 + kFurthestBehind) * standings.front().cost.time_s)
+      found.push_back(s.candidate);
+  return found;
+}
 
 const char* quantity_name(Quantity quantity) {
   if (quantity == Quantity::step_time) return "step_time";

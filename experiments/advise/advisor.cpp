@@ -20,20 +20,6 @@ namespace {
 constexpr double kStride = 4;
 /// The upper end of a scan, in microseconds, if all described latencies are zero.
 constexpr double kLargestFromZero = 4096;
-/// At most this many candidates are simulated with unequal NICs, and only candidates whose cost
-/// exceeds the least cost by at most the fraction kFurthestBehind.
-constexpr std::size_t kMostContenders = 4;
-constexpr double kFurthestBehind = 0.5;
-
-/// The first candidate, and the candidates that are close enough to be simulated with unequal NICs.
-std::vector<std::size_t> contenders(const std::vector<Standing>& standings) {
-  std::vector<std::size_t> found;
-  for (const Standing& s : standings)
-    if (found.size() < kMostContenders &&
-        s.cost.time_s <= (1 + kFurthestBehind) * standings.front().cost.time_s)
-      found.push_back(s.candidate);
-  return found;
-}
 
 double least_cost_s(const std::map<std::size_t, Standing>& found) {
   double least_s = never_reached().time_s;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "experiments/advise/advice.h"
+#include "experiments/advise/coordinates.h"
 #include "experiments/advise/long_run.h"
 #include "experiments/advise/one_node.h"
 #include "experiments/config/machine_match.h"
@@ -18,58 +19,10 @@
 namespace trigram {
 namespace {
 
-constexpr const char* kStepTime = "/step_time";
-
-/// A setting that adds an axis with one value to the sweep, so that the value becomes one of the
-/// run's coordinates.
-std::string as_axis(const std::string& pointer, const Json& value) {
-  return child("/sweep", pointer) + "=" + Json::array({value}).dump();
-}
-
-/// The coordinates without the pointers that `advise` itself sets: network, computation time, steps
-/// and evaluations.
-Json candidate_coordinates(const Json& coordinates) {
-  Json kept = Json::object();
-  for (const auto& [key, value] : coordinates.items())
-    if (key != "/steps" && key != "/eval_every" && !key.starts_with("/cluster/") &&
-        !(key.starts_with("/workload") && key.ends_with(kStepTime)))
-      kept[key] = value;
-  return kept;
-}
-
 std::string in_one_line(const ConfigError& error) {
   std::vector<std::string> texts;
   for (const Mistake& mistake : error.mistakes()) texts.push_back(mistake.text());
   return fmt::format("{}", fmt::join(texts, "; "));
-}
-
-/// Candidates may differ only in the algorithm and the optimizer.
-void check_coordinates(const Json& coordinates) {
-  for (const auto& [pointer, value] : coordinates.items())
-    if (!pointer.starts_with("/algorithm") && !pointer.starts_with("/optimizer"))
-      throw ConfigError(child("/sweep", pointer),
-                        "candidates may differ only in /algorithm and /optimizer; remove this key "
-                        "from the sweep");
-}
-
-std::string settings_label(const Json& coordinates) {
-  std::string label = options_label(coordinates.value("/algorithm", Json()));
-  for (const auto& [pointer, value] : coordinates.items()) {
-    if (pointer == "/algorithm" || pointer == "/algorithm/name" || pointer == "/algorithm/mode")
-      continue;
-    const std::string options = options_label(value);
-    const std::string key = pointer.substr(pointer.rfind('/') + 1);
-    label += fmt::format("{}{}", label.empty() ? "" : " ",
-                         options.empty() ? key + "=" + label_of(value) : options);
-  }
-  return label;
-}
-
-/// The name of the algorithm in a candidate's coordinates.
-std::string name_in(const Json& coordinates) {
-  for (const char* pointer : {"/algorithm", "/algorithm/name"})
-    if (coordinates.contains(pointer)) return component_name(coordinates.at(pointer), pointer);
-  return "";
 }
 
 /// True if a trigram such as "sync, low, centralised" contains a word.
@@ -80,7 +33,7 @@ bool has_word(const std::string& trigram, const std::string& word) {
 void check_algorithms(const std::vector<std::string>& names, const Plan& plan,
                       const std::vector<UnfitRun>& unfit) {
   std::set<std::string> known;
-  for (const UnfitRun& run : unfit) known.insert(name_in(run.coordinates));
+  for (const UnfitRun& run : unfit) known.insert(algorithm_in(run.coordinates));
   for (const PlannedRun& run : plan.runs) known.insert(run.experiment.algorithm_entry().name);
   for (const std::string& name : names)
     if (!known.contains(name))
@@ -131,7 +84,7 @@ Contest::Contest(const Question& question)
   if (const auto names = names_out_of_lock_step(candidates_); !names.empty())
     warnings_.push_back(lock_step_note(names));
   for (const UnfitRun& run : unfit)
-    if (is_asked_for(name_in(run.coordinates)))
+    if (is_asked_for(algorithm_in(run.coordinates)))
       left_out_.push_back(fmt::format("{}: {}", describe(run.coordinates), in_one_line(run.why)));
   report_unlisted(unfit);
   if (!candidates_.empty()) return;
@@ -169,7 +122,7 @@ bool Contest::adapt(SweepPoint& point, std::vector<std::string>& notes) const {
 /// adapted coordinates of candidates to their listed coordinates.
 bool Contest::accept(SweepPoint& point, std::map<Json, Json>& accepted) {
   const Json listed = point.coordinates;
-  const bool asked = is_asked_for(name_in(listed));
+  const bool asked = is_asked_for(algorithm_in(listed));
   std::vector<std::string> notes;
   const bool was_hierarchical = adapt(point, notes);
   listed_.push_back(listed);
@@ -221,8 +174,8 @@ void Contest::report_unlisted(const std::vector<UnfitRun>& unfit) {
       !question_.relaxations.empty())
     return;
   std::set<std::string> listed;
-  for (const Candidate& c : candidates_) listed.insert(name_in(c.coordinates));
-  for (const UnfitRun& run : unfit) listed.insert(name_in(run.coordinates));
+  for (const Candidate& c : candidates_) listed.insert(algorithm_in(c.coordinates));
+  for (const UnfitRun& run : unfit) listed.insert(algorithm_in(run.coordinates));
   for (const AlgorithmEntry& entry : algorithms())
     if (!listed.contains(entry.name))
       left_out_.push_back(
