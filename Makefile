@@ -99,7 +99,7 @@ gpu: setup-gpu ## test-gpu and bench-gpu, with one build
 
 # ThreadSanitizer of GCC 12 crashes on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
-sanitize: TARGETS = all thorough_tests
+sanitize: TARGETS = test_programs
 sanitize: build-asan build-tsan ## test the libraries under ASan + UBSan, code with threads under TSan
 	$(CTEST) --preset asan
 	$(NO_ASLR) $(CTEST) --preset tsan

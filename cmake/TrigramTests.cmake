@@ -6,25 +6,35 @@ set(trigram_test_sources ${PROJECT_SOURCE_DIR}/tests)
 # `thorough` or `slow`; programs that only they need are built by the target `thorough_tests`.
 add_custom_target(thorough_tests)
 
+# The programs that CTest runs; `make sanitize` builds only them.
+add_custom_target(test_programs)
+
 # trigram_thorough_targets(TARGETS...): only `thorough_tests` builds them.
 function(trigram_thorough_targets)
   set_target_properties(${ARGN} PROPERTIES EXCLUDE_FROM_ALL TRUE)
   add_dependencies(thorough_tests ${ARGN})
 endfunction()
 
-# trigram_test(NAME [THOROUGH|SLOW] FILES... LIBS... [LABELS...] [COST seconds] [ENVIRONMENT NAME=VALUE...]): adds a
-# GoogleTest executable and one CTest entry, which runs all of its tests in one process, because starting a process for
-# each of thousands of tests would take longer than most of the tests. Each file has a separate namespace, so the files
-# of a folder can be compiled together. COST is a rough duration; CTest starts long tests first.
+# trigram_test(NAME [THOROUGH|SLOW] FILES... LIBS... [LABELS...] [COST seconds] [SLOW_PART pattern]
+# [ENVIRONMENT NAME=VALUE...]): adds a GoogleTest executable and one CTest entry, which runs all of its tests in one
+# process, because starting a process for each of thousands of tests would take longer than most of the tests. Tests
+# whose names match SLOW_PART run in a second entry, NAME_slow, which is labelled slow. Each file has a separate
+# namespace, so the files of a folder can be compiled together. COST is a rough duration; CTest starts long tests first.
 function(trigram_test name)
-  cmake_parse_arguments(ARG "THOROUGH;SLOW" "COST" "FILES;LIBS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "THOROUGH;SLOW" "COST;SLOW_PART" "FILES;LIBS;LABELS;ENVIRONMENT" ${ARGN})
   # ThreadSanitizer checks what threads share: the conformance suite, in which every algorithm
-  # trains, the world of threads, and the queue of runs.
-  if(TRIGRAM_SANITIZE MATCHES thread AND NOT name MATCHES "^(conformance|threads|host|experiments|membership)_")
+  # trains, and the world of threads.
+  if(TRIGRAM_SANITIZE MATCHES thread AND NOT name MATCHES "^(conformance|threads|host|membership)_")
     return()
   endif()
   trigram_test_program(${name} FILES ${ARG_FILES} LIBS ${ARG_LIBS})
-  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  set(filter "*")
+  if(ARG_SLOW_PART)
+    set(filter "-${ARG_SLOW_PART}")
+    add_test(NAME ${name}_slow COMMAND ${name} --gtest_brief=1 "--gtest_filter=${ARG_SLOW_PART}")
+    trigram_test_properties(${name}_slow TIMEOUT 900 LABELS slow ENVIRONMENT ${ARG_ENVIRONMENT})
+  endif()
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 "--gtest_filter=${filter}")
   if(ARG_THOROUGH OR ARG_SLOW)
     trigram_thorough_targets(${name})
     list(APPEND ARG_LABELS $<IF:$<BOOL:${ARG_SLOW}>,slow,thorough>)
@@ -48,6 +58,7 @@ endfunction()
 function(trigram_test_program name)
   cmake_parse_arguments(ARG "" "" "FILES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_FILES})
+  add_dependencies(test_programs ${name})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
   trigram_precompile(${name} trigram_test_headers)
   trigram_unity(${name} ${ARG_FILES})

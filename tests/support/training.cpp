@@ -13,6 +13,7 @@
 #include "core/workloads/slowed_workload.h"
 #include "cuda/cuda_accelerator.h"
 #include "netmodels/machines.h"
+#include "netmodels/topologies/topology.h"
 #include "runtime/mpi/mpi_runtime.h"
 #include "runtime/sim/sim_runtime.h"
 #include "runtime/threads/threads_runtime.h"
@@ -131,6 +132,14 @@ class Session {
   std::mutex mutex_;
 };
 
+/// Makes the tables of all components, which children then inherit.
+void make_tables() {
+  algorithms();
+  optimizers();
+  topologies();
+  workloads();
+}
+
 }  // namespace
 
 double Trained::seconds() const { return *std::max_element(ended_s.begin(), ended_s.end()); }
@@ -156,6 +165,7 @@ Trained train_here(const Training& training) {
 
 Trained train(const Training& training) {
   if (training.world != "sim") return train_here(training);
+  make_tables();
   const std::string bytes =
       bytes_from_child([&] { return to_bytes(train_here(training)); }, kTimeout);
   return bytes.empty() ? Trained{} : trained_from_bytes(bytes);

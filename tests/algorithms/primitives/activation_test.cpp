@@ -155,10 +155,12 @@ TEST_P(ActivationTest, OneActivatorCausesOneMessageForEachOtherRank) {
 
 TEST_P(ActivationTest, ActivatorsRace) {
   const int P = ranks();
-  for (const int count : messages(6, [](int, long) { return true; })) {
-    EXPECT_GE(count, P - 1);
+  const auto sent = messages(6, [](int, long) { return true; });
+  for (const int count : sent) {
+    if (simulated()) EXPECT_GE(count, P - 1);  // in real time, a version can overtake another one
     EXPECT_LE(count, 5 * P);
   }
+  EXPECT_GE(sent.back(), P - 1);
 }
 
 /// A message for version 1 that overtakes the message for version 0 activates both versions.
