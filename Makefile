@@ -17,7 +17,7 @@ export CCACHE_SLOPPINESS ?= pch_defines,time_macros
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-gpu setup-browser build demo demo-minimal papers test test-all sanitize slow convergence convergence-text bench test-gpu bench-gpu gpu format lint docs install package
+.PHONY: help setup setup-gpu setup-browser build demo demo-minimal papers test test-all asan tsan slow convergence convergence-text bench test-gpu bench-gpu gpu format lint docs install package
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,9 +99,11 @@ gpu: setup-gpu ## test-gpu and bench-gpu, with one build
 
 # ThreadSanitizer of GCC 12 crashes on kernels with much address randomisation; setarch -R turns it off.
 NO_ASLR = $(shell setarch -R true 2>/dev/null && echo setarch -R)
-sanitize: TARGETS = test_programs
-sanitize: build-asan build-tsan ## test the libraries under ASan + UBSan, code with threads under TSan
+asan tsan: TARGETS = test_programs
+asan: build-asan ## test the libraries under AddressSanitizer and UBSan
 	$(CTEST) --preset asan
+
+tsan: build-tsan ## test code with threads under ThreadSanitizer
 	$(NO_ASLR) $(CTEST) --preset tsan
 
 format: ## format the C++ files

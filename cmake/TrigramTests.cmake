@@ -6,7 +6,7 @@ set(trigram_test_sources ${PROJECT_SOURCE_DIR}/tests)
 # `thorough` or `slow`; programs that only they need are built by the target `thorough_tests`.
 add_custom_target(thorough_tests)
 
-# The programs that CTest runs; `make sanitize` builds only them.
+# The programs of all tests but the slow ones; `make asan` and `make tsan` build only them.
 add_custom_target(test_programs)
 
 # trigram_thorough_targets(TARGETS...): only `thorough_tests` builds them.
@@ -28,6 +28,9 @@ function(trigram_test name)
     return()
   endif()
   trigram_test_program(${name} FILES ${ARG_FILES} LIBS ${ARG_LIBS})
+  if(NOT ARG_SLOW)
+    add_dependencies(test_programs ${name})
+  endif()
   set(filter "*")
   if(ARG_SLOW_PART)
     set(filter "-${ARG_SLOW_PART}")
@@ -58,7 +61,6 @@ endfunction()
 function(trigram_test_program name)
   cmake_parse_arguments(ARG "" "" "FILES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_FILES})
-  add_dependencies(test_programs ${name})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
   trigram_precompile(${name} trigram_test_headers)
   trigram_unity(${name} ${ARG_FILES})
