@@ -36,8 +36,10 @@ if(TRIGRAM_SANITIZE)
       "$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,object-size,pointer-overflow,vptr>"
       "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:${is_core}>>:-fno-sanitize=alignment>")
   endif()
-  # One instruction set suffices: the code for the others comes from the same sources, and takes long to compile.
-  target_compile_definitions(trigram_options INTERFACE HWY_COMPILE_ONLY_STATIC)
+  if(TRIGRAM_SANITIZE MATCHES thread)
+    # One instruction set suffices: the code for the others shares no more, and takes long to compile.
+    target_compile_definitions(trigram_options INTERFACE HWY_COMPILE_ONLY_STATIC)
+  endif()
   target_link_options(trigram_options INTERFACE -fsanitize=${TRIGRAM_SANITIZE})
 endif()
 
