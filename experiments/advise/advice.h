@@ -41,8 +41,8 @@ struct Standing {
   std::string why_unknown() const { return summary.is_null() ? "failed" : why_not_compared; }
 };
 
-/// The candidates that are simulated with unequal NICs: of the first four, those whose cost exceeds
-/// the least cost by at most a half. `standings` are sorted.
+/// The candidates that are simulated with unequal NICs: the first four whose cost exceeds the least
+/// cost by at most a half. `standings` are sorted.
 std::vector<std::size_t> contenders(const std::vector<Standing>& standings);
 
 /// The dollars that a candidate spends, or the samples that the budget buys, and the title of that

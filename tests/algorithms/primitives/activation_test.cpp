@@ -156,7 +156,7 @@ TEST_P(ActivationTest, OneActivatorCausesOneMessageForEachOtherRank) {
 TEST_P(ActivationTest, ActivatorsRace) {
   const int P = ranks();
   const auto sent = messages(6, [](int, long) { return true; });
-  const int first = simulated() ? 0 : 5;  // in real time, the last version can overtake the others
+  const int first = simulated() ? 0 : 5;  // in real time, a later version can overtake
   for (int version = 0; version < 6; ++version) {
     EXPECT_LE(sent.at(version), 5 * P);
     if (version >= first) {
