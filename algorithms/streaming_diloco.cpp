@@ -75,7 +75,7 @@ ExchangeSchedule schedule(const Options& options, const Layout&) {
 }
 
 void check(const Options& options, const Layout&, const std::string& pointer) {
-  check_fragments(options.layers, options.overlap_steps, pointer);
+  check_fragments(options.layers, options.overlap_steps, pointer, R"("spacing": "rounded")");
 }
 
 }  // namespace

@@ -26,13 +26,14 @@ std::int64_t FragmentSchedule::fragment_of(std::size_t bucket, std::size_t bucke
 }
 
 void check_fragments(const FragmentSchedule& schedule, std::int64_t overlap_steps,
-                     const std::string& pointer) {
+                     const std::string& pointer, const std::string& alternative) {
   if (!schedule.rounded && schedule.sync_every % schedule.fragments != 0)
     throw ConfigError(
         child(pointer, "fragments"),
         fmt::format("fragments are exchanged at equal distances; expected a divisor of the "
-                    "sync_every of {}, not {}",
-                    schedule.sync_every, schedule.fragments));
+                    "sync_every of {}{}, not {}",
+                    schedule.sync_every, alternative.empty() ? "" : " or " + alternative,
+                    schedule.fragments));
   if (overlap_steps >= schedule.sync_every)
     throw ConfigError(child(pointer, "overlap_steps"),
                       fmt::format("a fragment's exchange ends before its next one begins; expected "

@@ -37,8 +37,9 @@ FieldTable<FragmentSchedule> fragment_fields();
 
 /// Throws ConfigError, at a member of `pointer`, if `fragments` does not divide `sync_every` and
 /// the schedule is not `rounded`, or if `overlap_steps` is not below `sync_every`, so that a
-/// fragment's exchange would not end before its next exchange begins.
+/// fragment's exchange would not end before its next exchange begins. `alternative` says which
+/// setting allows any number of fragments; empty: none does.
 void check_fragments(const FragmentSchedule& schedule, std::int64_t overlap_steps,
-                     const std::string& pointer);
+                     const std::string& pointer, const std::string& alternative = "");
 
 }  // namespace trigram

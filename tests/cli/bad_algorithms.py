@@ -57,7 +57,12 @@ CASES = {
     ),
     "fragments that do not divide the steps between exchanges": (
         experiment(algorithm={"name": "streaming_diloco", "sync_every": 100, "fragments": 3}),
-        "/algorithm/fragments", "expected a divisor of the sync_every of 100, not 3",
+        "/algorithm/fragments",
+        'expected a divisor of the sync_every of 100 or "spacing": "rounded", not 3',
+    ),
+    "fragments at equal distances that do not divide the steps between exchanges": (
+        experiment(algorithm={"name": "streaming_diloco", "sync_every": 100, "fragments": 3, "spacing": "equal"}),
+        "/algorithm/fragments", "expected a divisor of the sync_every of 100",
     ),
     "more fragments than layers": (
         experiment(algorithm={"name": "streaming_diloco", "sync_every": 100, "fragments": 50}),

@@ -60,8 +60,10 @@ struct Multiples {
     if (steps.inverse != 0)
       steps = {__fdiv_rn(value, Numbers::kMost), __fdiv_rn(Numbers::kMost, value)};
   }
-  __device__ __forceinline__ explicit Multiples(const std::byte* scale)
-      : steps{__uint_as_float(load_codes(scale, 0, false)), 0} {}
+  __device__ __forceinline__ explicit Multiples(const std::byte* scale) {
+    // Not an initializer: nvcc shows the initializers of a template to the host's compiler.
+    steps = {__uint_as_float(load_codes(scale, 0, false)), 0};
+  }
   __device__ __forceinline__ void store(std::byte* scale) const {
     store_codes(scale, 0, __float_as_uint(steps.step), false);
   }
