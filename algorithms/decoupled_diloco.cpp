@@ -15,11 +15,17 @@
 // Rounds are those of membership/: a worker that comes late drops its steps since the last round
 // and goes on with y, and training goes on without workers that fail. In the paper a separate
 // process holds y, workers do not wait for rounds to close but receive y some steps later, and late
-// workers keep their steps; here every worker holds y, and waits.
+// workers keep their steps, so that a quorum of 1 is its default; here every worker holds y, and
+// waits, and the default is a quorum of all workers. A worker that joins takes the counts c_i of the
+// worker whose model it copies.
 //
 // Messages and bytes per rank and H steps, for a model of S bytes, K workers per round and a ring:
-// 2(K-1) messages per layer, 2(K-1)/K S bytes, and per layer about lg K messages of 8 bytes.
+// 2(K-1) messages per layer, 2(K-1)/K S bytes, and per layer about lg K messages of 8 bytes. A late
+// worker receives y and v, 2 S bytes.
 // Memory: three more models.
+
+#include <algorithm>
+#include <utility>
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/fragments.h"
@@ -38,7 +44,7 @@ struct Options {
   NesterovOuter outer;
   Merge merge = Merge::radial;
   AllreduceSpec allreduce;
-  Quorum quorum{.workers = 1};
+  Quorum quorum;
 };
 
 void train(Context ctx, Run& run, const Options& options) {
@@ -53,19 +59,18 @@ void train(Context ctx, Run& run, const Options& options) {
   const auto quorum = static_cast<int>(options.quorum.workers);
   Members members(ctx, run,
                   {.quorum = quorum > 0 ? quorum : ctx.size(), .grace_s = options.quorum.grace_s});
-  std::vector<long> since(outer.size(), run.steps.current());  // the last exchange of a layer
+  // Local steps since the last exchange of a layer. The state may be replaced by another worker's.
+  const auto made = [&] { return run.state.values<long>("local steps", outer.size()); };
   run.steps.evaluate(all);
   for (long t : run.steps) {
-    if (!members.present(ctx)) {
-      since.assign(since.size(), t + 1);
-      continue;
-    }
+    if (!members.present(ctx)) continue;
     local_step(ctx, run);
+    for (long& steps : made()) ++steps;
     if ((t + 1) % interval != 0) continue;
     const auto group = members.arrive(ctx, t / interval);
     if (!group) {
       ctx.device->copy(weights, all);
-      since.assign(since.size(), t + 1);
+      std::ranges::fill(made(), 0);
       continue;
     }
     for (const Bucket& layer : run.workload.buckets()) {
@@ -74,8 +79,7 @@ void train(Context ctx, Run& run, const Options& options) {
       ctx.device->copy(merged[i], outer[i]);
       ctx.device->axpby(-1, layer.weight, 1, merged[i]);
       const auto samples = static_cast<float>(run.workload.batch()),
-                 steps = static_cast<float>(t + 1 - since[i]);
-      since[i] = t + 1;
+                 steps = static_cast<float>(std::exchange(made()[i], 0));
       ctx.stream->wait(
           *begin_exchange(*comm, ctx, run, merged[i], layer.index,
                           weighted_average_among(*group, options.allreduce,

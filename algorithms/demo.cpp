@@ -8,8 +8,8 @@
 // elements. The mean of a coefficient is over the ranks that have sent it, as in the authors' code
 // (demo.py of bloc97/DeMo at 0e48145), which cuts chunks of 64 x 64 out of matrices; the codec
 // dct_topk describes both differences. The sign of 0 is 0. The optimizer makes the step, and should
-// be sgd without momentum, since the momentum is here. With another codec Q, the mean is over all
-// ranks.
+// be sgd without momentum, since the momentum is here. With another codec Q, or with dct_topk whose
+// option "mean" is not "senders", the mean is over all ranks.
 //
 // Every rank's code goes to every rank: in a ring, P-1 messages and (P-1) C_b bytes per bucket, 112
 // bytes for 4096 elements if k = 32. Memory: one more model.
@@ -30,10 +30,11 @@ struct Options {
   CodecSpec codec{"dct_topk", {{"mean", "senders"}}};
 };
 
-/// x = sign(x).
+/// x = sign(x), and NaN where x is not finite, so that a diverged run stays visible.
 void take_sign(Device& device, const Tensor& x) {
   const Tensor sign = device.zeros_like(x), momentum = device.zeros_like(x);
   device.update(LionStep{.lr = -1, .beta1 = 0, .beta2 = 0}, sign, x, {momentum});
+  device.axpby(0, x, 1, sign);
   device.copy(x, sign);
 }
 
@@ -81,7 +82,8 @@ AlgorithmEntry demo_entry() {
                              .field("decay", &Options::decay, number(0, 1, Open::above),
                                     "beta: share of a worker's momentum that is kept in a step")
                              .field("codec", &Options::codec, contraction_kind(),
-                                    "Codec that extracts components of the momenta"));
+                                    "Codec that extracts components of the momenta; DeMo's is "
+                                    "dct_topk with \"mean\": \"senders\""));
 }
 
 }  // namespace trigram::algorithm::demo

@@ -11,7 +11,8 @@
 // lr. The optimizer makes the step x - lr u and applies weight decay; it should be sgd without
 // momentum. r is a share of the shorter side. A tensor of unknown shape, as in a profile, is taken
 // as the most nearly square matrix that holds it; so is a bucket that cuts tensors. Q is drawn at
-// random at first.
+// random at first. The authors' QR factorisation replaces a column of P that depends on the others;
+// here such a column is 0 for a step, and then a random direction.
 //
 // Messages and bytes per rank and iteration, for N ranks and buckets with matrices of a x b and v
 // elements of vectors: two allreduces, of 4 (sum of r a + v) and 4 (sum of r b) bytes; with rings,

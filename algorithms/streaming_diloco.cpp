@@ -71,7 +71,8 @@ void train(Context ctx, Run& run, const Options& options) {
 ExchangeSchedule schedule(const Options& options, const Layout&) {
   return {
       .cycle = Cycle{.first_step = options.overlap_steps + 1, .steps = options.layers.sync_every},
-      .interval_steps = options.layers.sync_every / options.layers.fragments};
+      .interval_steps =
+          std::max<std::int64_t>(1, options.layers.sync_every / options.layers.fragments)};
 }
 
 void check(const Options& options, const Layout&, const std::string& pointer) {

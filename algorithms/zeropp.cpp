@@ -57,6 +57,12 @@ FieldTable<TwoLevels> level_fields() {
                   "needs \"error_decay\" beside it");
 }
 
+void check(const Options& options, const Layout&, const std::string& pointer) {
+  if (!options.levels.error_decay) return;
+  require_contraction(options.levels.codec, child(pointer, "codec"));
+  require_contraction(options.levels.inter_codec, child(pointer, "inter_codec"));
+}
+
 }  // namespace
 
 AlgorithmEntry zeropp_entry() {
@@ -66,7 +72,7 @@ AlgorithmEntry zeropp_entry() {
        .trigram = kSyncLowPrecisionCentralised,
        .execution_options = "OF",
        .source = "Wang et al., ZeRO++, arXiv 2306.10209; Xie et al., LoCo, arXiv 2407.04480"},
-      train, FieldTable<Options>{}.include(&Options::levels, level_fields()));
+      train, FieldTable<Options>{}.include(&Options::levels, level_fields()), {.check = check});
 }
 
 }  // namespace trigram::algorithm::zeropp

@@ -117,6 +117,7 @@ class BucketUpdate {
       return q;
     };
     rights_ = cut(state.tensor("right", drawn), pieces, &Piece::right);
+    random_ = cut(drawn(), pieces, &Piece::right);
     powers_ = state.values<double>("powers of beta", 2, 1.0);
   }
 
@@ -179,6 +180,9 @@ class BucketUpdate {
     device_.axpby(std::sqrt(static_cast<float>(rows) / static_cast<float>(cols)), p, 0, scaled);
     device_.nn().gemm(product, scaled, rights_[i], 0, whole);
     device_.copy(u, whole.slice(0, piece.numel.real, piece.numel.priced));
+    // A column of Q that is 0, because M had fewer directions than Q has columns, would stay 0. Now it
+    // is a random direction; the other columns change by a millionth.
+    device_.axpby(kRandomShare, random_[i], 1, rights_[i]);
   }
   /// Adam's step from 0, which gives the update itself.
   AdamStep adam() const {
@@ -193,7 +197,8 @@ class BucketUpdate {
   const OrthonormalUpdate& options_;
   const Pieces& pieces_;
   Device& device_;
-  std::vector<Tensor> momenta_, rights_, means_, variances_;  // by piece
+  static constexpr float kRandomShare = 1e-6f;
+  std::vector<Tensor> momenta_, rights_, random_, means_, variances_;  // by piece
   std::span<double> powers_;
 };
 

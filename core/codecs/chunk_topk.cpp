@@ -31,10 +31,10 @@ using chunk_topk::Options;
 // The `keep` largest magnitudes of each chunk of 4096 elements, of equal ones the first, with 12
 // bits for the index and 2 for the value: its sign and one of two magnitudes (SparseLoCo, arXiv
 // 2508.15706, which keeps 64). All other elements decode to 0. The two magnitudes are the middles
-// of the halves of the range of the kept magnitudes; the paper's values are not described, and
-// theirs come without a header. Chunks are runs of the vector, also of matrices.
+// of the halves of the range of the kept magnitudes, the lower one at most twice the smallest of
+// them; the paper's values are not described, and theirs come without a header. Chunks are runs of the vector, also of matrices.
 //
-// The code is a contraction, since a kept element loses at most a quarter of its range. A chunk
+// The code is a contraction, since a kept element loses at most itself. A chunk
 // with a NaN or an infinity decodes to NaN everywhere, so that a diverged run stays visible.
 //
 // Wire, by chunk: the lower and the higher magnitude as f32, then the codes in the order of their

@@ -28,7 +28,8 @@ constexpr std::size_t wire_bytes(std::size_t numel, std::size_t keep) {
 }
 
 /// The levels of a chunk whose kept magnitudes are from `least` to `most`: the middles of the two
-/// halves of this range.
+/// halves of this range. The lower one is at most 2 * `least`, so that no kept element is further
+/// from its level than from 0.
 struct Levels {
   float low = 0, high = 0, middle = 0;  // magnitudes from `middle` on get `high`
 
@@ -36,7 +37,8 @@ struct Levels {
     const float range = most - least;
     constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
     if (range - range != 0) return {kNaN, kNaN, 0};
-    return {least + 0.25f * range, least + 0.75f * range, least + 0.5f * range};
+    const float quarter = least + 0.25f * range, twice = 2 * least;
+    return {quarter < twice ? quarter : twice, least + 0.75f * range, least + 0.5f * range};
   }
 };
 

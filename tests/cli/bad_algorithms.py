@@ -55,6 +55,10 @@ CASES = {
         experiment(algorithm={"name": "dpsgd", "graph": {"name": "butterfly", "group": 1}}),
         "/algorithm/graph", "1 member",
     ),
+    "compensated errors of a code that can lose more than its input": (
+        experiment(algorithm={"name": "zeropp", "error_decay": 0.5, "inter_codec": "randk"}),
+        "/algorithm/inter_codec", "expected a codec whose error is smaller than its input",
+    ),
     "fragments that do not divide the steps between exchanges": (
         experiment(algorithm={"name": "streaming_diloco", "sync_every": 100, "fragments": 3}),
         "/algorithm/fragments",

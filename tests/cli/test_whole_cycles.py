@@ -31,6 +31,11 @@ class WholeCycles(CommandTest):
         }
         return self.trigram("run", self.write(config | changes), "--force", table=table).stdout
 
+    def test_more_fragments_than_steps_between_exchanges(self) -> None:
+        algorithm = {"name": "streaming_diloco", "sync_every": 1, "fragments": 2, "overlap_steps": 0}
+        self.write(PROFILE | {"tensors": [{**PROFILE["tensors"][0], "tensor": name} for name in ("a", "b")]}, "one.json")
+        self.assertGreater(self.summary(algorithm | {"spacing": "rounded"}, steps=6)["bytes_inter"], 0)
+
     def summary(self, algorithm: Any, steps: int, **changes: Any) -> dict[str, Any]:
         self.run_all(algorithm, steps=steps, table=False, **changes)
         (found,) = (
