@@ -11,8 +11,8 @@
 // in Gap-Aware (Barkai et al., arXiv 1909.10802); the paper's own text was not at hand. The
 // authors' code (weigao266/fairscale-CO2, gossip/co2.py at 55aaca5) divides by a constant,
 // `gap_penalty`, and computes m with every element bounded by phi, but does not use it; the other
-// rules and the defaults are its. The terms of the first block are 0, so that the workers begin their second block with y as it
-// was.
+// rules and the defaults are its. The terms of the first block are 0, so that the workers begin
+// their second block with y as it was.
 //
 // |y_k - y_k-1| is alpha |m|. With alpha = 1, and without momentum, penalty and clipping, y moves
 // by the mean difference of the block before.

@@ -16,8 +16,8 @@
 // and goes on with y, and training goes on without workers that fail. In the paper a separate
 // process holds y, workers do not wait for rounds to close but receive y some steps later, and late
 // workers keep their steps, so that a quorum of 1 is its default; here every worker holds y, and
-// waits, and the default is a quorum of all workers. A worker that joins takes the counts c_i of the
-// worker whose model it copies.
+// waits, and the default is a quorum of all workers. A worker that joins takes the counts c_i of
+// the worker whose model it copies.
 //
 // Messages and bytes per rank and H steps, for a model of S bytes, K workers per round and a ring:
 // 2(K-1) messages per layer, 2(K-1)/K S bytes, and per layer about lg K messages of 8 bytes. A late

@@ -180,8 +180,8 @@ class BucketUpdate {
     device_.axpby(std::sqrt(static_cast<float>(rows) / static_cast<float>(cols)), p, 0, scaled);
     device_.nn().gemm(product, scaled, rights_[i], 0, whole);
     device_.copy(u, whole.slice(0, piece.numel.real, piece.numel.priced));
-    // A column of Q that is 0, because M had fewer directions than Q has columns, would stay 0. Now it
-    // is a random direction; the other columns change by a millionth.
+    // A column of Q that is 0, because M had fewer directions than Q has columns, would stay 0. Now
+    // it is a random direction; the other columns change by a millionth.
     device_.axpby(kRandomShare, random_[i], 1, rights_[i]);
   }
   /// Adam's step from 0, which gives the update itself.

@@ -32,7 +32,8 @@ using chunk_topk::Options;
 // bits for the index and 2 for the value: its sign and one of two magnitudes (SparseLoCo, arXiv
 // 2508.15706, which keeps 64). All other elements decode to 0. The two magnitudes are the middles
 // of the halves of the range of the kept magnitudes, the lower one at most twice the smallest of
-// them; the paper's values are not described, and theirs come without a header. Chunks are runs of the vector, also of matrices.
+// them; the paper's values are not described, and theirs come without a header. Chunks are runs of
+// the vector, also of matrices.
 //
 // The code is a contraction, since a kept element loses at most itself. A chunk
 // with a NaN or an infinity decodes to NaN everywhere, so that a diverged run stays visible.

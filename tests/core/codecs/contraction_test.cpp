@@ -62,7 +62,7 @@ TEST(Contraction, FewElementsAmongZerosLoseLessThanTheWhole) {
   for (const char* name : {"chunk_topk", "dct_topk", "topk"}) {
     Values few(4096, 0.f);
     few[5] = 1;
-    EXPECT_LT(loss({name}, few), 0.5) << name;
+    EXPECT_LT(loss({name}, few), 1) << name;
     for (std::size_t i = 0; i < 10; ++i) few[400 * i] = normals(10)[i];
     EXPECT_LT(loss({name}, few), 1) << name;
     EXPECT_LT(loss({name}, with_first(Values(4096, 1.f), 100)), 1) << name;
