@@ -90,5 +90,26 @@ TEST(OrthonormalUpdates, OfFullRankAreOrthonormal) {
     }
 }
 
+/// A first gradient of a single direction leaves the other columns of the factors at 0. When later
+/// gradients have more directions, all columns are used: then every one adds the squared scale to
+/// the squared norm of the update.
+TEST(OrthonormalUpdates, UseAllColumnsAfterAGradientOfOneDirection) {
+  const auto results = vectors_in_world("threads", flat_cluster(1), [](Context ctx) {
+    Bucket bucket{.weight = ctx.device->empty(kMatrix), .grad = ctx.device->empty(kMatrix)};
+    bucket.tensors = {{0, kMatrix, kRows}};
+    const Exchange update = orthonormal_update({.rank_fraction = 1}, {&bucket, 1}, kSeed);
+    Values squares;
+    for (int step = 0; step < 3; ++step) {
+      ctx.device->upload(bucket.grad, step == 0 ? Values(kMatrix, 1.f) : normals(kMatrix, step));
+      update(ctx, bucket.grad, {0, step});
+      squares.push_back(static_cast<float>(norm2_squared(ctx.device->download(bucket.grad))));
+    }
+    return squares;
+  });
+  constexpr double kSquaredScale = double{kRows} / double{kCols};
+  EXPECT_NEAR(results[0][0], kSquaredScale, 1e-3);
+  EXPECT_NEAR(results[0][2], kSquaredScale * kRows, 1e-3);
+}
+
 }  // namespace
 }  // namespace trigram::test::orthonormal_update_test
