@@ -2,6 +2,7 @@
 """Trains a small language model with algorithms of low communication, and says which orders of losses hold.
 
     scripts/low_communication.py --trigram PROGRAM
+    scripts/low_communication.py --trigram PROGRAM --seeds 1    use this seed, not the configuration's
 
 The script performs the runs of configs/low_communication_orders.json and prints a table of the losses, means over the
 seeds, and a table of the orders that papers report. The exit code is 3 if an order does not hold that EXPECTED_MISSES
@@ -128,8 +129,8 @@ def main():
     parser.add_argument("--results", type=Path, default=Path("results"), help="folder for the results of runs")
     parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
     parser.add_argument("--keep", action="store_true", help="use finished runs in the folder")
+    parser.add_argument("--seeds", type=int, nargs="+", help="seeds, instead of those of the configuration")
     options = parser.parse_args()
-    options.seeds = None
 
     config = json.loads(CONFIG.read_text("utf-8"))
     cases = cases_of(config, Sweep(CONFIG, options).manifests())
