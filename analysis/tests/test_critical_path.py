@@ -91,6 +91,16 @@ def test_a_slow_link(tmp_path: Path) -> None:
     assert {"bandwidth inside nodes", "slow workers"} <= set(why.on_no_path([path]))
 
 
+def test_links_are_not_named_if_a_collective_hides_what_it_waits_for() -> None:
+    def path(collective: int) -> CriticalPath:
+        parts = {Part("compute"): 1000, Part("collective"): collective}
+        return CriticalPath(1000 + collective, parts, {}, 0)
+
+    assert {"bandwidth between nodes", "latency inside nodes"} <= set(why.on_no_path([path(0)]))
+    hidden = why.on_no_path([path(0), path(500)])
+    assert "slow workers" in hidden and not [text for text in hidden if "nodes" in text]
+
+
 def test_a_long_latency(tmp_path: Path) -> None:
     """Eight rounds of tiny messages, one after another."""
     steps = Steps(2)

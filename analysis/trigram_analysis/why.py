@@ -49,6 +49,9 @@ def as_text(runs: list[Run]) -> str:
     lines += [f"{label} is bound by {bound_by(path)}" for label, path in zip("AB", paths)]
     if len(paths) == 2:
         lines.append(_difference(*paths))
+    if any(_hides_messages(path) for path in paths):
+        lines.append("messages in collectives that are simulated as a whole are not on a path; for what they wait for, make "
+                     "runs with --set /runtime/fidelity=message")
     if free := on_no_path(paths):
         lines.append(f"at most {100 * _NEGLIGIBLE:g}% of {'either' if len(paths) == 2 else 'the'} critical path, so better "
                      f"values would hardly shorten {'a' if len(paths) == 2 else 'this'} step: {', '.join(free)}")
@@ -67,13 +70,20 @@ def bound_by(path: CriticalPath, most: int = 3) -> str:
 
 
 def on_no_path(paths: list[CriticalPath]) -> list[str]:
-    """What at most 0.1% of each step depends on."""
+    """What at most 0.1% of each step depends on, as far as it is known."""
+    hidden = any(_hides_messages(path) for path in paths)
     free = [text for part, text in _DEPENDS.items()
-            if all(path.parts.get(part, 0) <= _NEGLIGIBLE * path.length for path in paths)]
+            if not (hidden and part.detail)
+            and all(path.parts.get(part, 0) <= _NEGLIGIBLE * path.length for path in paths)]
     for kind, text in (("operations", "speed of coding and reducing"), ("straggler", "slow workers")):
         if all(sum(t for p, t in path.parts.items() if p.kind == kind) <= _NEGLIGIBLE * path.length for path in paths):
             free.append(text)
     return free
+
+
+def _hides_messages(path: CriticalPath) -> bool:
+    """True if the path contains collectives whose messages were not simulated one by one."""
+    return path.parts.get(Part("collective"), 0) > _NEGLIGIBLE * path.length
 
 
 def _path(run: Run) -> CriticalPath:
