@@ -63,7 +63,7 @@ int advise(Options& options, bool quiet) {
     advice.tuned = std::move(tuned);
     const std::string json = advice_json(advice, contest, advisor).dump(2) + "\n";
     // `table` and `report` of the folder repeat the warnings: its runs alone do not show them.
-    write_durably(advisor.results() / "advice.json", json);
+    replace_file(advisor.results() / "advice.json", json);
     if (options.as_json) fmt::print("{}", json);
     else fmt::print("{}", advice_table(advice, contest, advisor));
     return advisor.failed() ? kRunFailed : kOk;

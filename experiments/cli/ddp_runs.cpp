@@ -187,7 +187,7 @@ int DdpRuns::make_group(const EmulatedNetwork& network, const std::vector<const 
           {"exposed_s", std::max(step_s - compute_s, 0.0)},
           {"bytes_inter", times.at("sent_bytes").get<double>() * double(run->experiment.steps)}}}};
     fs::create_directories(file_of(*run).parent_path());
-    write_durably(file_of(*run), result.dump(2) + "\n");
+    replace_file(file_of(*run), result.dump(2) + "\n");
   }
   return code;
 }

@@ -74,11 +74,12 @@ Supervisor::Supervisor(Options options, Job job)
 
 int Supervisor::run() {
   started_s_ = clock_s();
+  Signals signals;  // a signal between two generations stays pending, and ends the next one
   int failures = 0;
   for (;;) {
     const auto nodes = wait_for_nodes();
     if (!nodes) return interrupted_ ? kInterrupted : kRunFailed;
-    generations_.push_back(run_generation(*nodes));
+    generations_.push_back(run_generation(*nodes, signals));
     write_record();
     const Generation& ended = generations_.back();
     if (ended.interrupted) return kInterrupted;
@@ -172,13 +173,16 @@ void Supervisor::end_if_nodes_changed(Generation& generation, pid_t launcher) {
   kill(launcher, SIGTERM);
 }
 
-Supervisor::Generation Supervisor::run_generation(const NodeList& nodes) {
+Supervisor::Generation Supervisor::run_generation(const NodeList& nodes, Signals& signals) {
   Generation generation{.nodes = nodes, .from_step = job_.checkpoint_steps(), .begin_s = now_s()};
   const int count = static_cast<int>(nodes.size()), ranks = count * options_.workers_per_node;
   spdlog::info("generation {}: {} nodes, {} workers, from step {}", generations_.size() + 1, count,
                ranks, generation.from_step);
   const EndedChild ended = run_forwarding_signals(
-      [&] { become_launcher(launcher_command(nodes), job_.arguments(count)); },
+      [&] {
+        signals.restore();
+        become_launcher(launcher_command(nodes), job_.arguments(count));
+      },
       [&](pid_t launcher) {
         failures_.tick(now_s(), launcher, ranks);
         end_if_nodes_changed(generation, launcher);
@@ -209,7 +213,7 @@ void Supervisor::write_record() const {
                     {"end", end_of(g)}});
   std::filesystem::create_directories(options_.record.parent_path());
   const Json record = {{"generations", list}, {"failures", failures_.happened()}};
-  write_durably(options_.record, record.dump(1) + "\n");
+  replace_file(options_.record, record.dump(1) + "\n");
 }
 
 std::string Supervisor::end_of(const Generation& g) {

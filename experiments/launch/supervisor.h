@@ -14,6 +14,8 @@
 
 namespace trigram {
 
+class Signals;
+
 /// Supervises a training job from outside of MPI. The job runs as a sequence of *generations*: jobs
 /// of the launcher on a fixed set of nodes, each of which continues from the last checkpoint of the
 /// one before. A generation ends when training is complete, when one of its processes fails, or
@@ -71,7 +73,7 @@ class Supervisor {
   std::optional<NodeList> wait_for_nodes();
   NodeList usable_nodes() const;
   void end_if_nodes_changed(Generation& generation, pid_t launcher);
-  Generation run_generation(const NodeList& nodes);
+  Generation run_generation(const NodeList& nodes, Signals& signals);
   std::string launcher_command(const NodeList& nodes) const;
   bool would_fail_again() const;
   static std::string end_of(const Generation& generation);

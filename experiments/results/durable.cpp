@@ -1,6 +1,7 @@
 #include "experiments/results/durable.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -44,6 +45,14 @@ void write_durably(const Path& path, std::string_view content) {
     if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
   }
   if (fsync(file.get()) != 0) fail("cannot write", path);
+}
+
+void replace_file(const Path& path, std::string_view content) {
+  Path next = path;
+  next += fmt::format(".{}", getpid());  // another process may replace the same file
+  write_durably(next, content);
+  std::filesystem::rename(next, path);
+  sync_to_disk(path.has_parent_path() ? path.parent_path() : Path("."));
 }
 
 void sync_to_disk(const Path& path) {

@@ -10,6 +10,8 @@ namespace trigram {
 
 /// Writes a whole file and waits until it is on disk.
 void write_durably(const std::filesystem::path& path, std::string_view content);
+/// The same, but `path` has its old content or all of the new content at any time.
+void replace_file(const std::filesystem::path& path, std::string_view content);
 /// Waits until the file's content, or the folder's entries, are on disk.
 void sync_to_disk(const std::filesystem::path& path);
 /// Renames the folder `from` to `to`. If `to` exists, exchanges the two, atomically if the file

@@ -1,7 +1,6 @@
 #include "experiments/results/stored_run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "core/config/json_text.h"
 #include "core/files.h"
@@ -67,10 +66,7 @@ StoredRun read_stored_run(const std::filesystem::path& folder, const std::string
 void relabel(const std::filesystem::path& folder, const StoredRun& run, const Json& sweep) {
   Json manifest = run.manifest;
   manifest["sweep"] = sweep;
-  const auto path = folder / "manifest.json";
-  const auto next = folder / fmt::format("manifest.json.{}", getpid());
-  write_durably(next, manifest.dump(2) + "\n");
-  std::filesystem::rename(next, path);
+  replace_file(folder / "manifest.json", manifest.dump(2) + "\n");
 }
 
 bool is_unpublished(const std::filesystem::path& folder) {

@@ -254,7 +254,7 @@ int TunedSweep::run() {
         show_progress(record_.tried.back());
       }
       if (is_first) check_first_costs();
-      write_durably(folder() / "tuning.json", record_.to_json(options_.objective).dump(2) + "\n");
+      replace_file(folder() / "tuning.json", record_.to_json(options_.objective).dump(2) + "\n");
     }
   } catch (const Stopped& stopped) {
     printer_.clear();
@@ -262,7 +262,7 @@ int TunedSweep::run() {
   }
   printer_.clear();
   record_.find_interval(options_, tuner_);
-  write_durably(folder() / "tuning.json", record_.to_json(options_.objective).dump(2) + "\n");
+  replace_file(folder() / "tuning.json", record_.to_json(options_.objective).dump(2) + "\n");
   return record_.best() ? kOk : kRunFailed;
 }
 
