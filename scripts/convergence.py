@@ -189,6 +189,16 @@ def drift(cases, text):
             )
 
 
+def sweep_parser(description):
+    """A parser of the options that Sweep needs, besides `seeds`."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--trigram", required=True, help="the trigram executable")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="folder for the results of runs")
+    parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
+    parser.add_argument("--keep", action="store_true", help="use finished runs in the folder")
+    return parser
+
+
 class Sweep:
     """Performs the runs of a configuration by calling the program."""
 
@@ -224,11 +234,7 @@ class Sweep:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trigram", required=True, help="the trigram executable")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="folder for the results of runs")
-    parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
-    parser.add_argument("--keep", action="store_true", help="use finished runs in the folder")
+    parser = sweep_parser(__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, nargs="+", help="seeds, instead of those of the configuration")
     parser.add_argument("-o", "--output", type=Path, help="file to write the page to")
     parser.add_argument("--check", type=Path, metavar="FILE", help="committed page to compare with")

@@ -8,13 +8,12 @@ The script performs the runs of configs/convergence_text.json; each row of its "
 compares the losses with orders that theory or publications expect, and says which hold. The exit code is 3 if an order
 does not hold that EXPECTED_MISSES does not name, or if one that it names holds.
 """
-import argparse
 import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from convergence import BASELINE, ROOT, Sweep, aligned, as_object, missing_algorithms, row_of
+from convergence import BASELINE, ROOT, Sweep, aligned, as_object, missing_algorithms, row_of, sweep_parser
 
 CONFIG = ROOT / "configs" / "convergence_text.json"
 # Orders that do not hold, by the beginning of their texts, and why.
@@ -183,11 +182,7 @@ compressed ones: with Adam, algorithms that send signs or few elements of gradie
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trigram", required=True, help="the trigram executable")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="folder for the results of runs")
-    parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
-    parser.add_argument("--keep", action="store_true", help="use finished runs in the folder")
+    parser = sweep_parser(__doc__.splitlines()[0])
     parser.add_argument("-o", "--output", type=Path, help="file to write the page to")
     options = parser.parse_args()
     options.seeds = None

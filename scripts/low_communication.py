@@ -8,15 +8,13 @@ The script performs the runs of configs/low_communication_orders.json and prints
 seeds, and a table of the orders that papers report. The exit code is 3 if an order does not hold that EXPECTED_MISSES
 does not name, or if one that it names holds.
 """
-import argparse
 import json
 import statistics
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import convergence_text
-from convergence import ROOT, Sweep, aligned, as_object, row_of
+from convergence import ROOT, Sweep, aligned, as_object, row_of, sweep_parser
 from convergence_text import Order, options_of, settings_of
 
 CONFIG = ROOT / "configs" / "low_communication_orders.json"
@@ -124,11 +122,7 @@ def losses_table(cases):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--trigram", required=True, help="the trigram executable")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="folder for the results of runs")
-    parser.add_argument("--jobs", type=int, default=0, help="simulations at a time; 0: one per core")
-    parser.add_argument("--keep", action="store_true", help="use finished runs in the folder")
+    parser = sweep_parser(__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, nargs="+", help="seeds, instead of those of the configuration")
     options = parser.parse_args()
 
