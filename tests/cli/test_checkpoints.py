@@ -48,6 +48,17 @@ class Checkpoints(CommandTest):
         return manifest
 
     @needs_simulator
+    def test_checkpoints_between_exchanges_leave_the_steps_of_decoupled_diloco_as_they_are(self) -> None:
+        algorithm = {"name": "decoupled_diloco", "sync_every": 6, "fragments": 1}
+        hashes = set()
+        for every in ({}, {"checkpoint": {"every": 7}}):
+            config = experiment(algorithm=algorithm, steps=20, eval_every=0, **every)
+            (manifest,) = self.run_config(config, "--force")
+            hashes.add(manifest["summary"]["weights_hash"])
+            self.unfinish()
+        self.assertEqual(len(hashes), 1)
+
+    @needs_simulator
     def test_a_resumed_run_has_the_results_of_the_whole_run(self) -> None:
         whole = self.whole(checkpointed())
         lines = self.metrics(whole["id"])
