@@ -25,6 +25,7 @@
 // Memory: three more models.
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "algorithms/entries.h"
@@ -59,18 +60,18 @@ void train(Context ctx, Run& run, const Options& options) {
   const auto quorum = static_cast<int>(options.quorum.workers);
   Members members(ctx, run,
                   {.quorum = quorum > 0 ? quorum : ctx.size(), .grace_s = options.quorum.grace_s});
-  // Local steps since the last exchange of a layer. The state may be replaced by another worker's.
-  const auto made = [&] { return run.state.values<long>("local steps", outer.size()); };
+  // Local steps since the last exchange of each layer.
+  const std::span<long> made = run.state.values<long>("local steps", outer.size());
   run.steps.evaluate(all);
   for (long t : run.steps) {
     if (!members.present(ctx)) continue;
     local_step(ctx, run);
-    for (long& steps : made()) ++steps;
+    for (long& steps : made) ++steps;
     if ((t + 1) % interval != 0) continue;
     const auto group = members.arrive(ctx, t / interval);
     if (!group) {
       ctx.device->copy(weights, all);
-      std::ranges::fill(made(), 0);
+      std::ranges::fill(made, 0);
       continue;
     }
     for (const Bucket& layer : run.workload.buckets()) {
@@ -79,7 +80,7 @@ void train(Context ctx, Run& run, const Options& options) {
       ctx.device->copy(merged[i], outer[i]);
       ctx.device->axpby(-1, layer.weight, 1, merged[i]);
       const auto samples = static_cast<float>(run.workload.batch()),
-                 steps = static_cast<float>(std::exchange(made()[i], 0));
+                 steps = static_cast<float>(std::exchange(made[i], 0));
       ctx.stream->wait(
           *begin_exchange(*comm, ctx, run, merged[i], layer.index,
                           weighted_average_among(*group, options.allreduce,
