@@ -56,6 +56,8 @@ class NnOps {
   /// Makes the `count` vectors x[count, length] orthonormal by modified Gram-Schmidt, in their
   /// order. A vector that depends linearly on earlier vectors becomes zero.
   virtual void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) = 0;
+  /// Gives each of the vectors x[count, length] the norm 1. A vector of zeros stays zero.
+  virtual void normalise(std::size_t count, std::size_t length, const Tensor& x) = 0;
   /// x[r, c] += bias[c].
   virtual void bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) = 0;
   /// dbias[c] = sum over r of dx[r, c].

@@ -85,13 +85,6 @@ std::vector<Tensor> cut(const Tensor& all, const Pieces& pieces, LengthOf length
   return parts;
 }
 
-/// Gives every vector of a factor, which are `length` long, the norm 1.
-void normalise(Device& device, std::size_t count, std::size_t length, const Tensor& factor) {
-  const std::size_t priced = count > 0 ? factor.priced_numel() / count : 0;
-  for (std::size_t i = 0; i < count; ++i)
-    device.nn().orthonormalise(1, length, factor.slice(i * length, length, priced));
-}
-
 /// The state of a bucket between steps, and its update. Factors are stored as r vectors.
 class BucketUpdate {
  public:
@@ -113,7 +106,7 @@ class BucketUpdate {
       const Tensor q = empty(device_, pieces, &Piece::right);
       device_.fill_normal(q, Philox(seed, bucket, 0, Purpose::codec));
       for (const auto parts = cut(q, pieces, &Piece::right); const std::size_t i : matrices())
-        normalise(device_, pieces[i].rank.real, pieces[i].real.cols, parts[i]);
+        device_.nn().normalise(pieces[i].rank.real, pieces[i].real.cols, parts[i]);
       return q;
     };
     rights_ = cut(state.tensor("right", drawn), pieces, &Piece::right);
@@ -176,7 +169,7 @@ class BucketUpdate {
                    0);
     }
     device_.copy(rights_[i], r);
-    normalise(device_, piece.rank.real, cols, rights_[i]);
+    device_.nn().normalise(piece.rank.real, cols, rights_[i]);
     device_.axpby(std::sqrt(static_cast<float>(rows) / static_cast<float>(cols)), p, 0, scaled);
     device_.nn().gemm(product, scaled, rights_[i], 0, whole);
     device_.copy(u, whole.slice(0, piece.numel.real, piece.numel.priced));

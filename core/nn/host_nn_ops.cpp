@@ -86,6 +86,12 @@ class HostNnOps final : public NnOps {
     low_rank::orthonormalise(operand(x, count * length), length, count);
   }
 
+  void normalise(std::size_t count, std::size_t length, const Tensor& x) override {
+    float* vector = operand(x, count * length);
+    for (std::size_t i = 0; i < count; ++i, vector += length)
+      low_rank::orthonormalise(vector, length, 1);
+  }
+
   void bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) override {
     float* row = operand(x, rows * cols);
     const float* b = operand(bias, cols);

@@ -42,6 +42,12 @@ class TimedNnOps final : public NnOps {
     charge(x, 2 * elements, 4 * static_cast<double>(count) * elements);
   }
 
+  void normalise(std::size_t count, std::size_t length, const Tensor& x) override {
+    inner_.normalise(count, length, x);
+    const auto n = static_cast<double>(x.priced_numel());
+    charge(x, 2 * n, 3 * n);
+  }
+
   void bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) override {
     inner_.bias(rows, cols, x, bias);
     charge(x, 2 * product(rows, cols) + static_cast<double>(cols), product(rows, cols));

@@ -76,6 +76,10 @@ void CudaNnOps::orthonormalise(std::size_t count, std::size_t length, const Tens
   cuda::orthonormalise(stream_, count, length, operand(x, count * length));
 }
 
+void CudaNnOps::normalise(std::size_t count, std::size_t length, const Tensor& x) {
+  cuda::normalise(stream_, count, length, operand(x, count * length));
+}
+
 void CudaNnOps::bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) {
   cuda::bias(stream_, rows, cols, operand(x, rows * cols), operand(bias, cols));
 }

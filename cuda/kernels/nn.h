@@ -54,5 +54,6 @@ void gru_grad(cudaStream_t stream, std::size_t rows, std::size_t cols, const flo
               float* dprevious);
 
 void orthonormalise(cudaStream_t stream, std::size_t count, std::size_t length, float* x);
+void normalise(cudaStream_t stream, std::size_t count, std::size_t length, float* x);
 
 }  // namespace trigram::cuda

@@ -15,14 +15,15 @@ __device__ double dot(const float* x, const float* y, std::size_t n, double* sha
   return block_sum<kThreads>(sum, shared);
 }
 
-// Modified Gram-Schmidt, twice per vector, with sums in f64. It runs as one block, because every
-// step depends on the step before. Each thread reads only those elements of a vector that it has
-// written itself.
+// Modified Gram-Schmidt, twice per vector, with sums in f64. Each block has `count` vectors of its
+// own, because every step depends on the step before. Each thread reads only those elements of a
+// vector that it has written itself.
 __global__ void __launch_bounds__(kThreads)
     orthonormalise_kernel(std::size_t count, std::size_t length, float* x) {
   // A vector counts as linearly dependent if its projections leave nothing but rounding errors.
   constexpr double kDependent = 1e-5;
   __shared__ double shared[kThreads / 32];
+  x += blockIdx.x * count * length;
   for (std::size_t j = 0; j < count; ++j) {
     float* const vector = x + j * length;
     const double before = __dsqrt_rn(dot(vector, vector, length, shared));
@@ -47,6 +48,12 @@ __global__ void __launch_bounds__(kThreads)
 
 void orthonormalise(cudaStream_t stream, std::size_t count, std::size_t length, float* x) {
   launch(stream, {.block = kThreads}, orthonormalise_kernel, count, length, x);
+}
+
+void normalise(cudaStream_t stream, std::size_t count, std::size_t length, float* x) {
+  if (count == 0) return;
+  launch(stream, {.grid = static_cast<unsigned>(count), .block = kThreads}, orthonormalise_kernel,
+         std::size_t{1}, length, x);
 }
 
 }  // namespace trigram::cuda

@@ -158,6 +158,18 @@ TEST_F(GpuNnOps, Orthonormalises) {
   }
 }
 
+TEST_F(GpuNnOps, Normalises) {
+  for (const std::size_t length : {1, 5, 1500}) {
+    const std::size_t count = 300;
+    std::vector<float> values = tame_numbers(count * length);
+    std::fill_n(values.begin() + 7 * static_cast<std::ptrdiff_t>(length), length, 0.f);
+    const Twin x = twin(values);
+    host.nn().normalise(count, length, x.host);
+    gpu.nn().normalise(count, length, x.gpu);
+    expect_near(x);
+  }
+}
+
 TEST_F(GpuNnOps, RejectsTensorsThatAreTooShort) {
   const Tensor x = gpu.empty(8);
   EXPECT_THROW(gpu.nn().bias(3, 3, x, x), InvariantError);

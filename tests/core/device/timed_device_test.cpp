@@ -146,10 +146,11 @@ TEST_P(TimedDeviceTest, NnOperationsAreChargedByTheirDimensions) {
   nn.relu(plain(6));
   nn.relu_grad(plain(6), plain(6));
   nn.orthonormalise(2, 3, plain(6));
+  nn.normalise(2, 3, f32(6, 60));
   EXPECT_THAT(charged(),
               testing::ElementsAre(Price{4 * (8 + 12 + 6), 48}, Price{4 * (8 + 12 + 12), 48},
                                    Price{4 * (12 + 3), 6}, Price{4 * (6 + 3), 6}, Price{4 * 12, 6},
-                                   Price{4 * 18, 6}, Price{4 * 12, 48}));
+                                   Price{4 * 18, 6}, Price{4 * 12, 48}, Price{4 * 120, 180}));
   // Every side is priced as one and a half times its real length.
   nn.gemm({2, 4, 6}, f32(12, 27), f32(24, 54), 0, f32(8, 18));
   EXPECT_THAT(charged(), testing::ElementsAre(Price{4 * (27 + 54 + 18), 2 * 3 * 6 * 9}));

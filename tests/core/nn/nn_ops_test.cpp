@@ -60,6 +60,13 @@ TEST_F(NnOpsTest, ALinearlyDependentVectorBecomesZero) {
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(x.floats()[i], expected[i], 1e-6) << i;
 }
 
+TEST_F(NnOpsTest, NormalisesEveryVectorByItself) {
+  const Tensor x = tensor({3, 4, 6, 8, 0, 0});
+  nn.normalise(3, 2, x);
+  const Values expected = {0.6f, 0.8f, 0.6f, 0.8f, 0, 0};
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(x.floats()[i], expected[i], 1e-6) << i;
+}
+
 TEST_F(NnOpsTest, GemmIsTheSumOfProducts) {
   const Gemm shapes[] = {{1, 1, 1},   {3, 5, 7},     {32, 10, 64}, {33, 65, 129},
                          {2, 300, 3}, {70, 64, 784}, {4, 4, 0},    {0, 4, 4}};
