@@ -19,13 +19,22 @@ std::optional<double> quantity_of(const Json& value, Dimension dimension) {
   }
 }
 
-/// All quantities of the given dimension in a text or a matrix; empty if there are none.
+/// Calls visit(item) for each item of a list and of an object, except for the object's name, which
+/// may look like a quantity.
+template <class J, class Visit>
+void for_each_item(J& value, const Visit& visit) {
+  if (!value.is_structured()) return;
+  for (auto& [key, item] : value.items())
+    if (value.is_array() || key != "name") visit(item);
+}
+
+/// All quantities of the given dimension in a text, a list or an object; empty if there are none.
 std::vector<double> quantities_in(const Json& value, Dimension dimension) {
   if (const auto quantity = quantity_of(value, dimension)) return {*quantity};
   std::vector<double> all;
-  if (value.is_array())
-    for (const Json& item : value)
-      for (const double quantity : quantities_in(item, dimension)) all.push_back(quantity);
+  for_each_item(value, [&](const Json& item) {
+    for (const double quantity : quantities_in(item, dimension)) all.push_back(quantity);
+  });
   return all;
 }
 
@@ -106,9 +115,8 @@ Json NetworkScale::scaled(const Json& value, double factor) const {
   if (factor == 1) return value;
   if (const auto quantity = quantity_of(value, dimension_))
     return setting_text(*quantity * factor, dimension_);
-  if (!value.is_array()) return value;
-  Json all = Json::array();
-  for (const Json& item : value) all.push_back(scaled(item, factor));
+  Json all = value;
+  for_each_item(all, [&](Json& item) { item = scaled(item, factor); });
   return all;
 }
 

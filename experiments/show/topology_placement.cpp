@@ -135,12 +135,14 @@ Placement place_hammingmesh(const Parts& parts) {
           }};
 }
 
-/// Regions are in rows, and their nodes are in columns below them.
+/// Regions are in rows, their nodes are in columns below them, and their gateways are above them.
 Placement place_wan(const Parts& parts) {
-  std::vector<int> region_of, begins;  // by node, by region
-  int most = 1;                        // largest number of nodes in a region
+  std::vector<int> region_of, begins, gateways;  // region by node, first node and region of gateway
+  int most = 1;                                  // largest number of nodes in a region
   for (const Json& region : parts.options.at("regions")) {
     const auto nodes = region.at("nodes").get<std::size_t>();
+    if (region.contains("up") || region.contains("down"))
+      gateways.push_back(static_cast<int>(begins.size()));
     begins.push_back(static_cast<int>(region_of.size()));
     region_of.resize(region_of.size() + nodes, static_cast<int>(begins.size()) - 1);
     most = std::max(most, static_cast<int>(nodes));
@@ -151,7 +153,13 @@ Placement place_wan(const Parts& parts) {
     const int rows = (most - 1) / columns, row = region / across, column = region % across;
     return {column * (columns + 1.5), row * (3.5 + rows * 1.2)};
   };
-  return {place_region, [=](int node) -> Point {
+  const auto place_switch = [=](int i) -> Point {
+    const auto gateway = static_cast<std::size_t>(i) - begins.size();
+    if (i < static_cast<int>(begins.size())) return place_region(i);
+    const Point region = place_region(gateways[gateway]);
+    return {region.x + 0.8, region.y - 0.8};
+  };
+  return {place_switch, [=](int node) -> Point {
             const int region = region_of[static_cast<std::size_t>(node)];
             const int i = node - begins[static_cast<std::size_t>(region)];
             const int row = i / columns, column = i % columns;

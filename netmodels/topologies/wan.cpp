@@ -1,5 +1,7 @@
 // Regions of nodes. Each pair of regions has its own link in each direction, which all messages
-// between the two regions share. Inside a region only NICs limit messages.
+// between the two regions share. A region may have an access link, with a bandwidth for each
+// direction, which all messages to and from other regions share. Inside a region only NICs limit
+// messages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +16,15 @@ namespace {
 struct Region {
   std::string name;
   std::int64_t nodes = 0;
+  double up_Bps = 0, down_Bps = 0;  // of the access link; 0: no limit
+  bool has_access_link() const { return up_Bps > 0 || down_Bps > 0; }
+  double up() const { return limit(up_Bps); }
+  double down() const { return limit(down_Bps); }
+
+ private:
+  static double limit(double Bps) {
+    return Bps > 0 ? Bps : std::numeric_limits<double>::infinity();
+  }
 };
 
 enum class DelayIs { one_way, round_trip };
@@ -43,11 +54,18 @@ FieldTable<WanOptions> fields() {
   const auto matrix = [](Dimension dimension, bool positive) {
     return list_of(list_of(entry(dimension, positive)));
   };
+  const auto access =
+      dumped_if(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; });
   const auto region =
       FieldTable<Region>{}
           .required("name", &Region::name, text(), "name of the region")
           .required("nodes", &Region::nodes, integer(1, 1 << 20),
-                    "nodes in the region; the cluster's nodes are numbered region by region");
+                    "nodes in the region; the cluster's nodes are numbered region by region")
+          .field("up", &Region::up_Bps, access,
+                 "bandwidth that all messages from the region to others share; by default only "
+                 "NICs and the links between regions limit them")
+          .field("down", &Region::down_Bps, access,
+                 "bandwidth that all messages from other regions to the region share");
   return FieldTable<WanOptions>{}
       .required("regions", &WanOptions::regions, list_of(nested(region)), "the regions")
       .required(
@@ -116,20 +134,23 @@ void check(const WanOptions& o, const AttachedNodes& attached, const std::string
 class Wan final : public Topology {
  public:
   Wan(const WanOptions& o, const AttachedNodes&, Graph& graph)
-      : bandwidth_Bps_(o.bandwidth_Bps), first_(static_cast<VertexId>(graph.vertices.size())) {
+      : regions_(o.regions),
+        bandwidth_Bps_(o.bandwidth_Bps),
+        first_(static_cast<VertexId>(graph.vertices.size())) {
     for (int i = 0; i < count(); ++i) {
-      const auto nodes = static_cast<int>(o.regions[index(i)].nodes);
       begins_.push_back(static_cast<int>(region_of_.size()));
-      region_of_.resize(region_of_.size() + index(nodes), i);
+      region_of_.resize(region_of_.size() + static_cast<std::size_t>(region(i).nodes), i);
+      graph.add(switch_vertex("region", region(i).name));
     }
     begins_.push_back(static_cast<int>(region_of_.size()));
-    for (int i = 0; i < count(); ++i) graph.add(switch_vertex("region", o.regions[index(i)].name));
+    std::vector<VertexId> gateways;  // the ends of the links between regions
+    for (int i = 0; i < count(); ++i) gateways.push_back(add_gateway(i, graph));
     links_ = static_cast<LinkId>(graph.links.size());
     const double ways = o.delay_is == DelayIs::round_trip ? 2 : 1;
     for (int i = 0; i < count(); ++i)
       for (int j = 0; j < count(); ++j)
         if (i != j)
-          graph.add(Link{first_ + i, first_ + j, bandwidth_Bps_[index(i)][index(j)],
+          graph.add(Link{gateways[index(i)], gateways[index(j)], between(i, j),
                          o.delay_s[index(i)][index(j)] / ways});
   }
 
@@ -137,7 +158,10 @@ class Wan final : public Topology {
 
   void route(int source, int destination, std::vector<LinkId>& links) const override {
     const int from = region_of_[index(source)], to = region_of_[index(destination)];
-    if (from != to) links.push_back(links_ + from * (count() - 1) + (to < from ? to : to - 1));
+    if (from == to) return;
+    if (region(from).has_access_link()) links.push_back(access_[index(from)]);
+    links.push_back(links_ + from * (count() - 1) + (to < from ? to : to - 1));
+    if (region(to).has_access_link()) links.push_back(access_[index(to)] + 1);
   }
 
   /// The minimum over all sets of regions, or, if there are too many sets, over prefixes of the
@@ -161,30 +185,70 @@ class Wan final : public Topology {
   }
 
  private:
+  static constexpr std::size_t kMostLimited = 8;
+
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
-  int count() const { return static_cast<int>(bandwidth_Bps_.size()); }
+  int count() const { return static_cast<int>(regions_.size()); }
+  const Region& region(int i) const { return regions_[index(i)]; }
+  double between(int i, int j) const { return bandwidth_Bps_[index(i)][index(j)]; }
+
+  /// Adds the access link of a region, up and then down, if it has one. Returns its far end.
+  VertexId add_gateway(int i, Graph& graph) {
+    access_.push_back(static_cast<LinkId>(graph.links.size()));
+    if (!region(i).has_access_link()) return first_ + i;
+    const VertexId gateway = graph.add(switch_vertex("gateway", region(i).name));
+    graph.add(Link{first_ + i, gateway, region(i).up(), 0});
+    graph.add(Link{gateway, first_ + i, region(i).down(), 0});
+    return gateway;
+  }
 
   /// Bandwidth from the regions `inside` to the other regions. If the regions do not have half of
   /// the nodes, the NICs of the missing or surplus nodes are added.
   double cut(const std::vector<bool>& inside, double node_Bps) const {
-    double Bps = 0;
     int nodes = 0;
+    std::vector<int> limited;  // regions inside whose access links may be cut
     for (int i = 0; i < count(); ++i) {
       if (!inside[index(i)]) continue;
       nodes += begins_[index(i) + 1] - begins_[index(i)];
-      for (int j = 0; j < count(); ++j)
-        if (!inside[index(j)]) Bps += bandwidth_Bps_[index(i)][index(j)];
+      // The sets of many such links are too many.
+      if (region(i).up_Bps > 0 && limited.size() < kMostLimited) limited.push_back(i);
+    }
+    double least = std::numeric_limits<double>::infinity();
+    for (unsigned set = 0; set < 1U << limited.size(); ++set) {
+      std::vector<bool> open = inside;  // regions whose access links are not cut
+      double Bps = 0;
+      for (std::size_t k = 0; k < limited.size(); ++k) {
+        if ((set >> k & 1U) == 0) continue;
+        open[index(limited[k])] = false;
+        Bps += region(limited[k]).up();
+      }
+      least = std::min(least, Bps + into_others(inside, open));
     }
     const int all = begins_.back();
     const int off = std::min(std::abs(nodes - all / 2), std::abs(nodes - (all + 1) / 2));
-    return Bps + off * node_Bps;
+    return least + off * node_Bps;
   }
 
+  /// Bandwidth from the regions `open` to those that are not `inside`.
+  double into_others(const std::vector<bool>& inside, const std::vector<bool>& open) const {
+    double sum = 0;
+    for (int j = 0; j < count(); ++j) {
+      if (inside[index(j)]) continue;
+      double Bps = 0;
+      for (int i = 0; i < count(); ++i)
+        if (open[index(i)]) Bps += between(i, j);
+      sum += std::min(Bps, region(j).down());
+    }
+    return sum;
+  }
+
+  std::vector<Region> regions_;
   Matrix bandwidth_Bps_;
   VertexId first_;
   std::vector<int> region_of_;  // by node
   std::vector<int> begins_;     // by region: its first node; then the number of all nodes
-  LinkId links_ = 0;
+  std::vector<LinkId> access_;  // by region: its link up, which the link down follows
+  LinkId links_ = 0;            // the first link between regions
 };
 
 }  // namespace

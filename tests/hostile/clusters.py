@@ -61,10 +61,13 @@ def wan(rng: random.Random) -> tuple[int, Json]:
     def matrix(draw: Any) -> list[list[Any]]:
         return [[None if i == j else draw() for j in range(len(sizes))] for i in range(len(sizes))]
 
+    def access_link() -> Json:
+        return {way: bandwidth(rng, 200, 10_000) for way in ("up", "down") if rng.random() < 0.2}
+
     return sum(sizes), {
         "kind": "wan",
         "delay_is": "one_way",
-        "regions": [{"name": f"r{i}", "nodes": n} for i, n in enumerate(sizes)],
+        "regions": [{"name": f"r{i}", "nodes": n, **access_link()} for i, n in enumerate(sizes)],
         "delay": matrix(lambda: duration(rng, 100, 50_000)),
         "bandwidth": matrix(lambda: bandwidth(rng, 200, 10_000)),
     }

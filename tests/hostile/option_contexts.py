@@ -215,7 +215,10 @@ CONTEXTS: dict[str, Json] = {
     "/topology/.* of wan": {
         "/cluster/topology": {
             "kind": "wan",
-            "regions": [{"name": "a", "nodes": 2}, {"name": "b", "nodes": 2}],
+            "regions": [
+                {"name": "a", "nodes": 2, "up": "30Mbps", "down": "40Mbps"},
+                {"name": "b", "nodes": 2},
+            ],
             "delay_is": "one_way",
             "delay": [[None, "10ms"], ["10ms", None]],
             "bandwidth": [[None, "50Mbps"], ["50Mbps", None]],

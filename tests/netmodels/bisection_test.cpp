@@ -72,6 +72,8 @@ std::vector<NamedCluster> regular_networks() {
   add("fat_tree_k4", {{"kind", "fat_tree"}, {"k", 4}, {"bandwidth", "300MB/s"}}, 16);
   add("wan", wan_options(4, 3), 12);
   add("wan_odd", wan_options(3, 3), 9);
+  add("wan_access_links", with_access_links(wan_options(4, 3), {60, 90, 0, 130}, {0, 70, 200, 40}),
+      12);
   return all;
 }
 

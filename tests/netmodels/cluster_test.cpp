@@ -8,6 +8,7 @@
 #include "netmodels/machines.h"
 #include "netmodels/network/lower_bound.h"
 #include "tests/support/clusters.h"
+#include "tests/support/networks.h"
 
 namespace trigram::cluster_test {
 namespace {
@@ -66,6 +67,16 @@ TEST(Wan, has_a_delay_of_one_way_or_half_a_round_trip) {
   };
   EXPECT_DOUBLE_EQ(latency("one_way"), 31e-3);
   EXPECT_DOUBLE_EQ(latency("round_trip"), 16e-3);
+}
+
+TEST(Wan, has_access_links_whose_directions_differ) {
+  const Cluster cluster =
+      test::cluster_with_topology(test::with_access_links(test::wan_options(2, 2), {7}, {11}), 4);
+  const auto network = make_network(cluster);
+  EXPECT_EQ(network->bandwidth(0, 2), 7e6);
+  EXPECT_EQ(network->bandwidth(3, 1), 11e6);
+  EXPECT_EQ(network->bandwidth(0, 1), 1e9);  // inside a region
+  EXPECT_EQ(network->latency(0, 2), network->latency(2, 0));
 }
 
 TEST(Cluster, has_defaults) { EXPECT_EQ(cluster_of("{}").ranks(), 1); }

@@ -74,6 +74,16 @@ Json wan_options(int regions, int nodes) {
   return j;
 }
 
+Json with_access_links(Json wan, const std::vector<int>& up_MBps,
+                       const std::vector<int>& down_MBps) {
+  for (std::size_t i = 0; i < up_MBps.size(); ++i) {
+    Json& region = wan["regions"][i];
+    if (up_MBps[i] > 0) region["up"] = fmt::format("{}MB/s", up_MBps[i]);
+    if (down_MBps[i] > 0) region["down"] = fmt::format("{}MB/s", down_MBps[i]);
+  }
+  return wan;
+}
+
 std::vector<NamedCluster> small_networks() {
   return {
       {"one_worker", cluster_with_topology("flat", 1)},
@@ -103,6 +113,8 @@ std::vector<NamedCluster> small_networks() {
       {"hyperx", cluster_with_topology(mesh(1, 1, 3, 4), 12)},
       {"hx_1x3", cluster_with_topology(mesh(1, 3, 2, 2), 12)},
       {"wan", cluster_with_topology(wan_options(4, 3), 12, 2)},
+      {"wan_access_links",
+       cluster_with_topology(with_access_links(wan_options(3, 2), {60, 0, 0}, {0, 0, 90}), 6)},
   };
 }
 

@@ -23,6 +23,9 @@ Cluster cluster_with_topology(const Json& topology, int nodes, int workers_per_n
 /// The options of the topology wan with `regions` regions of `nodes` nodes each, whose bandwidths
 /// and delays all differ.
 Json wan_options(int regions, int nodes);
+/// The same with access links. 0 means no limit; later regions have none.
+Json with_access_links(Json wan, const std::vector<int>& up_MBps,
+                       const std::vector<int>& down_MBps);
 
 /// Small networks of every topology and every kind of node, with fewer than 100 workers.
 std::vector<NamedCluster> small_networks();

@@ -38,6 +38,16 @@ TEST(NetworkScale, ScalesNics) {
   EXPECT_FALSE(latency.all_zero());
 }
 
+TEST(NetworkScale, ScalesAccessLinksButNoNames) {
+  Json changes = kWan;
+  changes["topology"]["regions"][0] = {{"name", "1Gbps"}, {"nodes", 1}, {"up", "110Mbps"}};
+  const Json settings = NetworkScale(described(changes), Dimension::bandwidth).settings(2);
+  const Json& region = settings.at("/cluster/topology/regions").at(0);
+  EXPECT_EQ(region.at("name"), "1Gbps");
+  EXPECT_EQ(region.at("nodes"), 1);
+  expect_value(region.at("up"), 220e6 / 8, Dimension::bandwidth);
+}
+
 TEST(NetworkScale, FactorOneKeepsTheDescription) {
   for (const Json& changes : {Json::object(), kWan})
     for (const Dimension dimension : {Dimension::bandwidth, Dimension::duration}) {
