@@ -167,8 +167,7 @@ AlgorithmEntry dedloc_entry() {
           .only_where([](const Options& options) { return options.codec.has_value(); },
                       "needs a codec beside it: only a scatter-reduce has shares")
           .field("allreduce", &Options::allreduce, allreduce_kind(), "Algorithm of the allreduce")
-          .only_where([](const Options& options) { return !options.codec; },
-                      "has no effect beside a codec; remove one of the two"),
+          .only_where([](const Options& options) { return !options.codec; }, kNoAllreduceOfCodes),
       {.schedule = schedule});
 }
 

@@ -92,6 +92,7 @@ AlgorithmEntry diloco_entry() {
           .include(&Options::outer, nesterov_outer_fields())
           .field("allreduce", &Options::allreduce, allreduce_kind(),
                  "Algorithm of the allreduce, without a codec")
+          .only_where([](const Options& options) { return !options.codec; }, kNoAllreduceOfCodes)
           .field("codec", &Options::codec, optional_codec_kind(),
                  "Codec of the workers' differences on the wire; none: full precision")
           .field("error_feedback", &Options::error_feedback, boolean(),

@@ -92,6 +92,10 @@ void check_shards(const Options& options, const Layout& layout, const std::strin
 /// The fields of LowRank but for its codec. `approximated` is the noun for the tensors.
 FieldTable<LowRank> low_rank_fields(const std::string& approximated);
 
+/// Why an allreduce is refused where codes are exchanged in another way.
+inline constexpr const char* kNoAllreduceOfCodes =
+    "has no effect beside a codec; remove one of the two";
+
 /// The options "quorum" and "grace" of an algorithm.
 FieldTable<Quorum> quorum_fields();
 

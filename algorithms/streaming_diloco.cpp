@@ -111,7 +111,8 @@ AlgorithmEntry streaming_diloco_entry() {
                  "Model that evaluations use: the outer parameters, or the mean of the workers' "
                  "models")
           .field("allreduce", &Options::allreduce, allreduce_kind(),
-                 "Algorithm of the allreduce, without a codec"),
+                 "Algorithm of the allreduce, without a codec")
+          .only_where([](const Options& options) { return !options.codec; }, kNoAllreduceOfCodes),
       {.schedule = schedule, .check = check});
 }
 

@@ -20,10 +20,11 @@ struct Slot {
 /// may outlive the caller's frame, so everything that it refers to must outlive that frame, too.
 using Exchange = std::function<void(Context, const Tensor&, Slot)>;
 
-/// The random key of the codecs that a rank uses for one exchange.
-inline CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot) {
-  constexpr long kBuckets = 1 << 16;
-  return {seed, ctx.world_rank, slot.step * kBuckets + slot.bucket};
+/// The random key of a codec that a rank uses for one exchange. An exchange with several codecs
+/// numbers them, from 0 to 15.
+inline CodecKey codec_key(const Context& ctx, std::uint64_t seed, Slot slot, int number = 0) {
+  constexpr long kBuckets = 1L << 16, kUses = 1L << 52;
+  return {seed, ctx.world_rank, number * kUses + slot.step * kBuckets + slot.bucket};
 }
 
 /// Works that belong together, such as the exchanges of all buckets.

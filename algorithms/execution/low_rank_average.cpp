@@ -57,10 +57,10 @@ class LowRankAverage {
     const auto [rows, cols] = matrix.real;
     const Tensor p = matrix.columns(device, rank), approximation = matrix.empty(device);
     device.nn().gemm({.m = rank, .n = rows, .k = cols, .transpose_b = true}, q, m, 0, p);
-    average(c, p, slot);
+    average(c, p, slot, 0);
     device.nn().orthonormalise(rank, rows, p);
     device.nn().gemm({.m = rank, .n = cols, .k = rows}, p, m, 0, q);
-    average(c, q, slot);
+    average(c, q, slot, 1);
     device.nn().gemm({.m = rows, .n = cols, .k = rank, .transpose_a = true}, p, q, 0,
                      approximation);
     device.copy(x, own_elements(approximation, x));
@@ -68,9 +68,9 @@ class LowRankAverage {
   }
 
  private:
-  void average(Context c, const Tensor& factor, Slot slot) const {
+  void average(Context c, const Tensor& factor, Slot slot, int number) const {
     if (!options_.codec) return c_fp_s(c, factor, options_.allreduce);
-    const auto codec = c.device->codec(*options_.codec, codec_key(c, seed_, slot));
+    const auto codec = c.device->codec(*options_.codec, codec_key(c, seed_, slot, number));
     c_lp_s(c, factor, *codec, SecondPhase::allgather, nullptr);
   }
   KeptFactors factors(Device& device, const Matrix& matrix, Slot slot) const {

@@ -89,12 +89,12 @@ Exchange two_level_average(const TwoLevels& o, std::uint64_t seed, const Trainin
         c.device->fill(outer, 0);
       }
     }
-    const auto codec = [&](const CodecSpec& spec) {
-      return c.device->codec(spec, codec_key(c, seed, slot));
+    const auto codec = [&](const CodecSpec& spec, int number) {
+      return c.device->codec(spec, codec_key(c, seed, slot, number));
     };
-    const auto gather = codec(o.gather_codec);
-    coded_reduce_scatter(c.with(node), x, *codec(o.codec), o.error_decay ? &inner : nullptr, o);
-    coded_reduce_scatter(c.with(peers), own, *codec(o.inter_codec),
+    const auto gather = codec(o.gather_codec, 2);
+    coded_reduce_scatter(c.with(node), x, *codec(o.codec, 0), o.error_decay ? &inner : nullptr, o);
+    coded_reduce_scatter(c.with(peers), own, *codec(o.inter_codec, 1),
                          o.error_decay ? &outer : nullptr, o);
     std::vector<Tensor> all_parts;
     for (const Tensor& slice : slices)
