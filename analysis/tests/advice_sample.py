@@ -45,7 +45,7 @@ def document() -> dict[str, Any]:
                   flip("latency", "down", limit_factor=1 / 64, limit_s=50e-6 / 64),
                   flip("latency", "up", SETTINGS[2], limit_factor=4, limit_s=200e-6, holds_factor=1.1, holds_s=55e-6,
                        flips_factor=1.16, flips_s=58e-6)],
-        "answer_warnings": ["where NICs differ by 1 %, bytegrad takes +0.1 to +25 %; rely on that"],
+        "answer_warnings": ["where NICs differ by 1 %, bytegrad takes +0.1 to +25 %; NICs of a real cluster are not equal"],
         "results": "results/advise-ten-vgg16",
     }
 

@@ -41,15 +41,17 @@ Advisor::Advisor(const Contest& contest, Options options)
 
 std::filesystem::path Advisor::results() const { return options_.runner.output / contest_.name(); }
 
-Advice Advisor::advise() {
+Advice Advisor::advise(std::vector<TunedBucket> tuned,
+                       const std::function<void(const Advice&)>& ranked) {
   // A signal between two sweeps stays pending until the next sweep, which handles it.
   Signals signals;
   Advice advice;
+  advice.tuned = std::move(tuned);
   advice.standings = rank(false);
-  if (!advice.standings.front().reaches_target()) {
-    if (!failed_) return advice;  // if no candidate reaches the target, that is the answer
-    throw Stopped{kRunFailed};
-  }
+  const bool is_reached = advice.standings.front().reaches_target();
+  if (!is_reached && failed_) throw Stopped{kRunFailed};
+  ranked(advice);
+  if (!is_reached) return advice;  // that is the answer
   advice.unequal = run_with_unequal_nics(advice.standings);
   const std::size_t winner = advice.standings.front().candidate;
   for (Sensitivity& s : quantities_to_vary())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,8 +30,10 @@ class Advisor {
   /// The candidates on the network as described, best first. The runs of a trial are stored in the
   /// "-search" folder, because they are no results. Throws Stopped if interrupted.
   std::vector<Standing> rank(bool trial);
+  /// Ranks the candidates, calls `ranked`, and then finds out what would change the order. The
+  /// advice that `ranked` gets says nothing about that yet; it contains `tuned`, like the result.
   /// Throws Stopped if interrupted, or if no candidate reaches the target and a run failed.
-  Advice advise();
+  Advice advise(std::vector<TunedBucket> tuned, const std::function<void(const Advice&)>& ranked);
 
   /// True if a run failed, so that its candidate is missing in the answer.
   bool failed() const { return failed_; }

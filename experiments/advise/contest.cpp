@@ -77,6 +77,11 @@ Contest::Contest(const Question& question)
   for (std::string& sentence : randomness_warnings(first.experiment))
     warnings_.push_back(std::move(sentence));
   for (std::string& sentence : name_flags(first.assumed)) assumed_.push_back(std::move(sentence));
+  if (const Json batch = first.resolved.at("workload").value("batch", Json());
+      target().level && batch.is_number())
+    assumed_.push_back(
+        fmt::format("{} trains mini-batches of {} per worker in the time that {} takes for {}",
+                    trained_, batch.dump(), times_.profile, question.batch.value_or(times_.batch)));
   for (std::string& sentence : question.failure_assumptions())
     assumed_.push_back(std::move(sentence));
   for (const PlannedRun& run : plan.runs) add_candidate(run);

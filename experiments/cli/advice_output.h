@@ -19,7 +19,9 @@ std::vector<std::vector<std::string>> sensitivity_lines(const Advice& advice,
                                                         const Contest& contest,
                                                         const Advisor& advisor);
 
-/// Advice as text, for people: the candidates in order, and what would change that order.
-std::string advice_table(const Advice& advice, const Contest& contest, const Advisor& advisor);
+/// The first part of advice as text: the candidates in order.
+std::string ranking_text(const Advice& advice, const Contest& contest);
+/// The second part: what would change that order, and how to see more.
+std::string sensitivity_text(const Advice& advice, const Contest& contest, const Advisor& advisor);
 
 }  // namespace trigram

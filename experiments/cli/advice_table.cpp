@@ -14,6 +14,8 @@ namespace {
 
 using Lines = std::vector<std::vector<std::string>>;
 
+constexpr std::size_t kTexts = 4;  // columns of tables that begin on the left
+
 /// Marks means per step that differ from the long run. Other tables and reports use the same mark.
 constexpr const char *kNotLongRun = "‡", *kMark = " ‡";
 
@@ -192,9 +194,10 @@ std::string unequal_nics_text(const Advice& advice, const Contest& contest) {
     if (!u.why_unknown.empty())
       text += fmt::format("not compared {}: {}: {}\n", where, name(u), u.why_unknown);
     else if (u.is_sensitive)
-      text += fmt::format("warning: {}, {} takes {:+.3g} to {:+.3g} %; rely on that\n", where,
-                          name(u), 100 * (u.least_s / u.equal.time_s - 1),
-                          100 * (u.most_s / u.equal.time_s - 1));
+      text += fmt::format(
+          "warning: {}, {} takes {:+.3g} to {:+.3g} %; NICs of a real cluster are not equal\n",
+          where, name(u), 100 * (u.least_s / u.equal.time_s - 1),
+          100 * (u.most_s / u.equal.time_s - 1));
   return text;
 }
 
@@ -259,16 +262,23 @@ std::vector<std::string> warnings_of_answer(const Advice& advice, const Contest&
   return warnings;
 }
 
-std::string advice_table(const Advice& advice, const Contest& contest, const Advisor& advisor) {
-  constexpr std::size_t kTexts = 4;
-  std::string text = heading(contest) + caveats_of_contest(contest) + "\n" +
-                     aligned(standing_lines(advice, contest), kTexts) + notes(advice, contest) +
-                     "\n" + verdict(advice, contest) + uneven_pace_warnings(advice, contest) +
-                     unequal_nics_text(advice, contest);
+std::string ranking_text(const Advice& advice, const Contest& contest) {
+  return heading(contest) + caveats_of_contest(contest) + "\n" +
+         aligned(standing_lines(advice, contest), kTexts) + notes(advice, contest) + "\n" +
+         verdict(advice, contest) + uneven_pace_warnings(advice, contest);
+}
+
+std::string sensitivity_text(const Advice& advice, const Contest& contest, const Advisor& advisor) {
+  std::string text = unequal_nics_text(advice, contest);
   if (!advice.sensitivities.empty())
     text += "\n" + aligned(sensitivity_lines(advice, contest, advisor), kTexts);
-  return text +
-         fmt::format("\nresults: {0}\nreport:  trigram report {0}\n", advisor.results().string());
+  const std::string folder = advisor.results().string();
+  text += fmt::format("\nresults: {0}\nreport:  trigram report {0}\n", folder);
+  const auto& standings = advice.standings;
+  if (standings.size() > 1 && standings[0].is_known() && standings[1].is_known())
+    text += fmt::format("why the first two differ: trigram why {0}/{1} {0}/{2}\n", folder,
+                        standings[0].id, standings[1].id);
+  return text;
 }
 
 }  // namespace trigram

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -59,13 +60,17 @@ int advise(Options& options, bool quiet) {
     if (options.tune > 0) tuned = tune_buckets(options.question, options.advisor, options.tune);
     const Contest contest(options.question);
     Advisor advisor(contest, options.advisor);
-    Advice advice = advisor.advise();
-    advice.tuned = std::move(tuned);
+    const auto print_ranking = [&](const Advice& ranked) {
+      if (options.as_json) return;
+      fmt::print("{}", ranking_text(ranked, contest));
+      std::fflush(stdout);  // what would change the order can take many times as long
+    };
+    const Advice advice = advisor.advise(std::move(tuned), print_ranking);
     const std::string json = advice_json(advice, contest, advisor).dump(2) + "\n";
     // `table` and `report` of the folder repeat the warnings: its runs alone do not show them.
     replace_file(advisor.results() / "advice.json", json);
     if (options.as_json) fmt::print("{}", json);
-    else fmt::print("{}", advice_table(advice, contest, advisor));
+    else fmt::print("{}", sensitivity_text(advice, contest, advisor));
     return advisor.failed() ? kRunFailed : kOk;
   } catch (const Advisor::Stopped& stopped) {
     return stopped.code;
