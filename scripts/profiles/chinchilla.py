@@ -6,6 +6,7 @@ TOKENS = 2**19  # of a worker in a step
 STREAMING = "Streaming DiLoCo (arXiv 2501.18512)"
 SCALING = "Scaling Laws for DiLoCo (arXiv 2503.09799)"
 SIMULATED = f"of pure computation in the simulation of {STREAMING}, Table 4"
+SCALED = f"of pure computation in the simulation of {SCALING}, Table 6"
 
 
 def decoder(width, layers, vocabulary, length):
@@ -78,7 +79,7 @@ def diloco_10b():
     )
 
 
-def even(name, step_s, layers, numel):
+def even(name, source, step_s, layers, numel, origin, simulation=SIMULATED):
     """Layers that all take the same time and have the same number of parameters, as the papers' simulations seem to
     assume."""
     rows = [Row(f"layers.{index}", numel, 1, 2) for index in range(layers)]
@@ -87,10 +88,14 @@ def even(name, step_s, layers, numel):
         "none",
         TOKENS,
         step_s,
-        [f"shapes: {layers} layers ({STREAMING}, Table 4)", "FLOPs: none are published, and none are needed", f"step time: {step_s} s {SIMULATED}"],
         [
-            f"{numel:,} parameters in a layer, with 16 bits each, the one number that is fitted to the bandwidths of"
-            f" Table 4: {layers * numel * 16 / 1e9:g} Gbit for the model",
+            f"shapes: {layers} layers ({source})",
+            "FLOPs: none are published, and none are needed",
+            f"step time: {step_s} s {simulation}",
+        ],
+        [
+            f"{numel:,} parameters in a layer, with 16 bits each, {origin}: {layers * numel * 16 / 1e9:g} Gbit for the"
+            " model",
             "all layers take the same time, backward twice as long as forward",
             "batch: in tokens, as in diloco_1b",
         ],
@@ -98,12 +103,36 @@ def even(name, step_s, layers, numel):
     )
 
 
+FITTED = "the one number that is fitted to the bandwidths of Table 4"
+
+
 def streaming_1b():
-    return even("streaming_1b", 0.1, 24, 35_000_000)
+    return even("streaming_1b", f"{STREAMING}, Table 4", 0.1, 24, 35_000_000, FITTED)
 
 
 def streaming_10b():
-    return even("streaming_10b", 0.8, 48, 175_000_000)
+    return even("streaming_10b", f"{STREAMING}, Table 4", 0.8, 48, 175_000_000, FITTED)
+
+
+def streaming_100b():
+    origin = "84 % of the size in the model's name, which is what was fitted to the two smaller models"
+    return even("streaming_100b", f"{STREAMING}, Table 4", 4.9, 108, 777_777_778, origin)
+
+
+def scaling_10b():
+    origin = "the one number that is fitted to the bandwidths of Table 6"
+    return even("scaling_10b", f"{SCALING}, table of shapes", 0.8, 48, 150_000_000, origin, SCALED)
+
+
+OF_NAME = "72 % of the size in the model's name, which is what was fitted to the model of 10 billion parameters"
+
+
+def scaling_405b():
+    return even("scaling_405b", "The Llama 3 Herd of Models, arXiv 2407.21783", 26, 126, 2_314_285_714, OF_NAME, SCALED)
+
+
+def scaling_671b():
+    return even("scaling_671b", "DeepSeek-V3, arXiv 2412.19437", 20, 61, 7_920_000_000, OF_NAME, SCALED)
 
 
 def diloco_100b():
