@@ -19,16 +19,16 @@ class ClusterNetwork final : public Network {
   explicit ClusterNetwork(const Cluster& cluster)
       : Network(cluster.ranks(), static_cast<int>(cluster.nodes), cluster.loopback_bandwidth()),
         transport_(cluster.transport),
-        profile_(cluster.inter.profile),
         workers_(static_cast<int>(cluster.workers_per_node)),
         shared_nic_(cluster.nics == Nics::shared && workers_ > 1),
         bridged_(cluster.intra.kind == IntraKind::pcie),
-        staged_(cluster.intra.staged() && cluster.nodes > 1) {
+        staged_(cluster.intra.staged() && cluster.nodes > 1),
+        inter_(cluster.inter),
+        intra_(cluster.intra) {
     for (int rank = 0; rank < ranks(); ++rank)
       graph_.add(Vertex{Vertex::Kind::worker, "worker", std::to_string(rank), rank / workers_});
     if (workers_ > 1 || staged_) add_fabrics(cluster);
     if (nodes() > 1) connect_nodes(cluster);
-    set_bisection(cluster);
   }
 
   void route(int source, int destination, std::vector<LinkId>& links) const override {
@@ -60,7 +60,20 @@ class ClusterNetwork final : public Network {
     if (bridged_) links.push_back(bridge(rank));
   }
 
-  Bisection bisection() const override { return bisection_; }
+  Bisection bisection() const override {
+    if (nodes() == 1) return bisection_of_node();
+    const double nic_Bps = inter_.shaping.enabled()  // long-run bandwidth
+                               ? std::min(inter_.bandwidth_Bps, inter_.shaping.rate_Bps)
+                               : inter_.bandwidth_Bps;
+    Bisection least = topology_->bisection(nic_Bps * (shared_nic_ ? 1 : workers_));
+    least.bandwidth_Bps *= transport_.goodput;
+    const double software = slowest_half_Bps();
+    if (software < least.bandwidth_Bps) least = {software, "the software of half of the nodes"};
+    const double hosts = host_Bps() * (nodes() / 2);  // NOLINT(bugprone-integer-division)
+    if (staged_ && hosts < least.bandwidth_Bps)
+      least = {hosts, "ports and host bridges of half of the nodes"};
+    return least;
+  }
   bool mixes_levels() const override { return staged_; }
 
   double connection_cap(int source, int destination,
@@ -76,7 +89,7 @@ class ClusterNetwork final : public Network {
     return transport_.message_Bps(connection(source, destination), latency(source, destination),
                                   traffic, nbytes, rate);
   }
-  std::span<const LinkChange> profile() const override { return profile_; }
+  std::span<const LinkChange> profile() const override { return inter_.profile; }
   bool caps_connections(Rate rate) const override { return transport_.limits_connections(rate); }
 
  private:
@@ -174,7 +187,7 @@ class ClusterNetwork final : public Network {
     topology_ = entry.make(cluster.topology.options, cluster.attached_nodes(), graph_);
     for (std::size_t id = first; id < graph_.links.size(); ++id) {
       graph_.links[id].bandwidth_Bps *= transport_.goodput;
-      graph_.links[id].varies = !profile_.empty();
+      graph_.links[id].varies = !inter_.profile.empty();
     }
     std::vector<VertexId> exits;  // per node: the vertex that its NICs connect to
     software_links_ = next_link();
@@ -193,7 +206,7 @@ class ClusterNetwork final : public Network {
       const VertexId end = ends[static_cast<std::size_t>(i)];
       const VertexId at = exits[static_cast<std::size_t>(node_of_nic(i))];
       Link out{end, at, transport_.goodput * cluster.nic_bandwidth(i), cluster.inter.latency_s};
-      out.varies = !profile_.empty();
+      out.varies = !inter_.profile.empty();
       shape(out, cluster.inter.shaping);
       Link in = out;
       std::swap(in.from, in.to);
@@ -229,43 +242,29 @@ class ClusterNetwork final : public Network {
   }
 
   /// Bytes per second from a node to its NICs through the host.
-  double host_Bps(const Cluster& cluster) const {
-    return std::min(workers_ * cluster.intra.bandwidth_Bps, cluster.intra.bridge_bandwidth());
+  double host_Bps() const {
+    return std::min(workers_ * intra_.bandwidth_Bps, intra_.bridge_bandwidth());
   }
 
-  void set_bisection(const Cluster& cluster) {
-    if (nodes() > 1) {
-      const Shaping& shaping = cluster.inter.shaping;
-      const double nic_Bps = shaping.enabled()  // long-run bandwidth
-                                 ? std::min(cluster.inter.bandwidth_Bps, shaping.rate_Bps)
-                                 : cluster.inter.bandwidth_Bps;
-      bisection_ = topology_->bisection(nic_Bps * (shared_nic_ ? 1 : workers_));
-      bisection_.bandwidth_Bps *= transport_.goodput;
-      const double software = slowest_half_Bps();
-      if (software < bisection_.bandwidth_Bps)
-        bisection_ = {software, "the software of half of the nodes"};
-      const double hosts = host_Bps(cluster) * (nodes() / 2);  // NOLINT(bugprone-integer-division)
-      if (staged_ && hosts < bisection_.bandwidth_Bps)
-        bisection_ = {hosts, "ports and host bridges of half of the nodes"};
-    } else if (workers_ > 1) {
-      const double ports = std::floor(workers_ / 2.0) * cluster.intra.bandwidth_Bps;
-      bisection_ = {ports, "ports of half of the workers"};
-      if (bridged_ && cluster.intra.bridge_bandwidth() < ports)
-        bisection_ = {cluster.intra.bridge_bandwidth(), "the host bridge"};
-    }
+  Bisection bisection_of_node() const {
+    if (workers_ == 1) return {};
+    const double ports = std::floor(workers_ / 2.0) * intra_.bandwidth_Bps;
+    if (bridged_ && intra_.bridge_bandwidth() < ports)
+      return {intra_.bridge_bandwidth(), "the host bridge"};
+    return {ports, "ports of half of the workers"};
   }
 
   Transport transport_;
-  std::vector<LinkChange> profile_;
   int workers_;  // per node
   bool shared_nic_, bridged_, staged_;
+  LinkSpec inter_;
+  IntraSpec intra_;
   // By node: the vertices at which messages enter and leave the fabric; the same if there is no
   // bridge.
   std::vector<VertexId> fabric_in_, fabric_out_;
   LinkId nic_access_ = 0, nics_ = 0, software_links_ = 0, ports_ = 0,
          bridges_ = 0;  // the first link of each kind
   std::unique_ptr<Topology> topology_;
-  Bisection bisection_;
 };
 
 }  // namespace

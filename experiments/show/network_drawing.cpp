@@ -25,7 +25,17 @@ struct Shape {
 /// The bandwidths of the links, and the line width for each of them.
 class LineStyles {
  public:
-  void add(double Bps) { ++count_[Bps]; }
+  /// Adds a link. `same_back` is true if the link in the other direction has the same bandwidth.
+  void add(double Bps, bool same_back) {
+    ++count_[Bps];
+    ++(same_back ? each_way_ : one_way_)[Bps];
+  }
+  /// The directions of the links with this bandwidth, for the legend.
+  const char* directions(double Bps) const {
+    if (!one_way_.contains(Bps)) return "each way";
+    return each_way_.contains(Bps) ? "each way, or one way, on the right of a pair"
+                                   : "one way, on the right of a pair";
+  }
   double width(double Bps) const {
     const double widest = std::log(count_.rbegin()->first);
     const double narrowest = std::log(count_.begin()->first);
@@ -35,7 +45,7 @@ class LineStyles {
   const std::map<double, int>& count() const { return count_; }
 
  private:
-  std::map<double, int> count_;
+  std::map<double, int> count_, each_way_, one_way_;
 };
 
 class Drawing {
@@ -53,7 +63,9 @@ class Drawing {
 
   std::string draw() {
     for (const Link& link : network_.links())
-      if (is_visible(link)) styles_.add(link.bandwidth_Bps);
+      if (is_visible(link)) bandwidths_[{link.from, link.to}] = link.bandwidth_Bps;
+    for (const Link& link : network_.links())
+      if (is_visible(link)) styles_.add(link.bandwidth_Bps, same_back(link));
     draw_links();
     for (int node = 0; node < network_.nodes(); ++node) draw_node(node);
     draw_switches();
@@ -80,18 +92,29 @@ class Drawing {
     return !link.unlimited() && (from.node < 0 || to.node < 0);
   }
 
+  bool same_back(const Link& link) const {
+    const auto back = bandwidths_.find({link.to, link.from});
+    return back != bandwidths_.end() && back->second == link.bandwidth_Bps;
+  }
+
   const Shape& shape(VertexId id) const { return shapes_[static_cast<std::size_t>(id)]; }
 
   void draw_links() {
     std::set<std::pair<std::pair<double, double>, std::pair<double, double>>> drawn;
     for (const Link& link : network_.links()) {
       if (!is_visible(link)) continue;
-      const Point a = shape(link.from).centre, b = shape(link.to).centre;
-      // Both directions, and all NICs of a node, share one line.
-      const auto ends = std::minmax({std::pair{a.x, a.y}, std::pair{b.x, b.y}});
-      if (!drawn.insert({ends.first, ends.second}).second) continue;
+      Point a = shape(link.from).centre, b = shape(link.to).centre;
       const double width = styles_.width(link.bandwidth_Bps),
                    length = std::hypot(a.x - b.x, a.y - b.y);
+      // Directions with the same bandwidth, and all NICs of a node, share one line. Other links
+      // are on the right of the way from a to b, where x grows to the right and y down.
+      if (!same_back(link) && length > 0) {
+        const Point aside{2.5 * (a.y - b.y) / length, 2.5 * (b.x - a.x) / length};
+        a = {a.x + aside.x, a.y + aside.y};
+        b = {b.x + aside.x, b.y + aside.y};
+      }
+      const auto ends = std::minmax({std::pair{a.x, a.y}, std::pair{b.x, b.y}});
+      if (!drawn.insert({ends.first, ends.second}).second) continue;
       if (crosses_shape(a, b)) svg_.curve(a, b, std::min(0.12 * length + 14, 60.0), width);
       else svg_.line(a, b, width);
     }
@@ -169,7 +192,7 @@ class Drawing {
       if (count.size() > kMost && !end) continue;
       svg_.line({left, row}, {left + 28, row}, styles_.width(i->first));
       entry(fmt::format(
-          "{} each way{}", short_bandwidth(i->first),
+          "{} {}{}", short_bandwidth(i->first), styles_.directions(i->first),
           count.size() > kMost ? (i == count.rbegin() ? ", the widest" : ", the narrowest") : ""));
     }
   }
@@ -180,6 +203,7 @@ class Drawing {
   Point unit_;
   std::vector<Shape> shapes_;  // by vertex
   std::vector<std::string> tiers_;
+  std::map<std::pair<VertexId, VertexId>, double> bandwidths_;  // of visible links, by their ends
   LineStyles styles_;
   Svg svg_;
 };

@@ -164,11 +164,11 @@ class Wan final : public Topology {
     if (region(to).has_access_link()) links.push_back(access_[index(to)] + 1);
   }
 
-  /// The minimum over all sets of regions, or, if there are too many sets, over prefixes of the
-  /// list of regions.
+  /// The minimum over all sets of regions. If there are too many, it is the minimum over prefixes
+  /// of the list of regions, and of the sets of access links that can be cut, only two are
+  /// considered: none, and those that are narrower than the links behind them.
   Bisection bisection(double node_Bps) const override {
     double least = std::numeric_limits<double>::infinity();
-    constexpr int kMostSets = 12;
     std::vector<bool> inside(index(count()));
     if (count() <= kMostSets) {
       for (unsigned set = 0; set < 1U << count(); ++set) {
@@ -185,7 +185,7 @@ class Wan final : public Topology {
   }
 
  private:
-  static constexpr std::size_t kMostLimited = 8;
+  static constexpr int kMostSets = 12;  // regions of which all sets are considered
 
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
   int count() const { return static_cast<int>(regions_.size()); }
@@ -206,27 +206,40 @@ class Wan final : public Topology {
   /// the nodes, the NICs of the missing or surplus nodes are added.
   double cut(const std::vector<bool>& inside, double node_Bps) const {
     int nodes = 0;
-    std::vector<int> limited;  // regions inside whose access links may be cut
+    std::vector<int> limited;  // regions inside with a limit of what leaves them
     for (int i = 0; i < count(); ++i) {
       if (!inside[index(i)]) continue;
       nodes += begins_[index(i) + 1] - begins_[index(i)];
-      // The sets of many such links are too many.
-      if (region(i).up_Bps > 0 && limited.size() < kMostLimited) limited.push_back(i);
+      if (region(i).up_Bps > 0) limited.push_back(i);
     }
-    double least = std::numeric_limits<double>::infinity();
-    for (unsigned set = 0; set < 1U << limited.size(); ++set) {
+    double least = into_others(inside, inside);
+    const auto cut_access = [&](const auto& is_cut) {
       std::vector<bool> open = inside;  // regions whose access links are not cut
       double Bps = 0;
       for (std::size_t k = 0; k < limited.size(); ++k) {
-        if ((set >> k & 1U) == 0) continue;
+        if (!is_cut(k)) continue;
         open[index(limited[k])] = false;
         Bps += region(limited[k]).up();
       }
       least = std::min(least, Bps + into_others(inside, open));
-    }
+    };
+    if (count() <= kMostSets)
+      for (unsigned set = 1; set < 1U << limited.size(); ++set)
+        cut_access([&](std::size_t k) { return (set >> k & 1U) != 0; });
+    else
+      cut_access(
+          [&](std::size_t k) { return region(limited[k]).up() < out_of(limited[k], inside); });
     const int all = begins_.back();
     const int off = std::min(std::abs(nodes - all / 2), std::abs(nodes - (all + 1) / 2));
     return least + off * node_Bps;
+  }
+
+  /// Bandwidth of the links from a region to those that are not `inside`.
+  double out_of(int i, const std::vector<bool>& inside) const {
+    double sum = 0;
+    for (int j = 0; j < count(); ++j)
+      if (!inside[index(j)]) sum += between(i, j);
+    return sum;
   }
 
   /// Bandwidth from the regions `open` to those that are not `inside`.

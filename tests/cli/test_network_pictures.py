@@ -9,6 +9,9 @@ from typing import Any
 from harness import listed
 from networks import TORUS, WAN, NetworkTest, cluster, dragonfly
 
+ACCESS_LINKS = WAN | {
+    "regions": [{"name": "here", "nodes": 1, "up": "100Mbps", "down": "400Mbps"}, {"name": "there", "nodes": 3}]
+}
 DRAWN = (
     cluster(12, TORUS, workers_per_node=4),
     cluster(16, {"kind": "fat_tree", "k": 4}),
@@ -16,6 +19,7 @@ DRAWN = (
     dragonfly(72),
     cluster(24, {"kind": "hammingmesh", "board": [2, 2], "boards": [2, 3]}),
     cluster(4, WAN, workers_per_node=8),
+    cluster(4, ACCESS_LINKS),
     cluster(5, {"kind": "flat"}, workers_per_node=4),
     cluster(1024, {"kind": "fat_tree", "k": 16}),
 )
@@ -39,6 +43,13 @@ class NetworkPictures(NetworkTest):
         self.assertIn("1.25 GB/s each way", texts)
         # One line stands for both directions: 12 lines for NICs, 12 x 2 between routers, and one in the legend.
         self.assertEqual(len(self.elements(cluster(12, TORUS), "path")), 12 + 24 + 1)
+
+    def test_directions_that_differ_have_lines_of_their_own(self) -> None:
+        texts = self.texts(cluster(4, ACCESS_LINKS))
+        for link in ("0.0125", "0.05", "0.125", "0.25"):  # up, down, and between regions
+            [line] = [text for text in texts if text.startswith(f"{link} GB/s ")]
+            self.assertNotIn("each way", line)
+        self.assertIn("1.25 GB/s each way", texts)
 
     def test_texts_do_not_overlap(self) -> None:
         for description in DRAWN:
@@ -64,6 +75,5 @@ class NetworkPictures(NetworkTest):
     def test_a_large_network_is_drawn_by_tiers(self) -> None:
         texts = self.texts(cluster(1024, {"kind": "fat_tree", "k": 16}))
         self.assertLess(len(texts), 20)
-        for part in ("1024 workers", "128 edge switches", "128 aggregation switches",
-                     "64 core switches"):
+        for part in ("1024 workers", "128 edge switches", "128 aggregation switches", "64 core switches"):
             self.assertIn(part, texts)

@@ -74,6 +74,9 @@ std::vector<NamedCluster> regular_networks() {
   add("wan_odd", wan_options(3, 3), 9);
   add("wan_access_links", with_access_links(wan_options(4, 3), {60, 90, 0, 130}, {0, 70, 200, 40}),
       12);
+  Json sites = with_access_links(wan_options(10, 1), {0, 30, 30, 30, 30, 30, 30, 30, 30, 30}, {});
+  sites["regions"][0]["nodes"] = 6;
+  add("wan_sites", sites, 15);
   return all;
 }
 

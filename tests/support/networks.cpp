@@ -76,11 +76,12 @@ Json wan_options(int regions, int nodes) {
 
 Json with_access_links(Json wan, const std::vector<int>& up_MBps,
                        const std::vector<int>& down_MBps) {
-  for (std::size_t i = 0; i < up_MBps.size(); ++i) {
-    Json& region = wan["regions"][i];
-    if (up_MBps[i] > 0) region["up"] = fmt::format("{}MB/s", up_MBps[i]);
-    if (down_MBps[i] > 0) region["down"] = fmt::format("{}MB/s", down_MBps[i]);
-  }
+  const auto add = [&wan](const char* key, const std::vector<int>& MBps) {
+    for (std::size_t i = 0; i < MBps.size(); ++i)
+      if (MBps[i] > 0) wan["regions"][i][key] = fmt::format("{}MB/s", MBps[i]);
+  };
+  add("up", up_MBps);
+  add("down", down_MBps);
   return wan;
 }
 
