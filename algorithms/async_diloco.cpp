@@ -82,7 +82,8 @@ void train(Context ctx, Run& run, const Options& options) {
   });
   std::optional<LocalSteps> pace;
   if (options.dynamic_steps) pace.emplace(ctx, options.sync_every, run.state);
-  long steps = options.sync_every, made = 0;
+  long& steps = run.state.value<long>("steps of a block", options.sync_every);
+  long made = 0;
   // The end of the latest exchange. A worker's delays, which come before its steps, count.
   double begin_s = ctx.stream->now();
   for (long t : run.steps) {
