@@ -77,11 +77,12 @@ Contest::Contest(const Question& question)
   for (std::string& sentence : randomness_warnings(first.experiment))
     warnings_.push_back(std::move(sentence));
   for (std::string& sentence : name_flags(first.assumed)) assumed_.push_back(std::move(sentence));
-  if (const Json batch = first.resolved.at("workload").value("batch", Json());
-      target().level && batch.is_number())
+  if (const Json& trained = first.resolved.at("workload");
+      target().level && trained.contains("batch"))
     assumed_.push_back(
         fmt::format("{} trains mini-batches of {} per worker in the time that {} takes for {}",
-                    trained_, batch.dump(), times_.profile, question.batch.value_or(times_.batch)));
+                    trained_, trained.at("batch").dump(), times_.profile,
+                    trained.value(Json::json_pointer("/priced_with/batch"), times_.batch)));
   for (std::string& sentence : question.failure_assumptions())
     assumed_.push_back(std::move(sentence));
   for (const PlannedRun& run : plan.runs) add_candidate(run);

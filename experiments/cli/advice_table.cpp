@@ -7,6 +7,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "experiments/text/shell_word.h"
 #include "experiments/text/text_table.h"
 
 namespace trigram {
@@ -182,9 +183,8 @@ std::string uneven_pace_warnings(const Advice& advice, const Contest& contest) {
 std::string unequal_nics_text(const Advice& advice, const Contest& contest) {
   if (advice.unequal.empty()) return "";
   const auto name = [&](const UnequalNics& u) { return candidate_name(contest, u.candidate); };
-  const std::string where =
-      fmt::format("where {} differ by {:g} %", has_one_node(contest.cluster()) ? "ports" : "NICs",
-                  100 * kNicDifference);
+  const char* const links = has_one_node(contest.cluster()) ? "ports" : "NICs";
+  const std::string where = fmt::format("where {} differ by {:g} %", links, 100 * kNicDifference);
   std::string text;
   if (!advice.winner_with_unequal_nics().why_unknown.empty())
     text = fmt::format("warning: {}, it is not known who is first\n", where);
@@ -195,9 +195,9 @@ std::string unequal_nics_text(const Advice& advice, const Contest& contest) {
       text += fmt::format("not compared {}: {}: {}\n", where, name(u), u.why_unknown);
     else if (u.is_sensitive)
       text += fmt::format(
-          "warning: {}, {} takes {:+.3g} to {:+.3g} %; NICs of a real cluster are not equal\n",
-          where, name(u), 100 * (u.least_s / u.equal.time_s - 1),
-          100 * (u.most_s / u.equal.time_s - 1));
+          "warning: {}, {} takes {:+.3g} to {:+.3g} %; {} of a real cluster are not equal\n", where,
+          name(u), 100 * (u.least_s / u.equal.time_s - 1), 100 * (u.most_s / u.equal.time_s - 1),
+          links);
   return text;
 }
 
@@ -273,11 +273,14 @@ std::string sensitivity_text(const Advice& advice, const Contest& contest, const
   if (!advice.sensitivities.empty())
     text += "\n" + aligned(sensitivity_lines(advice, contest, advisor), kTexts);
   const std::string folder = advisor.results().string();
-  text += fmt::format("\nresults: {0}\nreport:  trigram report {0}\n", folder);
+  text += "\n" + results_lines(folder);
   const auto& standings = advice.standings;
-  if (standings.size() > 1 && standings[0].is_known() && standings[1].is_known())
-    text += fmt::format("why the first two differ: trigram why {0}/{1} {0}/{2}\n", folder,
-                        standings[0].id, standings[1].id);
+  // Runs to a target would train again to be explained.
+  if (!contest.target().level && standings.size() > 1 && standings[1].is_known() &&
+      advice.behind(standings[1]) > 0)
+    text += fmt::format("why the first two differ: trigram why {} {}\n",
+                        shell_word(folder + "/" + standings[0].id),
+                        shell_word(folder + "/" + standings[1].id));
   return text;
 }
 

@@ -12,7 +12,9 @@
 #include "core/files.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
+#include "experiments/advise/network_scale.h"
 #include "experiments/cli/commands.h"
+#include "experiments/config/cluster_file.h"
 #include "experiments/exit_codes.h"
 #include "experiments/worlds.h"
 #include "netmodels/topologies/topology.h"
@@ -55,7 +57,7 @@ Json entries_as_json(const auto& entries) {
   return list;
 }
 
-/// Network models of the simulated world, topologies, and the cluster presets of the program.
+/// Network models of the simulated world, and topologies.
 Json list_of_networks() {
   Json list = Json::array();
   const auto sim = std::ranges::find(worlds(), true, &World::simulated);
@@ -69,6 +71,22 @@ Json list_of_networks() {
                     {"kind", "topology"},
                     {"doc", "topology: " + topology.doc},
                     {"options", topology.schema()}});
+  return list;
+}
+
+/// A cluster in a few words: "16 nodes x 8 workers (V100), 100 Gbps, 25 us between nodes".
+std::string in_short(const Cluster& cluster) {
+  const std::string& accelerator = cluster.accelerator.name;
+  return fmt::format("{} nodes x {} workers{}, {}, {} between nodes{}", cluster.nodes,
+                     cluster.workers_per_node, accelerator.empty() ? "" : " (" + accelerator + ")",
+                     readable(cluster.inter.bandwidth_Bps, Dimension::bandwidth),
+                     readable(cluster.inter.latency_s, Dimension::duration),
+                     cluster.topology.kind == "flat" ? "" : ", " + cluster.topology.kind);
+}
+
+/// The cluster presets of the program.
+Json list_of_clusters() {
+  Json list = Json::array();
   const std::filesystem::path presets = data_dir() / "configs" / "clusters";
   std::set<std::filesystem::path> paths;
   if (std::filesystem::is_directory(presets))
@@ -76,8 +94,8 @@ Json list_of_networks() {
       if (file.path().extension() == ".json") paths.insert(file.path());
   for (const auto& path : paths)
     list.push_back({{"name", path.stem().string()},
-                    {"kind", "cluster"},
-                    {"doc", "cluster: " + path.string()}});
+                    {"doc", in_short(read_cluster_file(path.string(), "").cluster())},
+                    {"path", path.string()}});
   return list;
 }
 
@@ -111,6 +129,7 @@ const std::vector<std::pair<std::string, Json (*)()>>& kinds() {
       {"codecs", list_of_codecs},
       {"graphs", list_of_graphs},
       {"networks", list_of_networks},
+      {"clusters", list_of_clusters},
       {"workloads", [] { return entries_as_json(workloads()); }},
       {"optimizers", [] { return entries_as_json(optimizers()); }},
       {"worlds", list_of_worlds},
@@ -126,20 +145,20 @@ std::string scope_of_gap(long period) {
 
 void print_entry(const Json& entry) {
   std::string line =
-      fmt::format("  {:20} {}", entry["name"].get<std::string>(), entry.value("doc", ""));
+      fmt::format("  {:24} {}", entry["name"].get<std::string>(), entry.value("doc", ""));
   if (entry.contains("trigram")) {
     const std::string options = entry["execution_options"];
     const bool coded = entry.contains("trigram_with_codec");
-    line += fmt::format("\n  {:20} {}{}; execution options: {}; {}", "",
+    line += fmt::format("\n  {:24} {}{}; execution options: {}; {}", "",
                         entry["trigram"].get<std::string>(), coded ? "; low with a codec" : "",
                         options.empty() ? "none" : options, entry["source"].get<std::string>());
   }
   if (entry.contains("spectral_gap"))
     line +=
-        fmt::format("\n  {:20} spectral gap at P = {}: {:.4f} ({})", "", kRanksOfGap,
+        fmt::format("\n  {:24} spectral gap at P = {}: {:.4f} ({})", "", kRanksOfGap,
                     entry["spectral_gap"].get<double>(), scope_of_gap(entry["period"].get<long>()));
   if (entry.contains("available") && !entry["available"])
-    line += fmt::format("\n  {:20} not available: {}", "", entry["reason"].get<std::string>());
+    line += fmt::format("\n  {:24} not available: {}", "", entry["reason"].get<std::string>());
   fmt::print("{}\n", line);
 }
 

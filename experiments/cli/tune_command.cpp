@@ -11,6 +11,7 @@
 #include "experiments/cli/common_options.h"
 #include "experiments/exit_codes.h"
 #include "experiments/sweep/tuned_sweep.h"
+#include "experiments/text/shell_word.h"
 
 namespace trigram {
 namespace {
@@ -44,9 +45,8 @@ int tune(const TuneCommandOptions& options, bool quiet) {
   TunedSweep sweep(options.config, options.settings, options.sweep, quiet);
   const int code = sweep.run();
   if (!sweep.record().tried.empty() && code != kInterrupted)
-    fmt::print("{}results: {}\nreport:  trigram report {}\n",
-               tuning_table(sweep.record(), sweep.options()), sweep.folder().string(),
-               sweep.folder().string());
+    fmt::print("{}{}", tuning_table(sweep.record(), sweep.options()),
+               results_lines(sweep.folder().string()));
   return code;
 }
 

@@ -18,7 +18,7 @@ fs::path path_of_cluster(const std::string& name, const std::string& option) {
   const fs::path preset = data_dir() / "configs" / "clusters" / (name + ".json");
   if (fs::exists(preset, ignored)) return preset;
   throw ConfigError(option, fmt::format("expected a file that describes a cluster, or the name of "
-                                        "a preset (trigram list networks), not {}",
+                                        "a preset (trigram list clusters), not {}",
                                         shortened(name)));
 }
 

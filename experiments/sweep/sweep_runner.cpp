@@ -23,6 +23,7 @@
 #include "experiments/tables/plain_table.h"
 #include "experiments/text/labels.h"
 #include "experiments/text/print_error.h"
+#include "experiments/text/shell_word.h"
 #include "experiments/version.h"
 #include "runtime/mpi/mpi_runtime.h"
 
@@ -91,7 +92,7 @@ void SweepRunner::print_results() const {
       ids += planned.id + "\n";
     }
   if (!manifests.empty()) print_table(manifests, ids);
-  fmt::print("results: {}\nreport:  trigram report {}\n", folder_.string(), folder_.string());
+  fmt::print("{}", results_lines(folder_.string()));
 }
 
 /// True if the run has to be made. Prints a message if a stale result prevents it. If a different

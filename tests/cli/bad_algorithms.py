@@ -200,6 +200,14 @@ CASES = {
         experiment(algorithm={"name": "wagma", "codec": "topk", "group_allreduce": "ring"}),
         "/algorithm/group_allreduce", "beside a codec",
     ),
+    "an allreduce that the codec of diloco replaces": (
+        experiment(algorithm={"name": "diloco", "codec": "int4", "allreduce": "ring"}),
+        "/algorithm/allreduce", "beside a codec",
+    ),
+    "an allreduce that the codec of streaming_diloco replaces": (
+        experiment(algorithm={"name": "streaming_diloco", "codec": "int4", "allreduce": "ring"}),
+        "/algorithm/allreduce", "beside a codec",
+    ),
     "allreduce of a mode without one": (
         experiment(algorithm={"name": "decentralized", "mode": "ring", "allreduce": "ring"}),
         "/algorithm/allreduce", 'applies only to "mode": "all"',

@@ -8,7 +8,10 @@ log2 P (latency + n / bandwidth). Nothing overlaps, and nothing else takes time.
 from __future__ import annotations
 
 import json
+import shlex
 import signal
+import subprocess
+from pathlib import Path
 from typing import Any
 
 from harness import TRIGRAM, CommandTest, needs_simulator, one_tensor_profile
@@ -83,6 +86,17 @@ class Advise(CommandTest):
         self.assertEqual(first["behind"], 0)
         self.assertFalse(advice["tie"])
         self.assertAlmostEqual(first["samples_per_s"], WORKERS * 4 / ring, delta=0.01)
+
+    def test_the_text_ranks_before_it_searches_and_names_the_comparison_of_the_first_two(self) -> None:
+        """Progress is on another stream, in which the search follows the ranking's runs."""
+        command = [TRIGRAM, *self.arguments(), "-o", "a b"]
+        text = subprocess.run(command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=300, check=True).stdout
+        self.assertLess(text.index("best: "), text.rindex(" runs in "), text)
+        words = shlex.split(text[text.index("trigram why ") :].splitlines()[0])[2:]
+        advice = json.loads((self.folder / Path(words[0]).parent / "advice.json").read_text())
+        self.assertEqual([Path(word).name for word in words], [row["run"] for row in advice["candidates"]])
+        self.trigram("why", *words)
 
     def test_flips_equal_the_closed_forms(self) -> None:
         flips = self.flips(self.advise())

@@ -87,10 +87,11 @@ class Configs(CommandTest):
                                   "ssp", "async_diloco")
             low = a["trigram"].replace("full", "low") if coded else None
             self.assertEqual(a.get("trigram_with_codec"), low)
+        self.assertIn(f"**{len(components['algorithms'])} [algorithms]", (SOURCE / "README.md").read_text())
         text = self.trigram("list").stdout
         self.assertEqual(text.count("; low with a codec;"), 8)
         for kind in (
-            "algorithms", "codecs", "graphs", "networks", "workloads", "optimizers", "worlds"
+            "algorithms", "codecs", "graphs", "networks", "clusters", "workloads", "optimizers", "worlds"
         ):
             self.assertIn(kind, text)
             for entry in components[kind]:

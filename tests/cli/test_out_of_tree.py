@@ -64,8 +64,8 @@ class OutOfTree(CommandTest):
 
     def test_it_finds_the_data_files_of_the_installed_trigram(self) -> None:
         self.assertTrue((self.prefix / "share" / "trigram" / "configs" / "profiles").is_dir())
-        clusters = [n["doc"] for n in listed("networks") if n["kind"] == "cluster"]
-        self.assertTrue(clusters and all(str(self.prefix) in doc for doc in clusters), clusters)
+        clusters = [cluster["path"] for cluster in listed("clusters")]
+        self.assertTrue(clusters and all(str(self.prefix) in path for path in clusters), clusters)
 
     def test_it_trains_in_every_world_with_the_same_weights(self) -> None:
         config = json.loads((EXAMPLE / "proximal_sgd.json").read_text()) | {"steps": 10}
