@@ -19,7 +19,12 @@ from convergence_text import Order, options_of, settings_of
 
 CONFIG = ROOT / "configs" / "low_communication_orders.json"
 # Orders that do not hold, by the beginning of their texts, and why.
-EXPECTED_MISSES = {}
+EXPECTED_MISSES = {
+    "Outer parameters are better": "they and the mean differ by less than seeds do; both are better than one worker's model",
+    "`diloco`: the more steps": "periods of 25 to 100 steps differ by less than seeds do; then the loss rises",
+    "`sparseloco` is within": "the cause is not known",
+    "`async_diloco`: delayed": "delayed momentum is better than the other, but with 0.9 both are worse than none",
+}
 
 
 @dataclass
