@@ -27,25 +27,27 @@ class LineStyles {
  public:
   /// Adds a link. `same_back` is true if the link in the other direction has the same bandwidth.
   void add(double Bps, bool same_back) {
-    ++count_[Bps];
-    ++(same_back ? each_way_ : one_way_)[Bps];
-  }
-  /// The directions of the links with this bandwidth, for the legend.
-  const char* directions(double Bps) const {
-    if (!one_way_.contains(Bps)) return "each way";
-    return each_way_.contains(Bps) ? "each way, or one way, on the right of a pair"
-                                   : "one way, on the right of a pair";
+    (same_back ? found_[Bps].each_way : found_[Bps].one_way) = true;
   }
   double width(double Bps) const {
-    const double widest = std::log(count_.rbegin()->first);
-    const double narrowest = std::log(count_.begin()->first);
+    const double widest = std::log(found_.rbegin()->first);
+    const double narrowest = std::log(found_.begin()->first);
     if (widest == narrowest) return 1.2;
     return 0.7 + 2 * (std::log(Bps) - narrowest) / (widest - narrowest);
   }
-  const std::map<double, int>& count() const { return count_; }
+  /// Which links have a bandwidth.
+  struct Directions {
+    bool each_way = false, one_way = false;
+    const char* text() const {
+      if (!one_way) return "each way";
+      return each_way ? "each way, or one way, on the right of a pair"
+                      : "one way, on the right of a pair";
+    }
+  };
+  const std::map<double, Directions>& found() const { return found_; }
 
  private:
-  std::map<double, int> count_, each_way_, one_way_;
+  std::map<double, Directions> found_;
 };
 
 class Drawing {
@@ -185,15 +187,15 @@ class Drawing {
       entry(tier);
     }
     // If there are many bandwidths, shows only the widest and the narrowest.
-    const auto& count = styles_.count();
+    const auto& found = styles_.found();
     constexpr std::size_t kMost = 5;
-    for (auto i = count.rbegin(); i != count.rend(); ++i) {
-      const bool end = i == count.rbegin() || std::next(i) == count.rend();
-      if (count.size() > kMost && !end) continue;
+    for (auto i = found.rbegin(); i != found.rend(); ++i) {
+      const bool end = i == found.rbegin() || std::next(i) == found.rend();
+      if (found.size() > kMost && !end) continue;
       svg_.line({left, row}, {left + 28, row}, styles_.width(i->first));
       entry(fmt::format(
-          "{} {}{}", short_bandwidth(i->first), styles_.directions(i->first),
-          count.size() > kMost ? (i == count.rbegin() ? ", the widest" : ", the narrowest") : ""));
+          "{} {}{}", short_bandwidth(i->first), i->second.text(),
+          found.size() > kMost ? (i == found.rbegin() ? ", the widest" : ", the narrowest") : ""));
     }
   }
 

@@ -50,6 +50,8 @@ class NetworkPictures(NetworkTest):
             [line] = [text for text in texts if text.startswith(f"{link} GB/s ")]
             self.assertNotIn("each way", line)
         self.assertIn("1.25 GB/s each way", texts)
+        # 4 lines for NICs, one per direction of the access link and between the regions, and 5 in the legend.
+        self.assertEqual(len(self.elements(cluster(4, ACCESS_LINKS), "path")), 4 + 2 + 2 + 5)
 
     def test_texts_do_not_overlap(self) -> None:
         for description in DRAWN:

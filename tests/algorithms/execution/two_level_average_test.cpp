@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "algorithms/execution/two_level_average.h"
 #include "tests/support/codec_testing.h"
 #include "tests/support/worlds.h"
@@ -145,6 +147,17 @@ TEST(TwoLevelAverages, AreCodedInsideAndBetweenNodes) {
 
 TEST(TwoLevelAverages, CompensateErrorsAtBothLevels) {
   check({.gather_codec = {"fp16"}, .error_decay = 0.5, .error_reset = 3});
+}
+
+TEST(CodecKeys, DifferByBucketStepAndNumber) {
+  std::set<long> uses;
+  for (const int bucket : {0, 1, 65535})
+    for (const long step : {0L, 1L, 1L << 30})
+      for (const int number : {0, 1, 2, 15}) {
+        const CodecKey key = codec_key({}, 7, {bucket, step}, number);
+        EXPECT_TRUE(uses.insert(key.use).second) << bucket << " " << step << " " << number;
+        EXPECT_LT(key.use, 1L << 56);  // what a random key can hold
+      }
 }
 
 }  // namespace
