@@ -74,8 +74,8 @@ Shards::Apply outer_optimizer(Context ctx, Run& run, const Options& options, con
 void train(Context ctx, Run& run, const Options& options) {
   const Servers servers = make_servers(options.servers, ctx.size());
   const auto shards = std::make_shared<Shards>(ctx, run, servers, options.codec);
-  if (servers.include(ctx.rank()))
-    shards->apply_by(outer_optimizer(ctx, run, options, shards->shard()));
+  shards->apply_by(servers.include(ctx.rank()) ? outer_optimizer(ctx, run, options, shards->shard())
+                                               : nullptr);
   PairScheduler pairs(ctx, servers.serving_ranks(), [shards](Context c, int worker, int server) {
     shards->push(c, worker, server);
     shards->pull(c, worker, server);

@@ -80,7 +80,7 @@ std::int64_t accumulate_gradients(Context ctx, Run& run, const Options& options,
   const long step = run.steps.current();
   long batches = 0;
   do {
-    counts.begin(ctx, step, static_cast<std::int64_t>(run.workload.batch()));
+    counts.begin(ctx, step, static_cast<std::int64_t>(run.workload.priced_batch()));
     add_gradients(ctx, run, batches == 0, sum);
     ++batches;
   } while (counts.begun(ctx, step) < options.target_batch);
@@ -107,14 +107,14 @@ void train(Context ctx, Run& run, const Options& options) {
   SampleCounts counts;
   std::optional<ThroughputBalancer> balancer;
   if (options.balance == Balance::throughput)
-    balancer.emplace(ctx, run.workload.batch(), options.smoothing, run.state);
+    balancer.emplace(ctx, run.workload.priced_batch(), options.smoothing, run.state);
   const Tensor sum = ctx.device->empty_like(run.workload.gradients());
   for ([[maybe_unused]] long t : run.steps) {
     const std::int64_t samples = balancer ? accumulate_dealt(ctx, run, options, *balancer, sum)
                                           : accumulate_gradients(ctx, run, options, counts, sum);
     // The exchange divides by P, and the gradient of a mini-batch is a mean over its batch.
-    const double weight =
-        static_cast<double>(run.workload.batch()) * ctx.world_size / static_cast<double>(samples);
+    const double weight = static_cast<double>(run.workload.priced_batch()) * ctx.world_size /
+                          static_cast<double>(samples);
     ctx.device->axpby(static_cast<float>(weight), sum, 0, run.workload.gradients());
     updates.begin(ctx, run);
     updates.apply(ctx, run);
@@ -144,9 +144,10 @@ AlgorithmEntry dedloc_entry() {
        .accumulates_by = "target_batch"},
       train,
       FieldTable<Options>{}
-          .field("target_batch", &Options::target_batch, integer(1, 1 << 30),
-                 "T: samples of all workers together per step; every worker makes at least one "
-                 "mini-batch")
+          .field(
+              "target_batch", &Options::target_batch, integer(1, 1 << 30),
+              "T: samples of all workers together per step, as the profile of the workload counts "
+              "them; every worker makes at least one mini-batch")
           .field("balance", &Options::balance,
                  one_of<Balance>(
                      {{"progress", Balance::progress}, {"throughput", Balance::throughput}}),

@@ -98,6 +98,9 @@ class Workload {
   }
   /// Samples in one mini-batch of one worker.
   virtual std::size_t batch() const = 0;
+  /// Samples in one mini-batch of the model whose times and sizes the workload has, which differs
+  /// from the trained model if the workload is priced as another one.
+  virtual std::size_t priced_batch() const { return batch(); }
 };
 
 }  // namespace trigram

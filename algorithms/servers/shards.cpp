@@ -114,7 +114,8 @@ void Shards::exchange_coded_as_server(Context c, int worker) {
   apply(c, incoming_);
 }
 
-// With a codec, both sides add every decoded message to their copies of the worker's weights.
+// With a codec, both sides add every decoded message to their copies of the worker's weights,
+// except changes that the server does not add to its shard as they are.
 
 void Shards::send_change(Context c, int server) {
   const std::size_t s = shard_on(server);
@@ -124,6 +125,7 @@ void Shards::send_change(Context c, int server) {
   const Tensor wire = code->empty_wire(*c.device, change);
   ErrorFeedback(*c.device, *code, residual_of(s)).encode(wire, change);
   send(c, wire, server, TrafficClass::server);
+  if (!adds_) return;
   code->decode(change, wire);
   c.device->axpby(1, change, 1, base_of(s));
 }
@@ -134,7 +136,7 @@ void Shards::take_change(Context c, int worker) {
     const Tensor wire = code->empty_wire(*c.device, incoming_);
     receive(c, wire, worker, TrafficClass::server);
     code->decode(incoming_, wire);
-    c.device->axpby(1, incoming_, 1, sent_[static_cast<std::size_t>(worker)]);
+    if (adds_) c.device->axpby(1, incoming_, 1, sent_[static_cast<std::size_t>(worker)]);
   } else {
     receive(c, incoming_, worker, TrafficClass::server);
   }

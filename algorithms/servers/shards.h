@@ -16,7 +16,8 @@ namespace trigram {
 /// adding to it. With a codec, all messages are encoded, with error feedback in both directions. A
 /// worker adds the loss of a change's code to its next change. A server keeps a copy of the weights
 /// that each worker has, and sends the difference between its shard and this copy. The loss of a
-/// code is thus part of the next difference.
+/// code is thus part of the next difference. If a server adds changes as they are, a worker's own
+/// change is no part of that difference: both sides add it to the worker's weights.
 ///
 /// In an exchange, after the worker has requested it over the control plane, the two ranks send one
 /// message each at the same time: this takes two latencies. No push is acknowledged, and no pull
@@ -29,10 +30,13 @@ class Shards {
   Shards(Context ctx, Run& run, const Servers& servers, std::optional<CodecSpec> codec);
 
   /// Makes `apply(c, shard, change)` change this server's shard when a change has arrived, in place
-  /// of adding the change. Then use `push` and `pull`, since the worker of an `exchange` assumes
-  /// that its change is added.
+  /// of adding the change. Call it on all ranks, without a function where there is no server. Then
+  /// use `push` and `pull`, since the worker of an `exchange` assumes that its change is added.
   using Apply = std::function<void(Context, const Tensor& shard, const Tensor& change)>;
-  void apply_by(Apply apply) { apply_ = std::move(apply); }
+  void apply_by(Apply apply) {
+    apply_ = std::move(apply);
+    adds_ = false;
+  }
   /// The weights that this rank serves; empty if it is no server.
   const Tensor& shard() const { return shard_; }
 
@@ -75,6 +79,7 @@ class Shards {
   Apply apply_ = [](Context c, const Tensor& shard, const Tensor& change) {
     c.device->axpby(1, change, 1, shard);
   };
+  bool adds_ = true;         // a server adds changes as they are
   Tensor weights_, change_;  // on a worker
   // On a worker with a codec: the weights as the servers know them, and the losses of its codes.
   Tensor base_, residual_;

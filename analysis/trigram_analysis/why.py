@@ -48,7 +48,7 @@ def as_text(runs: list[Run]) -> str:
     lines += ["", *_table(paths), ""]
     lines += [f"{label} is bound by {bound_by(path)}" for label, path in zip("AB", paths)]
     if len(paths) == 2:
-        lines.append(_difference(*paths))
+        lines.append(_difference(*paths, step=runs[1].recorded_step))
     if any(_hides_messages(path) for path in paths):
         lines.append("messages in collectives that are simulated as a whole are not on a path; for what they wait for, make "
                      "runs with --set /runtime/fidelity=message")
@@ -118,12 +118,12 @@ def _signed(seconds: float) -> str:
     return ("+" if seconds > 0 else "-" if seconds < 0 else "") + units.seconds(abs(seconds)) if seconds else "0"
 
 
-def _difference(a: CriticalPath, b: CriticalPath) -> str:
+def _difference(a: CriticalPath, b: CriticalPath, step: int) -> str:
     """Names the part whose change is nearest to the whole difference."""
     whole = b.length - a.length
     if abs(whole) <= _NEGLIGIBLE * a.length:
-        return f"the steps differ by at most {100 * _NEGLIGIBLE:g}%"
+        return f"these steps differ by at most {100 * _NEGLIGIBLE:g}%"
     changes = {part: b.parts.get(part, 0) - a.parts.get(part, 0) for part in {**a.parts, **b.parts}}
     part = max(changes, key=lambda p: changes[p] if whole > 0 else -changes[p])
-    return (f"B's step is {units.seconds(abs(whole) / PS_PER_S)} {'longer' if whole > 0 else 'shorter'}; "
+    return (f"B's step {step} is {units.seconds(abs(whole) / PS_PER_S)} {'longer' if whole > 0 else 'shorter'}; "
             f"{text_of(part)} makes {100 * changes[part] / whole:.0f}% of that")

@@ -67,6 +67,7 @@ class ProfileWorkload final : public FlatWorkload {
     return real_.model->evaluate(weights, max_samples);
   }
   std::size_t batch() const override { return batch_; }
+  std::size_t priced_batch() const override { return profile_->batch; }
 
  private:
   void begin_mini_batch() {

@@ -30,6 +30,7 @@ class WrappedWorkload : public Workload {
     return workload_->evaluate(weights, max_samples);
   }
   std::size_t batch() const override { return workload_->batch(); }
+  std::size_t priced_batch() const override { return workload_->priced_batch(); }
 
  protected:
   explicit WrappedWorkload(std::unique_ptr<Workload> workload) : workload_(std::move(workload)) {}

@@ -51,7 +51,7 @@ Advice Advisor::advise(std::vector<TunedBucket> tuned,
   const bool is_reached = advice.standings.front().reaches_target();
   if (!is_reached && failed_) throw Stopped{kRunFailed};
   ranked(advice);
-  if (!is_reached) return advice;  // that is the answer
+  if (!is_reached || options_.ranking_only) return advice;
   advice.unequal = run_with_unequal_nics(advice.standings);
   const std::size_t winner = advice.standings.front().candidate;
   for (Sensitivity& s : quantities_to_vary())

@@ -19,6 +19,7 @@ class Advisor {
   struct Options {
     SweepRunner::Options runner;
     double range = 64;  // the largest factor for bandwidth, latency and uncertain step times
+    bool ranking_only = false;  // neither unequal NICs nor changes of the network are simulated
     bool quiet = false;
   };
   /// Thrown if there is no answer. `code` is the exit code.

@@ -243,7 +243,10 @@ void Contest::plan_group(const Json& scenario, long steps, long eval_every,
 
 std::string Contest::ignored() const {
   if (!target().level) return "how much is learned in a step is ignored";
-  return fmt::format("{} may learn differently from your model", trained_);
+  return fmt::format(
+      "{} may learn differently from your model; losses on text, for example, can order algorithms "
+      "otherwise than accuracies on images",
+      trained_);
 }
 
 Plan Contest::plan(const Json& scenario, const std::vector<std::size_t>& candidates,

@@ -20,6 +20,9 @@ constexpr std::size_t kTexts = 4;  // columns of tables that begin on the left
 /// Marks means per step that differ from the long run. Other tables and reports use the same mark.
 constexpr const char *kNotLongRun = "‡", *kMark = " ‡";
 
+/// If at least this share of a step is computation, a better network hardly shortens it.
+constexpr double kBoundByComputation = 0.9;
+
 std::string candidate_name(const Contest& contest, std::size_t candidate) {
   return contest.candidates()[candidate].full_name();
 }
@@ -155,6 +158,30 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   return text + "\n";
 }
 
+/// Says how much of a step is computation, which no network shortens: of the first candidate's, and
+/// of the first one's that averages gradients in full precision.
+std::string computation_text(const Advice& advice, const Contest& contest) {
+  const Standing& first = advice.standings.front();
+  const auto share = [](const Standing& s) {
+    return s.summary.is_object() ? s.summary.value("compute_utilisation", Json()) : Json();
+  };
+  if (!first.reaches_target() || !share(first).is_number()) return "";
+  const double computing = share(first);
+  std::string text = fmt::format("computation is {} of the step of {}", percent(computing),
+                                 candidate_name(contest, first.candidate));
+  const auto baseline = std::ranges::find_if(advice.standings, [&](const Standing& s) {
+    return contest.candidates()[s.candidate].algorithm == "gradient_allreduce" &&
+           share(s).is_number();
+  });
+  if (baseline != advice.standings.end() && &*baseline != &first)
+    text += fmt::format(", and {} of that of {}", percent(share(*baseline).get<double>()),
+                        candidate_name(contest, baseline->candidate));
+  if (computing >= kBoundByComputation)
+    text +=
+        fmt::format(": a faster network shortens the first by at most {}", percent(1 - computing));
+  return text + "\n";
+}
+
 /// Warns if a leader may be first only because its fast workers do not wait for the slowest worker,
 /// and then also says which candidate is first if all workers have the pace of the slowest.
 std::string uneven_pace_warnings(const Advice& advice, const Contest& contest) {
@@ -265,7 +292,8 @@ std::vector<std::string> warnings_of_answer(const Advice& advice, const Contest&
 std::string ranking_text(const Advice& advice, const Contest& contest) {
   return heading(contest) + caveats_of_contest(contest) + "\n" +
          aligned(standing_lines(advice, contest), kTexts) + notes(advice, contest) + "\n" +
-         verdict(advice, contest) + uneven_pace_warnings(advice, contest);
+         verdict(advice, contest) + computation_text(advice, contest) +
+         uneven_pace_warnings(advice, contest);
 }
 
 std::string sensitivity_text(const Advice& advice, const Contest& contest, const Advisor& advisor) {

@@ -149,6 +149,8 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
                    "Largest factor by which bandwidth and latency are changed")
       ->check(finite_between(1.1, 1e6))
       ->capture_default_str();
+  command->add_flag("--ranking-only", options->advisor.ranking_only,
+                    "Do not search for the changes that would put another candidate first");
   command
       ->add_option(
           "--tune", options->tune,

@@ -189,7 +189,12 @@ void add_list_command(CLI::App& app, const GlobalOptions&, Action& action) {
   auto only = std::make_shared<std::string>();
   std::vector<std::string> names;
   for (const auto& [kind, entries] : kinds()) names.push_back(kind);
-  command->add_option("kind", *only, "Print only this kind of entry")->check(CLI::IsMember(names));
+  command->add_option("kind", *only, "Print only this kind of entry")
+      ->transform([](std::string kind) {
+        // Options of other commands call a workload that only has times and sizes a profile.
+        return kind == "profiles" ? std::string("workloads") : kind;
+      })
+      ->check(CLI::IsMember(names));
   command->add_flag("--json", *as_json, "Print JSON, with the schema of the options of each entry");
   command->callback(
       [only, as_json, &action] { action = [only, as_json] { return list(*only, *as_json); }; });

@@ -202,9 +202,12 @@ std::string differences_text(const Json& differences, double first_s, double sec
     if (known && std::abs(change) < 1e-6)
       idle += fmt::format("{}{}", idle.empty() ? "" : ", ", d.at("setting").get<std::string>());
   }
-  std::string text = fmt::format("mean step: A {:.4g} ms, B {:.4g} ms, {:+.1f} %\n", 1e3 * first_s,
-                                 1e3 * second_s, 100 * (second_s / first_s - 1)) +
-                     aligned(lines, 3) + notes;
+  std::string text =
+      fmt::format(
+          "mean of the steps: A {:.4g} ms, B {:.4g} ms, {:+.1f} %; what bounds them is "
+          "shown for one step of each\n",
+          1e3 * first_s, 1e3 * second_s, 100 * (second_s / first_s - 1)) +
+      aligned(lines, 3) + notes;
   if (!idle.empty()) text += "makes no difference here: " + idle + "\n";
   if (differences.size() > kMostDifferences)
     text += fmt::format("{} settings differ, too many to try each alone; at most {} are tried\n",

@@ -15,7 +15,7 @@ bool leaves_lock_step(const Experiment& e) {
   const bool none_wait = e.schedule().by_time;  // averages in the background
   const bool equal = c.bandwidth_jitter == 0 && c.slow_workers.empty() && c.worker_variation == 0 &&
                      c.transport.variation == 0 && c.skew.largest_s == 0 &&
-                     drawn_at_random(c).empty();
+                     drawn_at_random(c).empty() && c.failures.none();
   return !all_wait && !none_wait && !equal;
 }
 

@@ -216,6 +216,19 @@ class Advise(CommandTest):
         self.assertIn(f"{len(search)} done", status)
         self.assertIn("bandwidth", self.trigram("table", folder).stdout)
 
+    def test_the_ranking_alone_makes_no_search(self) -> None:
+        out = self.trigram(*self.arguments(), "--ranking-only").stdout
+        (folder,) = (self.folder / "results").glob("advise-eight-one-??????")
+        self.assertEqual(len(list(folder.glob("*/DONE"))), 2)
+        self.assertNotIn("first then", out)
+        advice = self.advise("--ranking-only")
+        self.assertEqual(advice["flips"], [])
+        for c in advice["candidates"]:
+            manifest = json.loads((folder / c["run"] / "manifest.json").read_text())
+            share = 100 * manifest["summary"]["compute_utilisation"]
+            self.assertRegex(out, f"computation is .*{share:.1f} %")
+        self.assertNotRegex(out, "a faster network shortens the first", "the network bounds its step")
+
     def test_different_questions_have_different_folders(self) -> None:
         few = ("--range", "1.1")
         folders = [

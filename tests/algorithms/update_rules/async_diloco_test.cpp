@@ -137,6 +137,22 @@ TEST_P(AsyncDiLoCoRule, FollowsTheEquations) {
     }
 }
 
+/// With an outer learning rate of 0, servers change nothing, so every block begins at the same
+/// weights, whatever a code of a worker's own change loses.
+TEST_P(AsyncDiLoCoRule, PullsNothingOfAChangeThatTheServerDoesNotTake) {
+  const Rule rule;
+  Json options = spec(rule);
+  options["outer_lr"] = 0;
+  options["codec"] = {{"name", "sign"}};
+  AffineTraining run = training(kRanks, options, kSteps, kSlope);
+  run.numel = 43;
+  run.tilt = 0.07;
+  run.alternating = true;
+  for (const AffineEnd& end : train(run))
+    for (long step = rule.sync_every; step <= kSteps; step += rule.sync_every)
+      EXPECT_EQ(end.path.at(static_cast<std::size_t>(step - 1)), 1) << step;
+}
+
 /// The slowest worker takes 3.7 times as long per step as the fastest, so it makes one step while
 /// that one makes four.
 TEST_P(AsyncDiLoCoRule, SlowWorkersMakeFewerSteps) {
