@@ -54,9 +54,7 @@ class NnOps {
   virtual void gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
                     const Tensor& c) = 0;
   /// Makes the `count` vectors x[count, length] orthonormal by modified Gram-Schmidt, in their
-  /// order. A vector that depends linearly on earlier vectors is replaced by a random direction
-  /// that is orthogonal to them (low_rank::replacement), so that a power iteration finds directions
-  /// that its matrix lacked before. It becomes zero if there is no such direction.
+  /// order. A vector that depends linearly on earlier vectors becomes zero.
   virtual void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) = 0;
   /// Gives each of the vectors x[count, length] the norm 1. A vector of zeros stays zero.
   virtual void normalise(std::size_t count, std::size_t length, const Tensor& x) = 0;

@@ -1,9 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-
-#include "core/random/philox.h"
 
 namespace trigram {
 
@@ -46,21 +43,8 @@ void multiply_transposed(const float* m, std::size_t n, MatrixShape shape, std::
 /// m = the first n elements of p q^T.
 void reconstruct(float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* p,
                  const float* q);
-/// What becomes of a vector that depends linearly on earlier vectors.
-enum class Dependent { becomes_zero, is_replaced };
-/// Element `row` of the vector that replaces vector `j`: 1 or -1, drawn at random but always the
-/// same.
-constexpr float replacement(std::size_t j, std::size_t row) {
-  const Philox::Block counter = {static_cast<std::uint32_t>(row),
-                                 static_cast<std::uint32_t>(std::uint64_t{row} >> 32),
-                                 static_cast<std::uint32_t>(j), 0};
-  return Philox::encrypt(counter, {0, 0})[0] % 2 == 0 ? 1 : -1;
-}
 /// Makes `rank` vectors of `rows` elements orthonormal by modified Gram-Schmidt with two passes per
-/// vector. A vector that depends linearly on earlier vectors becomes zero, or is replaced by
-/// `replacement` before it is made orthogonal to them; it is zero, too, if they span the whole
-/// space. Sums are in f64.
-void orthonormalise(float* factors, std::size_t rows, std::size_t rank,
-                    Dependent dependent = Dependent::becomes_zero);
+/// vector. A vector that depends linearly on earlier vectors becomes zero. Sums are in f64.
+void orthonormalise(float* factors, std::size_t rows, std::size_t rank);
 
 }  // namespace trigram::low_rank

@@ -83,8 +83,7 @@ class HostNnOps final : public NnOps {
   }
 
   void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) override {
-    low_rank::orthonormalise(operand(x, count * length), length, count,
-                             low_rank::Dependent::is_replaced);
+    low_rank::orthonormalise(operand(x, count * length), length, count);
   }
 
   void normalise(std::size_t count, std::size_t length, const Tensor& x) override {

@@ -134,7 +134,7 @@ class Why(CommandTest):
         self.assertIn("bandwidth inside nodes", found["on_no_path"])
         text = self.trigram("why", a, b).stdout
         self.assertIn("makes no difference here: /cluster/intra/bandwidth\n", text)
-        self.assertRegex(text, r"B's step is .* longer; bandwidth between nodes makes \d+% of that")
+        self.assertRegex(text, r"B's step \d+ is .* longer; bandwidth between nodes makes \d+% of that")
 
     def test_a_finished_run_is_explained(self) -> None:
         (manifest,) = self.run_config(self.profile())
