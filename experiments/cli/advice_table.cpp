@@ -176,7 +176,10 @@ std::string computation_text(const Advice& advice, const Contest& contest) {
   if (baseline != advice.standings.end() && &*baseline != &first)
     text += fmt::format(", and {} of that of {}", percent(share(*baseline).get<double>()),
                         candidate_name(contest, baseline->candidate));
-  if (computing >= kBoundByComputation)
+  // Where messages slow down computation, a faster network shortens computation, too.
+  const double slowdown =
+      contest.cluster().value(Json::json_pointer("/accelerator/overlap_slowdown"), 1.0);
+  if (computing >= kBoundByComputation && slowdown <= 1)
     text +=
         fmt::format(": a faster network shortens the first by at most {}", percent(1 - computing));
   return text + "\n";
