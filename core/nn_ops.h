@@ -44,6 +44,12 @@ struct Attention {
   }
 };
 
+/// What becomes of a vector that depends linearly on the vectors before it, or is zero.
+enum class Dependent {
+  becomes_zero,
+  is_replaced,  // by a random direction that is orthogonal to them
+};
+
 /// Operations on matrices and of small neural networks, ordered on the device's stream. Dimensions
 /// are explicit; tensors are row-major f32. The simulator prices each operation by its flops and
 /// bytes.
@@ -54,8 +60,10 @@ class NnOps {
   virtual void gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
                     const Tensor& c) = 0;
   /// Makes the `count` vectors x[count, length] orthonormal by modified Gram-Schmidt, in their
-  /// order. A vector that depends linearly on earlier vectors becomes zero.
-  virtual void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) = 0;
+  /// order. If a replaced vector finds no direction, since the vectors before it span the whole
+  /// space, it becomes zero.
+  virtual void orthonormalise(std::size_t count, std::size_t length, const Tensor& x,
+                              Dependent dependent) = 0;
   /// Gives each of the vectors x[count, length] the norm 1. A vector of zeros stays zero.
   virtual void normalise(std::size_t count, std::size_t length, const Tensor& x) = 0;
   /// x[r, c] += bias[c].

@@ -58,7 +58,9 @@ class LowRankAverage {
     const Tensor p = matrix.columns(device, rank), approximation = matrix.empty(device);
     device.nn().gemm({.m = rank, .n = rows, .k = cols, .transpose_b = true}, q, m, 0, p);
     average(c, p, slot, 0);
-    device.nn().orthonormalise(rank, rows, p);
+    // Otherwise a zero column of Q would stay zero, and a direction that is absent from the first
+    // gradient would never be found.
+    device.nn().orthonormalise(rank, rows, p, Dependent::is_replaced);
     device.nn().gemm({.m = rank, .n = cols, .k = rows}, p, m, 0, q);
     average(c, q, slot, 1);
     device.nn().gemm({.m = rows, .n = cols, .k = rank, .transpose_a = true}, p, q, 0,

@@ -123,7 +123,9 @@ class BucketUpdate {
     for (const std::size_t i : matrices()) {
       const auto [rows, cols] = pieces_[i].real;
       const std::size_t rank = pieces_[i].rank.real;
-      device_.nn().orthonormalise(rank, rows, ps[i]);
+      // Columns of R are scaled to the norm 1 below, so a replaced direction would make a full
+      // step.
+      device_.nn().orthonormalise(rank, rows, ps[i], Dependent::becomes_zero);
       device_.nn().gemm({.m = rank, .n = cols, .k = rows}, ps[i], momenta_[i], 0, rs[i]);
     }
     c_fp_s(c, right, options_.allreduce);

@@ -10,7 +10,7 @@ namespace trigram {
 class NullNnOps final : public NnOps {
  public:
   void gemm(const Gemm&, const Tensor&, const Tensor&, float, const Tensor&) override {}
-  void orthonormalise(std::size_t, std::size_t, const Tensor&) override {}
+  void orthonormalise(std::size_t, std::size_t, const Tensor&, Dependent) override {}
   void normalise(std::size_t, std::size_t, const Tensor&) override {}
   void bias(std::size_t, std::size_t, const Tensor&, const Tensor&) override {}
   void bias_grad(std::size_t, std::size_t, const Tensor&, const Tensor&) override {}

@@ -40,6 +40,28 @@ void add_multiple(float a, const float* x, std::size_t n, float* y) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
+/// Makes vector `j` orthogonal to the vectors before it, and gives it the norm 1. If it depends
+/// linearly on them, it becomes zero, and the result is false.
+bool make_unit_orthogonal(float* factors, std::size_t rows, std::size_t j) {
+  float* const vector = factors + j * rows;
+  const double before = std::sqrt(dot<double>(vector, vector, rows));
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::size_t i = 0; i < j; ++i) {
+      const float* const basis = factors + i * rows;
+      const double along = dot<double>(vector, basis, rows);
+      for (std::size_t k = 0; k < rows; ++k) {
+        vector[k] = static_cast<float>(vector[k] - along * basis[k]);
+      }
+    }
+  }
+  const double norm = std::sqrt(dot<double>(vector, vector, rows));
+  // Values that are not finite stay so.
+  const bool independent = norm > kDependent * before || !std::isfinite(before);
+  const double factor = independent ? 1 / norm : 0;
+  for (std::size_t k = 0; k < rows; ++k) vector[k] = static_cast<float>(vector[k] * factor);
+  return independent;
+}
+
 }  // namespace
 
 void multiply(const float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* q,
@@ -71,22 +93,12 @@ void reconstruct(float* m, std::size_t n, MatrixShape shape, std::size_t rank, c
   });
 }
 
-void orthonormalise(float* factors, std::size_t rows, std::size_t rank) {
+void orthonormalise(float* factors, std::size_t rows, std::size_t rank, bool replaces) {
   for (std::size_t j = 0; j < rank; ++j) {
     float* const vector = factors + j * rows;
-    const double before = std::sqrt(dot<double>(vector, vector, rows));
-    for (int pass = 0; pass < 2; ++pass) {
-      for (std::size_t i = 0; i < j; ++i) {
-        const float* const basis = factors + i * rows;
-        const double along = dot<double>(vector, basis, rows);
-        for (std::size_t k = 0; k < rows; ++k) {
-          vector[k] = static_cast<float>(vector[k] - along * basis[k]);
-        }
-      }
-    }
-    const double norm = std::sqrt(dot<double>(vector, vector, rows));
-    const double factor = norm > kDependent * before ? 1 / norm : 0;
-    for (std::size_t k = 0; k < rows; ++k) vector[k] = static_cast<float>(vector[k] * factor);
+    if (make_unit_orthogonal(factors, rows, j) || !replaces) continue;
+    for (std::size_t k = 0; k < rows; ++k) vector[k] = replacement(j, k);
+    make_unit_orthogonal(factors, rows, j);
   }
 }
 

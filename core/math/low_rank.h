@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace trigram {
 
@@ -43,8 +44,21 @@ void multiply_transposed(const float* m, std::size_t n, MatrixShape shape, std::
 /// m = the first n elements of p q^T.
 void reconstruct(float* m, std::size_t n, MatrixShape shape, std::size_t rank, const float* p,
                  const float* q);
+
+/// Element `row` of the vector that replaces vector `j`: from [-1, 1), drawn by the last steps of
+/// MurmurHash3, so that it is the same on all ranks and devices.
+constexpr float replacement(std::size_t j, std::size_t row) {
+  auto hash = static_cast<std::uint32_t>(row) ^ (static_cast<std::uint32_t>(j + 1) * 0x9E3779B9u);
+  hash = (hash ^ (hash >> 16)) * 0x85EBCA6Bu;
+  hash = (hash ^ (hash >> 13)) * 0xC2B2AE35u;
+  hash ^= hash >> 16;
+  return static_cast<float>(hash >> 8) * 0x1p-23f - 1;  // exact
+}
+
 /// Makes `rank` vectors of `rows` elements orthonormal by modified Gram-Schmidt with two passes per
-/// vector. A vector that depends linearly on earlier vectors becomes zero. Sums are in f64.
-void orthonormalise(float* factors, std::size_t rows, std::size_t rank);
+/// vector. A vector that depends linearly on earlier vectors becomes zero or, if `replaces`, the
+/// part of `replacement` that is orthogonal to them; it is zero, too, if they span the whole space.
+/// Values that are not finite stay so. Sums are in f64.
+void orthonormalise(float* factors, std::size_t rows, std::size_t rank, bool replaces = false);
 
 }  // namespace trigram::low_rank

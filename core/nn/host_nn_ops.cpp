@@ -82,8 +82,10 @@ class HostNnOps final : public NnOps {
     trigram::gemm(shape, operand(a, m * k), operand(b, k * n), beta, operand(c, m * n));
   }
 
-  void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) override {
-    low_rank::orthonormalise(operand(x, count * length), length, count);
+  void orthonormalise(std::size_t count, std::size_t length, const Tensor& x,
+                      Dependent dependent) override {
+    low_rank::orthonormalise(operand(x, count * length), length, count,
+                             dependent == Dependent::is_replaced);
   }
 
   void normalise(std::size_t count, std::size_t length, const Tensor& x) override {

@@ -34,8 +34,9 @@ class TimedNnOps final : public NnOps {
     charge(c, ab + bc + (beta == 0 ? 1 : 2) * ac, 2 * std::sqrt(ab * bc * ac));
   }
 
-  void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) override {
-    inner_.orthonormalise(count, length, x);
+  void orthonormalise(std::size_t count, std::size_t length, const Tensor& x,
+                      Dependent dependent) override {
+    inner_.orthonormalise(count, length, x, dependent);
     const double elements = product(count, length) * price(x);
     // Every vector is projected twice on each vector before it, on average on half of the vectors.
     // Each projection takes a product and a sum.

@@ -72,8 +72,10 @@ void CudaNnOps::gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float 
       "cublasSgemm");
 }
 
-void CudaNnOps::orthonormalise(std::size_t count, std::size_t length, const Tensor& x) {
-  cuda::orthonormalise(stream_, count, length, operand(x, count * length));
+void CudaNnOps::orthonormalise(std::size_t count, std::size_t length, const Tensor& x,
+                               Dependent dependent) {
+  cuda::orthonormalise(stream_, count, length, dependent == Dependent::is_replaced,
+                       operand(x, count * length));
 }
 
 void CudaNnOps::normalise(std::size_t count, std::size_t length, const Tensor& x) {

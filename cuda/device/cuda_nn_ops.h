@@ -24,7 +24,8 @@ class CudaNnOps final : public NnOps {
 
   void gemm(const Gemm& shape, const Tensor& a, const Tensor& b, float beta,
             const Tensor& c) override;
-  void orthonormalise(std::size_t count, std::size_t length, const Tensor& x) override;
+  void orthonormalise(std::size_t count, std::size_t length, const Tensor& x,
+                      Dependent dependent) override;
   void normalise(std::size_t count, std::size_t length, const Tensor& x) override;
   void bias(std::size_t rows, std::size_t cols, const Tensor& x, const Tensor& bias) override;
   void bias_grad(std::size_t rows, std::size_t cols, const Tensor& dx,

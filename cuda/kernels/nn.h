@@ -53,7 +53,8 @@ void gru_grad(cudaStream_t stream, std::size_t rows, std::size_t cols, const flo
               const float* h, const float* previous, const float* dstate, float* dx, float* dh,
               float* dprevious);
 
-void orthonormalise(cudaStream_t stream, std::size_t count, std::size_t length, float* x);
+void orthonormalise(cudaStream_t stream, std::size_t count, std::size_t length, bool replaces,
+                    float* x);
 void normalise(cudaStream_t stream, std::size_t count, std::size_t length, float* x);
 
 }  // namespace trigram::cuda

@@ -144,18 +144,22 @@ TEST_F(GpuNnOps, AnInvalidLabelOrLogitMakesTheLossNan) {
 }
 
 TEST_F(GpuNnOps, Orthonormalises) {
-  for (const std::size_t length : {1, 5, 1500}) {
-    const std::size_t count = 4;
-    std::vector<float> values = tame_numbers(count * length);
-    // The third vector depends linearly on the first.
-    for (std::size_t i = 0; i < length; ++i) values[2 * length + i] = 3 * values[i];
-    const Twin x = twin(values);
-    host.nn().orthonormalise(count, length, x.host);
-    gpu.nn().orthonormalise(count, length, x.gpu);
-    expect_near(x);
-    const auto result = gpu.download(x.gpu);
-    for (std::size_t i = 2 * length; i < 3 * length; ++i) EXPECT_EQ(0, result[i]);
-  }
+  for (const Dependent dependent : {Dependent::becomes_zero, Dependent::is_replaced})
+    for (const std::size_t length : {1, 5, 1500}) {
+      const std::size_t count = 4;
+      std::vector<float> values = tame_numbers(count * length);
+      // The third vector depends linearly on the first.
+      for (std::size_t i = 0; i < length; ++i) values[2 * length + i] = 3 * values[i];
+      const Twin x = twin(values);
+      host.nn().orthonormalise(count, length, x.host, dependent);
+      gpu.nn().orthonormalise(count, length, x.gpu, dependent);
+      expect_near(x);
+      const auto result = gpu.download(x.gpu);
+      double norm = 0;
+      for (std::size_t i = 2 * length; i < 3 * length; ++i) norm += result[i] * result[i];
+      // In one dimension there is no other direction.
+      EXPECT_NEAR(norm, dependent == Dependent::is_replaced && length > 1 ? 1 : 0, 1e-5);
+    }
 }
 
 TEST_F(GpuNnOps, Normalises) {

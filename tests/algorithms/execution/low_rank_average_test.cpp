@@ -96,6 +96,36 @@ TEST_P(LowRankAverageTest, IsTheMeanIfTheFactorsAreLongerThanTheTensor) {
   }
 }
 
+/// A first gradient of zero, as layers behind a zero have, or of rank 1 leaves fewer directions
+/// than factors. Later gradients have all of them, and a power iteration must find them again.
+TEST_P(LowRankAverageTest, FindsDirectionsThatTheFirstGradientLacked) {
+  constexpr std::size_t kSide = 12;
+  const auto element = [](long step, std::size_t i, bool is_zero) -> float {
+    const std::size_t row = i / kSide, col = i % kSide;
+    if (step == 0) return is_zero ? 0.f : 1.f;
+    return row == col && row < 2 ? static_cast<float>(4 - row) : 0.f;  // of rank 2
+  };
+  for (const bool is_zero : {true, false})
+    for (const bool coded : {false, true}) {
+      SCOPED_TRACE(testing::Message() << (is_zero ? "zero" : "rank 1") << ", coded " << coded);
+      LowRank options{.rank = 2, .error_feedback = false};
+      if (coded) options.codec = {.name = "int4"};
+      const auto by_rank = vectors_in_world(world(), flat_cluster(ranks()), [&](Context ctx) {
+        const Exchange average = low_rank_average(options, kSeed);
+        Tensor x;
+        for (long t = 0; t < 12; ++t) {
+          Values own(kSide * kSide);
+          for (std::size_t i = 0; i < own.size(); ++i) own[i] = element(t, i, is_zero);
+          x = tensor_of(ctx, own);
+          average(ctx, x, {kBucket, t});
+        }
+        return Values(x.floats().begin(), x.floats().end());
+      });
+      for (const std::size_t i : {std::size_t{0}, kSide + 1})
+        EXPECT_NEAR(by_rank[0][i], element(1, i, is_zero), coded ? 1 : 1e-3) << i;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Worlds, LowRankAverageTest, every_world(1, 4, 8), world_test_name);
 
 }  // namespace

@@ -145,7 +145,7 @@ TEST_P(TimedDeviceTest, NnOperationsAreChargedByTheirDimensions) {
   nn.bias_grad(2, 3, plain(6), plain(3));
   nn.relu(plain(6));
   nn.relu_grad(plain(6), plain(6));
-  nn.orthonormalise(2, 3, plain(6));
+  nn.orthonormalise(2, 3, plain(6), Dependent::is_replaced);
   nn.normalise(2, 3, f32(6, 60));
   EXPECT_THAT(charged(),
               testing::ElementsAre(Price{4 * (8 + 12 + 6), 48}, Price{4 * (8 + 12 + 12), 48},

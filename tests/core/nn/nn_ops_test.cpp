@@ -40,7 +40,7 @@ class NnOpsTest : public testing::Test {
 TEST_F(NnOpsTest, OrthonormalVectorsSpanTheInput) {
   const std::size_t count = 3, length = 50;
   const Tensor before = normals(count * length), after = normals(count * length);
-  nn.orthonormalise(count, length, after);
+  nn.orthonormalise(count, length, after, Dependent::becomes_zero);
   for (std::size_t i = 0; i < count; ++i) {
     const Tensor input = before.slice(i * length, length);
     double left = dot(input, input);
@@ -55,9 +55,28 @@ TEST_F(NnOpsTest, OrthonormalVectorsSpanTheInput) {
 
 TEST_F(NnOpsTest, ALinearlyDependentVectorBecomesZero) {
   const Tensor x = tensor({3, 4, 6, 8, 1, 0});
-  nn.orthonormalise(3, 2, x);
+  nn.orthonormalise(3, 2, x, Dependent::becomes_zero);
   const Values expected = {0.6f, 0.8f, 0, 0, 0.8f, -0.6f};
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(x.floats()[i], expected[i], 1e-6) << i;
+}
+
+TEST_F(NnOpsTest, ALinearlyDependentVectorIsReplaced) {
+  // The second vector depends on the first, and the third is zero; the last finds no direction.
+  const Tensor x = tensor({3, 4, 0, 6, 8, 0, 0, 0, 0, 5, 6, 7});
+  nn.orthonormalise(4, 3, x, Dependent::is_replaced);
+  EXPECT_NEAR(x.floats()[0], 0.6f, 1e-6);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      EXPECT_NEAR(dot(x.slice(i * 3, 3), x.slice(j * 3, 3)), i == j, 1e-6) << i << " " << j;
+  for (std::size_t k = 9; k < 12; ++k) EXPECT_EQ(x.floats()[k], 0);
+}
+
+TEST_F(NnOpsTest, OrthonormaliseKeepsValuesThatAreNotFinite) {
+  for (const Dependent dependent : {Dependent::becomes_zero, Dependent::is_replaced}) {
+    const Tensor x = tensor({NAN, 1, 0, INFINITY, 1, 0});
+    nn.orthonormalise(2, 3, x, dependent);
+    for (const std::size_t i : {0u, 3u}) EXPECT_TRUE(std::isnan(x.floats()[i])) << i;
+  }
 }
 
 TEST_F(NnOpsTest, NormalisesEveryVectorByItself) {
