@@ -57,6 +57,11 @@ def test_a_tie_and_an_answer_that_nothing_changes(folder):
     assert changes == "No change that was tried makes another candidate first."
 
 
+def test_an_answer_without_a_search_says_so(folder):
+    _, changes = advice_page.verdict(answer_of(folder, flips=[], ranking_only=True))
+    assert changes == "What would make another one first was not searched for."
+
+
 def test_the_ranking_and_the_flips_are_tables(folder):
     page = page_of(folder)
     rows = [re.findall("<td[^>]*>(.*?)</td>", row) for row in re.findall("<tr>(.*?)</tr>", page)]

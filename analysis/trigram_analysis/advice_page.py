@@ -49,6 +49,8 @@ def _changes(advice: Advice, found: list[Flip]) -> str:
         return f"The answer changes: {listed(changing)}."
     if any(f.unknown.startswith("not known") for f in found):
         return "As far as is known, no change of the network makes another candidate first."
+    if advice.document.get("ranking_only"):
+        return "What would make another one first was not searched for."
     return "No change that was tried makes another candidate first." if found else ""
 
 

@@ -38,6 +38,7 @@ class Advisor {
 
   /// True if a run failed, so that its candidate is missing in the answer.
   bool failed() const { return failed_; }
+  bool ranking_only() const { return options_.ranking_only; }
   const NetworkScale& scale(Quantity quantity) const {
     if (quantity == Quantity::step_time) return step_time_;
     return quantity == Quantity::bandwidth ? bandwidth_ : latency_;

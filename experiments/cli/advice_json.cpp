@@ -15,6 +15,8 @@ Json standing_json(const Standing& s, const Advice& advice, const Contest& conte
             {"step_s", nullptr},
             {"samples_per_s", nullptr},
             {"paces", s.summary.is_object() ? s.summary.value("paces", Json()) : Json()},
+            {"compute_utilisation",
+             s.summary.is_object() ? s.summary.value("compute_utilisation", Json()) : Json()},
             {"tied", advice.leads(s) && advice.leaders().size() > 1},
             {"behind", reached && !advice.is_undecided(s) ? Json(advice.behind(s)) : Json()},
             {"not_compared", s.why_not_compared.empty() ? Json() : Json(s.why_not_compared)},
@@ -100,6 +102,7 @@ Json advice_json(const Advice& advice, const Contest& contest, const Advisor& ad
             {"tuned", Json::array()},
             {"where_nics_differ", Json::array()},
             {"flips", Json::array()},
+            {"ranking_only", advisor.ranking_only()},
             {"answer_warnings", warnings_of_answer(advice, contest)},
             {"results", advisor.results().string()}};
   for (const TunedBucket& t : advice.tuned)

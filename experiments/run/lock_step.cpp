@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "experiments/run/drawn_steps.h"
 #include "experiments/run/shortfall.h"
 
@@ -13,9 +15,15 @@ bool leaves_lock_step(const Experiment& e) {
   const bool all_wait =
       e.synchronous() && trigram.centralisation == Trigram::Centralisation::centralised;
   const bool none_wait = e.schedule().by_time;  // averages in the background
+  // Workers that all restart together stay equal.
+  const bool restarts =
+      c.failures.recovery == Recovery::restart &&
+      std::ranges::all_of(c.failures.events, [](const Failure& f) {
+        return f.has({Failure::Kind::crash, Failure::Kind::leave, Failure::Kind::join});
+      });
   const bool equal = c.bandwidth_jitter == 0 && c.slow_workers.empty() && c.worker_variation == 0 &&
                      c.transport.variation == 0 && c.skew.largest_s == 0 &&
-                     drawn_at_random(c).empty() && c.failures.none();
+                     drawn_at_random(c).empty() && (c.failures.none() || restarts);
   return !all_wait && !none_wait && !equal;
 }
 

@@ -8,6 +8,7 @@ log2 P (latency + n / bandwidth). Nothing overlaps, and nothing else takes time.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -223,10 +224,25 @@ class Advise(CommandTest):
         self.assertNotIn("first then", out)
         advice = self.advise("--ranking-only")
         self.assertEqual(advice["flips"], [])
-        first = advice["candidates"][0]["run"]
+        self.assertTrue(advice["ranking_only"])
+        first_row = advice["candidates"][0]
+        first = first_row["run"]
         manifest = json.loads((folder / first / "manifest.json").read_text())
         self.assertIn(f"computation is {100 * manifest['summary']['compute_utilisation']:.1f} % of", out)
+        self.assertEqual(first_row["compute_utilisation"], manifest["summary"]["compute_utilisation"])
         self.assertNotRegex(out, "a faster network shortens the first", "the network bounds its step")
+
+    def test_the_text_says_how_much_a_faster_network_gains_unless_messages_slow_down_computation(self) -> None:
+        fast = CLUSTER | {"inter": {"bandwidth": "1000Gbps", "latency": "1us"}}
+        slowed = fast | {"accelerator": CLUSTER["accelerator"] | {"overlap_slowdown": 1.2}}
+        for cluster, gains in ((fast, True), (slowed, False)):
+            self.write(cluster, "fast.json")
+            out = self.trigram(*self.arguments(cluster="fast.json"), "--ranking-only").stdout
+            share = re.search(r"computation is (\d+\.\d) % of the step", out)
+            assert share, out
+            self.assertGreater(float(share[1]), 90)
+            sentence = f"a faster network shortens the first by at most {100 - float(share[1]):.1f} %"
+            self.assertEqual(sentence in out, gains, out)
 
     def test_different_questions_have_different_folders(self) -> None:
         few = ("--range", "1.1")

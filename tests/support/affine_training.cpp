@@ -51,6 +51,7 @@ std::vector<AffineEnd> train(const AffineTraining& training) {
                             static_cast<float>(training.slope));
     workload.tilt = static_cast<float>(training.tilt);
     workload.alternating = training.alternating;
+    workload.priced_samples = training.priced_samples;
     workload.forward_s = workload.backward_s = training.compute_s;
     workload.bucketize(0);
     const auto start = static_cast<float>(ctx.world_rank);

@@ -25,8 +25,9 @@ struct AffineTraining {
   bool alternating = false;  // for odd i it is slope x - (r + 1) (1 + tilt i)
   double lr = 0.125;
   std::size_t numel = 10;
-  bool start_at_rank = false;  // weights start at the rank instead of at 1
-  double compute_s = 1e-4;     // seconds of forward, and of each half of backward
+  bool start_at_rank = false;      // weights start at the rank instead of at 1
+  std::size_t priced_samples = 1;  // Workload::priced_batch
+  double compute_s = 1e-4;         // seconds of forward, and of each half of backward
   /// Seconds by which a rank is delayed before a step; empty: no delays.
   std::function<double(int rank, long step)> delay = {};
   /// Factor on a rank's computation in a step; empty: 1.

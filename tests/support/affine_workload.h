@@ -42,7 +42,9 @@ class AffineWorkload final : public Workload {
   bool has_values() const override { return true; }
   Quality evaluate(std::span<const float>, std::size_t) override { return {}; }
   std::size_t batch() const override { return 1; }
+  std::size_t priced_batch() const override { return priced_samples; }
 
+  std::size_t priced_samples = 1;  // what priced_batch() returns
   double forward_s = 1e-4, backward_s = 1e-4;
   /// Changes the offset of weight i to (rank + 1) (1 + tilt i), so that weights differ.
   float tilt = 0;

@@ -20,7 +20,7 @@ class DedlocRule : public AffineTest {
 };
 
 /// The last worker is late by 250 ms in every step. It has begun one mini-batch when the other
-/// workers have begun two, and all together seven.
+/// workers have begun two, and all together seven. Samples are those of the priced model.
 TEST_P(DedlocRule, WeightsGradientsByTheSamplesOfTheirWorkers) {
   constexpr int kRanks = 4, kSteps = 3;
   double x = 1;
@@ -29,9 +29,14 @@ TEST_P(DedlocRule, WeightsGradientsByTheSamplesOfTheirWorkers) {
     for (std::size_t r = 0; r < kRanks; ++r) sum += (r == kRanks - 1 ? 1 : 2) * gradient(x, r);
     x -= kLr * sum / 7;
   }
-  AffineTraining run = workers(kRanks, {{"name", "dedloc"}, {"target_batch", 7}}, kSteps);
-  run.delay = [](int rank, long) { return rank == kRanks - 1 ? 0.25 : 0; };
-  expect_near(common_weights(train(run)), std::vector<double>(kRanks, x));
+  for (const int samples : {1, 3}) {
+    SCOPED_TRACE(testing::Message() << samples << " samples per mini-batch");
+    AffineTraining run =
+        workers(kRanks, {{"name", "dedloc"}, {"target_batch", 7 * samples}}, kSteps);
+    run.priced_samples = static_cast<std::size_t>(samples);
+    run.delay = [](int rank, long) { return rank == kRanks - 1 ? 0.25 : 0; };
+    expect_near(common_weights(train(run)), std::vector<double>(kRanks, x));
+  }
 }
 
 /// With equal speeds, four workers make three mini-batches each for a target of 12. So do the

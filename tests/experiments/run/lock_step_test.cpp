@@ -29,6 +29,18 @@ TEST(LockStep, IsLeftByWorkersThatDifferAndWaitOnlyForPeers) {
   EXPECT_FALSE(leaves_lock_step(unequal("async_model_average"))) << "nobody waits";
 }
 
+TEST(LockStep, IsLeftAfterFailuresUnlessAllWorkersRestart) {
+  Experiment e = unequal("swarm_sgd");
+  e.cluster.worker_variation = 0;
+  e.cluster.failures.events = {{.at_s = 1, .kind = Failure::Kind::crash, .rank = 1}};
+  EXPECT_TRUE(leaves_lock_step(e));
+  e.cluster.failures.recovery = Recovery::restart;
+  EXPECT_FALSE(leaves_lock_step(e));
+  e.cluster.failures.events.push_back(
+      {.at_s = 2, .kind = Failure::Kind::freeze, .rank = 1, .duration_s = 1});
+  EXPECT_TRUE(leaves_lock_step(e)) << "only one worker freezes";
+}
+
 TEST(LockStep, IsAWarningOfSimulatedRunsThatMayBeTooShort) {
   const Experiment e = unequal("swarm_sgd");
   EXPECT_NE(lock_step_warning(e, summary_of(300)).find("in these 300 steps"), std::string::npos);
