@@ -5,11 +5,12 @@
 //   x = x - lr U(P Q^T)
 //
 // A step is one power iteration of the mean of all M_i, although no rank ever computes that mean. Q
-// has r columns and is kept for the next step. The error e_i is the difference between the rank's
-// own M_i and the common P Q^T, as in the authors' code. A bucket is reshaped to the most nearly
-// square matrix that holds it, whichever tensors it consists of. For this reason the default rank
-// is the largest rank in the paper. A bucket that is not longer than its factors is averaged
-// without approximation.
+// has r columns and is kept for the next step. A random direction replaces a column of P that
+// depends linearly on the columns before it, so that later steps find directions that M_i lacks
+// now. The error e_i is the difference between the rank's own M_i and the common P Q^T, as in the
+// authors' code. A bucket is reshaped to the most nearly square matrix that holds it, whichever
+// tensors it consists of. For this reason the default rank is the largest rank in the paper. A
+// bucket that is not longer than its factors is averaged without approximation.
 //
 // Messages and bytes per rank and iteration, for N ranks and buckets of a x b elements: two
 // allreduces, of 4ra and 4rb bytes; with rings, 4(N-1) messages and 2(N-1)/N 4r(a + b) bytes per

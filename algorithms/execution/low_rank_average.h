@@ -26,10 +26,11 @@ struct LowRank {
 ///   P = orthonormalise(mean_j M_j Q);  Q = mean_j M_j^T P;  x = P Q^T;  e_i = M_i - x
 ///
 /// With a warm start, a step begins with the Q of the previous step. Otherwise, and in the first
-/// step, Q is drawn at random, the same on all ranks. A tensor that is not longer than P and Q
-/// together is averaged without approximation; the priced length decides if the tensor has one. If
-/// the factors are encoded, P is the result of the codes, and e_i includes their errors.
-/// `state` keeps Q and e.
+/// step, Q is drawn at random, the same on all ranks. A random direction replaces a column of P
+/// that depends linearly on the columns before it (Dependent::is_replaced). A tensor that is not
+/// longer than P and Q together is averaged without approximation; the priced length decides if the
+/// tensor has one. If the factors are encoded, P is the result of the codes, and e_i includes their
+/// errors. `state` keeps Q and e.
 Exchange low_rank_average(const LowRank& options, std::uint64_t seed,
                           const TrainingState& state = {});
 
