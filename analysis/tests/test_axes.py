@@ -188,3 +188,18 @@ def test_quantities_in_texts_sort_by_size():
     texts = ["x 1MiB", "x 64KiB", "x 512KiB, b", "x 512KiB, a", "a", "x 100 Gbps", "x 16 Gbps", "10", "9"]
     assert sorted(texts, key=units.natural) == [
         "9", "10", "a", "x 64KiB", "x 512KiB, a", "x 512KiB, b", "x 1MiB", "x 16 Gbps", "x 100 Gbps"]
+
+
+def test_an_element_of_a_list_is_an_axis_of_its_own():
+    regions = [{"name": "a", "up": "1Gbps"}, {"name": "b", "up": "100Mbps"}]
+    pointer = "/cluster/topology/regions/1/up"
+    runs = []
+    for i, up in enumerate(("100Mbps", "1Gbps")):
+        cluster = {"topology": {"kind": "wan", "regions": [regions[0], regions[1] | {"up": up}]}}
+        runs.append(Run(Path(str(i)), {"experiment": {"algorithm": "bytegrad", "cluster": cluster},
+                                       "sweep": {pointer: up}, "summary": {"step_s": 1.0}}))
+    comparison = Comparison("", runs)
+    assert pointers(comparison) == {pointer}
+    assert [axis.title for axis in comparison.axes] == ["regions 1 up"]
+    assert labels(comparison) == ["0.1 Gbps", "1 Gbps"]
+    assert comparison.numeric_axis() == 0

@@ -50,7 +50,9 @@ class Axis:
     @property
     def title(self) -> str:
         known = _TITLES.get(self.pointer)
-        return known or " ".join(self.pointer.strip("/").split("/")[-2:]).replace("_", " ")
+        parts = self.pointer.strip("/").split("/")
+        shown = 3 if len(parts) > 2 and parts[-2].isdecimal() else 2  # an element of a list is shown with its list
+        return known or " ".join(parts[-shown:]).replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,10 @@ class Axes:
 
     def __init__(self, runs: list[Run]):
         self._runs = runs
-        self._leaves = {run.path: dict(_leaves(run.experiment, "")) for run in runs}
+        self._swept = {pointer for run in runs for pointer in run.sweep}
+        self._leaves = {run.path: dict(self._leaves_of(run.experiment, "")) for run in runs}
         for path, version in inputs.input_versions(runs).items():
             self._leaves[path][_INPUTS] = version
-        self._swept = {pointer for run in runs for pointer in run.sweep}
         self._varying_by_component: dict[tuple[str, str], set[str]] = {}
         self._algorithm_leaves = [leaf for leaf in self._varying if self._is_algorithm_option(leaf)]
         self._columns: dict[Axis, dict[Path, Value]] = {
@@ -197,10 +199,22 @@ class Axes:
             head, varying = [_stem(found["path"])], varying - {f"{within}/path"}
         options = [
             f"{leaf[len(within) + 1:]}={units.show(value)}"
-            for leaf, value in _leaves(found, within)
+            for leaf, value in self._leaves_of(found, within)
             if leaf in varying and not leaf.endswith("/name")
         ]
         return ", ".join(head + options) or _MISSING
+
+    def _leaves_of(self, value: Any, pointer: str) -> Iterable[tuple[str, Any]]:
+        """The options at and below `pointer`. A list is one option, unless an experiment varies one of its elements."""
+        members: Iterable[tuple[str, Any]] = ()
+        if isinstance(value, dict):
+            members = value.items()
+        elif isinstance(value, list) and any(swept.startswith(pointer + "/") for swept in self._swept):
+            members = ((str(i), element) for i, element in enumerate(value))
+        else:
+            yield pointer, value
+        for key, member in members:
+            yield from self._leaves_of(member, child(pointer, key))
 
     def _has_unique_file_names(self, pointer: str) -> bool:
         """True if no two profiles at `pointer` have the same file name."""
@@ -241,11 +255,3 @@ def _stem(path: str) -> str:
 
 def _within(pointer: str, above: str) -> bool:
     return pointer == above or pointer.startswith(above + "/")
-
-
-def _leaves(value: Any, pointer: str) -> Iterable[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for key, member in value.items():
-            yield from _leaves(member, child(pointer, key))
-    else:
-        yield pointer, value

@@ -17,5 +17,8 @@ def child(pointer: str, key: str) -> str:
 def lookup(document: Any, pointer: str) -> Any:
     """The value at `pointer`; None if there is none."""
     for key in keys(pointer):
-        document = document.get(key) if isinstance(document, dict) else None
+        if isinstance(document, list):
+            document = document[int(key)] if key.isdecimal() and int(key) < len(document) else None
+        else:
+            document = document.get(key) if isinstance(document, dict) else None
     return document
