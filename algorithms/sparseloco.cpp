@@ -11,12 +11,17 @@
 // Messages and bytes per rank and H steps, for a code of C bytes: P-1 messages, (P-1) C bytes. If
 // weights are exchanged in buckets (option `bucket`), P-1 messages per bucket. Memory: two more
 // models.
+//
+// Through a store (option `through`), which is the last rank and no worker, a worker sends one
+// message of C bytes and receives P-1 of them, for P workers: each uploads its code once, however
+// many workers there are, and downloads begin when all codes are uploaded.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
+#include "algorithms/servers/object_store.h"
 
 namespace trigram::algorithm::sparseloco {
 namespace {
@@ -26,30 +31,48 @@ struct Options {
   std::int64_t sync_every = 30;
   double outer_lr = 1, decay = 0.95;
   CodecSpec codec{.name = "chunk_topk"};
+  bool through_store = false;
 };
+
+Workers workers(const Options& options, const Layout& layout) {
+  return workers_beside_store(options.through_store, layout.ranks());
+}
 
 /// The mean of codes with error feedback, whose residuals e decay by beta before they are added.
 Exchange mean_of_codes(const Run& run, const Options& options) {
   return [options, seed = run.seed, state = run.state](Context c, const Tensor& x, Slot slot) {
     const auto codec = c.device->codec(options.codec, codec_key(c, seed, slot));
+    if (is_store(options.through_store, c)) return serve_objects(c, x, *codec);
     const Feedback feedback(c, x, state.child(fmt::format("residuals {}", slot.bucket)));
     c.device->axpby(static_cast<float>(options.decay), feedback.worker, 0, feedback.worker);
-    c_lp_gather(c, x, *codec, &feedback);
+    if (options.through_store) gather_through_store(c, x, *codec, &feedback);
+    else c_lp_gather(c, x, *codec, &feedback);
   };
 }
 
 void train(Context ctx, Run& run, const Options& options) {
   auto comm = ctx.stream->fork("comm");
   const Exchange mean = across(run.execution, mean_of_codes(run, options));
-  const Tensor weights = run.workload.weights(), outer = run.state.copy_of(ctx, "outer", weights);
+  const Tensor weights = run.workload.weights();
+  const bool is_worker = !is_store(options.through_store, ctx);
+  const Tensor outer = is_worker ? run.state.copy_of(ctx, "outer", weights) : Tensor();
   for (long t : run.steps) {
+    const bool exchanges = (t + 1) % options.sync_every == 0;
+    if (!is_worker) {
+      if (exchanges) exchange_on(*comm, ctx, run, weights, mean);
+      continue;
+    }
     local_step(ctx, run);
-    if ((t + 1) % options.sync_every != 0) continue;
+    if (!exchanges) continue;
     ctx.device->axpby(1, outer, -1, weights);
     exchange_on(*comm, ctx, run, weights, mean);
     ctx.device->axpby(-static_cast<float>(options.outer_lr), weights, 1, outer);
     ctx.device->copy(weights, outer);
   }
+}
+
+void check(const Options& options, const Layout& layout, const std::string& pointer) {
+  check_store(options.through_store, options.execution.hierarchical, layout, pointer);
 }
 
 }  // namespace
@@ -69,7 +92,11 @@ AlgorithmEntry sparseloco_entry() {
           .field("decay", &Options::decay, number(0, 1),
                  "beta: share of the residuals of error feedback that is kept")
           .field("codec", &Options::codec, contraction_kind(),
-                 "Codec of outer gradients on the wire"));
+                 "Codec of outer gradients on the wire")
+          .field("through", &Options::through_store, through_kind(),
+                 "How codes travel: around a ring of the workers, or through a store, which is the "
+                 "last rank and does not train"),
+      {.check = check, .workers = workers});
 }
 
 }  // namespace trigram::algorithm::sparseloco

@@ -176,6 +176,21 @@ CASES = {
         experiment(algorithm={"name": "parameter_server", "servers": 1, "placement": "beside", "hierarchical": True}),
         "/algorithm/hierarchical", 'expected "placement": "among"',
     ),
+    "a store with a hierarchy": (
+        experiment(algorithm={"name": "sparseloco", "through": "store", "hierarchical": True}),
+        "/algorithm/hierarchical", 'expected "through": "peers"',
+    ),
+    "a store and no worker": (
+        experiment(
+            algorithm={"name": "sparseloco", "through": "store"},
+            cluster={**experiment()["cluster"], "nodes": 1, "workers_per_node": 1},
+        ),
+        "/algorithm/through", 'a single rank cannot have a store beside it; expected "peers"',
+    ),
+    "an unknown way of codes": (
+        experiment(algorithm={"name": "sparseloco", "through": "stores"}),
+        "/algorithm/through", '"store"',
+    ),
     "more servers than leaders": (
         experiment(algorithm={"name": "parameter_server", "servers": 3, "hierarchical": True}),
         "/algorithm/servers", "expected at most 2",

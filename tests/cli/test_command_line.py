@@ -26,8 +26,12 @@ class CommandLine(CommandTest):
         self.assertIn('did you mean "table"?', self.refusal("tabel"))
         self.assertIn('did you mean "network"?', self.refusal("show", "netwrok", "x.json"))
 
+    def test_profiles_are_listed_as_workloads(self) -> None:
+        profiles = self.trigram("list", "profiles").stdout
+        self.assertIn("diloco_1b", profiles)
+        self.assertEqual(profiles, self.trigram("list", "workloads").stdout)
+
     def test_misspelt_options(self) -> None:
-        self.assertEqual(self.trigram("list", "profiles").stdout, self.trigram("list", "workloads").stdout)
         self.assertIn('--jsn: no such option of trigram list; did you mean "--json"?', self.refusal("list", "--jsn"))
 
     def test_a_profile_by_its_path(self) -> None:

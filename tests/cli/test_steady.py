@@ -41,6 +41,7 @@ REPEATING = [
     {"name": "co2", "sync_every": 3},
     {"name": "dilocox", "sync_every": 3, "rank": 2},
     {"name": "sparseloco", "sync_every": 3},
+    {"name": "sparseloco", "sync_every": 3, "through": "store"},
     {"name": "sparta", "density": 0.1},
     {"name": "easgd", "sync_every": 3},
     {"name": "bytegrad", "bucket": "1MB", "hierarchical": True},

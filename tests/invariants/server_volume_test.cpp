@@ -74,6 +74,28 @@ TEST_P(ServerVolume, AsyncDiLoCo) {
       }
 }
 
+/// The last rank is the store. In two of five steps, each worker sends it a code for every bucket,
+/// and it sends each code to the other workers.
+TEST_P(ServerVolume, SparseLoCoThroughAStore) {
+  const int store = layout().ranks() - 1;
+  if (store == 0) GTEST_SKIP() << "no rank for a worker";
+  const CodeBytes nbytes = code_bytes({{"name", "chunk_topk"}});
+  for (const char* bucket : {"0B", "10MiB"})
+    check(
+        {{"name", "sparseloco"}, {"sync_every", 2}, {"through", "store"}, {"bucket", bucket}},
+        [&](const Buckets& buckets) {
+          Traffic traffic(layout());
+          for (const std::uint64_t n : std::string(bucket) == "0B" ? buckets : Buckets{1003})
+            for (int worker = 0; worker < store; ++worker) {
+              const auto others = static_cast<std::uint64_t>(store - 1);
+              traffic.send(worker, store, 2, 2 * nbytes(n));
+              traffic.send(store, worker, 2 * others, 2 * others * nbytes(n));
+            }
+          return traffic;
+        },
+        5);
+}
+
 TEST_P(ServerVolume, Ssp) {
   const Json codes[] = {nullptr, "minmax_uint8", {{"name", "topk"}, {"density", 0.1}}};
   for (const std::uint64_t servers : server_counts(layout().ranks()))

@@ -144,6 +144,10 @@ std::vector<NamedAlgorithm> deterministic_algorithms() {
   a.add_both("", {{"name", "sparseloco"},
                   {"sync_every", 2},
                   {"codec", {{"name", "chunk_topk"}, {"keep", 1024}}}});
+  a.add("_store", {{"name", "sparseloco"},
+                   {"sync_every", 2},
+                   {"codec", {{"name", "chunk_topk"}, {"keep", 1024}}},
+                   {"through", "store"}});
   a.add("", {{"name", "sparta"}, {"density", 0.5}});
   a.add("_in_buckets", {{"name", "sparta"}, {"density", 0.5}, {"bucket", "50B"}});
   a.add("_with_outer_steps", {{"name", "sparta"}, {"density", 0.5}, {"sync_every", 2}});

@@ -107,17 +107,24 @@ TEST_P(LowCommunicationRules, SparseLoCoKeepsWhatItsCodeLost) {
     for (std::size_t i = 0; i < kWeights; ++i) y[i] -= kOuterLr * sum[i] / kRanks;
     for (auto& weights : x) weights = y;
   }
-  AffineTraining run = training(kRanks,
-                                {{"name", "sparseloco"},
-                                 {"sync_every", 2},
-                                 {"decay", kDecay},
-                                 {"outer_lr", kOuterLr},
-                                 {"codec", {{"name", "topk"}, {"density", 0.5}}}},
-                                6, kSlope);
-  run.lr = kLr;
-  const auto ends = train(run);
-  for (std::size_t i = 0; i < kWeights; ++i)
-    for (std::size_t r = 0; r < kRanks; ++r) EXPECT_NEAR(ends[r].weights[i], y[i], 1e-5) << i;
+  for (const bool through_store : {false, true}) {
+    SCOPED_TRACE(through_store);
+    AffineTraining run = training(kRanks + (through_store ? 1 : 0),
+                                  {{"name", "sparseloco"},
+                                   {"sync_every", 2},
+                                   {"decay", kDecay},
+                                   {"outer_lr", kOuterLr},
+                                   {"codec", {{"name", "topk"}, {"density", 0.5}}},
+                                   {"through", through_store ? "store" : "peers"}},
+                                  6, kSlope);
+    run.lr = kLr;
+    const auto ends = train(run);
+    for (std::size_t i = 0; i < kWeights; ++i)
+      for (std::size_t r = 0; r < kRanks; ++r) EXPECT_NEAR(ends[r].weights[i], y[i], 1e-5) << i;
+    if (through_store) {
+      for (const float w : ends[kRanks].weights) EXPECT_EQ(w, 1) << "the store does not train";
+    }
+  }
 }
 
 /// Exactly three of ten weights are the mean of all workers' weights after a step, and the others
