@@ -13,8 +13,9 @@
 // models.
 //
 // Through a store (option `through`), which is the last rank and no worker, a worker sends one
-// message of C bytes and receives P-1 of them, for P workers: each uploads its code once, however
-// many workers there are, and downloads begin when all codes are uploaded.
+// message of C bytes per H steps or bucket and receives P-1 of them, for P workers: each uploads
+// its code once, however many workers there are. The downloads of a bucket begin when all its codes
+// are uploaded. The store keeps no models, but the P codes of an exchange.
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
@@ -94,8 +95,8 @@ AlgorithmEntry sparseloco_entry() {
           .field("codec", &Options::codec, contraction_kind(),
                  "Codec of outer gradients on the wire")
           .field("through", &Options::through_store, through_kind(),
-                 "How codes travel: around a ring of the workers, or through a store, which is the "
-                 "last rank and does not train"),
+                 "How codes travel. peers: around a ring of the workers; store: through the last "
+                 "rank, which does not train"),
       {.check = check, .workers = workers});
 }
 

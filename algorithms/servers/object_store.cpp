@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "algorithms/servers/partitions.h"
 #include "core/config/config_error.h"
 
 namespace trigram {
@@ -25,9 +26,7 @@ void add_others(std::vector<Transfer>& batch, Transfer::Kind kind, std::span<con
 }  // namespace
 
 Workers workers_beside_store(bool through_store, int ranks) {
-  Workers workers;
-  for (int rank = 0; rank < ranks - (through_store ? 1 : 0); ++rank) workers.ranks.push_back(rank);
-  return workers;
+  return Servers(through_store ? 1 : 0, ranks, Placement::beside).workers();
 }
 
 OptionType<bool> through_kind() { return one_of<bool>({{"peers", false}, {"store", true}}); }
@@ -45,6 +44,7 @@ void check_store(bool through_store, bool hierarchical, const Layout& layout,
 
 void gather_through_store(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
   const int store = ctx.size() - 1;
+  if (store == 1) return;
   const std::vector<Tensor> codes = empty_codes(ctx, x, codec);
   const Tensor& own = codes[static_cast<std::size_t>(ctx.rank())];
   if (feedback)
@@ -54,11 +54,12 @@ void gather_through_store(Context ctx, const Tensor& x, Codec& codec, const Feed
   ctx.comm->transfer({&put, 1});
   std::vector<Transfer> gets;
   add_others(gets, Transfer::recv, codes, ctx.rank(), store);
-  if (!gets.empty()) ctx.comm->transfer(gets);
+  ctx.comm->transfer(gets);
   codec.decode_mean(*ctx.device, x, codes);
 }
 
 void serve_objects(Context ctx, const Tensor& x, const Codec& codec) {
+  if (ctx.size() == 2) return;
   const std::vector<Tensor> codes = empty_codes(ctx, x, codec);
   std::vector<Transfer> puts, gets;
   for (int worker = 0; worker + 1 < ctx.size(); ++worker) {
@@ -67,7 +68,7 @@ void serve_objects(Context ctx, const Tensor& x, const Codec& codec) {
     add_others(gets, Transfer::send, codes, worker, worker);
   }
   ctx.comm->transfer(puts);
-  if (!gets.empty()) ctx.comm->transfer(gets);
+  ctx.comm->transfer(gets);
 }
 
 }  // namespace trigram

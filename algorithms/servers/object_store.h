@@ -23,7 +23,8 @@ void check_store(bool through_store, bool hierarchical, const Layout& layout,
 
 /// x = the mean of all workers' Q(x_j), as `c_lp_gather`, through the store, which is the last rank
 /// of ctx.comm. Every worker calls it: it puts its code into the store and, when all codes are
-/// there, gets those of the other workers. `feedback` applies to the worker's own code.
+/// there, gets those of the other workers. `feedback` applies to the worker's own code. A single
+/// worker keeps its x, and nothing is sent.
 ///
 /// Messages and bytes, for P workers and codes of C bytes: a worker sends one message of C bytes
 /// and receives P-1 of them. The store receives P and sends P (P-1) of them.

@@ -187,7 +187,7 @@ CASES = {
         ),
         "/algorithm/through", 'a single rank cannot have a store beside it; expected "peers"',
     ),
-    "an unknown way of codes": (
+    "codes through something unknown": (
         experiment(algorithm={"name": "sparseloco", "through": "stores"}),
         "/algorithm/through", '"store"',
     ),

@@ -108,7 +108,7 @@ TEST_P(LowCommunicationRules, SparseLoCoKeepsWhatItsCodeLost) {
     for (auto& weights : x) weights = y;
   }
   for (const bool through_store : {false, true}) {
-    SCOPED_TRACE(through_store);
+    SCOPED_TRACE(through_store ? "through a store" : "around a ring");
     AffineTraining run = training(kRanks + (through_store ? 1 : 0),
                                   {{"name", "sparseloco"},
                                    {"sync_every", 2},
