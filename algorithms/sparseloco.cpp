@@ -46,7 +46,7 @@ Exchange mean_of_codes(const Run& run, const Options& options) {
     if (is_store(options.through_store, c)) return serve_objects(c, x, *codec);
     const Feedback feedback(c, x, state.child(fmt::format("residuals {}", slot.bucket)));
     c.device->axpby(static_cast<float>(options.decay), feedback.worker, 0, feedback.worker);
-    if (options.through_store) gather_through_store(c, x, *codec, &feedback);
+    if (options.through_store) gather_through_store(c, x, *codec, feedback.worker);
     else c_lp_gather(c, x, *codec, &feedback);
   };
 }

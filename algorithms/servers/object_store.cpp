@@ -42,14 +42,12 @@ void check_store(bool through_store, bool hierarchical, const Layout& layout,
                       "every worker uses the store itself; expected \"through\": \"peers\"");
 }
 
-void gather_through_store(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
+void gather_through_store(Context ctx, const Tensor& x, Codec& codec, const Tensor& residual) {
   const int store = ctx.size() - 1;
   if (store == 1) return;
   const std::vector<Tensor> codes = empty_codes(ctx, x, codec);
   const Tensor& own = codes[static_cast<std::size_t>(ctx.rank())];
-  if (feedback)
-    codec.encode_each_with_feedback(*ctx.device, {&own, 1}, {&x, 1}, {&feedback->worker, 1});
-  else codec.encode(own, x);
+  codec.encode_each_with_feedback(*ctx.device, {&own, 1}, {&x, 1}, {&residual, 1});
   const Transfer put{Transfer::send, own, store, TrafficClass::server};
   ctx.comm->transfer({&put, 1});
   std::vector<Transfer> gets;

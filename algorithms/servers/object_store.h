@@ -1,8 +1,8 @@
 #pragma once
 
-#include "algorithms/primitives/error_feedback.h"
 #include "core/codec.h"
 #include "core/config/option_type.h"
+#include "core/context.h"
 #include "core/layout.h"
 
 // A store of objects between workers that do not send to each other, such as an S3 bucket.
@@ -23,13 +23,12 @@ void check_store(bool through_store, bool hierarchical, const Layout& layout,
 
 /// x = the mean of all workers' Q(x_j), as `c_lp_gather`, through the store, which is the last rank
 /// of ctx.comm. Every worker calls it: it puts its code into the store and, when all codes are
-/// there, gets those of the other workers. `feedback` applies to the worker's own code. A single
-/// worker keeps its x, and nothing is sent.
+/// there, gets those of the other workers. `residual` is that of error feedback for the worker's
+/// own code. A single worker keeps its x, and nothing is sent.
 ///
 /// Messages and bytes, for P workers and codes of C bytes: a worker sends one message of C bytes
 /// and receives P-1 of them. The store receives P and sends P (P-1) of them.
-void gather_through_store(Context ctx, const Tensor& x, Codec& codec,
-                          const Feedback* feedback = nullptr);
+void gather_through_store(Context ctx, const Tensor& x, Codec& codec, const Tensor& residual);
 /// The store's side: receives the codes of all workers, then sends each to the other workers. `x`
 /// is as long as the workers' vectors, and is not read.
 void serve_objects(Context ctx, const Tensor& x, const Codec& codec);

@@ -28,10 +28,11 @@ TEST_P(ObjectStoreTimes, AreThoseOfAllUploadsAndThenOfAllDownloads) {
     cluster.inter.latency_s = kLatency_s;
     const auto ends = simulate(cluster,
                                [&](Context ctx) {
-                                 const Tensor x = ctx.device->empty(kElements);
+                                 const Tensor x = ctx.device->empty(kElements),
+                                              residual = ctx.device->empty_like(x);
                                  const auto codec = ctx.device->codec({.name = "fp16"}, {});
                                  if (ctx.rank() == workers) serve_objects(ctx, x, *codec);
-                                 else gather_through_store(ctx, x, *codec);
+                                 else gather_through_store(ctx, x, *codec, residual);
                                  return ctx.stream->now();
                                },
                                {.fidelity = GetParam()});
