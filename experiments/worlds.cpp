@@ -1,9 +1,10 @@
 #include "experiments/worlds.h"
 
+#include <utility>
+
 #include "cuda/cuda_accelerator.h"
 #include "netmodels/fragments.h"
 #include "runtime/mpi/mpi_runtime.h"
-#include "runtime/sim/sim_runtime.h"
 #include "runtime/threads/threads_runtime.h"
 
 namespace trigram {
@@ -33,6 +34,9 @@ World sim() {
                                  bool behind_bulk) {
     return static_cast<SimulatedRuntime&>(simulated).heartbeat_arrival_s(source, destination,
                                                                          nbytes, behind_bulk);
+  };
+  world.add_job = [](Runtime& simulated, OtherJob job) {
+    static_cast<SimulatedRuntime&>(simulated).add_job(std::move(job));
   };
   return world;
 }

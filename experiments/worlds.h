@@ -9,6 +9,7 @@
 #include "core/runtime.h"
 #include "core/workloads/registry.h"
 #include "netmodels/cluster.h"
+#include "runtime/sim/sim_runtime.h"
 
 namespace trigram {
 
@@ -34,6 +35,8 @@ struct World : Component<Runtime, const Cluster&, const WorkloadFactory&> {
   /// SimulatedRuntime::heartbeat_arrival_s; empty if time is not simulated.
   std::function<double(Runtime&, int source, int destination, double nbytes, bool behind_bulk)>
       heartbeat_arrival_s = {};
+  /// SimulatedRuntime::add_job; empty if time is not simulated.
+  std::function<void(Runtime&, OtherJob)> add_job = {};
 };
 
 /// All worlds, including those that this build lacks.

@@ -204,10 +204,13 @@ Layout Cluster::layout() const {
 }
 
 double Cluster::nic_bandwidth(int index) const {
+  if (whole)
+    return whole->nic_bandwidth(nics == Nics::per_worker ? whole_rank(index) : whole_node(index));
   return jittered(inter.bandwidth_Bps, *this, index, true);
 }
 
 double Cluster::port_bandwidth(int rank) const {
+  if (whole) return whole->port_bandwidth(whole_rank(rank));
   return jittered(intra.bandwidth_Bps, *this, rank, false);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,10 @@ struct Cluster {
   /// Uniform variation of the bandwidths of NICs and ports, up to this fraction.
   double bandwidth_jitter = 0;
   std::int64_t jitter_seed = 0;
+  /// The cluster of which this one is a part (netmodels/part_of_cluster.h), and the nodes of that
+  /// cluster that this one consists of, in the order of its ranks. Null if the cluster is whole.
+  std::shared_ptr<const Cluster> whole;
+  std::vector<int> whole_nodes;
 
   /// The ranks and nodes of the cluster. The layout's fabric has the described bandwidths of NICs
   /// and ports, before jitter; if there is jitter, also the bandwidth of every NIC after it.
@@ -134,6 +139,14 @@ struct Cluster {
   AttachedNodes attached_nodes() const { return {nodes, inter.bandwidth_Bps}; }
   int ranks() const { return static_cast<int>(nodes * workers_per_node); }
   int node_of(int rank) const { return rank / static_cast<int>(workers_per_node); }
+  /// The node and the rank in the whole cluster of a node and a rank of this one.
+  int whole_node(int node) const {
+    return whole ? whole_nodes[static_cast<std::size_t>(node)] : node;
+  }
+  int whole_rank(int rank) const {
+    const auto workers = static_cast<int>(workers_per_node);
+    return whole_node(rank / workers) * workers + rank % workers;
+  }
 
   /// Bytes per second, in each direction, of a NIC and of one worker's port. NICs are counted by
   /// node, or by worker if each worker has its own NIC.

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "netmodels/part_of_cluster.h"
 #include "netmodels/topologies/topology.h"
 
 namespace trigram {
@@ -270,6 +271,7 @@ class ClusterNetwork final : public Network {
 }  // namespace
 
 std::unique_ptr<const Network> make_network(const Cluster& cluster) {
+  if (cluster.whole) return network_of_part(cluster);
   return std::make_unique<ClusterNetwork>(cluster);
 }
 

@@ -15,6 +15,8 @@ namespace trigram {
 /// bridge before the first NIC and after the second. The latencies of `inter` and `intra` are end
 /// to end: the whole latency belongs to the link by which a message leaves a NIC or a worker. The
 /// latencies of the topology's links are added. A staged message has both latencies.
+///
+/// For a part of a cluster, the result is `network_of_part` (netmodels/part_of_cluster.h).
 std::unique_ptr<const Network> make_network(const Cluster& cluster);
 
 }  // namespace trigram

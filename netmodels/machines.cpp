@@ -77,9 +77,26 @@ class Machines final : public MachineModel {
   std::optional<BalancedRunTimes> balanced_;
 };
 
+/// The machines of a part of a cluster: those of the whole cluster.
+class MachinesOfPart final : public MachineModel {
+ public:
+  explicit MachinesOfPart(const Cluster& part) : part_(part), whole_(*part.whole) {}
+  double compute_factor(int rank, long step) const override {
+    return whole_.compute_factor(part_.whole_rank(rank), step);
+  }
+  double delay(int rank, long step) const override {
+    return whole_.delay(part_.whole_rank(rank), step);
+  }
+
+ private:
+  const Cluster part_;
+  const Machines whole_;
+};
+
 }  // namespace
 
 std::optional<long> machine_period(const Cluster& cluster) {
+  if (cluster.whole) return machine_period(*cluster.whole);
   const bool delayed = cluster.stragglers.count > 0 && cluster.stragglers.delay_s > 0;
   if (delayed || cluster.run_times.kind != RunTimes::Shape::constant) return std::nullopt;
   const bool rotates = cluster.skew.rotates && cluster.skew.largest_s > 0;
@@ -87,6 +104,7 @@ std::optional<long> machine_period(const Cluster& cluster) {
 }
 
 std::unique_ptr<MachineModel> make_machine_model(const Cluster& cluster) {
+  if (cluster.whole) return std::make_unique<MachinesOfPart>(cluster);
   return std::make_unique<Machines>(cluster);
 }
 

@@ -19,6 +19,13 @@ void check_prices(const Cluster& cluster, const std::string& pointer) {
 }
 
 std::vector<int> egress_zones(const Cluster& cluster) {
+  if (cluster.whole) {
+    const std::vector<int> of_whole = egress_zones(*cluster.whole);
+    std::vector<int> by_rank;
+    for (int rank = 0; rank < cluster.ranks(); ++rank)
+      by_rank.push_back(of_whole.at(static_cast<std::size_t>(cluster.whole_rank(rank))));
+    return by_rank;
+  }
   std::vector<int> zones;  // by node, then by rank
   if (cluster.topology.kind == "wan") {
     int region = 0;

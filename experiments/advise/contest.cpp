@@ -55,6 +55,8 @@ Contest::Contest(const Question& question)
   std::map<Json, Json> accepted;
   const Plan plan = plan_fit_runs(config_, settings_, unfit,
                                   [&](SweepPoint& point) { return accept(point, accepted); });
+  if (!plan.runs.front().experiment.jobs.empty())
+    throw ConfigError("/jobs", "advice is for a job that has the network to itself; remove them");
   check_relaxations(question.relaxations);
   check_algorithms(question.algorithms, plan, unfit);
   const PlannedRun& first = plan.runs.front();

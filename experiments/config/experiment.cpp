@@ -9,6 +9,7 @@
 #include "core/config/option_type.h"
 #include "core/optimizers/registry.h"
 #include "core/workloads/registry.h"
+#include "experiments/config/jobs.h"
 #include "experiments/config/sweep.h"
 #include "experiments/config/tune_options.h"
 
@@ -33,7 +34,7 @@ OptionType<Json> workload_reference(const std::filesystem::path& base) {
 
 OptionType<Cluster> cluster() {
   const FieldTable<Cluster> fields = cluster_fields();
-  return {parse_cluster, [fields](const Cluster& c) { return fields.dump(c); },
+  return {parse_cluster, [fields](const Cluster& c) { return fields.dump(c.whole ? *c.whole : c); },
           [fields] { return fields.schema(); }};
 }
 
@@ -95,10 +96,10 @@ void check_recovery(const Experiment& e, const std::string& pointer) {
                     Mistake::Kind::without_effect);
 }
 
-/// The schema of a required field, which may be missing if the sweep sets it.
+/// The schema of a required field, which may be missing if the sweep or every job sets it.
 Json given_or_swept(const std::string& field) {
   const std::string pointer = child("", field);
-  Json forms = {{{"required", {field}}}};
+  Json forms = {{{"required", {field}}}, {{"required", {"jobs"}}}};
   for (const char* kind : {"sweep", "zip"})
     // "required" applies to objects only, and "items" applies to lists only, that is, to the rows
     // of a zip.
@@ -220,8 +221,18 @@ FieldTable<Experiment> experiment_fields(const std::filesystem::path& base) {
                   "has no effect here; expected two or more workers and an algorithm whose "
                   "optimizer gets their mean gradient in full precision in every step: "
                   "gradient_allreduce, or parameter_server without a priority of need")
+      .field(
+          "jobs", &E::jobs, jobs_option(),
+          "Jobs that share the cluster, each with nodes of its own and, in place of those of "
+          "this file, an algorithm, a workload and so on. One run is made for each: it simulates "
+          "all jobs and measures one.")
+      .field("job", &E::job, dumped_if(text(), [](const std::string& s) { return !s.empty(); }),
+             "The name of the only job to measure; by default, all are measured.")
       .field("timeline", &E::timeline, nested(timeline_fields()), "The step that trace.json shows.")
-      .finish_with([](E& e, const std::string& pointer) { check_recovery(e, pointer); });
+      .finish_with([](E& e, const std::string& pointer) {
+        check_recovery(e, pointer);
+        place_jobs(e, pointer);
+      });
 }
 
 Json config_schema() {
@@ -233,6 +244,10 @@ Json config_schema() {
   path["pattern"] = "\\.json$";
   properties["algorithm"] = {{"anyOf", {properties["algorithm"], path}}};
   Json seeds = {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "integer"}}}};
+  Json& of_job = properties["jobs"]["items"]["properties"];
+  for (const std::string& field : job_fields()) of_job[field] = properties[field];
+  for (const char* large : {"algorithm", "workload", "optimizer"})
+    of_job[large] = {{"$ref", std::string("#/properties/") + large}};
   properties["seed"] = {{"anyOf", {properties["seed"], seeds}}};
   properties["sweep"] = sweep_schema();
   properties["zip"] = zip_schema();

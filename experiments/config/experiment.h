@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "algorithms/registry.h"
 #include "core/config/fields.h"
 #include "experiments/config/autotune_options.h"
 #include "experiments/config/checkpoint_options.h"
+#include "experiments/config/job_list.h"
 #include "experiments/config/target_level.h"
 #include "experiments/worlds.h"
 #include "netmodels/cluster.h"
@@ -28,7 +30,7 @@ struct Experiment {
   std::string name;
   std::string description;
   Json runtime;
-  Cluster cluster;
+  Cluster cluster;  // of a job: the part of the cluster in which it runs
   Json algorithm;
   Json workload;
   Json optimizer;
@@ -45,6 +47,8 @@ struct Experiment {
   /// If true, the run ends once the times of its steps repeat. The steps that are left out count
   /// like the corresponding steps of the last simulated cycle.
   bool until_steady = false;
+  std::vector<Job> jobs;  // all that share the cluster; empty: this experiment has it to itself
+  std::string job;        // the name of the one that this run measures
 
   const World& world() const;
   const AlgorithmEntry& algorithm_entry() const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "experiments/config/jobs.h"
+
 namespace trigram {
 namespace {
 
@@ -19,6 +21,7 @@ IdleOptions::Origin IdleOptions::origin(const SweepPoint& point, const std::stri
   Json values = Json::object();
   for (const auto& [swept, value] : point.coordinates.items())
     if ((pointer + "/").starts_with(swept + "/")) values[swept] = value;
+  if (given_by_job(point, pointer)) values["job"] = point.job;
   return {pointer, values.dump()};
 }
 
@@ -32,7 +35,8 @@ Experiment IdleOptions::parse(const FieldTable<Experiment>& fields, SweepPoint& 
             !remove_option(point.config, mistake.pointer))
           throw;
       for (const Mistake& mistake : error.mistakes())
-        idle_.emplace(origin(point, mistake.pointer), mistake);
+        idle_.emplace(origin(point, mistake.pointer),
+                      in_job(ConfigError({mistake}), point).mistakes().front());
     }
   }
 }

@@ -23,7 +23,8 @@ class IdleOptions {
   void check(const std::vector<SweepPoint>& points) const;
 
  private:
-  /// The pointer of an option, and the swept values that set it, as JSON.
+  /// The pointer of an option, and what sets it, as JSON: the swept values, and the job if it gives
+  /// the field itself.
   using Origin = std::pair<std::string, std::string>;
   static Origin origin(const SweepPoint& point, const std::string& pointer);
 

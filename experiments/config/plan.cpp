@@ -19,6 +19,7 @@
 #include "experiments/config/tune_options.h"
 #include "experiments/config/world_override.h"
 #include "experiments/sha256.h"
+#include "netmodels/part_of_cluster.h"
 
 namespace trigram {
 namespace {
@@ -65,7 +66,7 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   if (world_override) world_override->retarget_file(config);
   // Defaults are inserted before the settings are applied, so that settings can change options of
   // the defaults.
-  for (const auto& [field, name] : {std::pair{"runtime", "sim"}, {"optimizer", "sgd"}})
+  for (const auto& [field, name] : {std::pair{"runtime", "sim"}, {"optimizer", kDefaultOptimizer}})
     if (!config.contains(field)) config[field] = name;
   apply_settings(config, settings, path.parent_path());
   if (world_override) world_override->retarget_file(config);
@@ -94,13 +95,13 @@ class Planner {
   /// Makes all checks of a run, except that it is feasible (see `check`).
   PlannedRun plan(SweepPoint& point) {
     PlannedRun run;
-    run.experiment = idle_.parse(fields_, point);
-    bind_accelerator(run.experiment.workload, run.experiment.cluster.accelerator);
+    const LoadedWorkload& loaded = load(point, run.experiment);
     run.resolved = fields_.dump(run.experiment);
     run.coordinates = point.coordinates;
-    const LoadedWorkload& loaded = loader_.load(run.experiment.workload);
     run.workload = loaded.factory;
     run.inputs = loaded.inputs;
+    std::string content = loaded.content;
+    if (point.job >= 0) add_other_jobs(point, run, content);
     run.warnings = machine_warnings(run.experiment, *run.workload);
     std::ranges::move(real_time_warnings(run.experiment, *run.workload, run.coordinates),
                       std::back_inserter(run.warnings));
@@ -108,7 +109,7 @@ class Planner {
     for (const std::string& sentence : {assumed_accelerator(run.experiment, *run.workload),
                                         assumed_variant(run.experiment, *run.workload)})
       if (!sentence.empty()) run.assumed.push_back(sentence);
-    run.id = run_id(run.resolved, loaded.content);
+    run.id = run_id(run.resolved, content);
     return run;
   }
   void check(const PlannedRun& run) const {
@@ -118,6 +119,32 @@ class Planner {
   const IdleOptions& idle() const { return idle_; }
 
  private:
+  /// Parses a point, and loads its workload.
+  const LoadedWorkload& load(SweepPoint& point, Experiment& e) {
+    try {
+      e = idle_.parse(fields_, point);
+      bind_accelerator(e.workload, e.cluster.accelerator);
+      return loader_.load(e.workload);
+    } catch (const ConfigError& error) {
+      throw in_job(error, point);
+    }
+  }
+  void add_other_jobs(const SweepPoint& point, PlannedRun& run, std::string& content) {
+    std::vector<Json> resolved;  // of all jobs
+    for (SweepPoint& other : other_jobs(point)) {
+      JobBeside& beside = run.others.emplace_back();
+      const LoadedWorkload& loaded = load(other, beside.experiment);
+      beside.workload = loaded.factory;
+      resolved.push_back(fields_.dump(beside.experiment));
+      Cluster& part = beside.experiment.cluster;
+      part = part_of(run.experiment.cluster.whole, part.whole_nodes);
+      content += loaded.content;
+      run.inputs.update(loaded.inputs);
+    }
+    resolved.insert(resolved.begin() + point.job, run.resolved);
+    complete_jobs(run.resolved, resolved);
+  }
+
   const FieldTable<Experiment> fields_;
   const bool in_this_process_, supervised_;
   IdleOptions idle_;
@@ -186,8 +213,9 @@ std::vector<PlannedRun> plan_points(std::vector<SweepPoint>& points, Planner& pl
       try {
         planner.check(run);
         runs.push_back(std::move(run));
-      } catch (const ConfigError& error) {
-        if (!unfit) throw;
+      } catch (const ConfigError& unlocated) {
+        const ConfigError error = in_job(unlocated, point);
+        if (!unfit) throw error;
         unfit->push_back({run.coordinates, error});
       }
     });
@@ -204,7 +232,7 @@ Plan plan_runs(const std::filesystem::path& path, const std::vector<std::string>
   std::optional<WorldOverride> world_override;
   if (!target.world.is_null()) world_override.emplace(target.world, "--world");
   const Json config = read_and_set(path, settings, world_override ? &*world_override : nullptr);
-  auto points = expand_sweep(config, base);
+  auto points = expand_jobs(expand_sweep(config, base), base);
   if (world_override) world_override->retarget_points(points);
   if (wanted) keep_wanted(points, wanted);
   Planner planner(base, target);

@@ -8,6 +8,7 @@
 
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
+#include "experiments/config/jobs.h"
 #include "experiments/config/sweep.h"
 
 namespace trigram {
@@ -20,9 +21,10 @@ struct PlannedRun {
   Json resolved;     // the experiment in canonical form
   Json coordinates;  // its point in the sweep, {"/json/pointer": value}
   std::shared_ptr<const WorkloadFactory> workload;  // shared by runs with equal workloads
-  std::vector<std::string> warnings;  // effects that the run does not take into account
-  std::vector<std::string> assumed;   // values that were neither measured nor given
-  Json inputs;                        // SHA-256 of each input file, by its path (see InputFile)
+  std::vector<JobBeside> others = {};  // the jobs that share the network with the experiment
+  std::vector<std::string> warnings;   // effects that the run does not take into account
+  std::vector<std::string> assumed;    // values that were neither measured nor given
+  Json inputs;                         // SHA-256 of each input file, by its path (see InputFile)
 };
 
 struct Plan {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "core/config/option_type.h"
@@ -12,6 +13,8 @@ namespace trigram {
 struct SweepPoint {
   Json config;
   Json coordinates = Json::object();
+  int job = -1;  // the index of the job that it measures (experiments/config/jobs.h); -1: none
+  std::vector<std::vector<std::string>> own_fields = {};  // by job: the fields that it gives itself
 };
 
 /// Expands {"sweep": {pointer: [values], ...}, "zip": {...}} into the product of the lists in

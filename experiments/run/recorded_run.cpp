@@ -67,7 +67,7 @@ Outcome make_and_write(const PlannedRun& run, const std::filesystem::path& folde
                            file.write_line(timeline);
                            file.close();
                          }};
-  Json summary = make_run(run.experiment, *run.workload, output, place, span);
+  Json summary = make_run(run.experiment, *run.workload, output, place, span, run.others);
   metrics.close();
   return {.summary = std::move(summary)};
 }

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <string>
+#include <span>
 
 #include "core/workloads/registry.h"
 #include "experiments/config/experiment.h"
+#include "experiments/config/jobs.h"
 #include "experiments/run/checkpoints.h"
 #include "experiments/run/rank_main.h"
 #include "experiments/run/step_record.h"
@@ -25,9 +25,10 @@ struct RunOutput {
 /// engine per process. If ranks are processes, the call is collective, any number of runs is
 /// possible, and only rank 0 writes output and gets a summary (other ranks get null).
 /// `span` is used only in the simulated world. `place` is used only if the experiment has
-/// checkpoints. A run that does not resume removes the checkpoints that are there.
+/// checkpoints. A run that does not resume removes the checkpoints that are there. `others` are the
+/// jobs that share the network with the experiment; the run ends when the experiment does.
 Json make_run(const Experiment& experiment, const WorkloadFactory& workload,
               const RunOutput& output, const CheckpointPlace& place = {},
-              const SimulatedSpan& span = {});
+              const SimulatedSpan& span = {}, std::span<const JobBeside> others = {});
 
 }  // namespace trigram

@@ -110,7 +110,7 @@ class Network {
   const Link& link(LinkId id) const { return graph_.links[static_cast<std::size_t>(id)]; }
   const Vertex& vertex(VertexId id) const { return graph_.vertices[static_cast<std::size_t>(id)]; }
   /// The vertex of a worker.
-  VertexId worker(int rank) const { return rank; }
+  virtual VertexId worker(int rank) const { return rank; }
   /// The name of a link, such as "edge switch 0.1 > worker 3".
   std::string name(LinkId id) const;
 
@@ -131,7 +131,7 @@ class Network {
  protected:
   Network(int ranks, int nodes, double loopback_Bps)
       : ranks_(ranks), nodes_(nodes), loopback_Bps_(loopback_Bps) {}
-  Graph graph_;  // the first vertices are the workers, by rank
+  Graph graph_;  // the first vertices are the workers, by rank, of the whole cluster
 
  private:
   int ranks_, nodes_;

@@ -252,9 +252,10 @@ simgrid::s4u::Mailbox& SimCommunicator::look_up(ByPeer<simgrid::s4u::Mailbox>& m
     World& world = stream_.world();
     check_peer(rank(), peer, size(), stream_.name());
     const int source = outward ? rank() : peer, destination = outward ? peer : rank();
-    box = simgrid::s4u::Mailbox::by_name(
-        fmt::format("{}/{}/{}{}", outward ? stream_.receiver() : stream_.id(), source, destination,
-                    key % 2 ? "/answers" : ""));
+    const Cluster& cluster = world.cluster();  // other jobs have other ranks of the whole cluster
+    box = simgrid::s4u::Mailbox::by_name(fmt::format(
+        "{}/{}/{}{}", outward ? stream_.receiver() : stream_.id(), cluster.whole_rank(source),
+        cluster.whole_rank(destination), key % 2 ? "/answers" : ""));
     // A mailbox with a permanent receiver accepts messages before their receives are posted.
     if (world.eager()) box->set_receiver(world.main_actor(destination));
   }

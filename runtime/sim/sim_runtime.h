@@ -31,9 +31,21 @@ bool sim_available();
 /// Names the missing library and how to install it; empty if the world is available.
 std::string sim_unavailable_reason();
 
+/// A job that shares the network with the job that is launched.
+struct OtherJob {
+  std::string name;
+  Cluster cluster;  // its part of the whole cluster (netmodels/part_of_cluster.h)
+  Layout layout;    // of its part
+  Task rank_main;
+};
+
 /// A simulated world whose network state can be read during a launch.
 class SimulatedRuntime : public Runtime {
  public:
+  /// Adds a job to the next launch, whose cluster must be another part of the same whole. The
+  /// launch ends when its own ranks have ended; other jobs that have not ended are then left
+  /// unfinished. An exception in any job ends the launch.
+  virtual void add_job(OtherJob job) = 0;
   /// Makes the present launch or, outside a launch, the next one end at a date of its clock, in
   /// seconds, with SimulationEnded, unless all ranks have ended before.
   virtual void end_at(double date_s) = 0;

@@ -1,10 +1,9 @@
 #include "runtime/sim/world.h"
 
 #include <simgrid/s4u/Actor.hpp>
+#include <utility>
 
 #include "core/check.h"
-#include "core/wait_text.h"
-#include "netmodels/cluster_network.h"
 #include "netmodels/link_queues.h"
 #include "runtime/sim/caught.h"
 #include "runtime/sim/fluid/fluid_collectives.h"
@@ -24,13 +23,15 @@ bool may_use_flows(const SimOptions& options, const Cluster& cluster) {
 
 }  // namespace
 
-World::World(const SimOptions& options, const Cluster& cluster, const Layout& layout)
+World::World(const SimOptions& options, const Cluster& cluster, const Layout& layout,
+             std::shared_ptr<const Network> network, Simulation& simulation, std::string job)
     : options_(options),
       cluster_(cluster),
-      network_(make_network(cluster)),
+      network_(std::move(network)),
       partitioned_(has_partitions(cluster)),
       layout_(layout),
-      simulation_(options, cluster, *network_) {
+      simulation_(simulation),
+      job_(std::move(job)) {
   if (may_use_flows(options, cluster))
     fluid_ =
         std::make_unique<FluidCollectives>(*this, options.fidelity == SimOptions::Fidelity::fluid);
@@ -40,15 +41,23 @@ World::World(const SimOptions& options, const Cluster& cluster, const Layout& la
 
 World::~World() = default;
 
-std::exception_ptr World::run(const Task& rank_main) {
+void World::start(const Task& rank_main, std::function<void()> ended) {
+  when_ended_ = std::move(ended);
   for (int rank = 0; rank < layout_.ranks(); ++rank)
     add_stream(
         rank, kMainStream, "main", [&rank_main](SimStream& main) { rank_main(main.context()); },
         kMainStream);
-  simulation_.run([this] { failure_ = hang_failure(); });
+}
+
+void World::deadlock() {
+  if (live_ > 0) failure_ = hang_failure();
+}
+
+std::exception_ptr World::outcome() {
   ended_ = true;
   if (!failure_) failure_ = unobserved_failure();
-  if (const auto lines = unreceived(); !failure_ && !lines.empty())
+  if (failure_ || live_ > 0) return failure_;
+  if (const auto lines = unreceived(); !lines.empty())
     failure_ = std::make_exception_ptr(hang_error(lines));
   return failure_;
 }
@@ -106,8 +115,9 @@ SimStream& World::add_stream(int rank, StreamId id, const std::string& name,
       *streams_.emplace_back(std::make_unique<SimStream>(*this, rank, id, name, receiver));
   on_all_ranks.streams[static_cast<std::size_t>(rank)] = &stream;
   auto actor =
-      simulation_.spawn(rank, fmt::format("rank {} {}", rank, name),
+      simulation_.spawn(cluster_.whole_rank(rank), fmt::format("rank {} {}", rank, name),
                         [this, &stream, body = std::move(body)] { run_actor(stream, body); });
+  ++live_;
   if (id == kMainStream) main_actors_.push_back(actor);
   return stream;
 }
@@ -122,6 +132,7 @@ void World::run_actor(SimStream& stream, const std::function<void(SimStream&)>& 
     stream.end();
   });
   if (failure) fail(failure);
+  if (--live_ == 0 && when_ended_) when_ended_();
 }
 
 SimStream* World::current() const {
@@ -197,10 +208,13 @@ std::vector<std::string> World::unreceived() const {
       const SimStream* receiver =
           groups_.at(stream->receiver()).streams[static_cast<std::size_t>(peer)];
       if (receiver && receiver->waiting().kind != Wait::none) continue;
-      lines.push_back(
-          wait_text(stream->rank(), stream->name(), {.kind = Wait::receiver, .peer = peer}));
+      lines.push_back(wait_line(*stream, {.kind = Wait::receiver, .peer = peer}));
     }
   return lines;
+}
+
+std::string World::wait_line(const SimStream& stream, const Wait& wait) const {
+  return (job_.empty() ? "" : "job " + job_ + ": ") + wait_text(stream.rank(), stream.name(), wait);
 }
 
 std::exception_ptr World::hang_failure() const {
@@ -209,7 +223,7 @@ std::exception_ptr World::hang_failure() const {
   std::vector<std::string> lines;
   for (const auto& stream : streams_)
     if (stream->waiting().kind != Wait::none)
-      lines.push_back(wait_text(stream->rank(), stream->name(), stream->waiting()));
+      lines.push_back(wait_line(*stream, stream->waiting()));
   for (std::string& line : unreceived()) lines.push_back(std::move(line));
   return std::make_exception_ptr(hang_error(lines));
 }

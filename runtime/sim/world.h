@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "core/device/host_device.h"
 #include "core/runtime.h"
+#include "core/wait_text.h"
 #include "netmodels/partitions.h"
 #include "runtime/sim/control.h"
 #include "runtime/sim/overlap.h"
@@ -29,15 +31,26 @@ constexpr StreamId kMaxForks = 1023;
 
 /// State that the actors of one simulation share. There is one thread, and an actor runs until it
 /// calls SimGrid, so nothing here needs a lock.
+///
+/// Several jobs that share a network have a world each, on one simulation.
 class World {
  public:
-  World(const SimOptions& options, const Cluster& cluster, const Layout& layout);
+  /// `network` is that of `cluster`. `job` begins the lines of this world in errors; "" if it has
+  /// the simulation to itself or is the job that is measured.
+  World(const SimOptions& options, const Cluster& cluster, const Layout& layout,
+        std::shared_ptr<const Network> network, Simulation& simulation, std::string job);
   ~World();
 
-  /// Runs `rank_main` on every rank. Returns null when all streams have ended, or the exception
-  /// that ended the world. After an exception some actors remain, and they refer to this object.
-  std::exception_ptr run(const Task& rank_main);
-  /// Makes `run` return SimulationEnded at a date, unless all streams have ended before.
+  /// Starts every rank, which runs `rank_main` when the simulation runs. `ended` is called when all
+  /// streams have ended; it may be empty.
+  void start(const Task& rank_main, std::function<void()> ended);
+  /// Notes that no actor of the simulation can continue.
+  void deadlock();
+  /// To be called after the simulation. Returns null if all streams have ended or if other worlds
+  /// ended the simulation, and otherwise the exception that ended it. Unless all streams have
+  /// ended, actors remain that refer to this object.
+  std::exception_ptr outcome();
+  /// Makes `outcome` return SimulationEnded, at a date, unless all streams have ended before.
   void end_at(double date_s);
 
   /// Adds stream `id` of `rank`, whose actor runs `body`. Its messages go to the peers' stream
@@ -126,6 +139,7 @@ class World {
   ParcelPool& parcels() { return parcels_; }
   /// Null if messages do not slow down computation.
   Overlap* overlap() { return overlap_.get(); }
+  bool has_live_streams() const { return live_ > 0; }
   Device& device() { return device_; }
 
  private:
@@ -153,22 +167,26 @@ class World {
   /// The exception that ends the world; called if no actor can go on.
   std::exception_ptr hang_failure() const;
   std::vector<std::string> unreceived() const;
+  std::string wait_line(const SimStream& stream, const Wait& wait) const;
   /// Seconds that a packet waits which is sent now.
   double queueing_s(int source, int destination) const;
   Group& group(StreamId id);
 
   SimOptions options_;
   Cluster cluster_;
-  std::unique_ptr<const Network> network_;
+  std::shared_ptr<const Network> network_;
   const bool partitioned_;     // partitions may interrupt connections
   std::vector<LinkId> route_;  // scratch
   const Layout& layout_;
-  Simulation simulation_;
+  Simulation& simulation_;
+  const std::string job_;
   HostDevice device_;
   ParcelPool parcels_;
   std::unique_ptr<FluidCollectives> fluid_;
   std::unique_ptr<Overlap> overlap_;
   std::vector<std::unique_ptr<SimStream>> streams_;
+  long live_ = 0;  // streams that have not ended
+  std::function<void()> when_ended_;
   std::vector<SimStream*> by_actor_;  // by SimGrid's actor number
   std::vector<simgrid::s4u::ActorPtr> main_actors_;
   std::unordered_map<StreamId, Group> groups_;

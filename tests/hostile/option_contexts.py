@@ -247,6 +247,7 @@ CONTEXTS: dict[str, Json] = {
         "/steps": 3,
     },
     "/workload/loader/(random_level|drop_last)": {"/workload/loader": {"order": "balanced"}},
+    "/jobs?$": {"/job": "a", "/jobs": [{"name": "a", "nodes": 2}, {"name": "b", "nodes": 2, "seed": 5}]},
     "/until_steady": {"/workload": "ddppo", "/steps": 40},
     "/workload/.* of (llama|diloco)_": {"/steps": 2},
     "of profile": {"/workload/path": "mine.csv"},

@@ -26,6 +26,8 @@ MODELS = {
 
 # Values to try for options whose label matches a pattern, if the schema gives no suitable value.
 VALUES: dict[str, list[Any]] = {
+    "^/jobs$": [[{"name": "a", "nodes": 2}, {"name": "b", "nodes": 2, "algorithm": "local_sgd"}]],
+    "^/job$": ["b"],
     "/nic of": ["100Gbps", "1Mbps"],
     "/compute_capability": [80, 60],
     "/allreduce/slice": ["64B"],
