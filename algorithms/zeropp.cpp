@@ -16,8 +16,8 @@
 //
 //   h = g + e;  send Q(h);  e = beta e + (1 - beta) (h - Q(h)), and 0 after every T steps
 //
-// With minmax_uint8 as Q these are the two levels of SDP4Bit (Jia et al., arXiv 2410.15526), but
-// without its Hadamard transform, and without 4-bit differences of weights.
+// With minmax_uint8 as Q and int4 with `hadamard` as R these are the two levels of SDP4Bit (Jia et
+// al., arXiv 2410.15526), but without its 4-bit differences of weights.
 //
 // Messages and bytes per rank and iteration, for codes of Q_b, R_b and S_b bytes of a bucket:
 // 2(W-1) + 2(N-1) messages, (W-1)/W (Q_b + S_b) bytes inside the node and (N-1)/(N W) (R_b + S_b)

@@ -70,6 +70,7 @@ constexpr std::size_t header_bytes(Scale scale) {
 namespace scaled_blocks {
 struct Options {
   std::int64_t block = 512;
+  std::int64_t hadamard = 1;  // elements that are transformed together (core/codecs/hadamard.h)
 };
 /// `codes_per_byte`: elements whose codes share a byte.
 FieldTable<Options> option_fields(std::size_t codes_per_byte);

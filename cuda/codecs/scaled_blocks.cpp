@@ -3,6 +3,7 @@
 #include "core/codec.h"
 #include "core/codecs/options.h"
 #include "cuda/codecs/registry.h"
+#include "cuda/kernels/codecs/hadamard.h"
 
 namespace trigram::cuda {
 namespace {
@@ -19,17 +20,29 @@ class ScaledBlocks final : public CudaCodec {
 
   void encode(const Tensor& wire, const Tensor& x) override {
     check_wire(*this, wire, x);
-    scaled_blocks::encode(stream(), format_, chunk(wire, x));
+    if (options_.hadamard == 1) {
+      scaled_blocks::encode(stream(), format_, chunk(wire, x));
+      return;
+    }
+    const Tensor copy = scratch(x.nbytes());
+    hadamard::transform(stream(), floats(copy), floats(x), x.numel(), group());
+    scaled_blocks::encode(stream(), format_, chunk(wire, x, floats(copy)));
   }
   void decode(const Tensor& x, const Tensor& wire) override {
     check_wire(*this, wire, x);
     scaled_blocks::decode(stream(), format_, chunk(wire, x));
+    if (options_.hadamard > 1)
+      hadamard::transform(stream(), floats(x), floats(x), x.numel(), group());
   }
 
  private:
   scaled_blocks::Chunk chunk(const Tensor& wire, const Tensor& x) const {
-    return {floats(x), wire.data(), x.numel(), static_cast<std::size_t>(options_.block)};
+    return chunk(wire, x, floats(x));
   }
+  scaled_blocks::Chunk chunk(const Tensor& wire, const Tensor& x, float* values) const {
+    return {values, wire.data(), x.numel(), static_cast<std::size_t>(options_.block)};
+  }
+  std::size_t group() const { return static_cast<std::size_t>(options_.hadamard); }
   Format format_;
   trigram::scaled_blocks::Options options_;
 };

@@ -39,6 +39,7 @@ VALUES: dict[str, list[Any]] = {
     "/failures/mtbf": ["100ms"],
     "/momentum of noloco": [0.9],
     "/block of .*int2": [8],
+    "/hadamard of": [16, 2],
     "/keep of .*dct_topk": [1000],
     "/sync_every of (streaming_diloco|decoupled_diloco|sparta)": [4],
     "/algorithm/(first_)?bucket of (streaming|decoupled)_diloco": ["1kB"],

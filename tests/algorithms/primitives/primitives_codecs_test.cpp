@@ -30,6 +30,7 @@ const std::vector<Case>& cases() {
       {{"powersgd", {{"rank", 3}}}, 1.0},
       {{"e3m0"}, 0.3},
       {{"int4"}, 0.2},
+      {{"int4", {{"hadamard", 32}}}, 0.25},
       {{"int2"}, 1.0},
       {{"fp8_e4m3"}, 0.06},
       {{"fp8_e5m2"}, 0.12},

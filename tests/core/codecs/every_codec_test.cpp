@@ -30,6 +30,8 @@ std::vector<Case> cases() {
       {{"e3m0"}},
       {{"int4"}},
       {{"int4", {{"block", 1000}}}},
+      {{"int4", {{"hadamard", 32}}}},
+      {{"e3m0", {{"block", 1000}, {"hadamard", 8}}}},
       {{"int2"}},
       {{"int2", {{"block", 1000}}}},
       {{"fp8_e4m3"}},
