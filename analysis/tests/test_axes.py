@@ -203,3 +203,45 @@ def test_an_element_of_a_list_is_an_axis_of_its_own():
     assert [axis.title for axis in comparison.axes] == ["regions 1 up"]
     assert labels(comparison) == ["0.1 Gbps", "1 Gbps"]
     assert comparison.numeric_axis() == 0
+
+
+def runs_of_jobs(*points):
+    """The runs of an experiment with the jobs "one" and "two", as manifests have them: of the measured job, the fields
+    are at the top level."""
+    runs = []
+    for number, (job, sweep, fields) in enumerate(points):
+        other = {"one": "two", "two": "one"}[job]
+        jobs = [{"name": name, "nodes": [i]} | (fields[name] if name == other else {})
+                for i, name in enumerate(("one", "two"))]
+        runs.append(Run(Path(str(number)), {"experiment": {"job": job, "jobs": jobs} | fields[job],
+                                            "sweep": {"/job": job} | sweep, "summary": {"step_s": 1.0 + number}}))
+    return runs
+
+
+def test_jobs_are_not_compared_with_each_other():
+    fields = {"one": {"algorithm": "bytegrad", "steps": 3}, "two": {"algorithm": "wagma", "steps": 4}}
+    comparison = Comparison("", runs_of_jobs(*((job, {}, fields) for job in fields)))
+    assert pointers(comparison) == {"/job"}
+    assert len(comparison.settings) == 2
+
+
+def test_what_all_jobs_inherit_is_no_axis():
+    for pointer, values, axes in (("seed", [1, 2, 3], {"/job"}), ("algorithm", ["bytegrad", "wagma"], {"/job"}),
+                                  ("steps", [3, 4], {"/job", "/steps"})):
+        points = []
+        for value in values:
+            same = {"algorithm": "sgp", "seed": 1, "steps": 2} | {pointer: value}
+            points += [(job, {f"/{pointer}": value}, {"one": same, "two": same}) for job in ("one", "two")]
+        assert pointers(Comparison("", runs_of_jobs(*points))) == axes, pointer
+
+
+def test_what_varies_in_another_job_is_an_axis():
+    points = []
+    for value in ("bytegrad", "wagma"):
+        fields = {"one": {"algorithm": "sgp"}, "two": {"algorithm": value}}
+        points += [(job, {"/jobs/1/algorithm": value}, fields) for job in ("one", "two")]
+    comparison = Comparison("", runs_of_jobs(*points))
+    assert pointers(comparison) == {"/job", "/jobs/1/algorithm"}
+    measured = [setting for setting in comparison.settings if len(comparison.at(setting)) == 2]
+    assert len(comparison.settings) == 3, "job two has both algorithms at one setting"
+    assert len(measured) == 1

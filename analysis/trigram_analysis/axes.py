@@ -34,8 +34,10 @@ _TITLES = {  # by pointer, the titles of options that people usually vary
     "/workload/name": "workload",
     "/workload/priced_as": "workload priced as",
 }
+# Several jobs share the network: all of them, and the measured one, whose fields are at the top level.
+_JOBS, _JOB = "/jobs", "/job"
 # Algorithms are compared only where these are equal, except the transport of a cluster, which is software.
-_COMMON = ("/runtime", "/workload", "/cluster", "/target_accuracy", "/target_loss")
+_COMMON = ("/runtime", "/workload", "/cluster", "/target_accuracy", "/target_loss", _JOB, _JOBS)
 _TRANSPORT = "/cluster/transport"
 _OPTIMIZER = "/optimizer"
 
@@ -82,6 +84,7 @@ class Axes:
         self._leaves = {run.path: dict(self._leaves_of(run.experiment, "")) for run in runs}
         for path, version in inputs.input_versions(runs).items():
             self._leaves[path][_INPUTS] = version
+        self._drop_leaves_of_jobs()
         self._varying_by_component: dict[tuple[str, str], set[str]] = {}
         self._algorithm_leaves = [leaf for leaf in self._varying if self._is_algorithm_option(leaf)]
         self._columns: dict[Axis, dict[Path, Value]] = {
@@ -105,6 +108,19 @@ class Axes:
     def algorithm_options(self) -> list[Axis]:
         """The options for which each algorithm has its own value, and which are therefore no axes."""
         return [Axis(pointer) for pointer in dict.fromkeys(map(self._collapse, self._algorithm_leaves))]
+
+    def _drop_leaves_of_jobs(self) -> None:
+        """Drops the options of other jobs that follow from the measured job: because all runs of that job have the
+        same value, or because the other job has always the value of the measured one, such as a swept seed."""
+        leaves = {leaf for table in self._leaves.values() for leaf in table if _within(leaf, _JOBS)}
+        for leaf in leaves:
+            own = "/" + "/".join(leaf.split("/")[3:])
+            tables = [self._leaves[run.path] for run in self._runs]
+            names = [run.experiment.get("job") for run in self._runs]
+            inherited = all(key_of(t[leaf]) == key_of(t.get(own)) for t in tables if leaf in t)
+            if inherited or is_function((name, key_of(t.get(leaf))) for name, t in zip(names, tables)):
+                for table in tables:
+                    table.pop(leaf, None)
 
     def varying_leaves(self, runs: Iterable[Run]) -> list[str]:
         tables = [self._leaves[run.path] for run in runs]
@@ -160,7 +176,7 @@ class Axes:
         kept = list(self._columns)
         for axis in sorted(reversed(kept), key=self._preference):
             remaining = [a for a in kept if a != axis]
-            if any(self._determines(a, axis) for a in remaining):
+            if axis.pointer != _JOB and any(self._determines(a, axis) for a in remaining):
                 kept = remaining
         return kept
 
@@ -169,15 +185,17 @@ class Axes:
                 all(value.number is not None for value in self._columns[axis].values()))
 
     def _determines(self, axis: Axis, other: Axis) -> bool:
-        """True if an experiment varies both axes, and the value on `axis` determines the value on `other`."""
-        if not (self.was_swept(axis.pointer) and self.was_swept(other.pointer)):
+        """True if an experiment varies both axes, and the value on `axis` determines the value on `other`. Every job
+        gives its own options on purpose."""
+        if axis.pointer != _JOB and not (self.was_swept(axis.pointer) and self.was_swept(other.pointer)):
             return False
         values, other_values = self._columns[axis], self._columns[other]
         return is_function((values[path].key, other_values[path].key) for path in values)
 
     def _value(self, run: Run, axis: Axis) -> Value:
         found = self.leaf(run, axis.pointer) if axis.pointer == _INPUTS else lookup(run.experiment, axis.pointer)
-        found = run.sweep.get(axis.pointer) if found is None else found
+        if found is None and not _is_of_measured_job(run, axis.pointer):
+            found = run.sweep.get(axis.pointer)
         parsed = units.quantity(found)
         if parsed:
             return Value(_quantity_key(parsed), units.show(found), *parsed)
@@ -209,7 +227,8 @@ class Axes:
         members: Iterable[tuple[str, Any]] = ()
         if isinstance(value, dict):
             members = value.items()
-        elif isinstance(value, list) and any(swept.startswith(pointer + "/") for swept in self._swept):
+        elif isinstance(value, list) and (
+            pointer == _JOBS or any(swept.startswith(pointer + "/") for swept in self._swept)):
             members = ((str(i), element) for i, element in enumerate(value))
         else:
             yield pointer, value
@@ -228,6 +247,12 @@ class Axes:
             same = [r for r in self._runs if self.leaf(r, f"{axis.pointer}/name") == name]
             self._varying_by_component[key] = set(self.varying_leaves(same)) & set(axis.leaves)
         return self._varying_by_component[key]
+
+
+def _is_of_measured_job(run: Run, pointer: str) -> bool:
+    jobs = run.experiment.get("jobs", [])
+    return any(job.get("name") == run.experiment.get("job") and _within(pointer, f"{_JOBS}/{i}")
+               for i, job in enumerate(jobs))
 
 
 def is_function(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:

@@ -25,6 +25,14 @@ void parse_nodes(const Json& j, const std::string& pointer, Job& job) {
     job.nodes.push_back(static_cast<int>(node));
 }
 
+/// Later starts would leave the clock too few digits for short messages.
+double parse_start(const Json& j, const std::string& pointer) {
+  constexpr double kLatest_s = 1e6;
+  const double start_s = quantity(Dimension::duration).parse(j, pointer);
+  if (start_s > kLatest_s) wrong_type(pointer, "a time of at most 1000000s", j);
+  return start_s;
+}
+
 Job parse_job(const Json& j, const std::string& pointer) {
   if (!j.is_object()) wrong_type(pointer, "a job: an object with name, nodes and fields", j);
   Job job;
@@ -34,7 +42,7 @@ Job parse_job(const Json& j, const std::string& pointer) {
     mistakes.passes([&] {
       if (key == "name") job.name = text().parse(value, at);
       else if (key == "nodes") parse_nodes(value, at, job);
-      else if (key == "start") job.start_s = quantity(Dimension::duration).parse(value, at);
+      else if (key == "start") job.start_s = parse_start(value, at);
       else if (is_job_field(key)) job.fields[key] = value;
       else {
         std::vector<std::string> names = job_fields();
@@ -128,6 +136,8 @@ void assign_nodes(std::vector<Job>& jobs, std::int64_t nodes, const std::string&
                                              "cluster, not {}",
                                              nodes, node));
       int& taken = owner[static_cast<std::size_t>(node)];
+      if (taken == static_cast<int>(i))
+        throw ConfigError(at(i), fmt::format("node {} is listed twice", node));
       if (taken >= 0)
         throw ConfigError(at(i), fmt::format("node {} is already that of job {}", node,
                                              jobs[static_cast<std::size_t>(taken)].name));

@@ -23,6 +23,10 @@ void check_sharing(const Experiment& e, const std::string& pointer) {
   refuse_if(!e.world().simulated, "/runtime",
             "expected the world \"sim\", the only one that has them");
   refuse_if(e.runtime.at("fidelity") != "message", "/runtime/fidelity", "expected \"message\"");
+  const Shaping& shaping = e.cluster.inter.shaping;
+  refuse_if(shaping.enabled() && std::min(shaping.initial_bytes, shaping.depth_bytes) > 0,
+            "/cluster/inter/shaping/initial",
+            "expected \"0B\", with which steps do not become slower");
   refuse_if(!e.cluster.failures.none(), "/cluster/failures", "expected no failures beside them");
   refuse_if(e.cluster.run_times.order == LoaderOptions::Order::balanced, "/cluster/run_times/order",
             "expected an order that does not depend on the number of workers");
@@ -38,18 +42,13 @@ const Job* only_job(const Json& config, const std::vector<Job>& jobs) {
   return &jobs[index_of_name(names, config.at("job"), "/job")];
 }
 
-/// Reports fields of the file that every job replaces. In the resolved form of a run, the fields at
-/// the top level are those of the measured job.
-void check_used(const Json& config, const std::vector<Job>& jobs, const Job* only) {
+/// Reports fields of the file that every job replaces.
+void check_inherited(const Json& config) {
   Mistakes mistakes;
-  for (const std::string& field : job_fields()) {
-    const auto gives = [&field](const Job& job) { return job.fields.contains(field); };
-    if (!config.contains(field) || !std::ranges::all_of(jobs, gives)) continue;
-    const Json& used = only ? only->fields.at(field) : Json(kDefaultOptimizer);
-    if (config.at(field) != used)
+  for (const std::string& field : job_fields())
+    if (config.contains(field) && every_job_gives(config, field))
       mistakes.add(ConfigError(child("", field), "has no effect; every job gives its own",
                                Mistake::Kind::without_effect));
-  }
   mistakes.raise();
 }
 
@@ -106,6 +105,11 @@ void place_jobs(Experiment& e, const std::string& pointer) {
   e.cluster = part_of(std::make_shared<const Cluster>(e.cluster), measured->nodes);
 }
 
+double start_s(const Experiment& e) {
+  const auto measured = std::ranges::find(e.jobs, e.job, &Job::name);
+  return measured == e.jobs.end() ? 0 : measured->start_s;
+}
+
 std::vector<SweepPoint> expand_jobs(const std::vector<SweepPoint>& points,
                                     const std::filesystem::path& base) {
   std::vector<SweepPoint> expanded;
@@ -116,7 +120,7 @@ std::vector<SweepPoint> expand_jobs(const std::vector<SweepPoint>& points,
     }
     const std::vector<Job> jobs = jobs_option().parse(point.config.at("jobs"), kJobs);
     const Job* const only = only_job(point.config, jobs);
-    check_used(point.config, jobs, only);
+    check_inherited(point.config);
     SweepPoint all = point;
     complete(all.config, base);
     for (const Job& job : jobs) {
@@ -139,6 +143,12 @@ std::vector<SweepPoint> other_jobs(const SweepPoint& point) {
   return others;
 }
 
+bool every_job_gives(const Json& config, const std::string& field) {
+  const Json jobs = config.value("jobs", Json());
+  return jobs.is_array() && !jobs.empty() &&
+         std::ranges::all_of(jobs, [&field](const Json& job) { return job.contains(field); });
+}
+
 bool given_by_job(const SweepPoint& point, const std::string& pointer) {
   return point.job >= 0 &&
          std::ranges::any_of(point.own_fields[static_cast<std::size_t>(point.job)],
@@ -159,9 +169,12 @@ ConfigError in_job(const ConfigError& error, const SweepPoint& point) {
 }
 
 void complete_jobs(Json& resolved, const std::vector<Json>& resolved_jobs) {
-  for (std::size_t i = 0; i < resolved_jobs.size(); ++i)
+  for (std::size_t i = 0; i < resolved_jobs.size(); ++i) {
+    Json& job = resolved["jobs"][i];
     for (const std::string& field : job_fields())
-      resolved["jobs"][i][field] = resolved_jobs[i].value(field, Json());
+      if (job.at("name") == resolved.at("job")) job.erase(field);
+      else job[field] = resolved_jobs[i].value(field, Json());
+  }
 }
 
 }  // namespace trigram

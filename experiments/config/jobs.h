@@ -20,17 +20,20 @@ struct JobBeside {
   std::shared_ptr<const WorkloadFactory> workload;
 };
 
-/// The optimizer of an experiment that gives none.
-inline constexpr const char* kDefaultOptimizer = "sgd";
+/// True if a configuration has jobs, all of which have the field themselves.
+bool every_job_gives(const Json& config, const std::string& field);
 
 /// Places the jobs of an experiment on the nodes of its cluster, and makes its cluster the part on
 /// which the measured job runs. Throws ConfigError if the jobs do not fit, or if the experiment has
 /// options that several jobs cannot have.
 void place_jobs(Experiment& experiment, const std::string& pointer);
 
+/// The time of the simulation at which the workers begin; 0 if the experiment has no jobs.
+double start_s(const Experiment& experiment);
+
 /// Replaces each point that has "jobs" by one point for each job or, if it has "job", for that job.
 /// A point of a job has the job's fields at the top level, and all fields in every job: a job that
-/// does not give a field has the one at the top level of the file, or null if there is none. Paths
+/// does not give a field gets the one at the top level of the file, or null if there is none. Paths
 /// of algorithms are relative to `base`. Throws ConfigError if "jobs" is malformed.
 std::vector<SweepPoint> expand_jobs(const std::vector<SweepPoint>& points,
                                     const std::filesystem::path& base);
@@ -45,7 +48,7 @@ bool given_by_job(const SweepPoint& point, const std::string& pointer);
 ConfigError in_job(const ConfigError& error, const SweepPoint& point);
 
 /// Sets the fields of every job in a resolved experiment to those of `resolved_jobs`, which are in
-/// the same order.
+/// the same order. Those of the measured job are at the top level only.
 void complete_jobs(Json& resolved, const std::vector<Json>& resolved_jobs);
 
 }  // namespace trigram

@@ -66,8 +66,8 @@ Json read_and_set(const std::filesystem::path& path, const std::vector<std::stri
   if (world_override) world_override->retarget_file(config);
   // Defaults are inserted before the settings are applied, so that settings can change options of
   // the defaults.
-  for (const auto& [field, name] : {std::pair{"runtime", "sim"}, {"optimizer", kDefaultOptimizer}})
-    if (!config.contains(field)) config[field] = name;
+  for (const auto& [field, name] : {std::pair{"runtime", "sim"}, {"optimizer", "sgd"}})
+    if (!config.contains(field) && !every_job_gives(config, field)) config[field] = name;
   apply_settings(config, settings, path.parent_path());
   if (world_override) world_override->retarget_file(config);
   if (config.contains("tune")) tune_options().parse(config["tune"], "/tune");
@@ -138,6 +138,11 @@ class Planner {
       resolved.push_back(fields_.dump(beside.experiment));
       Cluster& part = beside.experiment.cluster;
       part = part_of(run.experiment.cluster.whole, part.whole_nodes);
+      try {
+        check_feasible(beside.experiment, *beside.workload, in_this_process_, supervised_);
+      } catch (const ConfigError& error) {
+        throw in_job(error, other);
+      }
       content += loaded.content;
       run.inputs.update(loaded.inputs);
     }

@@ -29,7 +29,8 @@ std::string error_text(double error) {
 std::vector<std::string> drawn_at_random(const Cluster& cluster) {
   std::vector<std::string> found;
   if (cluster.run_times.kind != RunTimes::Shape::constant) found.emplace_back("/cluster/run_times");
-  const bool all_late = cluster.stragglers.count == cluster.ranks();
+  const Cluster& all = cluster.whole ? *cluster.whole : cluster;  // among whose workers is drawn
+  const bool all_late = cluster.stragglers.count == all.ranks();
   if (cluster.stragglers.count > 0 && !all_late) found.emplace_back("/cluster/stragglers");
   if (cluster.inter.background.load > 0) found.emplace_back("/cluster/inter/background");
   return found;

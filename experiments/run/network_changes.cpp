@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "experiments/config/jobs.h"
 #include "experiments/run/shortfall.h"
 
 namespace trigram {
@@ -24,6 +25,7 @@ std::string gigabytes(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e
 NetworkChanges::NetworkChanges(const Experiment& e, Credits credits)
     : links_(e.cluster.inter),
       credits_(std::move(credits)),
+      begin_s_(start_s(e)),
       connects_nodes_(e.cluster.nodes > 1 && e.world().simulated),
       first_cycle_(rated_cycle(e).first_step + rated_cycle(e).steps) {}
 
@@ -72,21 +74,22 @@ std::string NetworkChanges::credit_warning() const {
 std::string NetworkChanges::profile_warning() const {
   if (links_.profile.empty()) return "";
   const auto begun = std::ranges::count_if(
-      links_.profile, [this](const LinkChange& change) { return change.at_s < end_s_; });
+      links_.profile, [this](const LinkChange& change) { return change.at_s < begin_s_ + end_s_; });
   const auto during = std::ranges::count_if(links_.profile, [this](const LinkChange& change) {
-    return change.at_s > 0 && change.at_s < end_s_;
+    return change.at_s > begin_s_ && change.at_s < begin_s_ + end_s_;
   });
   std::string text;
   if (during > 0)
     text = fmt::format(
         "{} of the changes of /cluster/inter/profile came during the run, the last at {:.4g} s of "
         "{:.4g} s, and means per step cover the whole run",
-        during, links_.profile[static_cast<std::size_t>(begun) - 1].at_s, end_s_);
+        during, links_.profile[static_cast<std::size_t>(begun) - 1].at_s, begin_s_ + end_s_);
   if (begun < std::ssize(links_.profile))
     text += fmt::format(
         "{}the next change of /cluster/inter/profile, at {:.4g} s, comes after the "
         "end of the run, at {:.4g} s",
-        text.empty() ? "" : "; ", links_.profile[static_cast<std::size_t>(begun)].at_s, end_s_);
+        text.empty() ? "" : "; ", links_.profile[static_cast<std::size_t>(begun)].at_s,
+        begin_s_ + end_s_);
   return text.empty() ? "" : "network not the same in all steps: " + text;
 }
 

@@ -29,6 +29,7 @@ class NetworkChanges {
 
   const LinkSpec& links_;
   const Credits credits_;
+  const double begin_s_;  // in seconds of the simulation, from which the times of records count
   const bool connects_nodes_;
   const long first_cycle_;             // steps until the algorithm has completed its first cycle
   std::vector<double> least_credits_;  // the least credit of any link after each step, in bytes

@@ -10,10 +10,6 @@
 namespace trigram {
 namespace {
 
-double start_s(const Experiment& e) {
-  return std::ranges::find(e.jobs, e.job, &Job::name)->start_s;
-}
-
 /// Names the job in what it throws.
 Task named(Task rank_main, const std::string& job) {
   return [rank_main = std::move(rank_main), job](const Context& raw) {
@@ -74,7 +70,7 @@ void OtherJobs::add_to(Json& summary) const {
     constexpr double kWhole = 0.99;
     if (shared < kWhole)
       summary["warnings"].push_back(
-          fmt::format("job {} ran during {:.0f} % of this job's time only: give it more steps, or "
+          fmt::format("job {} ran during {:.3g} % of this job's time only: give it more steps, or "
                       "another start, if the two are to be compared while both run",
                       e.job, 100 * shared));
   }

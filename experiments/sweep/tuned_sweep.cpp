@@ -138,7 +138,12 @@ TunedSweep::PointPlan TunedSweep::plan_of(Json point) const {
     settings.push_back("/zip=" + Json::array({point}).dump());
     try {
       const PlanTarget target{nullptr, run_options_.launcher.empty() && in_a_job()};
-      return {make_plan(config_, settings, target), point};
+      Plan plan = make_plan(config_, settings, target);
+      if (plan.runs.front().coordinates.contains("/job"))
+        throw ConfigError("/job", "missing; expected the name of the job that is tuned",
+                          Mistake::Kind::missing)
+            .in_file(config_.string());
+      return {std::move(plan), point};
     } catch (const ConfigError& error) {
       if (!leave_out_idle(point, error)) throw;
     }

@@ -121,6 +121,42 @@ class SharedNetworkTest(CommandTest):
         again = self.trigram("run", "manifest.json")
         self.assertIn("1 of 1 runs are done already", again.stderr)
 
+    def test_a_manifest_can_be_changed(self) -> None:
+        jobs = [job("own", [0, 2], optimizer="adam"), job("other", [1, 3], optimizer="adam", steps=5)]
+        content = self.config(*jobs)
+        del content["optimizer"]  # which no job would have
+        own = self.by_job(content, "--set", "/job=own")["own"]
+        self.write(own["experiment"], "again.json")
+        self.trigram("run", "again.json", "--set", "/steps=3", "--set", "/jobs/1/steps=4")
+        (changed,) = (run for run in self.manifests() if run["experiment"]["steps"] == 3)
+        self.assertEqual(changed["summary"]["jobs"][0]["steps"], 3)
+        self.assertNotIn("steps", changed["experiment"]["jobs"][0])
+
+    def test_the_table_has_a_row_for_each_job(self) -> None:
+        content = self.config(job("one", [0, 2]), job("two", [1, 3], algorithm="bytegrad"), seed=[1, 2])
+        done = self.trigram("run", self.write(content), table=True)
+        (title,) = (line for line in done.stdout.splitlines() if line.startswith("job"))
+        self.assertNotIn("jobs", title)
+        rows = [line.split()[:2] for line in done.stdout.splitlines() if line.startswith(("one", "two"))]
+        self.assertEqual(rows, [["one", "gradient_allreduce"], ["two", "bytegrad"]])
+        self.assertIn("over 2 seeds", done.stdout)
+
+    def test_tuning_needs_a_job(self) -> None:
+        tune = {"space": {"/algorithm/bucket": {"values": ["1MB", "4MB"]}}}
+        content = self.config(job("one", [0, 2]), job("two", [1, 3]), tune=tune)
+        self.assertIn("/job: missing", self.refusal("tune", self.write(content)))
+        self.write(content | {"job": "one"})
+        self.assertIn("bucket", self.trigram("tune", "test.json").stdout)
+
+    def test_changes_of_links_count_from_the_start_of_the_simulation(self) -> None:
+        link = SITES["inter"] | {"profile": [{"at": "1s", "bandwidth": 0.5}, {"at": "1000s", "bandwidth": 1}]}
+        content = self.config(job("early", [0, 2]), job("late", [1, 3], start="2s"), cluster=SITES | {"inter": link})
+        for name, run in self.by_job(content).items():
+            (warning,) = (w for w in run["warnings"] if "/cluster/inter/profile" in w)
+            self.assertIn("comes after the end of the run, at", warning)
+            self.assertIn("at 1000 s" if name == "late" else "at 1 s", warning)
+            self.assertNotIn("came during the run", warning)
+
     def test_a_failure_names_its_job(self) -> None:
         diverges = job("wild", [1, 3], optimizer={"name": "sgd", "lr": 1e6}, steps=20)
         content = self.config(job("own", [0, 2]), diverges, workload="quadratic", steps=200)
@@ -163,6 +199,20 @@ class SharedNetworkTest(CommandTest):
                 self.config(job("a", 2, steps=3), job("b", 2, steps=4), job="a"),
                 "/steps",
                 "every job gives",
+            ),
+            "a job that is not measured does not fit": (
+                self.config(own, job("b", 1, algorithm={"name": "diloco", "quorum": 3}), job="own"),
+                "/jobs/1/algorithm/quorum",
+                "at most 1",
+            ),
+            "a node twice": (self.config(job("a", [0, 0])), "/jobs/0/nodes", "node 0 is listed twice"),
+            "a late start": (self.config(job("a", 2, start="1e9s")), "/jobs/0/start", "at most 1000000s"),
+            "saved credit": (
+                self.config(
+                    own, cluster=SITES | {"inter": SITES["inter"] | {"shaping": {"rate": "1Gbps", "depth": "1MB"}}}
+                ),
+                "/cluster/inter/shaping/initial",
+                'expected "0B"',
             ),
             "an unknown name": (self.config(own, job="owm"), "/job", "own"),
             "a name without jobs": (self.config(job="own"), "/job", "has no effect"),

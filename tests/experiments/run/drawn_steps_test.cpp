@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
+
+#include "netmodels/part_of_cluster.h"
 
 namespace trigram::drawn_steps_test {
 namespace {
@@ -48,6 +51,17 @@ TEST(DrawnSteps, HaveNoWarningIfNothingIsDrawn) {
   steps.add(step(0, 1));
   steps.add(step(1, 2));
   EXPECT_EQ(steps.warning(1.5), "");
+}
+
+/// A job has some of the nodes among which stragglers are drawn.
+TEST(DrawnSteps, StragglersOfAJobAreDrawnUnlessAllWorkersOfTheClusterAreLate) {
+  for (const int count : {3, 4, 7, 8}) {
+    Cluster cluster;
+    cluster.nodes = 8;
+    cluster.stragglers = {.count = count, .delay_s = 1};
+    const Cluster part = part_of(std::make_shared<const Cluster>(cluster), {1, 3, 5, 7});
+    EXPECT_EQ(drawn_at_random(part).empty(), count == 8) << count;
+  }
 }
 
 }  // namespace
