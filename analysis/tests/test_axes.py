@@ -242,6 +242,7 @@ def test_what_varies_in_another_job_is_an_axis():
         points += [(job, {"/jobs/1/algorithm": value}, fields) for job in ("one", "two")]
     comparison = Comparison("", runs_of_jobs(*points))
     assert pointers(comparison) == {"/job", "/jobs/1/algorithm"}
+    assert {axis.title for axis in comparison.axes} == {"job", "two algorithm"}
     measured = [setting for setting in comparison.settings if len(comparison.at(setting)) == 2]
     assert len(comparison.settings) == 3, "job two has both algorithms at one setting"
     assert len(measured) == 1

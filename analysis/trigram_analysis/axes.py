@@ -48,11 +48,14 @@ class Axis:
 
     pointer: str
     leaves: tuple[str, ...] = ()  # the varying options at or below `pointer` that belong to no other axis
+    job: str = ""  # the name of the job whose option it is, if that is another one than the measured job
 
     @property
     def title(self) -> str:
         known = _TITLES.get(self.pointer)
         parts = self.pointer.strip("/").split("/")
+        if self.job:
+            return " ".join([self.job, *parts[2:][-2:]]).replace("_", " ")
         shown = 3 if len(parts) > 2 and parts[-2].isdecimal() else 2  # an element of a list is shown with its list
         return known or " ".join(parts[-shown:]).replace("_", " ")
 
@@ -154,7 +157,15 @@ class Axes:
         for leaf in self._varying:
             if leaf.split("/")[1] not in _NOT_AXES and leaf not in (*_SEEDS, *self._algorithm_leaves):
                 found[self._collapse(leaf)].append(leaf)
-        return [Axis(pointer, tuple(leaves)) for pointer, leaves in found.items()]
+        return [Axis(pointer, tuple(leaves), self._job_of(pointer)) for pointer, leaves in found.items()]
+
+    def _job_of(self, pointer: str) -> str:
+        """The name of the job to which an option below "jobs" belongs; empty if runs give it several names."""
+        parts = pointer.split("/")
+        if len(parts) < 4 or f"/{parts[1]}" != _JOBS:
+            return ""
+        names = {str(lookup(run.experiment, "/".join([*parts[:3], "name"]))) for run in self._runs}
+        return names.pop() if len(names) == 1 else ""
 
     def _collapse(self, leaf: str) -> str:
         """The pointer that stands for `leaf`: the nearest swept pointer at or above it; else the component with a

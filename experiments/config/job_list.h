@@ -23,9 +23,8 @@ const std::vector<std::string>& job_fields();
 /// A list of jobs with different names.
 OptionType<std::vector<Job>> jobs_option();
 
-/// Chooses nodes for jobs that give a number of them: the first that are free. Checks that no node
-/// has two jobs.
-/// Throws ConfigError below `pointer`, which is that of the list of jobs.
+/// Chooses nodes for jobs that give a number of them: the first that are free. Throws ConfigError
+/// below `pointer`, which is that of the list of jobs, if a node has two jobs or there are too few.
 void assign_nodes(std::vector<Job>& jobs, std::int64_t nodes, const std::string& pointer);
 
 }  // namespace trigram

@@ -15,7 +15,7 @@ namespace trigram {
 /// them begin and end.
 class OtherJobs {
  public:
-  /// Adds the jobs to the next launch of `runtime`. Both arguments must outlive the object.
+  /// Adds `others` to the next launch of `runtime`. All arguments must outlive the object.
   OtherJobs(const Experiment& measured, std::span<const JobBeside> others, Runtime& runtime);
   OtherJobs(const OtherJobs&) = delete;
   OtherJobs& operator=(const OtherJobs&) = delete;
