@@ -156,9 +156,10 @@ CONTEXTS: dict[str, Json] = {
     "/checkpoint/(memory_every|read_bandwidth)": {
         "/checkpoint": {"every": 4, "memory_every": 2, "read_bandwidth": "1MB/s"},
         "/cluster/failures": {
-            "events": [{"at": "5ms", "kind": "crash", "node": 1}, {"at": "5ms", "kind": "crash", "node": 2}]
+            "events": [{"at": "20ms", "kind": "crash", "node": 1}, {"at": "20ms", "kind": "crash", "node": 2}]
         },
     },
+    "/checkpoint/(keep|write_bandwidth)": {"/checkpoint": {"every": 4}},
     "/failures/seed": {"/cluster/failures/mtbf": "50ms"},
     "/shaping": {"/cluster/inter/shaping": {"rate": "10Mbps", "depth": "1KiB"}},
     "/(bridge_bandwidth|gpudirect)": {"/cluster/intra/kind": "pcie"},

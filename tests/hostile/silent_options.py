@@ -17,7 +17,8 @@ SILENT: dict[str, str] = {
     "/cluster/topology/(k of fat_tree|(groups|routers_per_group|nodes_per_router) of dragonfly)": (
         "topologies have exactly the cluster's nodes: another size alone is refused"
     ),
-    "/algorithm/codec/unbiased of (?!bytegrad|qsgd).* of randk": (
+    "/checkpoint/keep": "it decides only how many files remain",
+    "/algorithm/codec/unbiased of (?!bytegrad|qsgd|zeropp|qadam|ecd_psgd).* of randk": (
         "the error of an unbiased codec may exceed its input, so it is refused with error feedback"
     ),
     "/algorithm/(codec/mean of (dcd_psgd|ecd_psgd|choco_sgd|deepsqueeze|adpsgd|wagma|async_parameter_server|async_diloco|ssp)|gather_codec/mean of zeropp) of dct_topk": (
