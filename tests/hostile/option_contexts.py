@@ -151,7 +151,8 @@ CONTEXTS: dict[str, Json] = {
         "/cluster/transport": {"tcp": {"slow_start": False}},
         "/cluster/failures": {"heartbeats": {"every": "1ms", "timeout": "3ms"}},
         "/algorithm": {"name": "local_sgd", "sync_every": 2, "quorum": 7, "grace": "1ms"},
-        "/workload/dimension": 65536,
+        "/workload/dimension": 4096,
+        "/cluster/inter/bandwidth": "6Mbps",
     },
     "/checkpoint/(memory_every|read_bandwidth)": {
         "/checkpoint": {"every": 4, "memory_every": 2, "read_bandwidth": "1MB/s"},
