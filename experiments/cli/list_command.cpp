@@ -190,7 +190,7 @@ void add_list_command(CLI::App& app, const GlobalOptions&, Action& action) {
   std::vector<std::string> names;
   for (const auto& [kind, entries] : kinds()) names.push_back(kind);
   command->add_option("kind", *only, "Print only this kind of entry")
-      ->transform([](std::string kind) {
+      ->transform([](const std::string& kind) {
         // Options of other commands call a workload that only has times and sizes a profile.
         return kind == "profiles" ? std::string("workloads") : kind;
       })
