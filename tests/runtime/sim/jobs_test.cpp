@@ -126,6 +126,24 @@ TEST(Jobs, haveRanksAndMessagesOfTheirOwn) {
   in_child([&] { EXPECT_EQ(run(two_sites(), {0, 2}, exchange(1), {{{3, 1}, exchange(2)}}), ""); });
 }
 
+TEST(Jobs, doNotReceiveEachOthersMessages) {
+  // With shared mailboxes, the first message of all would go to the receiver that waits first.
+  const auto one_message = [](float value, double sent_s, double received_s) -> Task {
+    return [=](const Context& ctx) {
+      const Tensor x = ctx.device->empty(1, DType::f32, 1);
+      const bool sends = ctx.rank() == 0;
+      ctx.stream->sleep_for(sends ? sent_s : received_s);
+      ctx.device->fill(x, sends ? value : 0);
+      ctx.comm->transfer(
+          std::array{Transfer{sends ? Transfer::send : Transfer::recv, x, 1 - ctx.rank()}});
+      EXPECT_EQ(ctx.device->download<float>(x).front(), value);
+    };
+  };
+  in_child([&] {
+    EXPECT_EQ(run(two_sites(), {0, 2}, one_message(1, 2, 1), {{{1, 3}, one_message(2, 1, 3)}}), "");
+  });
+}
+
 TEST(Jobs, anOtherJobThatHasNotEndedIsLeftUnfinished) {
   in_child([] {
     EXPECT_EQ(run(two_sites(), {0, 2}, [](const Context& ctx) { ctx.stream->sleep_for(1); },
