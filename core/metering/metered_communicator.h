@@ -13,7 +13,7 @@
 namespace trigram {
 
 /// Counts the messages that a rank sends on one stream, and times them by that stream's clock.
-class MeteredCommunicator final : public Communicator {
+class alignas(64) MeteredCommunicator final : public Communicator {
  public:
   /// `label` is the label of the stream's events; it must outlive the communicator.
   MeteredCommunicator(Communicator& raw, Stream& clock, MeteredRank& rank, StreamTally& tally,
@@ -49,9 +49,9 @@ class MeteredCommunicator final : public Communicator {
   MeteredRank& rank_;
   StreamTally& tally_;
   const StepLabel& label_;
+  bool inside_priced_ = false;  // inside a collective that is priced as a whole
   std::uint64_t batches_ = 0;
   std::unordered_map<std::uint64_t, std::uint64_t> priced_;  // number of collectives by group
-  bool inside_priced_ = false;  // inside a collective that is priced as a whole
   Pricer pricer_{*this};
 };
 

@@ -12,7 +12,7 @@ void MeteredRank::record_sent(StreamTally& tally, std::uint64_t id, std::size_t 
                               double end_s, std::span<const ArrivedTraffic::Messages> sent) {
   for (const ArrivedTraffic::Messages& part : sent)
     tally.count(part.intra, part.egress, part.messages, part.bytes);
-  if (options_.arrived) options_.arrived->add(id, members, rank_, end_s, sent);
+  if (arrived_) arrived_->add(id, members, rank_, end_s, sent);
 }
 
 /// Reports the intervals whose times are known. It does not wait for streams: the other intervals

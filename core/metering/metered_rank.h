@@ -50,10 +50,17 @@ struct alignas(64) StreamTally {
 };
 
 /// State shared by the metered streams of one rank. It outlives every task of the rank.
-class MeteredRank {
+class alignas(64) MeteredRank {
  public:
   MeteredRank(int rank, const Layout* layout, MeterOptions options)
-      : rank_(rank), layout_(layout), options_(std::move(options)) {}
+      : rank_(rank),
+        phantom_(options.phantom),
+        layout_(layout),
+        arrived_(options.arrived),
+        zones_(options.zones),
+        sink_(std::move(options.sink)),
+        machine_(options.machine),
+        steps_(options.steps) {}
 
   /// Adds the tally of a new stream; the first call is for the main stream.
   StreamTally& add_stream() {
@@ -72,25 +79,23 @@ class MeteredRank {
   int rank() const { return rank_; }
   bool same_node(int peer) const { return layout_->same_node(rank_, peer); }
   bool leaves_zone(int peer) const {
-    const std::span<const int> zones = options_.zones;
-    return !zones.empty() &&
-           zones[static_cast<std::size_t>(rank_)] != zones[static_cast<std::size_t>(peer)];
+    return !zones_.empty() &&
+           zones_[static_cast<std::size_t>(rank_)] != zones_[static_cast<std::size_t>(peer)];
   }
-  bool phantom() const { return options_.phantom; }
+  bool phantom() const { return phantom_; }
   NullDevice& null_device() { return null_device_; }
-  const EventSink& sink() const { return options_.sink; }
+  const EventSink& sink() const { return sink_; }
   /// Records that this rank has received a message.
   void record_received(int from, std::uint64_t bytes) {
-    if (options_.arrived)
-      options_.arrived->add({from, rank_, same_node(from), 1, bytes, leaves_zone(from)});
+    if (arrived_) arrived_->add({from, rank_, same_node(from), 1, bytes, leaves_zone(from)});
   }
   /// Counts the messages that this rank sends in a collective that is priced as a whole and that it
   /// ends at `end_s`; see ArrivedTraffic::add for `id` and `members`.
   void record_sent(StreamTally& tally, std::uint64_t id, std::size_t members, double end_s,
                    std::span<const ArrivedTraffic::Messages> sent);
   double compute_factor() const {
-    if (!options_.machine) return 1;
-    return options_.machine->compute_factor(rank_, options_.steps ? options_.steps->current() : 0);
+    if (!machine_) return 1;
+    return machine_->compute_factor(rank_, steps_ ? steps_->current() : 0);
   }
 
  private:
@@ -100,9 +105,15 @@ class MeteredRank {
   };
   void report_known();
 
-  int rank_;
-  const Layout* layout_;
-  MeterOptions options_;
+  // Members that every message uses come first, so that they lie in one cache line.
+  const int rank_;
+  const bool phantom_;
+  const Layout* const layout_;
+  ArrivedTraffic* const arrived_;
+  const std::span<const int> zones_;
+  const EventSink sink_;
+  const MachineModel* const machine_;
+  const Steps* const steps_;
   NullDevice null_device_;
   mutable std::mutex mutex_;  // held only to extend or traverse the list, never across an operation
   std::deque<StreamTally> tallies_;

@@ -111,13 +111,13 @@ class SimCommunicator final : public Communicator {
   // Records of the current call if its batch is small. They are next to other members that every
   // message uses.
   std::array<InFlight, 2> small_batch_;
+  bool small_batch_abandoned_ = false;
+  bool in_call_ = false;
   ByPeer<simgrid::s4u::Mailbox> inward_, outward_;
   ByPeer<Connection> connections_;
   std::vector<std::unique_ptr<Connection>> owned_;
   // Records of failed calls are kept, because SimGrid still writes to them when the rest of the
   // batch arrives.
-  bool small_batch_abandoned_ = false;
-  bool in_call_ = false;
   std::vector<std::unique_ptr<InFlight[]>> abandoned_;
 };
 

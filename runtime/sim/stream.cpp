@@ -78,7 +78,9 @@ Context SimStream::context() {
           .world_size = world_.layout().ranks()};
 }
 
-void SimStream::check_current() const { check_owner(world_.current() == this, rank_, name_); }
+void SimStream::check_current() const {
+  if (world_.current() != this) check_owner(false, rank_, name_);  // only then reads the name
+}
 
 void SimStream::wake_submitted_streams() {
   for (SimStream* stream : std::exchange(to_wake_, {})) stream->wake();

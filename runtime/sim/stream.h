@@ -153,6 +153,7 @@ class alignas(64) SimStream final : public Stream {
   double owed_s_ = 0;
   TimeBase after_;
   std::vector<Deferred> deferred_;
+  std::vector<SimStream*> to_wake_;  // streams with new jobs; woken when this stream yields
   Wait wait_;
   const int rank_;
   bool parked_ = false;
@@ -167,7 +168,6 @@ class alignas(64) SimStream final : public Stream {
   std::deque<Job> jobs_;
   const SimStream* submitter_ = nullptr;  // the first stream that submitted a task
   bool shared_ = false;                   // more than one stream submits tasks
-  std::vector<SimStream*> to_wake_;       // streams with new jobs; woken when this stream yields
   std::vector<std::shared_ptr<SimWork>> failed_;
   std::vector<SimStream*> forked_;
 };
