@@ -54,9 +54,8 @@ double density_in_step(const Options& o, long step) {
 /// The state of a bucket between steps: u, and v as the residual of its code.
 struct Memory {
   Memory(Context ctx, const Tensor& g, const TrainingState& state)
-      : v(ctx, g, state), u(state.zeros_like(ctx, "u", g)) {}
-  Feedback v;
-  Tensor u;
+      : v(state.zeros_like(ctx, "v", g)), u(state.zeros_like(ctx, "u", g)) {}
+  Tensor v, u;
 };
 
 void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Codec& codec) {
@@ -77,7 +76,7 @@ void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Code
   // sent.
   c_lp_gather(c, g, codec, &memory.v);
   // Momentum factor masking: relu_grad sets u to 0 exactly where v is 0.
-  c.device->nn().relu_grad(memory.v.worker, memory.u);
+  c.device->nn().relu_grad(memory.v, memory.u);
 }
 
 void train(Context ctx, Run& run, const Options& options) {

@@ -42,9 +42,9 @@ void estimate(Context c, const Tensor& g, Codec& codec, const Options& o,
   const Tensor mean = state.zeros_like(c, "mean", g), target = device.copy_of(g);
   // With -h_i as the residual, a code with error feedback is Q(g_i - h_i), and leaves the residual
   // g_i - h_i - c_i, which is g_i without the new h_i.
-  const Feedback minus_own(c, g, state);
+  const Tensor minus_own = state.zeros_like(c, "minus own", g);
   c_lp_gather(c, g, codec, &minus_own);
-  device.axpby(-1, target, 1, minus_own.worker);
+  device.axpby(-1, target, 1, minus_own);
   device.axpby(1, g, 1, mean);
   device.copy(g, mean);
 }

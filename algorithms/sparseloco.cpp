@@ -44,10 +44,10 @@ Exchange mean_of_codes(const Run& run, const Options& options) {
   return [options, seed = run.seed, state = run.state](Context c, const Tensor& x, Slot slot) {
     const auto codec = c.device->codec(options.codec, codec_key(c, seed, slot));
     if (is_store(options.through_store, c)) return serve_objects(c, x, *codec);
-    const Feedback feedback(c, x, state.child(fmt::format("residuals {}", slot.bucket)));
-    c.device->axpby(static_cast<float>(options.decay), feedback.worker, 0, feedback.worker);
-    if (options.through_store) gather_through_store(c, x, *codec, feedback.worker);
-    else c_lp_gather(c, x, *codec, &feedback);
+    const Tensor e = state.zeros_like(c, fmt::format("residual {}", slot.bucket), x);
+    c.device->axpby(static_cast<float>(options.decay), e, 0, e);
+    if (options.through_store) gather_through_store(c, x, *codec, e);
+    else c_lp_gather(c, x, *codec, &e);
   };
 }
 

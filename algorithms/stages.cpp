@@ -123,9 +123,10 @@ void check(const Options& options, const Layout& layout, const std::string& poin
       return entry_of(of).workers(of.algorithm, layout).ranks;
     };
     if (workers(stage) != workers(first))
-      throw ConfigError(place,
-                        "expected the same workers as in the first stage, but this stage's servers "
-                        "leave other ranks as workers; choose the same servers in all stages");
+      throw ConfigError(
+          place,
+          "expected the same workers as in the first stage, but this stage has its servers "
+          "or its store on other ranks; choose the same in all stages");
   }
 }
 

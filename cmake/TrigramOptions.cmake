@@ -1,6 +1,6 @@
 # Flags that every target of the project shares, and functions for the libraries of folders.
 
-# TRIGRAM_WERROR=OFF is for compilers that nobody has tried, whose warnings should not fail the build.
+# TRIGRAM_WERROR=OFF is for builds by users: a warning of a compiler that nobody has tried must not stop them.
 set(trigram_werror $<$<BOOL:${TRIGRAM_WERROR}>:-Werror>)
 set(trigram_cuda_options --expt-relaxed-constexpr -fmad=false
   $<$<BOOL:${TRIGRAM_WERROR}>:-Werror=all-warnings> -Xcompiler=-Wall)

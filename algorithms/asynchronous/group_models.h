@@ -7,7 +7,6 @@
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/execution/exchange.h"
 #include "algorithms/execution/host_passes.h"
-#include "algorithms/primitives/error_feedback.h"
 #include "algorithms/primitives/primitives.h"
 #include "core/subset.h"
 
@@ -37,8 +36,7 @@ class ModelSums {
   std::optional<CodecSpec> codec_;
   AllreduceSpec algorithm_;
   std::uint64_t seed_;
-  Tensor reference_;              // only with a codec
-  std::optional<Feedback> lost_;  // only with a codec: the loss of this rank's code
+  Tensor reference_, lost_;  // only with a codec; the latter is the loss of this rank's code
 };
 
 /// State shared by a worker and its agent for a model, or a part of one, that is averaged in groups

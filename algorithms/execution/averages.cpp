@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <type_traits>
 
 #include "algorithms/primitives/bandwidth_shares.h"
 
@@ -12,6 +13,10 @@ namespace {
 
 Feedback residuals_of(Context c, const Tensor& x, const TrainingState& state) {
   return {c, x, state};
+}
+
+Tensor residual_of_own_code(Context c, const Tensor& x, const TrainingState& state) {
+  return state.zeros_like(c, "worker", x);
 }
 
 TrainingState residuals_of_bucket(const Coding& coding, Slot slot) {
@@ -23,7 +28,9 @@ TrainingState residuals_of_bucket(const Coding& coding, Slot slot) {
 template <class Average, class ResidualsFor = decltype(&residuals_of)>
 Exchange coded(const Coding& coding, const Average& average,
                const ResidualsFor& residuals_for = residuals_of) {
-  const auto residuals = std::make_shared<std::map<int, Feedback>>();  // by bucket
+  using Residuals =
+      std::invoke_result_t<ResidualsFor, Context, const Tensor&, const TrainingState&>;
+  const auto residuals = std::make_shared<std::map<int, Residuals>>();  // by bucket
   return [coding, residuals, average, residuals_for](Context c, const Tensor& x, Slot slot) {
     const auto codec = c.device->codec(coding.codec, codec_key(c, coding.seed, slot));
     if (!coding.error_feedback) return average(c, x, *codec, nullptr);
@@ -67,7 +74,9 @@ Exchange coded_average(const Coding& coding) {
   });
 }
 
-Exchange gathered_average(const Coding& coding) { return coded(coding, c_lp_gather); }
+Exchange gathered_average(const Coding& coding) {
+  return coded(coding, c_lp_gather, residual_of_own_code);
+}
 
 Exchange coded_ring_average(const Coding& coding) {
   return coded(coding, [](Context c, const Tensor& x, Codec& codec, const Feedback*) {
@@ -75,6 +84,8 @@ Exchange coded_ring_average(const Coding& coding) {
   });
 }
 
-Exchange tree_average(const Coding& coding) { return coded(coding, c_lp_tree); }
+Exchange tree_average(const Coding& coding) {
+  return coded(coding, c_lp_tree, residual_of_own_code);
+}
 
 }  // namespace trigram

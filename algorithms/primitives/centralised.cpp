@@ -108,13 +108,13 @@ Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double>
   return Feedback(ctx, x, x.slice(0, numel, priced_numel), state);
 }
 
-void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
+void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Tensor* residual) {
   const auto P = static_cast<std::size_t>(ctx.size()), self = static_cast<std::size_t>(ctx.rank());
   if (P == 1) return;
   std::vector<Tensor> codes;
   for (std::size_t j = 0; j < P; ++j) codes.push_back(codec.empty_wire(*ctx.device, x));
   encode(*ctx.device, codec, {&codes[self], 1}, {&x, 1},
-         feedback ? std::span(&feedback->worker, 1) : std::span<const Tensor>{});
+         residual ? std::span(residual, 1) : std::span<const Tensor>{});
   ring_allgather(ctx, codes);
   codec.decode_mean(*ctx.device, x, codes);
 }
@@ -143,15 +143,15 @@ void c_lp_ring(Context ctx, const Tensor& x, Codec& codec) {
   codec.decode_each(chunks, codes);
 }
 
-void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback) {
+void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Tensor* residual) {
   if (ctx.size() == 1) return;
   Device& device = *ctx.device;
   const Tensor wire = codec.empty_wire(device, x), decoded = device.empty_like(x);
   Tensor own;  // decoded value of the rank's own code
-  if (feedback) device.axpby(1, feedback->worker, 1, x);
+  if (residual) device.axpby(1, *residual, 1, x);
   codec.encode(wire, x);
-  if (feedback) {
-    device.copy(feedback->worker, x);
+  if (residual) {
+    device.copy(*residual, x);
     own = device.empty_like(x);
     codec.decode(own, wire);
   }
@@ -163,9 +163,9 @@ void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedb
   });
   binomial_broadcast(ctx, wire, 0);
   codec.decode(x, wire);
-  if (feedback) {
+  if (residual) {
     device.nn().relu_grad(x, own);  // 0 where the last code has no element
-    device.axpby(-1, own, 1, feedback->worker);
+    device.axpby(-1, own, 1, *residual);
   }
   device.axpby(1.0f / static_cast<float>(ctx.size()), x, 0, x);
 }

@@ -55,8 +55,8 @@ Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double>
 
 /// x = the mean of all Q(x_j), for small codes that cannot be added up, such as sparse ones: every
 /// rank's code goes to every rank, (P-1) C bytes, and every rank decodes them in rank order.
-/// `feedback` applies to the rank's own code.
-void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
+/// `residual` is that of error feedback for the rank's own code; null: no error feedback.
+void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Tensor* residual = nullptr);
 
 /// x = 1/P of the sum of all x_j, around a ring that encodes every partial sum anew: a rank sends
 /// Q(its part + what arrived), decodes what it receives, and adds in f32. The owner of a part then
@@ -70,10 +70,10 @@ void c_lp_ring(Context ctx, const Tensor& x, Codec& codec);
 /// whole sum is broadcast down the tree: C bytes along each of its P-1 edges in either direction.
 /// Every rank ends with the same x.
 ///
-/// With `feedback`, an element that the tree drops returns to the residual: the rank's residual
-/// keeps all elements of x_j + e_j except those that are both in its own code and in the code of
+/// With a `residual` e of error feedback, an element that the tree drops returns to it: it keeps
+/// all elements of x_j + e_j except those that are both in the rank's own code and in the code of
 /// the whole sum.
-void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Feedback* feedback = nullptr);
+void c_lp_tree(Context ctx, const Tensor& x, Codec& codec, const Tensor* residual = nullptr);
 
 void d_fp_s(Context ctx, const Tensor& x, const Peers& peers);
 
