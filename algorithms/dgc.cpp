@@ -17,7 +17,6 @@
 // bucket. Memory: two models.
 
 #include <cmath>
-#include <map>
 
 #include "algorithms/entries.h"
 #include "algorithms/execution/averages.h"
@@ -51,45 +50,38 @@ double density_in_step(const Options& o, long step) {
   return step < warmup_steps(o) ? warmup_density(step / o.warmup_every) : o.density;
 }
 
-/// The state of a bucket between steps: u, and v as the residual of its code.
-struct Memory {
-  Memory(Context ctx, const Tensor& g, const TrainingState& state)
-      : v(state.zeros_like(ctx, "v", g)), u(state.zeros_like(ctx, "u", g)) {}
-  Tensor v, u;
-};
-
-void exchange(Context c, const Tensor& g, Memory& memory, const Options& o, Codec& codec) {
+/// Replaces g, a bucket's gradient, by the mean of the codes. `state` keeps the bucket's v, which
+/// is the residual of its code, and u.
+void exchange(Context c, const Tensor& g, Codec& codec, const Options& o,
+              const TrainingState& state) {
+  const Tensor v = state.zeros_like(c, "v", g), u = state.zeros_like(c, "u", g);
   const auto mu = static_cast<float>(o.momentum);
   if (o.clip) {
     const double limit = *o.clip / std::sqrt(c.size()), norm = c.device->norm2(g);
     c.device->axpby(norm > limit ? static_cast<float>(limit / norm) : 1, g, 0, g);
   }
   if (o.nesterov) {
-    c.device->axpby(mu, g, mu, memory.u);  // u = mu (u + g)
-    c.device->axpby(1, memory.u, 1, g);    // g = u + g
+    c.device->axpby(mu, g, mu, u);  // u = mu (u + g)
+    c.device->axpby(1, u, 1, g);    // g = u + g
   } else {
-    c.device->axpby(1, g, mu, memory.u);  // u = mu u + g
-    c.device->copy(g, memory.u);          // g = u
+    c.device->axpby(1, g, mu, u);  // u = mu u + g
+    c.device->copy(g, u);          // g = u
   }
   if (c.size() == 1) return;
   // Encodes v + g, and leaves in v the elements that were not sent, and 0 where an element was
   // sent.
-  c_lp_gather(c, g, codec, &memory.v);
+  c_lp_gather(c, g, codec, &v);
   // Momentum factor masking: relu_grad sets u to 0 exactly where v is 0.
-  c.device->nn().relu_grad(memory.v, memory.u);
+  c.device->nn().relu_grad(v, u);
 }
 
 void train(Context ctx, Run& run, const Options& options) {
-  const auto memories = std::make_shared<std::map<int, Memory>>();
   train_on_gradients(
       ctx, run,
-      [memories, options, seed = run.seed, state = run.state](Context c, const Tensor& g,
-                                                              Slot slot) {
+      [options, seed = run.seed, state = run.state](Context c, const Tensor& g, Slot slot) {
         const CodecSpec sparse{"topk", {{"density", density_in_step(options, slot.step)}}};
         const auto codec = c.device->codec(sparse, codec_key(c, seed, slot));
-        const TrainingState kept = state.child(fmt::format("bucket {}", slot.bucket));
-        exchange(c, g, memories->try_emplace(slot.bucket, c, g, kept).first->second, options,
-                 *codec);
+        exchange(c, g, *codec, options, state.child(fmt::format("bucket {}", slot.bucket)));
       });
 }
 

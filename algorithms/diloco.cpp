@@ -43,12 +43,11 @@ struct Options {
 };
 
 Exchange average_codes(const Run& run, const Options& options) {
-  const Coding coding{.codec = *options.codec,
-                      .error_feedback = options.error_feedback,
-                      .seed = run.seed,
-                      .state = run.state};
-  return options.reduction == Reduction::ring ? coded_ring_average(coding)
-                                              : gathered_average(coding);
+  if (options.reduction == Reduction::ring) return coded_ring_average(*options.codec, run.seed);
+  return gathered_average({.codec = *options.codec,
+                           .error_feedback = options.error_feedback,
+                           .seed = run.seed,
+                           .state = run.state});
 }
 
 void train(Context ctx, Run& run, const Options& options) {

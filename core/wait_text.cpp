@@ -74,8 +74,9 @@ void check_peer(int rank, int peer, int world_size, std::string_view stream) {
                 stream, world_size);
 }
 
-void check_owner(bool is_owner, int rank, std::string_view stream) {
-  TRIGRAM_CHECK(is_owner, "rank {} uses stream {} outside that stream", rank, stream);
+void throw_not_owner(int rank, std::string_view stream) {
+  fail_check("is_owner", __FILE__, __LINE__,
+             fmt::format("rank {} uses stream {} outside that stream", rank, stream));
 }
 
 }  // namespace trigram

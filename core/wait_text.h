@@ -49,7 +49,14 @@ void check_fork_name(int rank, std::string_view name, std::string_view expected)
 /// Checks that `peer` is a rank of the world.
 void check_peer(int rank, int peer, int world_size, std::string_view stream);
 
-/// Checks that only the stream itself uses its communicator, control plane or clock.
-void check_owner(bool is_owner, int rank, std::string_view stream);
+/// Throws UsageError: a task of another stream uses the communicator, control plane or clock of
+/// `stream`.
+[[noreturn]] void throw_not_owner(int rank, std::string_view stream);
+
+/// Checks that only the stream itself uses its communicator, control plane or clock. Inline, since
+/// every message is checked and the name need not be read for it.
+inline void check_owner(bool is_owner, int rank, std::string_view stream) {
+  if (!is_owner) throw_not_owner(rank, stream);
+}
 
 }  // namespace trigram

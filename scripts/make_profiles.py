@@ -12,7 +12,20 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from profiles import bert, chinchilla, convnext, ddppo, diloco, gpt, llama, lstm_alexnet, resnet, transformer, vgg  # noqa: E402
+from profiles import (  # noqa: E402
+    bert,
+    chinchilla,
+    convnext,
+    ddppo,
+    diloco,
+    gpt,
+    intellect,
+    llama,
+    lstm_alexnet,
+    resnet,
+    transformer,
+    vgg,
+)
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "configs" / "profiles"
 
@@ -40,6 +53,7 @@ MODELS = (
     convnext.convnext_large,
     diloco.diloco_measured,
     diloco.diloco_measured_ddp,
+    intellect.intellect_1,
 )
 
 

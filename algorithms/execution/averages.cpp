@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
-#include <type_traits>
 
 #include "algorithms/primitives/bandwidth_shares.h"
 
@@ -19,27 +17,17 @@ Tensor residual_of_own_code(Context c, const Tensor& x, const TrainingState& sta
   return state.zeros_like(c, "worker", x);
 }
 
-TrainingState residuals_of_bucket(const Coding& coding, Slot slot) {
-  return coding.state.child(fmt::format("residuals {}", slot.bucket));
-}
-
 /// Calls `average` with a codec and, if the coding has error feedback, with the residuals of the
-/// bucket, which `residuals_for` creates. Only one stream may run the exchange.
+/// bucket, which `residuals_for` takes from the state that it is given.
 template <class Average, class ResidualsFor = decltype(&residuals_of)>
 Exchange coded(const Coding& coding, const Average& average,
                const ResidualsFor& residuals_for = residuals_of) {
-  using Residuals =
-      std::invoke_result_t<ResidualsFor, Context, const Tensor&, const TrainingState&>;
-  const auto residuals = std::make_shared<std::map<int, Residuals>>();  // by bucket
-  return [coding, residuals, average, residuals_for](Context c, const Tensor& x, Slot slot) {
+  return [coding, average, residuals_for](Context c, const Tensor& x, Slot slot) {
     const auto codec = c.device->codec(coding.codec, codec_key(c, coding.seed, slot));
     if (!coding.error_feedback) return average(c, x, *codec, nullptr);
-    auto found = residuals->find(slot.bucket);
-    if (found == residuals->end())
-      found =
-          residuals->emplace(slot.bucket, residuals_for(c, x, residuals_of_bucket(coding, slot)))
-              .first;
-    average(c, x, *codec, &found->second);
+    const TrainingState kept = coding.state.child(fmt::format("residuals {}", slot.bucket));
+    const auto residuals = residuals_for(c, x, kept);
+    average(c, x, *codec, &residuals);
   };
 }
 
@@ -78,10 +66,10 @@ Exchange gathered_average(const Coding& coding) {
   return coded(coding, c_lp_gather, residual_of_own_code);
 }
 
-Exchange coded_ring_average(const Coding& coding) {
-  return coded(coding, [](Context c, const Tensor& x, Codec& codec, const Feedback*) {
-    c_lp_ring(c, x, codec);
-  });
+Exchange coded_ring_average(const CodecSpec& codec, std::uint64_t seed) {
+  return [codec, seed](Context c, const Tensor& x, Slot slot) {
+    c_lp_ring(c, x, *c.device->codec(codec, codec_key(c, seed, slot)));
+  };
 }
 
 Exchange tree_average(const Coding& coding) {

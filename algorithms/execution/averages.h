@@ -31,7 +31,7 @@ Exchange coded_average(const Coding& coding);
 Exchange gathered_average(const Coding& coding);
 
 /// Averages by a ring that encodes every partial sum anew (`c_lp_ring`), without error feedback.
-Exchange coded_ring_average(const Coding& coding);
+Exchange coded_ring_average(const CodecSpec& codec, std::uint64_t seed);
 
 /// Averages by merging all ranks' codes up a tree (`c_lp_tree`).
 Exchange tree_average(const Coding& coding);

@@ -22,6 +22,7 @@ EXPECTED = {  # experiment: its axes, in any order
     "diloco_measured": {RATE},
     "diloco_measured_ddp": {RATE},
     "eager_skew": {"/cluster/skew/rotates"},
+    "intellect_1": {"/cluster/topology"},
     "other_accelerators": {"/workload", "/cluster/accelerator"},
     "scaling_laws": {"/workload"},
     "slow_worker": {"/cluster/slow_workers"},

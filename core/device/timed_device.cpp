@@ -23,12 +23,20 @@ class CodecCharges final : public Codec {
   void decode_each(std::span<const Tensor> xs, std::span<const Tensor> wires) override {
     charge_all(wires, xs, launches_.decode_call, launches_.decode_vector);
   }
+  // In two charges, not in one for each code: with thousands of ranks, one exchange has millions.
   void decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires) override {
-    if (!launches_.fused_mean || wires.size() == 1) return Codec::decode_mean(device, x, wires);
-    decode_each(std::vector<Tensor>(wires.size(), x), wires);
-    const auto n = static_cast<double>(wires.size());
-    charge({(n + 1) * static_cast<double>(x.priced_nbytes()),
-            n * static_cast<double>(x.priced_numel()), Cost::Kind::reduction});
+    const std::size_t n = wires.size();
+    if (n == 1) return Codec::decode_mean(device, x, wires);
+    const double numel = static_cast<double>(x.priced_numel());
+    const double nbytes = static_cast<double>(x.priced_nbytes()), codes = static_cast<double>(n);
+    if (launches_.fused_mean) {
+      charge_decoding(x, wires, launches_.decode_call);
+      return charge({(codes + 1) * nbytes, codes * numel, Cost::Kind::reduction});
+    }
+    charge_decoding(x, wires, static_cast<int>(n) * launches_.decode_call);
+    // n - 1 sums, each of which reads two vectors and writes one, and a product with 1 / n.
+    charge({(3 * codes - 1) * nbytes, (3 * codes - 2) * numel, Cost::Kind::reduction,
+            static_cast<int>(n)});
   }
 
  private:
@@ -41,6 +49,15 @@ class CodecCharges final : public Codec {
       all.bytes += static_cast<double>(xs[i].priced_nbytes() + wires[i].priced_nbytes());
       all.launches += per_vector;
     }
+    charge(all);
+  }
+  /// All wires are decoded into vectors as long as x.
+  void charge_decoding(const Tensor& x, std::span<const Tensor> wires, int call_launches) {
+    if (x.priced_numel() == 0) return;
+    Cost all{.kind = Cost::Kind::codec, .launches = call_launches};
+    for (const Tensor& wire : wires)
+      all.bytes += static_cast<double>(x.priced_nbytes() + wire.priced_nbytes());
+    all.launches += static_cast<int>(wires.size()) * launches_.decode_vector;
     charge(all);
   }
   void charge(const Cost& cost) {

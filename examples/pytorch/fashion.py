@@ -1,6 +1,6 @@
 """The model and the data that both scripts train: a CNN with batch normalisation on Fashion-MNIST.
 
-`make` is what `python3 -m trigram.profiling fashion.py:make` measures, and `python3 fashion.py` writes the model and
+`make` is what `trigram profile --torch fashion.py:make` measures, and `python3 fashion.py` writes the model and
 the data as files for a workload "torchscript".
 """
 

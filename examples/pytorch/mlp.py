@@ -1,6 +1,6 @@
 """A multilayer perceptron on random images, whose gradients of 3.7 MB take longer on a slow network than its passes.
 
-    python3 -m trigram.profiling mlp.py:make --output mlp.csv
+    trigram profile --torch mlp.py:make --output mlp.csv
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ void add_bandwidth_command(CLI::App& app, const GlobalOptions& global, Action& a
 void add_tune_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_emulate_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_launch_command(CLI::App& app, const GlobalOptions& global, Action& action);
+void add_profile_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_import_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_replay_command(CLI::App& app, const GlobalOptions& global, Action& action);
 void add_compare_worlds_command(CLI::App& app, const GlobalOptions& global, Action& action);

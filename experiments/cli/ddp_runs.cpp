@@ -11,11 +11,11 @@
 #include "core/config/json_text.h"
 #include "core/files.h"
 #include "experiments/cli/emulated_runs.h"
+#include "experiments/cli/torch_package.h"
 #include "experiments/emulate/launch.h"
 #include "experiments/emulate/tool.h"
 #include "experiments/emulate/watcher.h"
 #include "experiments/exit_codes.h"
-#include "experiments/process/analysis.h"
 #include "experiments/results/durable.h"
 #include "experiments/sha256.h"
 
@@ -67,36 +67,12 @@ Json job_run(const PlannedRun& run) {
           {"steps", e.steps}};
 }
 
-/// The folder of the Python package `trigram`: of the build, of the installation, or of the
-/// sources; empty if Python finds it by itself.
-fs::path package_folder() {
-  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const fs::path& folder :
-       {program.parent_path() / "python", data_dir() / "experiments/python"})
-    if (fs::exists(folder / "trigram" / "ddp.py")) return folder;
-  return {};
-}
-
 /// The start of a command line that runs a Python command with the package.
-std::vector<std::string> python() {
-  std::vector<std::string> words = {"env", "GLOO_SOCKET_IFNAME=eth0"};
-  if (const fs::path folder = package_folder(); !folder.empty())
-    words.push_back("PYTHONPATH=" + fs::absolute(folder).string());
-  words.insert(words.end(), {python_interpreter(), "-B"});
-  return words;
-}
+std::vector<std::string> python() { return torch_python({"GLOO_SOCKET_IFNAME=eth0"}); }
 
 void require_driver() {
-  std::vector<std::string> words = python();
-  words.insert(words.end(), {"-c", "import torch.distributed, trigram.ddp"});
-  try {
-    run_tool(words);
-  } catch (const std::runtime_error&) {
-    throw ConfigError("--worlds",
-                      fmt::format("the world {} needs PyTorch with gloo in {}; scripts/setup "
-                                  "--torch installs it",
-                                  kDdp, python_interpreter()));
-  }
+  require_torch("torch.distributed, trigram.ddp", "--worlds",
+                fmt::format("the world {}, with gloo,", kDdp));
 }
 
 /// FILE.py:FUNCTION with an absolute path. Throws ConfigError.

@@ -93,15 +93,18 @@ int run_command_line(int argc, char** argv) {
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "critical", "off"}));
   app.require_subcommand(1);
   app.fallthrough();
-  for (const auto add_command :
-       {add_run_command,    add_advise_command,    add_bandwidth_command,
-        add_tune_command,   add_emulate_command,   add_launch_command,
-        add_replay_command, add_import_command,    add_compare_worlds_command,
-        add_why_command,    add_status_command,    add_validate_command,
-        add_init_command,   add_list_command,      add_show_command,
-        add_schema_command, add_report_command,    add_export_command,
-        add_bench_command,  add_calibrate_command, add_serve_command,
-        add_doctor_command})
+  for (const auto add_command : {add_run_command,       add_advise_command,
+                                 add_bandwidth_command, add_tune_command,
+                                 add_emulate_command,   add_launch_command,
+                                 add_replay_command,    add_profile_command,
+                                 add_import_command,    add_compare_worlds_command,
+                                 add_why_command,       add_status_command,
+                                 add_validate_command,  add_init_command,
+                                 add_list_command,      add_show_command,
+                                 add_schema_command,    add_report_command,
+                                 add_export_command,    add_bench_command,
+                                 add_calibrate_command, add_serve_command,
+                                 add_doctor_command})
     add_command(app, global, action);
   std::vector<std::string> words = arguments_of(argc, argv);
   if (described_itself(app, {argv + std::min(argc, 1), argv + argc})) return kOk;

@@ -79,7 +79,7 @@ Context SimStream::context() {
 }
 
 void SimStream::check_current() const {
-  if (world_.current() != this) check_owner(false, rank_, name_);  // only then reads the name
+  check_owner(world_.current() == this, rank_, name_);
 }
 
 void SimStream::wake_submitted_streams() {

@@ -150,20 +150,51 @@ class InThisProcess(CommandTest):
         compute_s = profile.forward_s + profile.backward_s
         self.assertAlmostEqual(manifest["summary"]["step_s"], compute_s, delta=0.01 * compute_s + 1e-3)
 
-    def test_profiling_a_script(self) -> None:
+    def write_script(self) -> Path:
         script = self.folder / "script.py"
         script.write_text("import torch\n"
                           "def make():\n    return torch.nn.Linear(5, 3), torch.ones(2, 5)\n"
-                          "def wrong():\n    return 3\n")
-        output = self.folder / "linear.csv"
-        profiling.main([f"{script}:make", "--output", str(output), "--name", "linear", "--repeat", "2"])
+                          "def wrong():\n    return 3\n"
+                          "def fails():\n    return missing\n"
+                          "def mismatch():\n    return torch.nn.Linear(5, 3), torch.ones(2, 4)\n"
+                          "def frozen():\n    return torch.nn.ReLU(), torch.ones(2, 4)\n")
+        return script
+
+    def test_profiling_a_script(self) -> None:
+        script, output = self.write_script(), self.folder / "linear.csv"
+        self.assertEqual(
+            profiling.main([f"{script}:make", "--output", str(output), "--name", "linear", "--repeat", "2"]), 0)
         text = output.read_text()
         self.assertIn("# name: linear\n", text)
         self.assertRegex(text, r"weight,15,[\d.e-]+,[\d.e-]+\n")
-        for reference, expected in [("absent.py:make", "FILE.py:FUNCTION"), (f"{script}:none", "no function none"),
-                                    (f"{script}:wrong", "expected \\(model, batch\\)")]:
-            with self.assertRaisesRegex(SystemExit, expected):
-                profiling.main([reference])
+
+    def test_the_command_profiles_a_script(self) -> None:
+        script, output = self.write_script(), self.folder / "linear.csv"
+        words = ("profile", "--torch", f"{script}:make", "-o", output, "--name", "linear", "--repeat", 2)
+        printed = self.trigram(*words).stdout
+        self.assertRegex(printed, f"^{output}: 2 tensors, 18 parameters, forward [\\d.e-]+ ms, backward [\\d.e-]+ ms")
+        self.assertIn("# name: linear\n", output.read_text())
+        together = self.trigram(*words, "--processes", 2).stdout
+        self.assertRegex(together, "2 tensors, 18 parameters")
+        self.assertIn("2 processes that compute together", output.read_text())
+
+    def test_what_cannot_be_profiled_is_refused(self) -> None:
+        script = self.write_script()
+        for reference, expected in [
+                ("absent.py:make", "FILE.py:FUNCTION"), (str(script), "FILE.py:FUNCTION"),
+                (f"{script}:", "FILE.py:FUNCTION"), (f"{script}:none", "no function none"),
+                (f"{script}:wrong", r"returned int; expected \(model, batch\)"),
+                (f"{script}:fails", r"NameError: name 'missing' is not defined \(line 7 of"),
+                (f"{script}:mismatch", "RuntimeError: mat1 and mat2 shapes"),
+                (f"{script}:frozen", "no parameter that requires a gradient")]:
+            with self.subTest(reference):
+                self.assertRegex(self.refusal("profile", "--torch", reference, "-o", self.folder / "no.csv"), expected)
+        self.assertFalse((self.folder / "no.csv").exists())
+        self.assertIn("cannot be written", self.refusal("profile", "--torch", f"{script}:make", "-o", "none/net.csv"))
+        broken = self.folder / "broken.py"
+        broken.write_text("def make(:\n")
+        self.assertIn("SyntaxError", self.refusal("profile", "--torch", f"{broken}:make"))
+        self.assertIn("--torch is required", self.refusal("profile"))
 
     def test_a_wheel_installs_the_package_and_the_program(self) -> None:
         if importlib.util.find_spec("pip") is None:

@@ -18,6 +18,7 @@ REQUIRED: dict[str, list[str]] = {
     "emulate": ["test.json"],
     "launch": ["test.json"],
     "replay": ["test.json"],
+    "profile": ["--torch", "net.py:make"],
     "import": ["trace.json"],
     "bandwidth": ["test.json"],
     "compare-worlds": ["test.json"],

@@ -22,6 +22,7 @@ PUBLISHED = {
     "ddppo": (8_476_421, 80),  # WAGMA-SGD
     "convnext_large": (197_767_336, 344),  # torchvision's documentation; layers of facebookresearch/ConvNeXt
     "diloco_measured": (30_846_720, 57),  # Adnan082/diloco-measured
+    "intellect_1": (10_211_381_248, 42 + 2),  # PrimeIntellect/INTELLECT-1-Instruct, a row for each layer
 }
 
 # The models of Scaling Laws for DiLoCo (arXiv 2503.09799): layers, width, size of the feed-forward layers; their sizes.
@@ -145,9 +146,10 @@ class Profiles(unittest.TestCase):
     def test_llamas_have_the_parameters_of_their_configurations(self) -> None:
         """With config.json's hidden_size, intermediate_size, num_hidden_layers, num_attention_heads,
         num_key_value_heads and tie_word_embeddings; the vocabulary has 128,256 subwords."""
-        for name, width, inner, layers, heads, shared_heads, tied in (
-            ("llama_1b", 2048, 8192, 16, 32, 8, True),
-            ("llama_8b", 4096, 14336, 32, 32, 8, False),
+        for name, width, inner, layers, heads, shared_heads, tied, tokens in (
+            ("llama_1b", 2048, 8192, 16, 32, 8, True, 16_384),
+            ("llama_8b", 4096, 14336, 32, 32, 8, False, 16_384),
+            ("intellect_1", 4096, 14336, 42, 32, 8, False, 128 * 8_192),
         ):
             with self.subTest(name):
                 attention = 2 * width**2 + 2 * width * (width // heads) * shared_heads
@@ -158,7 +160,7 @@ class Profiles(unittest.TestCase):
                 # A token takes 6 FLOPs per weight of a product and 6 layers * width * context for attention to earlier
                 # tokens; a tied embedding is the head's weight, an untied one is in no product.
                 weights = layers * (attention + 3 * width * inner) + 128_256 * width
-                flops = 16_384 * (6 * weights + 6 * layers * width * 8_192)
+                flops = tokens * (6 * weights + 6 * layers * width * 8_192)
                 self.assertEqual(file.total("forward_flops") + file.total("backward_flops"), flops)
 
     def test_time_of_llamas_is_that_of_the_measured_tokens(self) -> None:
@@ -174,6 +176,16 @@ class Profiles(unittest.TestCase):
             flops = file.total("forward_flops") + file.total("backward_flops")
             rates.append(flops / (file.total("forward_s") + file.total("backward_s")))
         self.assertAlmostEqual(rates[0] / rates[1], 1, places=6)
+
+    def test_step_of_intellect_1_has_the_published_utilisation(self) -> None:
+        """The report has 36.2 % of the peak on three continents, where 83 % of the time is computation, with FLOPs as
+        torchtitan counts them."""
+        file = profile("intellect_1")
+        step_s = file.total("forward_s") + file.total("backward_s")
+        self.assertAlmostEqual(step_s, 38 * 60 / 100, places=6)
+        self.assertEqual(len(file.rows), 42 + 2)
+        counted = 6 * (10_211_381_248 - 128_256 * 4_096) + 12 * 42 * 4_096 * 8_192
+        self.assertAlmostEqual(0.83 * 128 * 8_192 * counted / step_s / (8 * 989e12), 0.362, delta=0.002)
 
     def test_models_of_diloco_have_the_published_shapes_and_times(self) -> None:
         def parameters(layers: int, width: int, inner: int, vocabulary: int) -> int:

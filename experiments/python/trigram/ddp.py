@@ -24,7 +24,7 @@ import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
 from torch.nn.parallel import DistributedDataParallel
 
-from .profiling import Loss, made_by, mean_square
+from .profiling import InputError, Loss, made_by, mean_square
 
 INTERFACE = os.environ.get("GLOO_SOCKET_IFNAME", "eth0")
 WARM_UP = 6  # DDP makes its final buckets in the second step; its PowerSGD begins with the third
@@ -131,7 +131,11 @@ def main() -> None:
     results = {}
     for run in job["runs"]:
         torch.manual_seed(1)
-        results[run["id"]] = times_of(made_by(job["model"]), run)
+        try:
+            made = made_by(job["model"])
+        except InputError as error:
+            fail(str(error))
+        results[run["id"]] = times_of(made, run)
         if rank == 0:
             write_whole(Path(job["results"]), json.dumps(results))
     dist.barrier()

@@ -1,8 +1,9 @@
 """Measures the layers of a PyTorch model, and writes them as a profile that Trigram simulates (docs/profiles.md).
 
-    python3 -m trigram.profiling script.py:make --output net.csv
+    trigram profile --torch script.py:make --output net.csv
 
-calls `make()` of the script, which returns the model, a batch (a tensor or a tuple of arguments), and optionally a
+runs this module, and `python3 -m trigram.profiling script.py:make --output net.csv` does without the program. They call
+`make()` of the script, which returns the model, a batch (a tensor or a tuple of arguments), and optionally a
 function from the model's output to the loss.
 """
 
@@ -17,6 +18,7 @@ import queue
 import statistics
 import sys
 import time
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
@@ -25,6 +27,10 @@ import torch
 
 
 Loss = Callable[[Any], torch.Tensor]
+
+
+class InputError(ValueError):
+    """The script, the model or the output cannot be used; one line says why."""
 
 
 def mean_square(output: torch.Tensor) -> torch.Tensor:
@@ -131,7 +137,7 @@ def profile(model: torch.nn.Module, batch: Any, loss: Loss | None = None, *, nam
     loss = loss or mean_square
     parameters = {n: p for n, p in model.named_parameters() if p.requires_grad and p.numel() > 0}
     if not parameters:
-        raise ValueError("the model has no parameter that requires a gradient")
+        raise InputError("the model has no parameter that requires a gradient")
     known = {id(p): n for n, p in parameters.items()}
     clock = [_Clock()]
     handles: list[Any] = []
@@ -198,7 +204,7 @@ def profile_together(reference: str, processes: int, *, name: str | None = None,
             if any(child.exitcode for child in children):  # the others wait for it at the barrier
                 for child in children:
                     child.terminate()
-                raise SystemExit(f"{reference}: a process that measures the model has failed") from None
+                raise InputError(f"{reference}: a process that measures the model has failed") from None
     for child in children:
         child.join()
     mean = profiles[0]
@@ -235,24 +241,53 @@ def _mean_seconds(call: Callable[[], Any], barrier: Any, repeat: int = 50) -> fl
     return (time.perf_counter() - begin) / repeat
 
 
+def _user_error(reference: str, error: Exception) -> InputError:
+    """What the script or its model raised, with its place in the script."""
+    path = reference.rpartition(":")[0]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
+             if os.path.abspath(frame.filename) == os.path.abspath(path)]
+    if isinstance(error, SyntaxError):
+        lines = [error.lineno]
+    text = (str(error).splitlines() or [""])[0]
+    where = f" (line {lines[-1]} of {path})" if lines and lines[-1] else ""
+    return InputError(f"{reference}: {type(error).__name__}: {text}{where}")
+
+
 def made_by(reference: str) -> tuple[Any, ...]:
-    """What the function of `script.py:function` returns."""
+    """What the function of `script.py:function` returns. Raises InputError."""
     path, _, function = reference.rpartition(":")
     spec = importlib.util.spec_from_file_location("profiled", path) if path else None
     if spec is None or spec.loader is None or not Path(path).is_file():
-        raise SystemExit(f"{reference}: expected FILE.py:FUNCTION")
+        raise InputError(f"{reference}: expected FILE.py:FUNCTION")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if not hasattr(module, function):
-        raise SystemExit(f"{path}: has no function {function}")
-    made = getattr(module, function)()
-    if not isinstance(made, tuple) or len(made) not in (2, 3):
+    try:
+        spec.loader.exec_module(module)
+        if not hasattr(module, function):
+            raise InputError(f"{path}: has no function {function}")
+        made = getattr(module, function)()
+    except InputError:
+        raise
+    except Exception as error:
+        raise _user_error(reference, error) from error
+    if not isinstance(made, tuple) or len(made) not in (2, 3) or not isinstance(made[0], torch.nn.Module):
         got = type(made).__name__
-        raise SystemExit(f"{reference}: returned {got}; expected (model, batch) or (model, batch, loss)")
+        raise InputError(f"{reference}: returned {got}; expected (model, batch) or (model, batch, loss)")
     return made
 
 
-def main(arguments: list[str] | None = None) -> None:
+def _measured(options: argparse.Namespace) -> Profile:
+    if options.processes > 1:
+        return profile_together(options.made_by, options.processes, name=options.name, repeat=options.repeat)
+    model, batch, *loss = made_by(options.made_by)
+    try:
+        return profile(model, batch, *loss, name=options.name, repeat=options.repeat)
+    except InputError as error:
+        raise InputError(f"{options.made_by}: {error}") from error
+    except Exception as error:
+        raise _user_error(options.made_by, error) from error
+
+
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m trigram.profiling", description="Measures a model as a profile.")
     parser.add_argument("made_by", metavar="FILE.py:FUNCTION", help="returns the model, a batch, and perhaps a loss")
     parser.add_argument("-o", "--output", default="profile.csv", help="file to write (default: %(default)s)")
@@ -263,18 +298,22 @@ def main(arguments: list[str] | None = None) -> None:
                         help="processes that compute at the same time, as workers on this machine would")
     options = parser.parse_args(arguments)
     torch.set_num_threads(options.threads)
-    if options.processes > 1:
-        measured = profile_together(options.made_by, options.processes, name=options.name, repeat=options.repeat)
-    else:
-        model, batch, *loss = made_by(options.made_by)
-        measured = profile(model, batch, *loss, name=options.name, repeat=options.repeat)
-    path = measured.write(options.output)
+    try:
+        measured = _measured(options)
+        path = measured.write(options.output)
+    except InputError as error:
+        print(f"trigram: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"trigram: --output: {options.output} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     numel = sum(row.numel for row in measured.rows)
     print(f"{path}: {len(measured.rows)} tensors, {numel:,} parameters, forward {measured.forward_s * 1e3:.3g} ms, "
           f"backward {measured.backward_s * 1e3:.3g} ms on {measured.machine}")
     for note in measured.assumed:
         print(f"assumed: {note}", file=sys.stderr)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

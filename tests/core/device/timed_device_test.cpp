@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <tuple>
+
 #include "core/random/philox.h"
 #include "tests/support/lone_rank.h"
 
@@ -105,7 +108,37 @@ TEST_P(TimedDeviceTest, MinMaxUInt8IsChargedForTheLaunchesOfBaguasKernels) {
   for (std::size_t i = 0; i < 16; ++i) wires[i] = half->empty_wire(device, chunks[i]);
   half->encode_each({wires.data(), 2}, {chunks.data(), 2});
   half->decode_mean(device, chunks[0], {wires.data(), 2});
-  EXPECT_THAT(launches(), testing::ElementsAre(2, 1, 1, 1, 1));
+  EXPECT_THAT(launches(), testing::ElementsAre(2, 2, 2));
+}
+
+/// Unless one kernel makes the mean, it costs as much as its decodings, sums and product do.
+TEST_P(TimedDeviceTest, AMeanOfCodesIsChargedForAllOfItsPasses) {
+  using Total = std::map<Cost::Kind, std::tuple<double, double, int>>;
+  const auto total = [&] {
+    Total sum;
+    for (const Cost& cost : stream.charged) {
+      auto& [bytes, flops, launches] = sum[cost.kind];
+      bytes += cost.bytes, flops += cost.flops, launches += cost.launches;
+    }
+    stream.charged.clear();
+    return sum;
+  };
+  for (const char* name : {"fp16", "e3m0", "topk"}) {
+    auto codec = device.codec({name});
+    const Tensor x = f32(), decoded = f32();
+    for (const std::size_t count : {1, 2, 5}) {
+      std::vector<Tensor> wires;
+      for (std::size_t i = 0; i < count; ++i) wires.push_back(codec->empty_wire(device, x));
+      for (const Tensor& wire : wires) codec->encode(wire, x);
+      stream.charged.clear();
+      codec->decode_mean(device, x, wires);
+      const Total mean = total();
+      for (const Tensor& wire : wires) codec->decode(decoded, wire);
+      for (std::size_t i = 1; i < count; ++i) device.axpby(1, decoded, 1, x);
+      device.axpby(1 / static_cast<float>(count), x, 0, x);
+      EXPECT_EQ(mean, total()) << name << ", " << count << " codes";
+    }
+  }
 }
 
 TEST_P(TimedDeviceTest, OperationsWithoutPricedElementsCostNothing) {
