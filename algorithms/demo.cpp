@@ -20,6 +20,7 @@
 #include "algorithms/execution/hierarchy.h"
 #include "algorithms/execution/steps.h"
 #include "algorithms/options.h"
+#include "algorithms/primitives/primitives.h"
 
 namespace trigram::algorithm::demo {
 namespace {
@@ -46,8 +47,7 @@ Exchange sign_of_mean(const Run& run, const Options& options) {
     const Tensor momentum = state.zeros_like(c, fmt::format("momentum {}", slot.bucket), x);
     device.axpby(static_cast<float>(options.decay), momentum, 0, momentum);
     const auto self = static_cast<std::size_t>(c.rank());
-    std::vector<Tensor> codes;
-    for (int j = 0; j < c.size(); ++j) codes.push_back(codec->empty_wire(device, x));
+    const auto codes = empty_wires(c, *codec, x, static_cast<std::size_t>(c.size()));
     // The momentum is the residual of a code with error feedback.
     codec->encode_each_with_feedback(device, {&codes[self], 1}, {&x, 1}, {&momentum, 1});
     ring_allgather(c, codes);

@@ -6,6 +6,7 @@
 
 #include "algorithms/collectives/collectives.h"
 #include "algorithms/collectives/point_to_point.h"
+#include "algorithms/primitives/primitives.h"
 #include "core/subset.h"
 
 namespace trigram {
@@ -18,11 +19,9 @@ void coded_reduce_scatter(Context c, const Tensor& x, Codec& codec, const Tensor
   const auto P = static_cast<std::size_t>(c.size()), self = static_cast<std::size_t>(c.rank());
   if (P == 1) return;
   const std::vector<Tensor> chunks = parts(x, P);
-  std::vector<Tensor> outgoing, incoming;
-  for (const Tensor& chunk : chunks) {
-    outgoing.push_back(codec.empty_wire(device, chunk));
-    incoming.push_back(codec.empty_wire(device, chunks[self]));
-  }
+  std::vector<Tensor> outgoing;
+  for (const Tensor& chunk : chunks) outgoing.push_back(codec.empty_wire(device, chunk));
+  const std::vector<Tensor> incoming = empty_wires(c, codec, chunks[self], P);
   if (error) device.axpby(1, *error, 1, x);
   codec.encode_each(outgoing, chunks);
   if (error) {

@@ -6,6 +6,16 @@
 
 namespace trigram {
 
+std::vector<Tensor> empty_wires(Context ctx, const Codec& codec, const Tensor& x,
+                                std::size_t count) {
+  // The sizes are asked for once: an exchange of thousands of ranks has millions of wires.
+  const std::size_t bytes = codec.wire_bytes(x.numel());
+  const std::size_t priced = codec.priced_bytes(x.priced_numel());
+  std::vector<Tensor> wires(count);
+  for (Tensor& wire : wires) wire = ctx.device->empty(bytes, DType::u8, priced);
+  return wires;
+}
+
 void c_fp_s(Context ctx, const Tensor& x, const AllreduceSpec& algorithm) {
   allreduce(ctx, x, Reduce::avg, algorithm);
 }
@@ -29,11 +39,9 @@ void c_lp_s(Context ctx, const Tensor& x, Codec& codec, SecondPhase phase2,
   const std::vector<Tensor> chunks = parts(x, P);
   const Tensor& own = chunks[self];
 
-  std::vector<Tensor> outgoing, incoming, merged;
-  for (const Tensor& chunk : chunks) {
-    outgoing.push_back(codec.empty_wire(device, chunk));
-    incoming.push_back(codec.empty_wire(device, own));
-  }
+  std::vector<Tensor> outgoing, merged;
+  for (const Tensor& chunk : chunks) outgoing.push_back(codec.empty_wire(device, chunk));
+  const std::vector<Tensor> incoming = empty_wires(ctx, codec, own, P);
   encode(device, codec, outgoing, chunks,
          feedback ? parts(feedback->worker, P) : std::vector<Tensor>{});
   direct_alltoall(ctx, outgoing, incoming);
@@ -111,8 +119,7 @@ Feedback feedback_by_share(Context ctx, const Tensor& x, std::span<const double>
 void c_lp_gather(Context ctx, const Tensor& x, Codec& codec, const Tensor* residual) {
   const auto P = static_cast<std::size_t>(ctx.size()), self = static_cast<std::size_t>(ctx.rank());
   if (P == 1) return;
-  std::vector<Tensor> codes;
-  for (std::size_t j = 0; j < P; ++j) codes.push_back(codec.empty_wire(*ctx.device, x));
+  const std::vector<Tensor> codes = empty_wires(ctx, codec, x, P);
   encode(*ctx.device, codec, {&codes[self], 1}, {&x, 1},
          residual ? std::span(residual, 1) : std::span<const Tensor>{});
   ring_allgather(ctx, codes);

@@ -22,6 +22,10 @@
 
 namespace trigram {
 
+/// `count` uninitialised wires for codes of `x`.
+std::vector<Tensor> empty_wires(Context ctx, const Codec& codec, const Tensor& x,
+                                std::size_t count);
+
 void c_fp_s(Context ctx, const Tensor& x, const AllreduceSpec& algorithm);
 
 /// How the owners of the chunks send their encoded means to all ranks: in one batch of P-1 messages

@@ -2,17 +2,16 @@
 
 #include <vector>
 
+#include "algorithms/primitives/primitives.h"
 #include "algorithms/servers/partitions.h"
 #include "core/config/config_error.h"
 
 namespace trigram {
 namespace {
 
+/// For the codes of all workers.
 std::vector<Tensor> empty_codes(Context ctx, const Tensor& x, const Codec& codec) {
-  std::vector<Tensor> codes;
-  for (int worker = 0; worker + 1 < ctx.size(); ++worker)
-    codes.push_back(codec.empty_wire(*ctx.device, x));
-  return codes;
+  return empty_wires(ctx, codec, x, static_cast<std::size_t>(ctx.size()) - 1);
 }
 
 /// Adds one message for the code of each worker but `own` between this rank and `peer`.

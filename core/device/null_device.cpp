@@ -15,6 +15,7 @@ class NullCodec final : public Codec {
   CodecLaunches launches() const override { return sizes_->launches(); }
   void encode(const Tensor&, const Tensor&) override {}
   void decode(const Tensor&, const Tensor&) override {}
+  void decode_mean(Device&, const Tensor&, std::span<const Tensor>) override {}
 
  private:
   std::unique_ptr<Codec> sizes_;

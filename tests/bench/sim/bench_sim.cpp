@@ -28,30 +28,35 @@ void print(const std::string& title, const Comparison& c) {
   std::fflush(stdout);
 }
 
-/// Simulates steps of BERT-Large on many phantom workers. Prints and returns the number of steps
-/// per second of wall clock, without the set-up. Unless `least` is 0, prints whether it is at least
-/// `least`.
-double print_bert(const Json& algorithm, int nodes, int workers, SimOptions::Fidelity fidelity,
-                  double least = 0) {
-  Training training;
-  training.algorithm = algorithm;
+/// Simulates `few` and then `many` steps, and returns the number of steps per second of wall clock,
+/// without the set-up.
+double steps_per_second(Training training, long few, long many, Trained& trained) {
   training.reports_steps = true;
-  training.workload = "bert_large";
-  training.cluster.nodes = nodes;
-  training.cluster.workers_per_node = workers;
-  training.sim.fidelity = fidelity;
-  Trained trained;
   const auto wall_s = [&](long steps) {
     training.steps = steps;
     const auto start = std::chrono::steady_clock::now();
     trained = train(training);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
+  const double start_s = wall_s(few), all_s = wall_s(many);
+  return static_cast<double>(many - few) / (all_s - start_s);
+}
+
+/// Simulates steps of BERT-Large on many phantom workers. Prints and returns the number of steps
+/// per second. Unless `least` is 0, prints whether it is at least `least`.
+double print_bert(const Json& algorithm, int nodes, int workers, SimOptions::Fidelity fidelity,
+                  double least = 0) {
+  Training training;
+  training.algorithm = algorithm;
+  training.workload = "bert_large";
+  training.cluster.nodes = nodes;
+  training.cluster.workers_per_node = workers;
+  training.sim.fidelity = fidelity;
+  Trained trained;
   const bool message = fidelity == SimOptions::Fidelity::message;
   const long few = message ? 0 : 1, many = message ? 1 : 9;
-  const double start_s = wall_s(few), all_s = wall_s(many);
+  const double per_second = steps_per_second(training, few, many, trained);
   if (trained.counters.empty()) return 0;
-  const double per_second = static_cast<double>(many - few) / (all_s - start_s);
   fmt::print("{:<34} {:>10} {:>12.3f} {:>12} {:>14.9g}",
              fmt::format("{} on {} x {}", algorithm["name"].get<std::string>(), nodes, workers),
              message ? "message" : "fluid", per_second, trained.max_rss_kib / 1024,
@@ -60,6 +65,32 @@ double print_bert(const Json& algorithm, int nodes, int workers, SimOptions::Fid
   fmt::print("\n");
   std::fflush(stdout);
   return per_second;
+}
+
+/// Simulates Streaming DiLoCo with 100 billion parameters. Prints its rounds, each of which is the
+/// exchange of one fragment, per second.
+void print_streaming_diloco(int sites) {
+  constexpr long kFragments = 36, kPeriod = 100;
+  constexpr double kLeast = 20;
+  Training training;
+  training.algorithm = {{"name", "streaming_diloco"},
+                        {"fragments", kFragments},
+                        {"sync_every", kPeriod},
+                        {"spacing", "rounded"},
+                        {"codec", "e3m0"}};
+  training.workload = "profile:" TRIGRAM_PROFILES "/streaming_100b.csv";
+  training.cluster.nodes = sites;
+  training.cluster.workers_per_node = 1;
+  training.sim.fidelity = SimOptions::Fidelity::fluid;
+  Trained trained;
+  const double steps = steps_per_second(training, 1, 1 + kPeriod, trained);
+  if (trained.counters.empty()) return;
+  const double rounds = steps * kFragments / kPeriod;
+  fmt::print(
+      "\nStreaming DiLoCo, 100 billion parameters in {} fragments, {} sites: {:.1f} rounds/s",
+      kFragments, sites, rounds);
+  print_target("at least", rounds / kLeast, kLeast);
+  fmt::print("\n");
 }
 
 Json gradient_allreduce(const char* bucket) {
@@ -118,4 +149,5 @@ int main() {
   print_header("BERT-Large, one bucket");
   print_bert({{"name", "wagma"}}, 1024, 1, Fidelity::fluid);
   print_ratio(128, 8, "2GB");
+  print_streaming_diloco(1024);
 }
