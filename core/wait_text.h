@@ -49,7 +49,7 @@ void check_fork_name(int rank, std::string_view name, std::string_view expected)
 /// Checks that `peer` is a rank of the world.
 void check_peer(int rank, int peer, int world_size, std::string_view stream);
 
-/// Throws UsageError: a task of another stream uses the communicator, control plane or clock of
+/// Throws InvariantError: a task of another stream uses the communicator, control plane or clock of
 /// `stream`.
 [[noreturn]] void throw_not_owner(int rank, std::string_view stream);
 

@@ -61,10 +61,8 @@ struct Segment {
   Segment(Context ctx, const Tensor& x, Codec& codec, std::span<const double> shares)
       : chunks(parts_by_share(x, shares)) {
     const Tensor& own = chunks[static_cast<std::size_t>(ctx.rank())];
-    for (const Tensor& chunk : chunks) {
-      outgoing.push_back(codec.empty_wire(*ctx.device, chunk));
-      incoming.push_back(codec.empty_wire(*ctx.device, own));
-    }
+    for (const Tensor& chunk : chunks) outgoing.push_back(codec.empty_wire(*ctx.device, chunk));
+    incoming = empty_wires(ctx, codec, own, chunks.size());
   }
   std::vector<Tensor> chunks;
   // The codes of the rank's own chunks and, after the mean is encoded, the codes of the means.

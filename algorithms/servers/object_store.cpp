@@ -9,7 +9,7 @@
 namespace trigram {
 namespace {
 
-/// For the codes of all workers.
+/// Wires for the codes of all workers.
 std::vector<Tensor> empty_codes(Context ctx, const Tensor& x, const Codec& codec) {
   return empty_wires(ctx, codec, x, static_cast<std::size_t>(ctx.size()) - 1);
 }

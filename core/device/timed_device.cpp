@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/check.h"
 #include "core/device/null_device.h"
 
 namespace trigram {
@@ -26,6 +27,7 @@ class CodecCharges final : public Codec {
   // In two charges, not in one for each code: with thousands of ranks, one exchange has millions.
   void decode_mean(Device& device, const Tensor& x, std::span<const Tensor> wires) override {
     const std::size_t n = wires.size();
+    TRIGRAM_CHECK(n > 0, "decode_mean needs at least one wire");
     if (n == 1) return Codec::decode_mean(device, x, wires);
     const double numel = static_cast<double>(x.priced_numel());
     const double nbytes = static_cast<double>(x.priced_nbytes()), codes = static_cast<double>(n);

@@ -71,8 +71,7 @@ Json job_run(const PlannedRun& run) {
 std::vector<std::string> python() { return torch_python({"GLOO_SOCKET_IFNAME=eth0"}); }
 
 void require_driver() {
-  require_torch("torch.distributed, trigram.ddp", "--worlds",
-                fmt::format("the world {}, with gloo,", kDdp));
+  require_torch("--worlds", fmt::format("the world {} needs PyTorch with gloo", kDdp));
 }
 
 /// FILE.py:FUNCTION with an absolute path. Throws ConfigError.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "core/config/config_error.h"
@@ -18,7 +19,8 @@ namespace {
 
 struct ProfileOptions {
   std::string model, output = "profile.csv", name;
-  int threads = 1, repeat = 10, processes = 1;
+  std::optional<int> threads;
+  int repeat = 10, processes = 1;
 };
 
 void check_model(const std::string& model) {
@@ -32,14 +34,15 @@ void check_model(const std::string& model) {
 }
 
 /// Replaces this process by Python. The return type is for use in an Action.
-int profile(const ProfileOptions& o) {
+int profile(const ProfileOptions& o, bool quiet) {
   check_model(o.model);
-  require_torch("torch, trigram.profiling", "--torch", "profile");
+  require_torch("--torch", "profile needs PyTorch");
   std::vector<std::string> words = torch_python();
-  words.insert(
-      words.end(),
-      {"-m", "trigram.profiling", "--output=" + o.output, fmt::format("--threads={}", o.threads),
-       fmt::format("--repeat={}", o.repeat), fmt::format("--processes={}", o.processes)});
+  words.insert(words.end(),
+               {"-m", "trigram.profiling", "--output=" + o.output,
+                fmt::format("--repeat={}", o.repeat), fmt::format("--processes={}", o.processes)});
+  if (o.threads) words.push_back(fmt::format("--threads={}", *o.threads));
+  if (quiet) words.push_back("--quiet");
   if (!o.name.empty()) words.push_back("--name=" + o.name);
   words.insert(words.end(), {"--", o.model});
   std::vector<char*> arguments;
@@ -51,7 +54,7 @@ int profile(const ProfileOptions& o) {
 
 }  // namespace
 
-void add_profile_command(CLI::App& app, const GlobalOptions&, Action& action) {
+void add_profile_command(CLI::App& app, const GlobalOptions& global, Action& action) {
   auto options = std::make_shared<ProfileOptions>();
   CLI::App* command =
       app.add_subcommand("profile", "Measure the layers of a PyTorch model as a profile");
@@ -63,18 +66,23 @@ void add_profile_command(CLI::App& app, const GlobalOptions&, Action& action) {
       ->capture_default_str();
   command->add_option("--name", options->name,
                       "Name of the profile; default: that of the model's class");
-  command->add_option("--threads", options->threads, "Threads of PyTorch")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads of PyTorch, without --processes; default: 1")
+      ->check(CLI::Range(1, 1024));
   command->add_option("--repeat", options->repeat, "Passes to measure")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command
-      ->add_option("--processes", options->processes,
-                   "Processes that compute at the same time, as workers on this machine would")
+      ->add_option(
+          "--processes", options->processes,
+          "Processes that compute at the same time, on one thread each, as workers on this "
+          "machine would")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command->callback([options, &action] { action = [options] { return profile(*options); }; });
+  command->callback([options, &global, &action] {
+    action = [options, &global] { return profile(*options, global.quiet); };
+  });
 }
 
 }  // namespace trigram

@@ -36,20 +36,22 @@ std::vector<std::string> torch_python(const std::vector<std::string>& variables)
     words.push_back("PYTHONPATH=" + fs::absolute(folder).string() +
                     (present && *present ? std::string(":") + present : ""));
   }
-  words.insert(words.end(), {python_interpreter(), "-B"});
+  words.insert(words.end(), {python_interpreter(), "-B", "-P"});
   return words;
 }
 
-void require_torch(const std::string& modules, const std::string& pointer,
-                   const std::string& what) {
+void require_torch(const std::string& pointer, const std::string& need) {
   std::vector<std::string> words = torch_python();
-  words.insert(words.end(), {"-c", "import " + modules});
+  words.insert(words.end(), {"-c",
+                             "import importlib.util, sys\n"
+                             "sys.exit(importlib.util.find_spec('torch') is None)"});
   try {
     run_tool(words);
   } catch (const std::runtime_error&) {
-    throw ConfigError(pointer, fmt::format("{} needs PyTorch in {}; scripts/setup --torch installs "
-                                           "it",
-                                           what, python_interpreter()));
+    throw ConfigError(pointer,
+                      fmt::format("{} in {}; scripts/setup --torch installs it, or $PYTHON names "
+                                  "another interpreter",
+                                  need, python_interpreter()));
   }
 }
 

@@ -157,6 +157,10 @@ class InThisProcess(CommandTest):
                           "def wrong():\n    return 3\n"
                           "def fails():\n    return missing\n"
                           "def mismatch():\n    return torch.nn.Linear(5, 3), torch.ones(2, 4)\n"
+                          "def leaves():\n    raise SystemExit(0)\n"
+                          "class Leaving(torch.nn.Linear):\n"
+                          "    def forward(self, x):\n        raise SystemExit(0)\n"
+                          "def leaves_later():\n    return Leaving(5, 3), torch.ones(2, 5)\n"
                           "def frozen():\n    return torch.nn.ReLU(), torch.ones(2, 4)\n")
         return script
 
@@ -178,6 +182,18 @@ class InThisProcess(CommandTest):
         self.assertRegex(together, "2 tensors, 18 parameters")
         self.assertIn("2 processes that compute together", output.read_text())
 
+    def test_a_script_is_run_as_python_runs_it(self) -> None:
+        """With modules beside it, with data classes, and without modules of the current folder."""
+        (self.folder / "model").mkdir()
+        (self.folder / "queue.py").write_text("raise RuntimeError('not the one of Python')\n")
+        (self.folder / "model" / "helper.py").write_text("WIDTH = 7\n")
+        script = self.folder / "model" / "script.py"
+        script.write_text("from __future__ import annotations\nimport torch\nfrom dataclasses import dataclass\n"
+                          "from helper import WIDTH\n@dataclass\nclass Shape:\n    width: int = WIDTH\n"
+                          "def make():\n    return torch.nn.Linear(Shape().width, 1), torch.ones(2, WIDTH)\n")
+        printed = self.trigram("-q", "profile", "--torch", script.relative_to(self.folder).as_posix() + ":make").stdout
+        self.assertIn("2 tensors, 8 parameters", printed)
+
     def test_what_cannot_be_profiled_is_refused(self) -> None:
         script = self.write_script()
         for reference, expected in [
@@ -186,10 +202,16 @@ class InThisProcess(CommandTest):
                 (f"{script}:wrong", r"returned int; expected \(model, batch\)"),
                 (f"{script}:fails", r"NameError: name 'missing' is not defined \(line 7 of"),
                 (f"{script}:mismatch", "RuntimeError: mat1 and mat2 shapes"),
+                (f"{script}:leaves", "SystemExit: 0"), (f"{script}:leaves_later", "SystemExit: 0"),
                 (f"{script}:frozen", "no parameter that requires a gradient")]:
             with self.subTest(reference):
                 self.assertRegex(self.refusal("profile", "--torch", reference, "-o", self.folder / "no.csv"), expected)
-        self.assertFalse((self.folder / "no.csv").exists())
+        for function, expected in [("mismatch", "RuntimeError: mat1 and mat2"), ("leaves_later", "SystemExit: 0")]:
+            self.assertRegex(self.refusal("profile", "--torch", f"{script}:{function}", "--processes", 2,
+                                          "-o", self.folder / "no.csv"), expected)
+        self.assertRegex(self.refusal("profile", "--torch", f"{script}:make", "--processes", 2, "--threads", 2),
+                         "--threads: ")
+        self.assertEqual(list(self.folder.glob("no.csv*")), [])
         self.assertIn("cannot be written", self.refusal("profile", "--torch", f"{script}:make", "-o", "none/net.csv"))
         broken = self.folder / "broken.py"
         broken.write_text("def make(:\n")

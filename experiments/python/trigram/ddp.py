@@ -24,7 +24,7 @@ import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
 from torch.nn.parallel import DistributedDataParallel
 
-from .profiling import InputError, Loss, made_by, mean_square
+from .profiling import InputError, Loss, made_by, mean_square, write_whole
 
 INTERFACE = os.environ.get("GLOO_SOCKET_IFNAME", "eth0")
 WARM_UP = 6  # DDP makes its final buckets in the second step; its PowerSGD begins with the third
@@ -41,13 +41,6 @@ def _orthogonalize_matrix(matrices: torch.Tensor, epsilon: float = 0) -> None:
 def sent_bytes() -> int:
     """Bytes of the frames that this namespace's interface has sent."""
     return int(Path(f"/sys/class/net/{INTERFACE}/statistics/tx_bytes").read_text())
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file that is complete whenever it exists, even if the job ends meanwhile."""
-    part = path.with_suffix(".part")
-    part.write_text(text)
-    part.replace(path)
 
 
 def fail(message: str) -> NoReturn:

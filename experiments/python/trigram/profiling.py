@@ -33,6 +33,19 @@ class InputError(ValueError):
     """The script, the model or the output cannot be used; one line says why."""
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file that is complete whenever it exists, even if the process ends meanwhile."""
+    if path.exists() and not path.is_file():  # such as /dev/stdout, which must not be replaced
+        path.write_text(text, encoding="utf-8")
+        return
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def mean_square(output: torch.Tensor) -> torch.Tensor:
     """The default loss."""
     return output.float().pow(2).mean()
@@ -75,7 +88,7 @@ class Profile:
         lines += [f"# source: {note}" for note in self.notes] + [f"# assumed: {note}" for note in self.assumed]
         lines.append("tensor,numel,forward_s,backward_s")
         lines += [f"{r.tensor},{r.numel},{r.forward_s:.9g},{r.backward_s:.9g}" for r in self.rows]
-        Path(path).write_text("\n".join(lines) + "\n")
+        write_whole(Path(path), "\n".join(lines) + "\n")
         return Path(path)
 
 
@@ -172,7 +185,7 @@ def profile(model: torch.nn.Module, batch: Any, loss: Loss | None = None, *, nam
     order = passes[-1][1].order
     unused = [n for n in parameters if n not in order]
     rows = [Row(n, parameters[n].numel(), median(n, 0), median(n, 1)) for n in reversed(order + unused)]
-    first = arguments[0]
+    first = arguments[0] if arguments else None
     assumed = [f"{n} gets no gradient from this batch; its gradient, of zeros, is exchanged last" for n in unused]
     if frozen := sum(p.numel() for p in model.parameters() if not p.requires_grad):
         assumed.append(f"{frozen} elements of frozen parameters are not exchanged")
@@ -196,17 +209,12 @@ def profile_together(reference: str, processes: int, *, name: str | None = None,
                 for _ in range(processes)]
     for child in children:
         child.start()
-    profiles: list[Profile] = []
-    while len(profiles) < processes:
-        try:
-            profiles.append(results.get(timeout=1))
-        except queue.Empty:
-            if any(child.exitcode for child in children):  # the others wait for it at the barrier
-                for child in children:
-                    child.terminate()
-                raise InputError(f"{reference}: a process that measures the model has failed") from None
-    for child in children:
-        child.join()
+    try:
+        profiles = _collect(results, children, reference)
+    finally:
+        for child in children:  # after a failure, others still wait at the barrier
+            child.terminate()
+            child.join()
     mean = profiles[0]
     for i, row in enumerate(mean.rows):
         row.forward_s = statistics.fmean(p.rows[i].forward_s for p in profiles)
@@ -219,16 +227,39 @@ def profile_together(reference: str, processes: int, *, name: str | None = None,
     return mean
 
 
+def _collect(results: Any, children: list[Any], reference: str) -> list[Profile]:
+    """The profile of every child. Raises InputError with what a child says, or if one ends without a result."""
+    found: list[Profile] = []
+    ended = False
+    while len(found) < len(children):
+        try:
+            result = results.get(timeout=1)
+        except queue.Empty:
+            if ended:
+                raise InputError(f"{reference}: a process that measures the model has ended early") from None
+            ended = any(child.exitcode is not None for child in children)  # its result may still be on the way
+            continue
+        if isinstance(result, str):
+            raise InputError(result)
+        found.append(result)
+    return found
+
+
 def _profile_beside(reference: str, barrier: Any, results: Any, name: str | None, repeat: int) -> None:
+    try:
+        results.put(_profile_with_rates(reference, barrier, name, repeat))
+    except InputError as error:
+        results.put(str(error))
+
+
+def _profile_with_rates(reference: str, barrier: Any, name: str | None, repeat: int) -> Profile:
     torch.set_num_threads(1)
-    model, batch, *loss = made_by(reference)
-    measured = profile(model, batch, *loss, name=name, repeat=repeat, before_pass=barrier.wait,
-                       average=statistics.fmean)
+    measured = _profile_made(reference, name=name, repeat=repeat, before_pass=barrier.wait, average=statistics.fmean)
     matrix, vector = torch.ones(512, 512), torch.ones(sum(row.numel for row in measured.rows))
     copy = torch.empty_like(vector)
     measured.flops_per_s = 2 * 512**3 / _mean_seconds(lambda: matrix @ matrix, barrier)
     measured.memory_Bps = 8 * vector.numel() / _mean_seconds(lambda: copy.copy_(vector), barrier)
-    results.put(measured)
+    return measured
 
 
 def _mean_seconds(call: Callable[[], Any], barrier: Any, repeat: int = 50) -> float:
@@ -241,14 +272,19 @@ def _mean_seconds(call: Callable[[], Any], barrier: Any, repeat: int = 50) -> fl
     return (time.perf_counter() - begin) / repeat
 
 
-def _user_error(reference: str, error: Exception) -> InputError:
+def _printable(text: str) -> str:
+    """The text without control characters, which would spoil a line."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _user_error(reference: str, error: BaseException) -> InputError:
     """What the script or its model raised, with its place in the script."""
     path = reference.rpartition(":")[0]
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
              if os.path.abspath(frame.filename) == os.path.abspath(path)]
     if isinstance(error, SyntaxError):
         lines = [error.lineno]
-    text = (str(error).splitlines() or [""])[0]
+    text = next((line for line in str(error).splitlines() if line.strip()), "no reason given")
     where = f" (line {lines[-1]} of {path})" if lines and lines[-1] else ""
     return InputError(f"{reference}: {type(error).__name__}: {text}{where}")
 
@@ -256,10 +292,15 @@ def _user_error(reference: str, error: Exception) -> InputError:
 def made_by(reference: str) -> tuple[Any, ...]:
     """What the function of `script.py:function` returns. Raises InputError."""
     path, _, function = reference.rpartition(":")
-    spec = importlib.util.spec_from_file_location("profiled", path) if path else None
-    if spec is None or spec.loader is None or not Path(path).is_file():
+    if not path.endswith(".py") or not Path(path).is_file():
         raise InputError(f"{reference}: expected FILE.py:FUNCTION")
+    spec = importlib.util.spec_from_file_location("profiled", path)
+    assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
+    sys.modules["profiled"] = module  # data classes look their module up
+    folder = str(Path(path).resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # as if Python ran the script
     try:
         spec.loader.exec_module(module)
         if not hasattr(module, function):
@@ -267,7 +308,7 @@ def made_by(reference: str) -> tuple[Any, ...]:
         made = getattr(module, function)()
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _user_error(reference, error) from error
     if not isinstance(made, tuple) or len(made) not in (2, 3) or not isinstance(made[0], torch.nn.Module):
         got = type(made).__name__
@@ -275,16 +316,26 @@ def made_by(reference: str) -> tuple[Any, ...]:
     return made
 
 
+def _profile_made(reference: str, **options: Any) -> Profile:
+    """The profile of what `reference` makes. Raises InputError."""
+    model, batch, *loss = made_by(reference)
+    try:
+        return profile(model, batch, *loss, **options)
+    except InputError as error:
+        raise InputError(f"{reference}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise _user_error(reference, error) from error
+
+
 def _measured(options: argparse.Namespace) -> Profile:
+    if options.name and not options.name.isprintable():
+        raise InputError("--name: expected printable characters")
+    if options.processes > 1 and options.threads:
+        raise InputError("--threads: with --processes, each process has one thread")
+    torch.set_num_threads(options.threads or 1)
     if options.processes > 1:
         return profile_together(options.made_by, options.processes, name=options.name, repeat=options.repeat)
-    model, batch, *loss = made_by(options.made_by)
-    try:
-        return profile(model, batch, *loss, name=options.name, repeat=options.repeat)
-    except InputError as error:
-        raise InputError(f"{options.made_by}: {error}") from error
-    except Exception as error:
-        raise _user_error(options.made_by, error) from error
+    return _profile_made(options.made_by, name=options.name, repeat=options.repeat)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -292,25 +343,29 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("made_by", metavar="FILE.py:FUNCTION", help="returns the model, a batch, and perhaps a loss")
     parser.add_argument("-o", "--output", default="profile.csv", help="file to write (default: %(default)s)")
     parser.add_argument("--name", help="name of the profile; by default, that of the model's class")
-    parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch (default: %(default)s)")
+    parser.add_argument("--threads", type=int, help="threads of PyTorch, without --processes (default: 1)")
     parser.add_argument("--repeat", type=int, default=10, help="passes to measure (default: %(default)s)")
     parser.add_argument("--processes", type=int, default=1,
-                        help="processes that compute at the same time, as workers on this machine would")
+                        help="processes that compute at the same time, on one thread each, as workers on this machine"
+                             " would")
+    parser.add_argument("--quiet", action="store_true", help="do not print what is assumed")
     options = parser.parse_args(arguments)
-    torch.set_num_threads(options.threads)
     try:
         measured = _measured(options)
         path = measured.write(options.output)
     except InputError as error:
-        print(f"trigram: {error}", file=sys.stderr)
+        print(f"trigram: {_printable(str(error))}", file=sys.stderr)
         return 2
-    except OSError as error:
-        print(f"trigram: --output: {options.output} cannot be written: {error.strerror}", file=sys.stderr)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        print(f"trigram: --output: {_printable(options.output)} cannot be written: {reason}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     numel = sum(row.numel for row in measured.rows)
     print(f"{path}: {len(measured.rows)} tensors, {numel:,} parameters, forward {measured.forward_s * 1e3:.3g} ms, "
           f"backward {measured.backward_s * 1e3:.3g} ms on {measured.machine}")
-    for note in measured.assumed:
+    for note in measured.assumed if not options.quiet else []:
         print(f"assumed: {note}", file=sys.stderr)
     return 0
 

@@ -67,8 +67,8 @@ double print_bert(const Json& algorithm, int nodes, int workers, SimOptions::Fid
   return per_second;
 }
 
-/// Simulates Streaming DiLoCo with 100 billion parameters. Prints its rounds, each of which is the
-/// exchange of one fragment, per second.
+/// Simulates Streaming DiLoCo with the profile streaming_100b. Prints its rounds, each of which is
+/// the exchange of one fragment, per second.
 void print_streaming_diloco(int sites) {
   constexpr long kFragments = 36, kPeriod = 100;
   constexpr double kLeast = 20;
@@ -86,9 +86,8 @@ void print_streaming_diloco(int sites) {
   const double steps = steps_per_second(training, 1, 1 + kPeriod, trained);
   if (trained.counters.empty()) return;
   const double rounds = steps * kFragments / kPeriod;
-  fmt::print(
-      "\nStreaming DiLoCo, 100 billion parameters in {} fragments, {} sites: {:.1f} rounds/s",
-      kFragments, sites, rounds);
+  fmt::print("\nStreaming DiLoCo, streaming_100b in {} fragments, {} sites: {:.1f} rounds/s",
+             kFragments, sites, rounds);
   print_target("at least", rounds / kLeast, kLeast);
   fmt::print("\n");
 }
