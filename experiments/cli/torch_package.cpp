@@ -29,14 +29,14 @@ fs::path package_folder() {
 }  // namespace
 
 std::vector<std::string> torch_python(const std::vector<std::string>& variables) {
-  std::vector<std::string> words = {"env"};
+  std::vector<std::string> words = {"env", "PYTHONSAFEPATH=1"};  // older Pythons ignore it
   words.insert(words.end(), variables.begin(), variables.end());
   if (const fs::path folder = package_folder(); !folder.empty()) {
     const char* present = std::getenv("PYTHONPATH");
     words.push_back("PYTHONPATH=" + fs::absolute(folder).string() +
                     (present && *present ? std::string(":") + present : ""));
   }
-  words.insert(words.end(), {python_interpreter(), "-B", "-P"});
+  words.insert(words.end(), {python_interpreter(), "-B"});
   return words;
 }
 

@@ -230,15 +230,16 @@ def profile_together(reference: str, processes: int, *, name: str | None = None,
 def _collect(results: Any, children: list[Any], reference: str) -> list[Profile]:
     """The profile of every child. Raises InputError with what a child says, or if one ends without a result."""
     found: list[Profile] = []
-    ended = False
+    silent = 0  # children that had ended without a result a second ago; it may still have been on the way
     while len(found) < len(children):
         try:
             result = results.get(timeout=1)
         except queue.Empty:
-            if ended:
+            if silent > 0:
                 raise InputError(f"{reference}: a process that measures the model has ended early") from None
-            ended = any(child.exitcode is not None for child in children)  # its result may still be on the way
+            silent = sum(child.exitcode is not None for child in children) - len(found)
             continue
+        silent = 0
         if isinstance(result, str):
             raise InputError(result)
         found.append(result)
