@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import queue
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from torch_models import BUILD, Awkward, SmallTransformer, images, require, torch  # first: it skips this suite
@@ -181,6 +184,19 @@ class InThisProcess(CommandTest):
         together = self.trigram(*words, "--processes", 2).stdout
         self.assertRegex(together, "2 tensors, 18 parameters")
         self.assertIn("2 processes that compute together", output.read_text())
+
+    def test_only_a_process_that_ended_without_a_result_is_an_error(self) -> None:
+        results: queue.Queue[Any] = queue.Queue()
+        first, slow = SimpleNamespace(exitcode=0), SimpleNamespace(exitcode=None)
+        results.put("profile 1".encode())
+        later = threading.Timer(2.5, results.put, ["profile 2".encode()])
+        later.start()
+        self.assertEqual(profiling._collect(results, [first, slow], "net.py:make"), [b"profile 1", b"profile 2"])
+        with self.assertRaisesRegex(profiling.InputError, "net.py:make: .* has ended early"):
+            profiling._collect(results, [first, slow], "net.py:make")
+        results.put("net.py:make: its reason")
+        with self.assertRaisesRegex(profiling.InputError, "its reason"):
+            profiling._collect(results, [first, slow], "net.py:make")
 
     def test_a_script_is_run_as_python_runs_it(self) -> None:
         """With modules beside it, with data classes, and without modules of the current folder."""
