@@ -129,19 +129,30 @@ def test_dark_pages_are_dark_and_legible(browser, report):
     page.close()
 
 
+# A plain table of as many rows as the report has, without the report's other columns, charts and controls.
+PLAIN_TABLE = """(() => { const table = document.createElement('table');
+  for (let i = 0; i < 1000; i++) {
+    const row = table.insertRow();
+    for (let j = 0; j < 20; j++) row.insertCell().textContent = (i * j / 7).toFixed(3);
+  }
+  document.body.append(table); const height = table.offsetHeight; table.remove(); return height; })()"""
+
+
 def test_a_thousand_runs_open_in_time(browser, tmp_path):
     folder = synthetic.write(tmp_path, steps=100)
     assert main(["report", str(folder)]) == 0
     report = folder / "report.html"
     assert report.stat().st_size < 10_000_000
-    # The limit is on the processor time of the page, because other load on the machine would stretch wall-clock time.
-    # Load stretches processor time a little, too, so the least of a few attempts counts.
-    busy_s = []
-    while len(busy_s) < 4 and (not busy_s or min(busy_s) >= 3):
+    # Processor time is compared with that of a plain table, because machines differ and have other work. Three to five
+    # times as long were measured; the least of a few attempts counts.
+    ratios = []
+    while len(ratios) < 4 and (not ratios or min(ratios) >= 8):
         page = chromium.Page(browser)
         page.open(report)
-        busy_s.append(page.busy_s())
-    assert min(busy_s) < 3, busy_s
+        open_s = page.busy_s()
+        page.run(PLAIN_TABLE)
+        ratios.append(open_s / (page.busy_s() - open_s))
+    assert min(ratios) < 8, ratios
     assert page.run("document.querySelectorAll('.filtered tbody tr').length") == 1000
     assert page.run("document.querySelectorAll('.map td.won, .map td.tie').length") == 100
     assert page.problems() == []
