@@ -202,7 +202,6 @@ def profile_together(reference: str, processes: int, *, name: str | None = None,
 
     The processes begin each pass together, as workers of synchronous training do. Times are means over passes and
     processes: where processes share cores, a layer that waits for a core is rare, and a median would ignore it."""
-    made_by(reference)  # a wrong reference is refused once, here
     context = multiprocessing.get_context("spawn")
     barrier, results = context.Barrier(processes), context.Queue()
     children = [context.Process(target=_profile_beside, args=(reference, barrier, results, name, repeat))
