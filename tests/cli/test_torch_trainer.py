@@ -22,7 +22,7 @@ require("module of Python", "python/trigram/_engine*.so")
 sys.path.insert(0, str(BUILD / "python"))
 import trigram  # noqa: E402
 import trigram.torch  # noqa: E402
-from trigram import profiling  # noqa: E402
+from trigram import profiling, shared_machine  # noqa: E402
 
 RANKS = Path(__file__).with_name("torch_ranks.py")
 PYTHON = {**ENVIRONMENT, "PYTHONPATH": str(BUILD / "python"), "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -191,12 +191,12 @@ class InThisProcess(CommandTest):
         results.put("profile 1".encode())
         later = threading.Timer(2.5, results.put, ["profile 2".encode()])
         later.start()
-        self.assertEqual(profiling._collect(results, [first, slow], "net.py:make"), [b"profile 1", b"profile 2"])
-        with self.assertRaisesRegex(profiling.InputError, "net.py:make: .* has ended early"):
-            profiling._collect(results, [first, slow], "net.py:make")
+        self.assertEqual(shared_machine._collect(results, [first, slow], "net.py:make"), [b"profile 1", b"profile 2"])
+        with self.assertRaisesRegex(shared_machine.InputError, "net.py:make: .* has ended early"):
+            shared_machine._collect(results, [first, slow], "net.py:make")
         results.put("net.py:make: its reason")
-        with self.assertRaisesRegex(profiling.InputError, "its reason"):
-            profiling._collect(results, [first, slow], "net.py:make")
+        with self.assertRaisesRegex(shared_machine.InputError, "its reason"):
+            shared_machine._collect(results, [first, slow], "net.py:make")
 
     def test_a_script_is_run_as_python_runs_it(self) -> None:
         """With modules beside it, with data classes, and without modules of the current folder."""

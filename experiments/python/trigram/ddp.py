@@ -24,7 +24,8 @@ import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
 from torch.nn.parallel import DistributedDataParallel
 
-from .profiling import InputError, Loss, made_by, mean_square, write_whole
+from .measurement import write_whole
+from .user_script import InputError, Loss, made_by, mean_square
 
 INTERFACE = os.environ.get("GLOO_SOCKET_IFNAME", "eth0")
 WARM_UP = 6  # DDP makes its final buckets in the second step; its PowerSGD begins with the third

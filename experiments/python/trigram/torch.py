@@ -29,7 +29,7 @@ except ImportError as error:
         raise
     raise ImportError("this build has no module for Python; install pybind11-dev and python3-dev (scripts/setup "
                       "--torch), then configure and build again") from error
-from .profiling import profile
+from .measurement import profile
 
 __all__ = ["ConfigError", "Trainer", "profile"]
 
