@@ -30,7 +30,8 @@ constexpr std::size_t kMostRuns = 500;  // that the page lists of one sweep
 
 // The page loads nothing from elsewhere, and no other page may show it in a frame.
 constexpr const char* kPagePolicy =
-    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+    "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'";
 // A report has texts of manifests, which may be of strangers. In a sandbox its scripts have no
 // origin, so they cannot use the cookie to call the server.
 constexpr const char* kReportPolicy =

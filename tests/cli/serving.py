@@ -13,6 +13,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from harness import TRIGRAM
 
+CAN_SERVE = {check["name"]: check["present"] for check in
+             json.loads(subprocess.run([TRIGRAM, "doctor", "--json"], capture_output=True, check=True).stdout)["checks"]
+             }["HTTP server"]
+
 
 class Server:
     """A running `trigram serve` on a free port."""

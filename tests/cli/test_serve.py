@@ -6,18 +6,14 @@ import json
 import os
 import random
 import socket
-import subprocess
 import time
 import unittest
 from pathlib import Path
 from typing import Any
 
-from harness import TRIGRAM, CommandTest, children, experiment, needs_simulator
-from serving import Server
+from harness import CommandTest, children, experiment, needs_simulator
+from serving import CAN_SERVE, Server
 
-CAN_SERVE = {check["name"]: check["present"] for check in
-             json.loads(subprocess.run([TRIGRAM, "doctor", "--json"], capture_output=True, check=True).stdout)["checks"]
-             }["HTTP server"]
 SECRET = "a text that is in no folder of results"
 
 

@@ -115,12 +115,13 @@ class Page:
     def _call(self, method: str, **params: Any) -> dict[str, Any]:
         return self._browser.call(method, self._session, **params)
 
-    def open(self, path: Path) -> None:
-        self._call("Page.navigate", url=path.resolve().as_uri())
+    def open(self, page: Path | str) -> None:
+        """Opens a file, or an address, and waits until it has loaded."""
+        self._call("Page.navigate", url=page if isinstance(page, str) else page.resolve().as_uri())
         deadline = time.monotonic() + TIMEOUT_S
         while not any(e["method"] == "Page.loadEventFired" for e in self.own_events()):
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{path} has not loaded in {TIMEOUT_S:.0f} s")
+                raise RuntimeError(f"{page} has not loaded in {TIMEOUT_S:.0f} s")
             self._call("Page.getFrameTree")  # collects events
             time.sleep(0.02)
 
