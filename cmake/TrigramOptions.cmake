@@ -58,7 +58,7 @@ function(trigram_library name)
     list(APPEND ARG_PRECOMPILED <string>)  # precompiled headers serve only files with the same options
   endif()
   trigram_precompile(trigram_${name} trigram_headers ${ARG_PRECOMPILED})
-  trigram_unity(trigram_${name} ${ARG_SOURCES})
+  trigram_unity(trigram_${name})
 endfunction()
 
 # trigram_vectorised(SOURCES...): lets the compiler vectorise the loops of these sources; it may ignore errno of square

@@ -3,7 +3,7 @@
 # only the files that include it.
 
 option(TRIGRAM_PRECOMPILE "Precompile the headers of libraries" ON)
-option(TRIGRAM_UNITY "Compile the sources of a folder together, which halves the time of a first build" ON)
+option(TRIGRAM_UNITY "Compile the sources of a target together, which halves the time of a first build" ON)
 
 set(trigram_precompiled
   <algorithm> <array> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional> <limits> <map>
@@ -32,21 +32,13 @@ function(trigram_precompile target from)
   endif()
 endfunction()
 
-# trigram_unity(TARGET SOURCES...): compiles the sources of each folder together, at most 48 at a time: most of the time
-# of a translation unit goes to inline functions of libraries, which it compiles once. Sources with separate options, or
-# with the property SKIP_UNITY_BUILD_INCLUSION, are compiled alone.
+# trigram_unity(TARGET): compiles the sources of a target together, at most 48 at a time: most of the time of a
+# translation unit goes to inline functions of libraries, which it compiles once. Sources with separate options, or with
+# the property SKIP_UNITY_BUILD_INCLUSION, are compiled alone.
 function(trigram_unity target)
-  if(NOT TRIGRAM_UNITY)
-    return()
+  if(TRIGRAM_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 48)
   endif()
-  foreach(source IN LISTS ARGN)
-    get_filename_component(folder ${source} DIRECTORY)
-    string(MAKE_C_IDENTIFIER "of_${folder}" group)
-    math(EXPR sources_${group} "${sources_${group}}+1")
-    math(EXPR part "(${sources_${group}}-1)/48")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group}_${part})
-  endforeach()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
 if(TRIGRAM_PRECOMPILE)

@@ -19,7 +19,7 @@ endfunction()
 # [ENVIRONMENT NAME=VALUE...]): adds a GoogleTest executable and one CTest entry, which runs all of its tests in one
 # process, because starting a process for each of thousands of tests would take longer than most of the tests. Tests
 # whose names match SLOW_PART run in a second entry, NAME_slow, which is labelled slow. Each file has a separate
-# namespace, so the files of a folder can be compiled together. COST is a rough duration; CTest starts long tests first.
+# namespace, so the files of a program can be compiled together. COST is a rough duration; CTest starts long tests first.
 function(trigram_test name)
   cmake_parse_arguments(ARG "THOROUGH;SLOW" "COST;SLOW_PART" "FILES;LIBS;LABELS;ENVIRONMENT" ${ARGN})
   # ThreadSanitizer checks what threads share: the conformance suite, in which every algorithm
@@ -63,14 +63,14 @@ function(trigram_test_program name)
   add_executable(${name} ${ARG_FILES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gmock GTest::gtest_main)
   trigram_precompile(${name} trigram_test_headers)
-  trigram_unity(${name} ${ARG_FILES})
+  trigram_unity(${name})
 endfunction()
 
 # trigram_test_library(NAME FILES...): adds a static library that tests share.
 function(trigram_test_library name)
   add_library(${name} STATIC ${ARGN})
   trigram_precompile(${name} trigram_headers)
-  trigram_unity(${name} ${ARGN})
+  trigram_unity(${name})
 endfunction()
 
 # trigram_on_emulated_gpus(PROGRAM): adds the program PROGRAM_on_emulated_gpus, which has the same objects as PROGRAM.

@@ -11,7 +11,7 @@ namespace {
 
 /// The rank's number among the ranks that push and serve; -1 for ranks represented by their node
 /// leader.
-int number(const Context& ctx, bool by_nodes) {
+int number_of(const Context& ctx, bool by_nodes) {
   if (!by_nodes) return ctx.rank();
   return ctx.layout->is_leader(ctx.world_rank) ? ctx.layout->node_of(ctx.world_rank) : -1;
 }
@@ -35,7 +35,7 @@ PushPull::PushPull(Context ctx, std::span<Bucket> buckets, const Servers& server
   for (const Partition& p : partitions_)
     completing_[static_cast<std::size_t>(p.bucket)] = p.round + answer_after();
   const std::vector<int>& ranks = workers_.ranks;
-  const int own = number(ctx, options.execution.hierarchical);
+  const int own = number_of(ctx, options.execution.hierarchical);
   own_ = static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), own) - ranks.begin());
   if (options.acknowledged) {
     acknowledgements_ = notices_buffer(*ctx.device, own);

@@ -90,4 +90,9 @@ std::optional<Json> try_parse_json(const std::string& text) {
   }
 }
 
+std::string text_or_empty(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 }  // namespace trigram

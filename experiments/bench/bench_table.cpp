@@ -9,7 +9,7 @@ constexpr const char* kColumns =
     "{:>14} {:>18} {:>12} {:>12} {:>6} {:>6} {:>10} {:>8} {:>8} {:>6}\n";
 
 /// Four significant digits.
-std::string number(double value) { return fmt::format("{:.4g}", value); }
+std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 
 }  // namespace
 
@@ -22,8 +22,8 @@ std::string bench_header() {
 
 std::string bench_row(const Measurement& m) {
   return fmt::format(fmt::runtime(kColumns), m.operation, m.algorithm, m.bytes, m.count, "float",
-                     m.redop, number(1e6 * m.seconds), number(1e-9 * m.algorithm_Bps()),
-                     number(1e-9 * m.bus_Bps()), m.wrong ? std::to_string(*m.wrong) : "N/A");
+                     m.redop, four_digits(1e6 * m.seconds), four_digits(1e-9 * m.algorithm_Bps()),
+                     four_digits(1e-9 * m.bus_Bps()), m.wrong ? std::to_string(*m.wrong) : "N/A");
 }
 
 Json bench_json(const Measurement& m) {

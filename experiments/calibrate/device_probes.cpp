@@ -11,10 +11,10 @@ namespace {
 constexpr std::size_t kColdBytes = std::size_t{128} << 20;
 constexpr std::size_t kAlignment = 64;  // in bytes; the alignment of separately allocated tensors
 
-std::size_t aligned(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+std::size_t rounded_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
 /// The operands of one operation: a vector, and a second vector or the code of the first.
-struct Operands {
+struct ProbeOperands {
   Tensor x, y;
 };
 
@@ -22,16 +22,17 @@ struct Operation {
   const char* name;
   bool codes;
   double x_passes, y_passes;  // number of passes over memory
-  void (*run)(Device& device, Codec& codec, const Operands& o);
+  void (*run)(Device& device, Codec& codec, const ProbeOperands& o);
 };
 
 constexpr Operation kOperations[] = {
     {"sgd", false, 1, 2,
-     [](Device& d, Codec&, const Operands& o) { d.update(SgdStep{.lr = 1}, o.y, o.x); }},
-    {"axpby", false, 1, 2, [](Device& d, Codec&, const Operands& o) { d.axpby(1, o.x, 1, o.y); }},
-    {"copy", false, 1, 1, [](Device& d, Codec&, const Operands& o) { d.copy(o.y, o.x); }},
-    {"encode", true, 1, 1, [](Device&, Codec& c, const Operands& o) { c.encode(o.y, o.x); }},
-    {"decode", true, 1, 1, [](Device&, Codec& c, const Operands& o) { c.decode(o.x, o.y); }},
+     [](Device& d, Codec&, const ProbeOperands& o) { d.update(SgdStep{.lr = 1}, o.y, o.x); }},
+    {"axpby", false, 1, 2,
+     [](Device& d, Codec&, const ProbeOperands& o) { d.axpby(1, o.x, 1, o.y); }},
+    {"copy", false, 1, 1, [](Device& d, Codec&, const ProbeOperands& o) { d.copy(o.y, o.x); }},
+    {"encode", true, 1, 1, [](Device&, Codec& c, const ProbeOperands& o) { c.encode(o.y, o.x); }},
+    {"decode", true, 1, 1, [](Device&, Codec& c, const ProbeOperands& o) { c.decode(o.x, o.y); }},
 };
 
 /// A benchmark that takes the operands of its runs in turn from a buffer that is larger than the
@@ -42,8 +43,8 @@ class DeviceExercise final : public BenchmarkCase {
       : operation_(operation), device_(*ctx.device), codec_(device_.codec({})) {
     const Tensor x = device_.empty(n);
     const Tensor y = operation.codes ? codec_->empty_wire(device_, x) : x;
-    x_stride_ = aligned(n, kAlignment / sizeof(float));
-    y_stride_ = aligned(y.numel(), kAlignment / size_of(y.dtype()));
+    x_stride_ = rounded_up(n, kAlignment / sizeof(float));
+    y_stride_ = rounded_up(y.numel(), kAlignment / size_of(y.dtype()));
     const std::size_t count = std::max(kColdBytes / sizeof(float) / x_stride_, std::size_t{1});
     xs_ = device_.empty(count * x_stride_);
     ys_ = device_.empty(count * y_stride_, y.dtype());
@@ -87,7 +88,7 @@ class DeviceExercise final : public BenchmarkCase {
   std::unique_ptr<Codec> codec_;
   Tensor xs_, ys_;
   std::size_t x_stride_ = 0, y_stride_ = 0;  // distance between successive operands, in elements
-  std::vector<Operands> operands_;           // slices of xs_ and ys_
+  std::vector<ProbeOperands> operands_;      // slices of xs_ and ys_
   std::size_t next_ = 0;
 };
 

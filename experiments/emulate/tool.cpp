@@ -28,7 +28,7 @@ File temporary_file() {
   return file;
 }
 
-std::string text_of(std::FILE* file) {
+std::string whole_text(std::FILE* file) {
   std::rewind(file);
   std::string text;
   char buffer[4096];
@@ -57,7 +57,7 @@ std::string run_tool(const std::vector<std::string>& command, const std::string&
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  std::string text = text_of(out.get());
+  std::string text = whole_text(out.get());
   if (status != 0)
     throw std::runtime_error(fmt::format("{} failed: {}{}", fmt::join(command, " "),
                                          text.substr(0, text.find('\n')),

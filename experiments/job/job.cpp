@@ -40,7 +40,7 @@ struct Resolved {
   double watchdog_s = MpiOptions{}.watchdog_s;
 };
 
-std::string text_of(const Resolved& resolved) {
+std::string serialized(const Resolved& resolved) {
   const Json j = {{"arguments", job_arguments()},
                   {"content", resolved.content},
                   {"watchdog_s", resolved.watchdog_s}};
@@ -70,11 +70,11 @@ void share(const std::function<Resolved(bool first)>& prepare,
   Resolved own;
   std::string verdict = error_of([&] { own = prepare(first); });
   mpi_start(first ? own.watchdog_s : kLongestStart_s);
-  const Json message = Json::parse(mpi_exchange(first ? text_of(own) : "").front());
+  const Json message = Json::parse(mpi_exchange(first ? serialized(own) : "").front());
   if (!first) {
     // Bytes that are not valid UTF-8 are replaced in text_of, so the arguments of this process are
     // compared after the same conversion.
-    const Json arguments = Json::parse(text_of(own)).at("arguments");
+    const Json arguments = Json::parse(serialized(own)).at("arguments");
     const std::string difference = compare_arguments(arguments, message.at("arguments"));
     if (!difference.empty()) verdict = difference;
     else if (message.at("content").is_null()) verdict.clear();  // the error of rank 0 is enough

@@ -28,7 +28,7 @@ Json link_warnings(const Json& links) {
 }
 
 /// Removes `key` from the summary. Returns its value, or `missing_value` if there is none.
-Json take(Json& summary, const char* key, Json missing_value) {
+Json take_or(Json& summary, const char* key, Json missing_value) {
   const auto found = summary.find(key);
   if (found == summary.end()) return missing_value;
   Json value = std::move(*found);
@@ -43,9 +43,9 @@ Json make_manifest(const PlannedRun& run, const Outcome& outcome, const Period& 
   // If the run was a job of several processes, they measured the links themselves; those
   // measurements are in the summary and are used instead of `links`.
   Json summary = outcome.summary;
-  const Json all_links = take(summary, "links", links);
+  const Json all_links = take_or(summary, "links", links);
   Json warnings = run.warnings;
-  for (const Json& added : {take(summary, "warnings", Json::array()), link_warnings(all_links)})
+  for (const Json& added : {take_or(summary, "warnings", Json::array()), link_warnings(all_links)})
     warnings.insert(warnings.end(), added.begin(), added.end());
   const Version program = version();
   const World& world = run.experiment.world();

@@ -10,18 +10,11 @@
 namespace trigram {
 namespace {
 
-/// A string field, or "" if it is missing or not a string; other programs may have written the
-/// file.
-std::string text_at(const Json& manifest, const char* key) {
-  const auto found = manifest.find(key);
-  return found != manifest.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 std::string why_stale(const Json& manifest, const std::string& git) {
   const Json schema = manifest.value("schema_version", Json());
   if (schema != kManifestSchema)
     return fmt::format("is of schema {}, this program's is {}", schema.dump(), kManifestSchema);
-  const std::string made_by = text_at(manifest, "git");
+  const std::string made_by = text_or_empty(manifest, "git");
   return made_by == git ? "" : fmt::format("was made by version {}, this is {}", made_by, git);
 }
 
@@ -54,7 +47,7 @@ StoredRun read_stored_run(const std::filesystem::path& folder, const std::string
   if (!holds_a_run(folder)) return {};
   StoredRun run{StoredRun::partial, read_manifest(folder / "manifest.json"), {}};
   if (run.manifest.empty()) return run;
-  if (text_at(run.manifest, "status") == "failed") {
+  if (text_or_empty(run.manifest, "status") == "failed") {
     run.state = StoredRun::failed;
   } else if (is_done(folder)) {
     run.why_stale = why_stale(run.manifest, git);

@@ -47,7 +47,7 @@ Json accelerators() {
   return list;
 }
 
-std::string text_at(const Json& body, const char* member, bool required = true) {
+std::string member_text(const Json& body, const char* member, bool required = true) {
   const std::string pointer = fmt::format("/{}", member);
   if (!body.is_object()) throw ConfigError("", "expected an object");
   if (!body.contains(member)) {
@@ -59,8 +59,8 @@ std::string text_at(const Json& body, const char* member, bool required = true) 
 }
 
 /// The name of a sweep. Only letters, digits, `_`, `-` and dots: it becomes the name of a file.
-std::string name_of(const Json& body) {
-  const std::string name = text_at(body, "name");
+std::string sweep_name(const Json& body) {
+  const std::string name = member_text(body, "name");
   const bool plain = std::ranges::all_of(name, [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
   });
@@ -94,8 +94,8 @@ std::string experiment_text(const std::string& name) {
 }
 
 Requested sweep_of(const Json& body, const fs::path& results, const fs::path& folder) {
-  const std::string name = name_of(body);
-  const std::string file = written(folder / "sweeps", name, text_at(body, "config"));
+  const std::string name = sweep_name(body);
+  const std::string file = written(folder / "sweeps", name, member_text(body, "config"));
   return {{"run", file, "--set", "/name=" + name, "-o", results.string(), "--no-table"},
           "run " + name,
           name};
@@ -103,21 +103,21 @@ Requested sweep_of(const Json& body, const fs::path& results, const fs::path& fo
 
 Requested question_of(const Json& body, const fs::path& results, const fs::path& folder) {
   Question question;
-  question.profile = text_at(body, "profile");
+  question.profile = member_text(body, "profile");
   if (std::ranges::count(built_in_profiles(), question.profile) == 0)
     throw ConfigError("/profile", "expected the name of a profile");
   if (!body.contains("cluster")) throw ConfigError("/cluster", "expected a cluster; it is missing");
   const Json& cluster = body["cluster"];
   if (cluster.is_object()) {
-    question.cluster = written(folder / "clusters", name_of(body), cluster.dump(2));
+    question.cluster = written(folder / "clusters", sweep_name(body), cluster.dump(2));
   } else {
-    question.cluster = text_at(body, "cluster");
+    question.cluster = member_text(body, "cluster");
     if (!names_in("clusters").contains(question.cluster))
       throw ConfigError("/cluster", "expected a description or the name of a preset");
   }
   std::vector<std::string> words = {"advise",         "--cluster", question.cluster, "--profile",
                                     question.profile, "-o",        results.string()};
-  if (const std::string target = text_at(body, "target", false); !target.empty()) {
+  if (const std::string target = member_text(body, "target", false); !target.empty()) {
     question.target = Target::parse(target);
     words.push_back("--target=" + target);
   }

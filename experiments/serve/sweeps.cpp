@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/config/json_text.h"
 #include "core/files.h"
 #include "core/printable.h"
 #include "experiments/process/analysis.h"
@@ -39,9 +40,7 @@ const Sweeps::State& Sweeps::state_of(const fs::path& run) {
            describe(stored.manifest.is_object() ? stored.manifest.value("sweep", Json::object())
                                                 : Json::object()),
            ""};
-  if (stored.manifest.is_object() && stored.manifest.contains("error") &&
-      stored.manifest["error"].is_string())
-    state.error = printable(stored.manifest["error"].get<std::string>());
+  if (stored.manifest.is_object()) state.error = printable(text_or_empty(stored.manifest, "error"));
   return state;
 }
 

@@ -7,17 +7,13 @@
 #include <cmath>
 #include <set>
 
+#include "core/config/json_text.h"
 #include "experiments/traces/trace_document.h"
 
 namespace trigram {
 namespace {
 
 constexpr std::string_view kStep = "ProfilerStep#";
-
-std::string text_at(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 std::string printed_at(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -43,9 +39,9 @@ std::vector<ProfilerEvent> complete_events(const Json& list, const std::string& 
     const Json& entry = list[i];
     const std::string place = fmt::format("{}/{}", pointer, i);
     if (!entry.is_object()) throw ConfigError(place, "expected an event, which is an object");
-    if (text_at(entry, "ph") != "X") continue;
-    ProfilerEvent event{.name = text_at(entry, "name"),
-                        .category = text_at(entry, "cat"),
+    if (text_or_empty(entry, "ph") != "X") continue;
+    ProfilerEvent event{.name = text_or_empty(entry, "name"),
+                        .category = text_or_empty(entry, "cat"),
                         .thread = printed_at(entry, "pid") + "/" + printed_at(entry, "tid"),
                         .begin_us = time_at(entry, "ts", place),
                         .pointer = place};
