@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that sources that the build compiles together (cmake/TrigramPrecompile.cmake) have different function names.
+"""Checks that sources of targets whose sources compile together (cmake/TrigramPrecompile.cmake) have different function
+names.
 
 In one translation unit, a call may choose a function of another source's anonymous namespace, because its parameters
 fit better. A function in an anonymous namespace therefore needs another name than the functions in the anonymous
@@ -33,10 +34,11 @@ def functions(text):
 
 
 def groups(build):
-    """The sources of the project that each generated file of `build` includes."""
-    units = {Path(command["file"]) for command in json.loads((build / "compile_commands.json").read_text())}
-    for unit in sorted(unit for unit in units if unit.parent.name == "Unity"):
-        sources = [Path(path) for path in INCLUDE.findall(unit.read_text())]
+    """The sources of each target that compiles sources together. Which of them share a translation unit changes with
+    every new source, so all of them need different names."""
+    targets = {Path(command["file"]).parent for command in json.loads((build / "compile_commands.json").read_text())}
+    for target in sorted(target for target in targets if target.name == "Unity"):
+        sources = [Path(path) for unit in sorted(target.glob("unity_*")) for path in INCLUDE.findall(unit.read_text())]
         yield [path for path in sources if path.is_relative_to(ROOT) and not path.is_relative_to(build)]
 
 

@@ -8,7 +8,7 @@
 namespace trigram {
 namespace {
 
-double sum_of(std::span<const double> shares) {
+double sum_of_shares(std::span<const double> shares) {
   return std::accumulate(shares.begin(), shares.end(), 0.0);
 }
 
@@ -37,16 +37,16 @@ BandwidthShares shares_by_bandwidth(std::span<const double> bandwidths_Bps) {
     return result;
   }
   double low = 1 / least_Bps, high = low;
-  while (sum_of(largest_shares(bandwidths_Bps, high)) < 1) high *= 2;
+  while (sum_of_shares(largest_shares(bandwidths_Bps, high)) < 1) high *= 2;
   // Bisection, until no number lies between the two.
   for (;;) {
     const double middle = std::midpoint(low, high);
     if (middle <= low || middle >= high) break;
-    (sum_of(largest_shares(bandwidths_Bps, middle)) >= 1 ? high : low) = middle;
+    (sum_of_shares(largest_shares(bandwidths_Bps, middle)) >= 1 ? high : low) = middle;
   }
   result.s_per_byte = high;
   result.shares = largest_shares(bandwidths_Bps, high);
-  const double sum = sum_of(result.shares);
+  const double sum = sum_of_shares(result.shares);
   for (double& share : result.shares) share /= sum;
   return result;
 }

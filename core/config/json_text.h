@@ -27,8 +27,8 @@ Json parse_json(const std::string& text);
 /// Parses JSON without comments; returns nullopt if the text is not acceptable JSON.
 std::optional<Json> try_parse_json(const std::string& text);
 
-/// The text at a key of an object; empty if the key is missing or its value is no text. For files
-/// that other programs may have written.
+/// The text at a key of an object; empty if the key is missing or its value is not a string.
+/// For files that other programs may have written.
 std::string text_or_empty(const Json& object, const char* key);
 
 }  // namespace trigram

@@ -30,8 +30,8 @@ bool has_word(const std::string& trigram, const std::string& word) {
   return (", " + trigram + ",").find(", " + word + ",") != std::string::npos;
 }
 
-void check_restriction(const std::vector<std::string>& names, const Plan& plan,
-                       const std::vector<UnfitRun>& unfit) {
+void check_candidate_names(const std::vector<std::string>& names, const Plan& plan,
+                           const std::vector<UnfitRun>& unfit) {
   std::set<std::string> known;
   for (const UnfitRun& run : unfit) known.insert(algorithm_in(run.coordinates));
   for (const PlannedRun& run : plan.runs) known.insert(run.experiment.algorithm_entry().name);
@@ -58,7 +58,7 @@ Contest::Contest(const Question& question)
   if (!plan.runs.front().experiment.jobs.empty())
     throw ConfigError("/jobs", "advice is for a job that has the network to itself; remove them");
   check_relaxations(question.relaxations);
-  check_restriction(question.algorithms, plan, unfit);
+  check_candidate_names(question.algorithms, plan, unfit);
   const PlannedRun& first = plan.runs.front();
   cluster_ = first.resolved.at("cluster");
   if (first.experiment.cluster.ranks() == 1)

@@ -15,7 +15,7 @@ constexpr int kSegments = 8;  // number of segments of the pipelined broadcast
 
 /// Small integers that differ between ranks and positions. Their sums over up to 16,384 ranks are
 /// exact.
-float value(std::size_t rank, std::size_t i) {
+float operand_at(std::size_t rank, std::size_t i) {
   return static_cast<float>((31 * i + 17 * rank) % 1021);
 }
 
@@ -41,7 +41,7 @@ struct Rule {
 
 float sum_over_ranks(const Operands& data, std::size_t i) {
   double sum = 0;
-  for (std::size_t r = 0; r < data.ranks; ++r) sum += double{value(r, i)};
+  for (std::size_t r = 0; r < data.ranks; ++r) sum += double{operand_at(r, i)};
   return static_cast<float>(sum);
 }
 
@@ -61,23 +61,23 @@ const Rule kReduceScatter{
     }};
 const Rule kAllgather{
     .own_part = true, .factor = factor_gather, .expected = [](const Operands& data, std::size_t i) {
-      return Expected(value(i / (data.n / data.ranks), i));
+      return Expected(operand_at(i / (data.n / data.ranks), i));
     }};
 const Rule kBroadcast{.factor = factor_one, .expected = [](const Operands&, std::size_t i) {
-                        return Expected(value(0, i));
+                        return Expected(operand_at(0, i));
                       }};
 const Rule kAllToAll{
     .in_y = true, .factor = factor_gather, .expected = [](const Operands& data, std::size_t i) {
       const std::size_t per_rank = data.n / data.ranks;
-      return Expected(value(i / per_rank, data.begin(data.rank) + i % per_rank));
+      return Expected(operand_at(i / per_rank, data.begin(data.rank) + i % per_rank));
     }};
 const Rule kSendRecv{
     .in_y = true, .factor = factor_one, .expected = [](const Operands& data, std::size_t i) {
-      return Expected(value(data.predecessor(), i));
+      return Expected(operand_at(data.predecessor(), i));
     }};
 const Rule kPingPong{
     .in_y = true, .factor = factor_one, .expected = [](const Operands& data, std::size_t i) {
-      return data.rank < 2 ? Expected(value(0, i)) : std::nullopt;
+      return data.rank < 2 ? Expected(operand_at(0, i)) : std::nullopt;
     }};
 
 using CollectiveCall = std::function<void(const Operands&)>;
@@ -100,7 +100,7 @@ class CollectiveExercise final : public BenchmarkCase {
     if (data_.x.is_phantom()) return;
     std::vector<float> x(data_.x.numel());
     for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] = rule_.own_part && !data_.is_mine(i) ? -1 : value(data_.rank, i);
+      x[i] = rule_.own_part && !data_.is_mine(i) ? -1 : operand_at(data_.rank, i);
     data_.ctx.device->upload(data_.x, x);
     if (rule_.in_y) data_.ctx.device->fill(data_.y, -1);
   }

@@ -18,7 +18,7 @@ std::int64_t bits_of(double value) { return std::bit_cast<std::int64_t>(value); 
 
 /// Sets, on rank 0, `seconds` to the maximum and `wrong` to the sum over all ranks. Rank 0 returns
 /// when all ranks have called this function.
-void combine(const Context& ctx, int tag, double& seconds, std::int64_t& wrong) {
+void combine_ranks(const Context& ctx, int tag, double& seconds, std::int64_t& wrong) {
   if (ctx.world_rank > 0) return ctx.control->post(0, tag, bits_of(seconds), wrong);
   for (int others = ctx.world_size - 1; others > 0; --others) {
     const Message message = ctx.control->receive(tag).value();
@@ -32,7 +32,7 @@ void combine(const Context& ctx, int tag, double& seconds, std::int64_t& wrong) 
 void start_together(const Context& ctx, bool simulated) {
   double start_s = ctx.stream->now();
   std::int64_t none = 0;
-  combine(ctx, kStart, start_s, none);
+  combine_ranks(ctx, kStart, start_s, none);
   if (ctx.world_rank == 0) {
     start_s += simulated ? 1 : 1e-3;
     for (int rank = 1; rank < ctx.world_size; ++rank)
@@ -69,7 +69,7 @@ Measurement measure_one(const Context& ctx, const BenchEntry& entry, std::size_t
   start_together(ctx, simulated);
   wait_in_chain(ctx, sizes.chain_bytes);
   double seconds = seconds_of(ctx, sizes, [&] { exercise->run(); });
-  combine(ctx, kResult, seconds, wrong);
+  combine_ranks(ctx, kResult, seconds, wrong);
   Measurement m{entry.operation, entry.algorithm, entry.redop, count * sizeof(float), count};
   m.seconds = seconds / entry.runs;
   m.bus_factor = exercise->bus_factor();

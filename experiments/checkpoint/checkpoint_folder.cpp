@@ -18,12 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPrefix = "step-";
+constexpr const char* kStepPrefix = "step-";
 constexpr const char* kComplete = "complete.json";
 
 /// The step of a folder; empty if this is not the name of one.
 std::optional<long> step_of(const fs::path& folder) {
-  const std::string name = folder.filename().string(), prefix = kPrefix;
+  const std::string name = folder.filename().string(), prefix = kStepPrefix;
   if (!name.starts_with(prefix)) return std::nullopt;
   long step = 0;
   const char* const end = name.data() + name.size();
@@ -58,7 +58,7 @@ void write_whole(const fs::path& path, const std::string& content) {
 }  // namespace
 
 fs::path CheckpointFolder::of_step(long step) const {
-  return folder_ / fmt::format("{}{:06}", kPrefix, step);
+  return folder_ / fmt::format("{}{:06}", kStepPrefix, step);
 }
 
 fs::path CheckpointFolder::of_rank(long step, int rank) const {

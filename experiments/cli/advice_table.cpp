@@ -103,7 +103,7 @@ std::string caveats_of_contest(const Contest& contest) {
 }
 
 /// Tells the user how to make the next run long enough.
-std::string what_to_do(const Standing& s, const Contest& contest) {
+std::string how_to_lengthen(const Standing& s, const Contest& contest) {
   if (s.summary.at("target").is_object() && s.summary.at("target").at("steps").is_number())
     return fmt::format("; {} takes more steps", contest.target().level->harder());
   if (s.needs_steps == 0) return "";
@@ -119,7 +119,7 @@ std::string notes(const Advice& advice, const Contest& contest) {
   for (const Standing& s : advice.standings)
     if (!s.why_not_compared.empty())
       text += fmt::format("not compared: {}: {}{}\n", candidate_name(contest, s.candidate),
-                          s.why_not_compared, what_to_do(s, contest));
+                          s.why_not_compared, how_to_lengthen(s, contest));
   for (const Standing& s : advice.standings)
     if (!s.why_rates_not_compared.empty())
       text +=

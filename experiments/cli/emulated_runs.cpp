@@ -29,7 +29,7 @@ struct Group {
 };
 
 /// The group of this network, which is added to `groups` if it is not there yet.
-Group& group_on(EmulatedNetwork network, std::vector<Group>& groups) {
+Group& find_or_add_group(EmulatedNetwork network, std::vector<Group>& groups) {
   const auto group = std::ranges::find(groups, network, &Group::network);
   return group != groups.end() ? *group : groups.emplace_back(Group{std::move(network), {}});
 }
@@ -60,14 +60,15 @@ std::vector<Group> missing_runs(const Plan& plan, const SweepRunner& runner, boo
   std::vector<Group> groups;
   for (const PlannedRun& run : plan.runs)
     if (force || runner.state(run) != StoredRun::done)
-      group_on(emulated_network(run.experiment), groups).ids.push_back(run.id);
+      find_or_add_group(emulated_network(run.experiment), groups).ids.push_back(run.id);
   return groups;
 }
 
 /// Every network of the plan once, even if all its runs exist.
 std::vector<Group> all_networks(const Plan& plan) {
   std::vector<Group> groups;
-  for (const PlannedRun& run : plan.runs) group_on(emulated_network(run.experiment), groups);
+  for (const PlannedRun& run : plan.runs)
+    find_or_add_group(emulated_network(run.experiment), groups);
   return groups;
 }
 

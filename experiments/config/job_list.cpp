@@ -14,7 +14,7 @@ bool is_job_field(const std::string& field) {
   return std::ranges::find(job_fields(), field) != job_fields().end();
 }
 
-void parse_nodes(const Json& j, const std::string& pointer, Job& job) {
+void parse_job_nodes(const Json& j, const std::string& pointer, Job& job) {
   if (j.is_number_integer()) {
     job.any_nodes = integer(1).parse(j, pointer);
     return;
@@ -41,7 +41,7 @@ Job parse_job(const Json& j, const std::string& pointer) {
     const std::string at = child(pointer, key);
     mistakes.passes([&] {
       if (key == "name") job.name = text().parse(value, at);
-      else if (key == "nodes") parse_nodes(value, at, job);
+      else if (key == "nodes") parse_job_nodes(value, at, job);
       else if (key == "start") job.start_s = parse_start(value, at);
       else if (is_job_field(key)) job.fields[key] = value;
       else {

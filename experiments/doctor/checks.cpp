@@ -33,7 +33,7 @@ Check packaged(std::string group, std::string name, bool present, std::string de
 }
 
 /// The output of a program; empty if it cannot be run or fails.
-std::string output_or_nothing(const std::vector<std::string>& command) {
+std::string output_or_empty(const std::vector<std::string>& command) {
   if (find_tool(command.front()).empty()) return {};
   try {
     return run_tool(command);
@@ -48,8 +48,8 @@ std::string first_line(const std::string& text) {
 
 /// The GPUs that NVIDIA's driver lists, as in "2 x NVIDIA H100, driver 550.54"; empty if none.
 std::string gpus() {
-  std::istringstream lines(output_or_nothing(
-      {"nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"}));
+  std::istringstream lines(
+      output_or_empty({"nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"}));
   std::map<std::string, int> counts;
   for (std::string line; std::getline(lines, line);)
     if (const std::size_t comma = line.rfind(", "); comma != std::string::npos)
@@ -118,7 +118,7 @@ void add_machine(std::vector<Check>& checks) {
   const std::string found = gpus();
   checks.push_back({"machine", "GPUs", !found.empty(), found.empty() ? "for the world nccl" : found,
                     "nvidia-smi lists none: on a machine with GPUs, install NVIDIA's driver"});
-  const std::string mpirun = output_or_nothing({"mpirun", "--version"});
+  const std::string mpirun = output_or_empty({"mpirun", "--version"});
   checks.push_back(packaged("machine", "mpirun", !mpirun.empty(),
                             mpirun.empty() ? "to start jobs of the world mpi" : first_line(mpirun),
                             "openmpi-bin"));

@@ -15,7 +15,7 @@
 namespace trigram {
 namespace {
 
-constexpr int kMostPorts = 1000;                           // a bridge has 1,023 ports
+constexpr int kMostEmulatedNodes = 1000;                   // a bridge has 1,023 ports
 constexpr double kSlowest_bps = 1e3, kFastest_bps = 1e12;  // the range of tc's token buckets
 constexpr double kMostQueued = 1e9;  // in bytes, because the kernel's counters have 31 bits
 constexpr int kMtu = 1500;
@@ -68,11 +68,11 @@ void check_cluster(const Cluster& cluster) {
     throw ConfigError("/cluster/nics",
                       "expected \"shared\": a node of the emulated network has one NIC; describe "
                       "workers with NICs of their own as nodes");
-  if (cluster.nodes > kMostPorts)
+  if (cluster.nodes > kMostEmulatedNodes)
     throw ConfigError(
         "/cluster/nodes",
         fmt::format("expected at most {} nodes, the number of ports of a bridge, not {}",
-                    kMostPorts, cluster.nodes));
+                    kMostEmulatedNodes, cluster.nodes));
   check_transport(cluster.transport);
 }
 

@@ -88,7 +88,7 @@ std::vector<std::string> launcher(const EmulatedNetwork& network, const fs::path
 
 /// The exit code of the ranks, which mpirun returns unless something else ended the job; else
 /// kRunFailed.
-int code_of_job(int wait_status) {
+int job_exit_code(int wait_status) {
   if (WIFSIGNALED(wait_status)) {
     spdlog::error("mpirun was ended by signal {}", WTERMSIG(wait_status));
     return kRunFailed;
@@ -108,7 +108,7 @@ int launch_job(const EmulatedNetwork& network, const fs::path& folder,
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), command.begin(), command.end());
   const EndedChild ended = run_forwarding_signals([&] { become(words); });
-  return ended.interrupted ? kInterrupted : code_of_job(ended.wait_status);
+  return ended.interrupted ? kInterrupted : job_exit_code(ended.wait_status);
 }
 
 }  // namespace trigram

@@ -50,7 +50,7 @@ std::string serialized(const Resolved& resolved) {
 
 /// Returns the text of the error that `call` throws, or an empty text. An error that is not about
 /// the input, such as a lack of memory, ends the job.
-std::string error_of(const std::function<void()>& call) {
+std::string error_raised_by(const std::function<void()>& call) {
   try {
     call();
     return "";
@@ -68,17 +68,17 @@ void share(const std::function<Resolved(bool first)>& prepare,
            const std::function<void(const Json&)>& use) {
   const bool first = rank_in_job() == 0;
   Resolved own;
-  std::string verdict = error_of([&] { own = prepare(first); });
+  std::string verdict = error_raised_by([&] { own = prepare(first); });
   mpi_start(first ? own.watchdog_s : kLongestStart_s);
   const Json message = Json::parse(mpi_exchange(first ? serialized(own) : "").front());
   if (!first) {
-    // Bytes that are not valid UTF-8 are replaced in text_of, so the arguments of this process are
-    // compared after the same conversion.
+    // Bytes that are not valid UTF-8 are replaced in serialized, so the arguments of this process
+    // are compared after the same conversion.
     const Json arguments = Json::parse(serialized(own)).at("arguments");
     const std::string difference = compare_arguments(arguments, message.at("arguments"));
     if (!difference.empty()) verdict = difference;
     else if (message.at("content").is_null()) verdict.clear();  // the error of rank 0 is enough
-    else if (verdict.empty()) verdict = error_of([&] { use(message.at("content")); });
+    else if (verdict.empty()) verdict = error_raised_by([&] { use(message.at("content")); });
   }
   // Other processes load and hash input files meanwhile, which may take longer than a short
   // watchdog allows.

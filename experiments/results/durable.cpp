@@ -15,14 +15,14 @@ namespace {
 
 using Path = std::filesystem::path;
 
-[[noreturn]] void fail(const char* what, const Path& path) {
+[[noreturn]] void throw_system_error(const char* what, const Path& path) {
   throw std::filesystem::filesystem_error(what, path,
                                           std::error_code(errno, std::generic_category()));
 }
 
 FileDescriptor open_file(const Path& path, int flags) {
   const int fd = open(path.c_str(), flags | O_CLOEXEC, 0666);
-  if (fd < 0) fail("cannot open", path);
+  if (fd < 0) throw_system_error("cannot open", path);
   return FileDescriptor(fd);
 }
 
@@ -41,10 +41,10 @@ void write_durably(const Path& path, std::string_view content) {
   const FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
   while (!content.empty()) {
     const ssize_t written = write(file.get(), content.data(), content.size());
-    if (written < 0 && errno != EINTR) fail("cannot write", path);
+    if (written < 0 && errno != EINTR) throw_system_error("cannot write", path);
     if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
   }
-  if (fsync(file.get()) != 0) fail("cannot write", path);
+  if (fsync(file.get()) != 0) throw_system_error("cannot write", path);
 }
 
 void replace_file(const Path& path, std::string_view content) {
@@ -56,7 +56,7 @@ void replace_file(const Path& path, std::string_view content) {
 }
 
 void sync_to_disk(const Path& path) {
-  if (fsync(open_file(path, O_RDONLY).get()) != 0) fail("cannot write", path);
+  if (fsync(open_file(path, O_RDONLY).get()) != 0) throw_system_error("cannot write", path);
 }
 
 void replace_folder(const Path& from, const Path& to) {
@@ -65,7 +65,8 @@ void replace_folder(const Path& from, const Path& to) {
   };
   if (!rename_with(RENAME_NOREPLACE)) {
     if (errno == EINVAL || errno == ENOSYS) replace_in_two_steps(from, to);
-    else if (errno != EEXIST || !rename_with(RENAME_EXCHANGE)) fail("cannot rename", from);
+    else if (errno != EEXIST || !rename_with(RENAME_EXCHANGE))
+      throw_system_error("cannot rename", from);
     std::filesystem::remove_all(from);
   }
   sync_to_disk(to.parent_path());

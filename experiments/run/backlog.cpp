@@ -3,7 +3,7 @@
 namespace trigram {
 namespace {
 
-double bytes_of(const Counters& counters) {
+double bytes_sent(const Counters& counters) {
   return static_cast<double>(counters.bytes_intra) + static_cast<double>(counters.bytes_inter);
 }
 
@@ -16,11 +16,11 @@ Json backlog(const Summary& summary, std::span<const RankResult> ranks, long ste
   constexpr double kIntervals = 1.5, kLeastShare = 0.01;
   const StepSums &all = summary.all(), rated = summary.rated();
   double bytes = 0;
-  for (const RankResult& rank : ranks) bytes += bytes_of(rank.total);
+  for (const RankResult& rank : ranks) bytes += bytes_sent(rank.total);
   if (rated.steps == 0 || bytes == 0) return nullptr;
   const double per_step = bytes / static_cast<double>(steps_made),
-               behind = per_step * static_cast<double>(all.steps) - bytes_of(all.sent);
-  const double sent_per_step = bytes_of(rated.sent) / static_cast<double>(rated.steps);
+               behind = per_step * static_cast<double>(all.steps) - bytes_sent(all.sent);
+  const double sent_per_step = bytes_sent(rated.sent) / static_cast<double>(rated.steps);
   if (behind <= kIntervals * static_cast<double>(interval_steps) * per_step ||
       sent_per_step >= (1 - kLeastShare) * per_step)
     return nullptr;

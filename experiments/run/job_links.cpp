@@ -12,7 +12,7 @@ namespace {
 constexpr double kMessage_s = 0.1;  // target duration of a long message
 // The limits of the length of a long message, in elements.
 constexpr std::size_t kLeast = std::size_t{16} << 10, kMost = std::size_t{16} << 20;
-constexpr int kRoundTrips = 9, kMessages = 3;  // numbers of short and of long messages
+constexpr int kShortMessages = 9, kLongMessages = 3;  // numbers of short and of long messages
 
 /// Messages between rank 0 and the first rank of the next node. Each of the two ranks has its own
 /// object and makes the same calls.
@@ -73,11 +73,14 @@ void connect(const Context& ctx) {
   ctx.comm->transfer(batch);
 }
 
-void measure(const Context& ctx, int peer, std::size_t numel, std::vector<CheckedLink>& links) {
+void measure_pair(const Context& ctx, int peer, std::size_t numel,
+                  std::vector<CheckedLink>& links) {
   MessagePair pair(ctx, peer, numel);
-  const double small_s = median_round_trip(pair, pair.small(), pair.small(), kRoundTrips);
-  const double there_s = median_round_trip(pair, pair.large(), pair.small(), kMessages) - small_s;
-  const double back_s = median_round_trip(pair, pair.small(), pair.large(), kMessages) - small_s;
+  const double small_s = median_round_trip(pair, pair.small(), pair.small(), kShortMessages);
+  const double there_s =
+      median_round_trip(pair, pair.large(), pair.small(), kLongMessages) - small_s;
+  const double back_s =
+      median_round_trip(pair, pair.small(), pair.large(), kLongMessages) - small_s;
   if (ctx.world_rank != 0) return;
   for (CheckedLink& link : links) link.achieved.latency_s = small_s / 2;
   const double nbytes = static_cast<double>(pair.large().nbytes());
@@ -106,7 +109,7 @@ std::vector<CheckedLink> check_job_links(Runtime& runtime, const Cluster& cluste
   runtime.launch(cluster.layout(), [&](const Context& ctx) {
     connect(ctx);
     if (ctx.world_rank == 0 || ctx.world_rank == peer)
-      measure(ctx, ctx.world_rank == 0 ? peer : 0, numel, links);
+      measure_pair(ctx, ctx.world_rank == 0 ? peer : 0, numel, links);
   });
   return links;
 }

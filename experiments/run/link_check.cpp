@@ -108,7 +108,7 @@ double error_of_latency(const CheckedLink& link) {
   return error(link.achieved.latency_s, link.configured.latency_s);
 }
 
-std::string percent(double part) { return fmt::format("{:+.1f} %", 100 * part); }
+std::string signed_percent(double part) { return fmt::format("{:+.1f} %", 100 * part); }
 
 std::string Mbps(double Bps) { return fmt::format("{:.4g} Mbit/s", 8e-6 * Bps); }
 std::string ms(double seconds) { return fmt::format("{:.4g} ms", 1e3 * seconds); }
@@ -151,9 +151,9 @@ std::string link_table(const std::vector<CheckedLink>& links) {
   std::vector<std::vector<std::string>> lines = {{"link", "", "configured", "achieved", "off by"}};
   for (const CheckedLink& link : links) {
     lines.push_back({link.name, "bandwidth", Mbps(link.configured.bandwidth_Bps),
-                     Mbps(link.achieved.bandwidth_Bps), percent(error_of_bandwidth(link))});
+                     Mbps(link.achieved.bandwidth_Bps), signed_percent(error_of_bandwidth(link))});
     lines.push_back({"", "latency", ms(link.configured.latency_s), ms(link.achieved.latency_s),
-                     link.configured.latency_s > 0 ? percent(error_of_latency(link)) : "-"});
+                     link.configured.latency_s > 0 ? signed_percent(error_of_latency(link)) : "-"});
   }
   return aligned(lines, 2);
 }

@@ -6,13 +6,13 @@
 namespace trigram {
 namespace {
 
-constexpr double kMillion = 1e6;
+constexpr double kMillionSamples = 1e6;
 
 Json value(const std::optional<double>& amount, double divisor = 1) {
   return amount ? finite(*amount / divisor) : Json();
 }
 
-double number_at(const Json& object, const char* key) {
+double number_or_zero(const Json& object, const char* key) {
   const Json found = object.value(key, Json());
   return found.is_number() ? found.get<double>() : 0;
 }
@@ -21,16 +21,17 @@ double number_at(const Json& object, const char* key) {
 
 Json run_cost(const Cluster& cluster, const Json& summary, int trainers) {
   const Json& rates = summary.at("rates");
-  const double busy_share = number_at(summary, "compute_utilisation") * trainers / cluster.ranks();
+  const double busy_share =
+      number_or_zero(summary, "compute_utilisation") * trainers / cluster.ranks();
   const auto spent_in = [&](double time_s, const Json& traffic) {
-    return spending(cluster, {time_s, busy_share, number_at(traffic, "bytes_egress")});
+    return spending(cluster, {time_s, busy_share, number_or_zero(traffic, "bytes_egress")});
   };
-  const double steps = number_at(rates, "steps_made"),
-               rated_s = number_at(summary, "step_s") * number_at(rates, "steps");
+  const double steps = number_or_zero(rates, "steps_made"),
+               rated_s = number_or_zero(summary, "step_s") * number_or_zero(rates, "steps");
   const Spending rated = spent_in(rated_s, rates),
-                 whole = spent_in(number_at(summary, "time_s"), summary);
+                 whole = spent_in(number_or_zero(summary, "time_s"), summary);
   if (!rated.usd && !rated.kwh) return nullptr;
-  const double millions = number_at(summary, "samples_per_s") * rated_s / kMillion;
+  const double millions = number_or_zero(summary, "samples_per_s") * rated_s / kMillionSamples;
   const bool reached = summary.at("target").is_object() && summary["target"]["time_s"].is_number();
   Json cost = {{"usd_per_step", value(rated.usd, steps)},
                {"kwh_per_step", value(rated.kwh, steps)},

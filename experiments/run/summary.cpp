@@ -81,7 +81,7 @@ Json paces_json(std::span<const WorkerPace> paces) {
   return {{"slowest", json(*slowest)}, {"fastest", json(*fastest)}};
 }
 
-void count(StepSums& sums, const StepRecord& record, long times) {
+void add_record(StepSums& sums, const StepRecord& record, long times) {
   sums.steps += times;
   sums.mean = sums.mean + times * record.mean;
   sums.computing_s += static_cast<double>(times) * record.computing_s;
@@ -131,7 +131,7 @@ double steps_made(const StepSums& sums, std::span<const RankResult> ranks) {
 void Summary::add(const StepRecord& record) {
   last_ = record;
   if (drops_last_) before_last_ = all_;
-  count(all_, record, 1);
+  add_record(all_, record, 1);
   all_.completed = record.completed;
   all_.time_s = record.time_s;
   all_.taken_s = record.end_s;
@@ -164,7 +164,7 @@ void Summary::repeat(std::span<const StepRecord> cycle, long times) {
       const double taken_s = static_cast<double>(times) * record.step_s;
       sums->time_s += taken_s;
       for (double& own_s : sums->taken_s) own_s += taken_s;  // a steady cycle: the same for all
-      count(*sums, record, times);
+      add_record(*sums, record, times);
     }
     add_staleness(record, times);
   }

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 /// Turns a forked child into `program`. Calls only functions that are safe after a fork of a
 /// process with threads.
-[[noreturn]] void become(const char* program, char* const* words, int output, pid_t parent) {
+[[noreturn]] void execute(const char* program, char* const* words, int output, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);
   sigset_t none;
@@ -99,7 +99,7 @@ int Jobs::start(const std::vector<std::string>& arguments, const std::string& ti
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-  if (child == 0) become(pointers.front(), pointers.data(), output.get(), parent);
+  if (child == 0) execute(pointers.front(), pointers.data(), output.get(), parent);
   jobs_[id] = {title, sweep, child};
   return id;
 }

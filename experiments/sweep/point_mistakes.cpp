@@ -17,7 +17,7 @@ bool is_within(const std::string& pointer, const std::string& option) {
 }
 
 /// The option of a point to which a mistake belongs; empty if there is none.
-std::string option_of(const Mistake& mistake, const Json& point) {
+std::string option_at(const Mistake& mistake, const Json& point) {
   for (const auto& [option, value] : point.items())
     if (is_within(mistake.pointer, option) || mistake.pointer == child("/zip/0", option))
       return option;
@@ -30,7 +30,7 @@ ConfigError reported_at_tune(const ConfigError& error, const Json& point,
                              const Objective& objective) {
   std::vector<Mistake> mistakes = error.mistakes();
   for (Mistake& mistake : mistakes) {
-    if (const std::string option = option_of(mistake, point); !option.empty())
+    if (const std::string option = option_at(mistake, point); !option.empty())
       mistake.pointer = child("/tune/space", option);
     else if (objective.target && mistake.pointer == child("", objective.target->option()))
       mistake.pointer = child(child(kObjective, "time_to"), objective.target->name());
@@ -42,7 +42,7 @@ bool leave_out_idle(Json& point, const ConfigError& error) {
   bool found = false;
   for (const Mistake& mistake : error.mistakes())
     if (mistake.kind == Mistake::Kind::without_effect)
-      if (const std::string option = option_of(mistake, point); !option.empty())
+      if (const std::string option = option_at(mistake, point); !option.empty())
         found = point.erase(option) > 0 || found;
   return found;
 }

@@ -15,7 +15,7 @@ namespace trigram {
 namespace {
 
 /// A row of the profile.
-struct Row {
+struct ProfileRow {
   Gradient gradient;
   std::optional<ForwardLayer> layer = {};
   std::string tensor = {};
@@ -23,14 +23,14 @@ struct Row {
 };
 
 /// Names the tensors of a layer "weight" and "bias" if their shapes tell them apart.
-void name_tensors(std::vector<Row>& rows) {
-  std::map<std::string, std::vector<Row*>> by_layer;
+void name_tensors(std::vector<ProfileRow>& rows) {
+  std::map<std::string, std::vector<ProfileRow*>> by_layer;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].layer) by_layer[rows[i].layer->name].push_back(&rows[i]);
     else rows[i].tensor = fmt::format("gradient_{}", i);
   for (auto& [name, of_layer] : by_layer) {
     const auto matrices = std::ranges::count_if(
-        of_layer, [](const Row* row) { return row->gradient.dimensions >= 2; });
+        of_layer, [](const ProfileRow* row) { return row->gradient.dimensions >= 2; });
     const bool distinct =
         matrices == 1 &&
         (of_layer.size() == 1 ||
@@ -45,10 +45,10 @@ void name_tensors(std::vector<Row>& rows) {
 }
 
 /// Gives each layer's forward time to its tensor whose gradient is complete last.
-void time_layers(const Passes& passes, const DeviceClock& clock, std::vector<Row>& rows,
+void time_layers(const Passes& passes, const DeviceClock& clock, std::vector<ProfileRow>& rows,
                  std::vector<std::string>& assumed) {
-  std::map<double, Row*> layers;  // by the layer's end
-  for (Row& row : rows)
+  std::map<double, ProfileRow*> layers;  // by the layer's end
+  for (ProfileRow& row : rows)
     if (row.layer) layers[row.layer->end_us] = &row;
   const double total = clock.done_us(passes.forward.end_us);
   if (layers.empty()) {
@@ -70,7 +70,7 @@ void time_layers(const Passes& passes, const DeviceClock& clock, std::vector<Row
     done = until;
   }
   const auto unknown =
-      std::ranges::count_if(rows, [](const Row& row) { return !row.layer.has_value(); });
+      std::ranges::count_if(rows, [](const ProfileRow& row) { return !row.layer.has_value(); });
   if (unknown > 0)
     assumed.push_back(fmt::format(
         "{} gradients belong to no operation of the forward pass in the trace; their layers' time "
@@ -145,7 +145,7 @@ Profile profile_of_profiler_trace(const Json& document, const TraceImportOptions
   const Passes passes = passes_of(step);
   const DeviceClock clock(step, passes.whole);
   ForwardLayers layers(step, passes.forward);
-  std::vector<Row> rows;
+  std::vector<ProfileRow> rows;
   for (const Gradient& gradient : passes.gradients) {
     rows.push_back({gradient, {}, {}, 0});
     if (gradient.node) rows.back().layer = layers.layer_of(*gradient.node);
