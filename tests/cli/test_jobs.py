@@ -178,9 +178,9 @@ class Jobs(JobTest):
         self.assertLess(time.monotonic() - killed, WATCHDOG_S)
         self.assertEqual(job.returncode, 128 + signal.SIGKILL, err)
         for survivor in (0, 1, 3):
-            self.assertIn(f"rank {survivor} is ended by SIGTERM", err)
             log = self.log(survivor)
             self.assertRegex(log, f"rank {survivor} is ended by SIGTERM\nrank {survivor} waits for ")
+        # mpirun may end before it has passed on what all of them said.
         self.assertRegex(err, r"rank [13] waits for (a message from rank 2|rank 2 to receive)")
         self.assertEqual(len(self.done()), 1)
 
