@@ -79,6 +79,8 @@ void end(int signal) noexcept {
   }
   for (const int file : {STDERR_FILENO, ending.log_file})
     if (file >= 0) static_cast<void>(!write(file, message.data(), size));
+  // Once one process of a job has ended, mpirun may kill those that still write.
+  pause_ms(300);
   _exit(ending.exit_code);
 }
 
