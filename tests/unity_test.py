@@ -36,9 +36,12 @@ def functions(text):
 def groups(build):
     """The sources of each target that compiles sources together. Which of them share a translation unit changes with
     every new source, so all of them need different names."""
-    targets = {Path(command["file"]).parent for command in json.loads((build / "compile_commands.json").read_text())}
-    for target in sorted(target for target in targets if target.name == "Unity"):
-        sources = [Path(path) for unit in sorted(target.glob("unity_*")) for path in INCLUDE.findall(unit.read_text())]
+    targets = {}
+    units = {Path(command["file"]) for command in json.loads((build / "compile_commands.json").read_text())}
+    for unit in sorted(units):
+        if unit.parent.name == "Unity":
+            targets.setdefault(unit.parent, []).extend(Path(path) for path in INCLUDE.findall(unit.read_text()))
+    for sources in targets.values():
         yield [path for path in sources if path.is_relative_to(ROOT) and not path.is_relative_to(build)]
 
 

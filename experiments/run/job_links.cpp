@@ -73,8 +73,8 @@ void connect(const Context& ctx) {
   ctx.comm->transfer(batch);
 }
 
-void measure_pair(const Context& ctx, int peer, std::size_t numel,
-                  std::vector<CheckedLink>& links) {
+void measure_with_peer(const Context& ctx, int peer, std::size_t numel,
+                       std::vector<CheckedLink>& links) {
   MessagePair pair(ctx, peer, numel);
   const double small_s = median_round_trip(pair, pair.small(), pair.small(), kShortMessages);
   const double there_s =
@@ -109,7 +109,7 @@ std::vector<CheckedLink> check_job_links(Runtime& runtime, const Cluster& cluste
   runtime.launch(cluster.layout(), [&](const Context& ctx) {
     connect(ctx);
     if (ctx.world_rank == 0 || ctx.world_rank == peer)
-      measure_pair(ctx, ctx.world_rank == 0 ? peer : 0, numel, links);
+      measure_with_peer(ctx, ctx.world_rank == 0 ? peer : 0, numel, links);
   });
   return links;
 }

@@ -72,7 +72,7 @@ std::vector<Column> columns_of(const std::vector<Json>& manifests) {
 }
 
 /// Three significant digits, but at most three decimal places.
-std::string three_digits(double value) {
+std::string number_text(double value) {
   const double size = std::abs(value);
   const int whole = size > 0 ? static_cast<int>(std::floor(std::log10(size))) : 2;
   return fmt::format("{:.{}f}", value, std::clamp(2 - whole, 0, 3));
@@ -80,7 +80,7 @@ std::string three_digits(double value) {
 
 std::string cell(const Json& manifest, const Column& column) {
   const Json value = value_of(manifest, column.key);
-  return value.is_number() ? three_digits(value.get<double>() * column.scale) : "-";
+  return value.is_number() ? number_text(value.get<double>() * column.scale) : "-";
 }
 
 std::string kind_of_time(const Json& manifest) {
