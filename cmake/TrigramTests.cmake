@@ -19,7 +19,8 @@ endfunction()
 # [ENVIRONMENT NAME=VALUE...]): adds a GoogleTest executable and one CTest entry, which runs all of its tests in one
 # process, because starting a process for each of thousands of tests would take longer than most of the tests. Tests
 # whose names match SLOW_PART run in a second entry, NAME_slow, which is labelled slow. Each file has a separate
-# namespace, so the files of a program can be compiled together. COST is a rough duration; CTest starts long tests first.
+# namespace, so the files of a program can be compiled together. COST is a rough duration; CTest starts long tests
+# first.
 function(trigram_test name)
   cmake_parse_arguments(ARG "THOROUGH;SLOW" "COST;SLOW_PART" "FILES;LIBS;LABELS;ENVIRONMENT" ${ARGN})
   # ThreadSanitizer checks what threads share: the conformance suite, in which every algorithm

@@ -72,8 +72,8 @@ void share(const std::function<Resolved(bool first)>& prepare,
   mpi_start(first ? own.watchdog_s : kLongestStart_s);
   const Json message = Json::parse(mpi_exchange(first ? serialized(own) : "").front());
   if (!first) {
-    // Bytes that are not valid UTF-8 are replaced in serialized, so the arguments of this process
-    // are compared after the same conversion.
+    // serialized() replaces bytes that are not valid UTF-8, so the arguments of this process are
+    // compared after the same conversion.
     const Json arguments = Json::parse(serialized(own)).at("arguments");
     const std::string difference = compare_arguments(arguments, message.at("arguments"));
     if (!difference.empty()) verdict = difference;
