@@ -16,18 +16,13 @@ class ArrivedTraffic {
   /// Messages from one rank to another.
   struct Messages {
     int from, to;
-    bool intra;  // inside a node
-    std::uint64_t messages, bytes;
-    bool egress = false;  // to another zone
+    MessageCount count;
   };
 
   explicit ArrivedTraffic(std::size_t ranks) : arrived_(ranks) {}
 
   /// Counts messages that arrive now.
-  void add(const Messages& part) {
-    arrived_[static_cast<std::size_t>(part.from)].add(part.intra, part.egress, part.messages,
-                                                      part.bytes);
-  }
+  void add(const Messages& part) { arrived_[static_cast<std::size_t>(part.from)].add(part.count); }
   /// Reports that `rank` ends a collective at `end_s`, and which messages it sends there. The
   /// collective is simulated as a whole, so a message arrives when its receiver ends the
   /// collective. The ends may be known long before simulated time reaches them. `id` is the same

@@ -25,6 +25,7 @@ class RankMeter final : public Meter {
     total.messages_intra += before_.messages_intra;
     total.messages_inter += before_.messages_inter;
     total.bytes_egress += before_.bytes_egress;
+    total.egress_usd += before_.egress_usd;
     return total;
   }
   void count_on_from(const Counters& totals) override {

@@ -11,10 +11,19 @@
 #include "core/context.h"
 #include "core/cost.h"
 #include "core/machine_model.h"
+#include "core/metering/egress_tariff.h"
 
 namespace trigram {
 
 class ArrivedTraffic;
+
+/// Messages that a rank sends to another.
+struct MessageCount {
+  bool intra;  // inside a node
+  std::uint64_t messages, bytes;
+  bool egress = false;    // to another zone
+  double egress_usd = 0;  // what that costs (EgressTariff)
+};
 
 /// Totals of one rank so far, over all its streams. Messages and priced bytes count when they are
 /// sent, separately inside its node (intra) and to other nodes (inter).
@@ -24,12 +33,15 @@ struct Counters {
   double exposed_s = 0;        // the main stream's waits for Works and control messages
   std::uint64_t bytes_intra = 0, bytes_inter = 0;
   std::uint64_t messages_intra = 0, messages_inter = 0;
-  std::uint64_t bytes_egress = 0;  // to other zones (MeterOptions::zones)
+  std::uint64_t bytes_egress = 0;  // to other zones (MeterOptions::tariff)
+  double egress_usd = 0;           // what they cost
 
-  void add(bool intra, bool egress, std::uint64_t messages, std::uint64_t bytes) {
-    (intra ? messages_intra : messages_inter) += messages;
-    (intra ? bytes_intra : bytes_inter) += bytes;
-    if (egress) bytes_egress += bytes;
+  void add(const MessageCount& sent) {
+    (sent.intra ? messages_intra : messages_inter) += sent.messages;
+    (sent.intra ? bytes_intra : bytes_inter) += sent.bytes;
+    if (!sent.egress) return;
+    bytes_egress += sent.bytes;
+    egress_usd += sent.egress_usd;
   }
 };
 
@@ -93,9 +105,9 @@ struct MeterOptions {
   // Counts the messages that have arrived. Only for worlds whose ranks share one thread; null:
   // arrivals are not counted.
   ArrivedTraffic* arrived = nullptr;
-  // The zone of each rank, for Counters::bytes_egress; must outlive the meter. Empty: all ranks are
-  // in one zone.
-  std::span<const int> zones = {};
+  // For Counters::bytes_egress and egress_usd; must outlive the meter. Null: all ranks are in one
+  // zone.
+  const EgressTariff* tariff = nullptr;
 };
 std::unique_ptr<Meter> instrument(const Context& raw, MeterOptions options);
 

@@ -74,8 +74,8 @@ std::function<void(double, double)> MeteredCommunicator::priced_reporter(
   sent.reserve(pattern.sent.size());
   std::uint64_t bytes = 0;
   for (const CollectivePattern::Sent& part : pattern.sent) {
-    sent.push_back({rank(), part.to, rank_.same_node(part.to), part.messages, part.bytes,
-                    rank_.leaves_zone(part.to)});
+    sent.push_back(
+        {rank(), part.to, rank_.message_count(rank(), part.to, part.messages, part.bytes)});
     bytes += part.bytes;
   }
   const std::size_t members =
@@ -160,7 +160,7 @@ Event MeteredCommunicator::next_event() const {
 }
 
 void MeteredCommunicator::count(int peer, std::uint64_t bytes) {
-  tally_.count(rank_.same_node(peer), rank_.leaves_zone(peer), 1, bytes);
+  tally_.count(rank_.message_count(rank(), peer, 1, bytes));
 }
 
 /// The events of the batch and of its messages; their times are filled in later.

@@ -10,8 +10,7 @@ void MeteredRank::when_known(std::unique_ptr<EventTime> begin, std::unique_ptr<E
 
 void MeteredRank::record_sent(StreamTally& tally, std::uint64_t id, std::size_t members,
                               double end_s, std::span<const ArrivedTraffic::Messages> sent) {
-  for (const ArrivedTraffic::Messages& part : sent)
-    tally.count(part.intra, part.egress, part.messages, part.bytes);
+  for (const ArrivedTraffic::Messages& part : sent) tally.count(part.count);
   if (arrived_) arrived_->add(id, members, rank_, end_s, sent);
 }
 
@@ -37,6 +36,7 @@ Counters MeteredRank::totals() {
     total.messages_intra += tally.messages_intra.get();
     total.messages_inter += tally.messages_inter.get();
     total.bytes_egress += tally.bytes_egress.get();
+    total.egress_usd += tally.egress_usd.get();
   }
   total.exposed_s = tallies_.front().wait_s.get();
   return total;

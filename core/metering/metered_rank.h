@@ -34,15 +34,18 @@ class Tally {
 struct alignas(64) StreamTally {
   Tally<double> transfer_s, wait_s, sleep_s;
   Tally<std::uint64_t> bytes_intra, bytes_inter, messages_intra, messages_inter, bytes_egress;
+  // In a second cache line, which is not touched if traffic has no price.
+  Tally<double> egress_usd;
 
-  void count(bool intra, bool egress, std::uint64_t messages, std::uint64_t bytes) {
-    (intra ? messages_intra : messages_inter).add(messages);
-    (intra ? bytes_intra : bytes_inter).add(bytes);
-    if (egress) bytes_egress.add(bytes);
+  void count(const MessageCount& sent) {
+    (sent.intra ? messages_intra : messages_inter).add(sent.messages);
+    (sent.intra ? bytes_intra : bytes_inter).add(sent.bytes);
+    if (sent.egress) bytes_egress.add(sent.bytes);
+    if (sent.egress_usd > 0) egress_usd.add(sent.egress_usd);
   }
 
   void reset() {
-    for (Tally<double>* tally : {&transfer_s, &wait_s, &sleep_s}) tally->reset();
+    for (Tally<double>* tally : {&transfer_s, &wait_s, &sleep_s, &egress_usd}) tally->reset();
     for (Tally<std::uint64_t>* tally :
          {&bytes_intra, &bytes_inter, &messages_intra, &messages_inter, &bytes_egress})
       tally->reset();
@@ -57,7 +60,7 @@ class alignas(64) MeteredRank {
         phantom_(options.phantom),
         layout_(layout),
         arrived_(options.arrived),
-        zones_(options.zones),
+        tariff_(options.tariff),
         sink_(std::move(options.sink)),
         machine_(options.machine),
         steps_(options.steps) {}
@@ -77,17 +80,20 @@ class alignas(64) MeteredRank {
   double main_blocked_s();
 
   int rank() const { return rank_; }
-  bool same_node(int peer) const { return layout_->same_node(rank_, peer); }
-  bool leaves_zone(int peer) const {
-    return !zones_.empty() &&
-           zones_[static_cast<std::size_t>(rank_)] != zones_[static_cast<std::size_t>(peer)];
+  /// The count of messages from one rank to another.
+  MessageCount message_count(int from, int to, std::uint64_t messages, std::uint64_t bytes) const {
+    MessageCount count{layout_->same_node(from, to), messages, bytes};
+    if (!tariff_) return count;
+    count.egress = tariff_->leaves_zone(from, to);
+    count.egress_usd = tariff_->usd(from, to, bytes);
+    return count;
   }
   bool phantom() const { return phantom_; }
   NullDevice& null_device() { return null_device_; }
   const EventSink& sink() const { return sink_; }
   /// Records that this rank has received a message.
   void record_received(int from, std::uint64_t bytes) {
-    if (arrived_) arrived_->add({from, rank_, same_node(from), 1, bytes, leaves_zone(from)});
+    if (arrived_) arrived_->add({from, rank_, message_count(from, rank_, 1, bytes)});
   }
   /// Counts the messages that this rank sends in a collective that is priced as a whole and that it
   /// ends at `end_s`; see ArrivedTraffic::add for `id` and `members`.
@@ -110,7 +116,7 @@ class alignas(64) MeteredRank {
   const bool phantom_;
   const Layout* const layout_;
   ArrivedTraffic* const arrived_;
-  const std::span<const int> zones_;
+  const EgressTariff* const tariff_;
   const EventSink sink_;
   const MachineModel* const machine_;
   const Steps* const steps_;

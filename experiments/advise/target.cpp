@@ -7,6 +7,7 @@
 #include "experiments/config/settings.h"
 #include "experiments/results/manifest.h"
 #include "experiments/run/shortfall.h"
+#include "netmodels/prices.h"
 
 namespace trigram {
 namespace {
@@ -37,9 +38,7 @@ std::string Target::text() const {
 }
 
 void check_budget(const Target& target, const Cluster& cluster) {
-  if (!target.budget_usd || cluster.price_per_node_hour > 0 ||
-      cluster.inter.egress_price_per_GB > 0)
-    return;
+  if (!target.budget_usd || has_prices(cluster)) return;
   throw ConfigError("--budget",
                     "has no effect on a cluster without prices; expected price_per_node_hour in "
                     "its description, as by --set /cluster/price_per_node_hour=3");

@@ -14,6 +14,7 @@
 #include "netmodels/cluster_network.h"
 #include "netmodels/connection_limits.h"
 #include "netmodels/network/network_summary.h"
+#include "netmodels/prices.h"
 
 namespace trigram {
 namespace {
@@ -87,8 +88,9 @@ void print_prices(const Cluster& cluster) {
   if (const double usd = cluster.price_per_node_hour; usd > 0)
     print("price", fmt::format("${:g} per node and hour, ${:g} per hour in all", usd,
                                usd * static_cast<double>(cluster.nodes)));
-  if (const double usd = cluster.inter.egress_price_per_GB; usd > 0)
-    print("price of traffic", fmt::format("${:g} per GB that leaves a {}", usd,
+  if (const auto [least, most] = egress_price_range(cluster); most > 0)
+    print("price of traffic", fmt::format("${:g}{} per GB that leaves a {}", least,
+                                          most > least ? fmt::format(" to ${:g}", most) : "",
                                           cluster.topology.kind == "wan" ? "region" : "node"));
   if (const Accelerator& a = cluster.accelerator; a.has_power())
     print("power",

@@ -65,7 +65,7 @@ JobRun::JobRun(const Experiment& e, const WorkloadFactory& workload, Runtime& ru
                               span,
                               membership_ ? &*membership_ : nullptr,
                               heartbeats_ ? &*heartbeats_ : nullptr,
-                              egress_zones(e.cluster)});
+                              egress_tariff(e.cluster)});
   if (!checkpoints_) return;
   for (const StepRecord& record : checkpoints_->take_earlier_records()) collector_->replay(record);
   if (!checkpoints_->same_size()) collector_->begin_at(*checkpoints_->resumed_step);

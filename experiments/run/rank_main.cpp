@@ -87,7 +87,7 @@ void train(const Context& raw, SharedState& shared) {
                                 .steps = &watch.steps(),
                                 .sink = shared.timeline.sink(raw.world_rank, watch.steps()),
                                 .arrived = shared.arrived,
-                                .zones = shared.zones});
+                                .tariff = &shared.tariff});
   const Context ctx = meter->context();
   NoiseMeter noise(*raw.device);
   auto workload =

@@ -64,7 +64,7 @@ struct SharedState {
   SimulatedSpan span = {};
   Membership* membership = nullptr;    // null unless workers carry on without those that fail
   HeartbeatRun* heartbeats = nullptr;  // null unless workers send heartbeats
-  std::vector<int> zones = {};         // MeterOptions::zones
+  EgressTariff tariff = {};            // MeterOptions::tariff
 };
 
 /// How the error of a run begins whose training has diverged: it would do so again.

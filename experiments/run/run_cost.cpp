@@ -24,7 +24,7 @@ Json run_cost(const Cluster& cluster, const Json& summary, int trainers) {
   const double busy_share =
       number_or_zero(summary, "compute_utilisation") * trainers / cluster.ranks();
   const auto spent_in = [&](double time_s, const Json& traffic) {
-    return spending(cluster, {time_s, busy_share, number_or_zero(traffic, "bytes_egress")});
+    return spending(cluster, {time_s, busy_share, number_or_zero(traffic, "egress_usd")});
   };
   const double steps = number_or_zero(rates, "steps_made"),
                rated_s = number_or_zero(summary, "step_s") * number_or_zero(rates, "steps");
@@ -39,7 +39,7 @@ Json run_cost(const Cluster& cluster, const Json& summary, int trainers) {
                {"kwh_per_million_samples", value(rated.kwh, millions)},
                {"usd", value(whole.usd)},
                {"kwh", value(whole.kwh)},
-               {"egress_usd", whole.usd ? Json(whole.egress_usd) : Json()}};
+               {"egress_usd", whole.usd ? summary.at("egress_usd") : Json()}};
   cost["usd_to_target"] = reached ? cost["usd"] : Json();  // totals end at the target
   cost["kwh_to_target"] = reached ? cost["kwh"] : Json();
   return cost;

@@ -16,9 +16,10 @@ constexpr double kRoundingTolerance = 1e-9;
 constexpr std::size_t kMultiples = 4;
 
 bool same_traffic(const Counters& a, const Counters& b) {
+  const double usd_tolerance = kRoundingTolerance * std::max(a.egress_usd, b.egress_usd);
   return a.bytes_intra == b.bytes_intra && a.bytes_inter == b.bytes_inter &&
          a.messages_intra == b.messages_intra && a.messages_inter == b.messages_inter &&
-         a.bytes_egress == b.bytes_egress;
+         a.bytes_egress == b.bytes_egress && std::abs(a.egress_usd - b.egress_usd) <= usd_tolerance;
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ Counters combine(const Counters& a, const Counters& b, Op op) {
   return {op(a.compute_s, b.compute_s),           op(a.communication_s, b.communication_s),
           op(a.exposed_s, b.exposed_s),           op(a.bytes_intra, b.bytes_intra),
           op(a.bytes_inter, b.bytes_inter),       op(a.messages_intra, b.messages_intra),
-          op(a.messages_inter, b.messages_inter), op(a.bytes_egress, b.bytes_egress)};
+          op(a.messages_inter, b.messages_inter), op(a.bytes_egress, b.bytes_egress),
+          op(a.egress_usd, b.egress_usd)};
 }
 
 Json optional_number(const std::optional<double>& value) { return value ? finite(*value) : Json(); }

@@ -224,6 +224,7 @@ Json Summary::rates_json(const StepSums& rated, std::span<const RankResult> rank
             {"messages_intra", rated.sent.messages_intra},
             {"messages_inter", rated.sent.messages_inter},
             {"bytes_egress", rated.sent.bytes_egress},
+            {"egress_usd", finite(rated.sent.egress_usd)},
             {"updates", rated.updates}};
   if (rated.steps == all_.steps) return j;
   std::string covered =
@@ -263,6 +264,7 @@ Json Summary::to_json(std::span<const RankResult> ranks, std::optional<double> m
             {"messages_intra", all_.sent.messages_intra},
             {"messages_inter", all_.sent.messages_inter},
             {"bytes_egress", all_.sent.bytes_egress},
+            {"egress_usd", finite(all_.sent.egress_usd)},
             {"loss", finite(last_.loss)},
             {"staleness_mean", updated ? Json(static_cast<double>(staleness_.sum) /
                                               static_cast<double>(staleness_.updates))

@@ -34,13 +34,12 @@ constexpr double kAbsent = -1;
 
 struct WanOptions {
   std::vector<Region> regions;
-  Matrix delay_s, bandwidth_Bps;
+  Matrix delay_s, bandwidth_Bps, egress_price_per_GB;
   DelayIs delay_is = DelayIs::one_way;
 };
 
-/// A quantity, or null for an absent value.
-OptionType<double> entry(Dimension dimension, bool positive) {
-  const OptionType<double> given = quantity(dimension, positive);
+/// A number, or null for an absent value.
+OptionType<double> entry(const OptionType<double>& given) {
   return {[given](const Json& j, const std::string& pointer) {
             return j.is_null() ? kAbsent : given.parse(j, pointer);
           },
@@ -51,9 +50,10 @@ OptionType<double> entry(Dimension dimension, bool positive) {
 }
 
 FieldTable<WanOptions> fields() {
-  const auto matrix = [](Dimension dimension, bool positive) {
-    return list_of(list_of(entry(dimension, positive)));
+  const auto matrix = [](const OptionType<double>& number) {
+    return list_of(list_of(entry(number)));
   };
+  constexpr double kHighestPrice = 1e9;
   const auto access =
       dumped_if(quantity(Dimension::bandwidth, true), [](double Bps) { return Bps > 0; });
   const auto region =
@@ -72,17 +72,21 @@ FieldTable<WanOptions> fields() {
           "delay_is", &WanOptions::delay_is,
           one_of<DelayIs>({{"one_way", DelayIs::one_way}, {"round_trip", DelayIs::round_trip}}),
           "whether `delay` is of one way or of a round trip, half of which is then used")
-      .required("delay", &WanOptions::delay_s, matrix(Dimension::duration, false),
+      .required("delay", &WanOptions::delay_s, matrix(quantity(Dimension::duration)),
                 "delay from the region of the row to the region of the column, added to the "
                 "latency of `inter`; null on the diagonal")
       .required(
-          "bandwidth", &WanOptions::bandwidth_Bps, matrix(Dimension::bandwidth, true),
-          "bandwidth from the region of the row to the region of the column; null on the diagonal");
+          "bandwidth", &WanOptions::bandwidth_Bps, matrix(quantity(Dimension::bandwidth, true)),
+          "bandwidth from the region of the row to the region of the column; null on the diagonal")
+      .field("egress_price_per_GB", &WanOptions::egress_price_per_GB,
+             dumped_if(matrix(number(0, kHighestPrice)),
+                       [](const Matrix& prices) { return !prices.empty(); }),
+             "US dollars for 1e9 bytes from the region of the row to the region of the column; "
+             "null on the diagonal, and where the price of `inter` applies");
 }
 
-/// Throws ConfigError unless the matrix is square and has a value everywhere except on the
-/// diagonal.
-void check_matrix(const Matrix& matrix, const std::vector<Region>& regions,
+/// Throws ConfigError unless the matrix is square and has no values on the diagonal.
+void check_square(const Matrix& matrix, const std::vector<Region>& regions,
                   const std::string& pointer) {
   const std::size_t n = regions.size();
   if (matrix.size() != n)
@@ -95,17 +99,24 @@ void check_matrix(const Matrix& matrix, const std::vector<Region>& regions,
       throw ConfigError(row, fmt::format("expected a square matrix with {} columns, as many as "
                                          "regions, not {}",
                                          n, matrix[i].size()));
-    for (std::size_t j = 0; j < n; ++j) {
-      const std::string at = child(row, std::to_string(j));
-      if (i == j && matrix[i][j] != kAbsent)
-        throw ConfigError(at, fmt::format("expected null on the diagonal: inside {}, inter applies",
-                                          regions[i].name));
-      if (i != j && matrix[i][j] == kAbsent)
-        throw ConfigError(at, fmt::format("expected a value: without it {} cannot be reached from "
-                                          "{}",
-                                          regions[j].name, regions[i].name));
-    }
+    if (matrix[i][i] != kAbsent)
+      throw ConfigError(
+          child(row, std::to_string(i)),
+          fmt::format("expected null on the diagonal: inside {}, inter applies", regions[i].name));
   }
+}
+
+/// Throws ConfigError unless the matrix is square and has a value everywhere except on the
+/// diagonal.
+void check_matrix(const Matrix& matrix, const std::vector<Region>& regions,
+                  const std::string& pointer) {
+  check_square(matrix, regions, pointer);
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    for (std::size_t j = 0; j < matrix.size(); ++j)
+      if (i != j && matrix[i][j] == kAbsent)
+        throw ConfigError(child(child(pointer, std::to_string(i)), std::to_string(j)),
+                          fmt::format("expected a value: without it {} cannot be reached from {}",
+                                      regions[j].name, regions[i].name));
 }
 
 void check_symmetric(const Matrix& delay, const std::string& pointer) {
@@ -128,6 +139,8 @@ void check(const WanOptions& o, const AttachedNodes& attached, const std::string
         fmt::format("have {} nodes; expected the cluster's {}", nodes, attached.count));
   check_matrix(o.delay_s, o.regions, child(pointer, "delay"));
   check_matrix(o.bandwidth_Bps, o.regions, child(pointer, "bandwidth"));
+  if (!o.egress_price_per_GB.empty())
+    check_square(o.egress_price_per_GB, o.regions, child(pointer, "egress_price_per_GB"));
   if (o.delay_is == DelayIs::round_trip) check_symmetric(o.delay_s, child(pointer, "delay"));
 }
 

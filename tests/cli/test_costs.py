@@ -63,6 +63,23 @@ class Costs(CommandTest):
         flows = self.summary(cluster, runtime={"name": "sim", "fidelity": "fluid"})
         self.assertEqual(flows["bytes_egress"], found["bytes_egress"])
 
+    def test_each_connection_of_two_regions_has_its_price(self) -> None:
+        """A ring over three regions of one node: each sends 2 * 2/3 of 4 MB per step to the next one."""
+        delay, bandwidth = ([[None if i == j else value for j in range(3)] for i in range(3)] for value in ("1ms", "1Gbps"))
+        regions = {"kind": "wan", "delay_is": "one_way", "regions": [{"name": n, "nodes": 1} for n in "abc"],
+                   "delay": delay, "bandwidth": bandwidth,
+                   "egress_price_per_GB": [[None, 0.01, 5], [5, None, 0.02], [0.09, 5, None]]}
+        cluster = {"nodes": 3, "workers_per_node": 1, "topology": regions}
+        usd_per_step = 2 / 3 * 2 * 4e6 / 1e9 * (0.01 + 0.02 + 0.09)
+        for runtime in ("sim", {"name": "sim", "fidelity": "fluid"}, "threads"):
+            with self.subTest(runtime=runtime):
+                found = self.summary(cluster, runtime=runtime, eval_every=0, steps=6)
+                self.assertAlmostEqual(found["egress_usd"], 6 * usd_per_step, delta=1e-5 * usd_per_step)
+                self.assertAlmostEqual(found["cost"]["usd_per_step"], usd_per_step, delta=1e-5 * usd_per_step)
+        steady = self.summary(cluster, steps=1000, until_steady=True)
+        self.assertGreater(steady["steady"]["left_out"], 900)
+        self.assertAlmostEqual(steady["cost"]["usd"], 1000 * usd_per_step, delta=1e-5 * usd_per_step)
+
     def test_a_run_of_threads_has_a_cost(self) -> None:
         found = self.summary(PRICES | {"inter": INTER}, runtime="threads", steps=3)
         self.assertEqual(found["bytes_egress"], found["bytes_inter"])

@@ -64,6 +64,7 @@ VALUES: dict[str, list[Any]] = {
     "/boards of": [[1, 2]],
     "/delay of wan": [[[None, "90ms"], ["90ms", None]]],
     "/bandwidth of wan": [[[None, "5Mbps"], ["5Mbps", None]]],
+    "/egress_price_per_GB of wan": [[[None, 0.5], [0.2, None]]],
     "/regions of wan": [[{"name": "a", "nodes": 1}, {"name": "b", "nodes": 3}]],
     "/slow_workers$": [[{"rank": 1, "factor": 2}]],
     "/loss$": [0.1],

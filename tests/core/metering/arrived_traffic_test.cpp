@@ -9,9 +9,9 @@ using Messages = ArrivedTraffic::Messages;
 
 TEST(ArrivedTraffic, CountsWhatIsSentInACollectiveWhenTheReceiverEndsIt) {
   ArrivedTraffic traffic(2);
-  traffic.add({.from = 1, .to = 0, .intra = true, .messages = 1, .bytes = 5});
-  const Messages forth{.from = 0, .to = 1, .intra = false, .messages = 2, .bytes = 100};
-  const Messages back{.from = 1, .to = 0, .intra = false, .messages = 3, .bytes = 1000};
+  traffic.add({.from = 1, .to = 0, .count = {.intra = true, .messages = 1, .bytes = 5}});
+  const Messages forth{.from = 0, .to = 1, .count = {.intra = false, .messages = 2, .bytes = 100}};
+  const Messages back{.from = 1, .to = 0, .count = {.intra = false, .messages = 3, .bytes = 1000}};
   traffic.add(7, 2, 0, 3, {&forth, 1});
   EXPECT_EQ(traffic.arrived_by(10)[0].bytes_inter, 0u) << "rank 1 has not reported its end";
   traffic.add(7, 2, 1, 12, {&back, 1});
@@ -24,7 +24,7 @@ TEST(ArrivedTraffic, CountsWhatIsSentInACollectiveWhenTheReceiverEndsIt) {
 
 TEST(ArrivedTraffic, KeepsCollectivesApart) {
   ArrivedTraffic traffic(2);
-  const Messages part{.from = 0, .to = 1, .intra = false, .messages = 1, .bytes = 10};
+  const Messages part{.from = 0, .to = 1, .count = {.intra = false, .messages = 1, .bytes = 10}};
   for (const std::uint64_t id : {1u, 2u}) traffic.add(id, 2, 0, 1, {&part, 1});
   traffic.add(2, 2, 1, 1, {});
   EXPECT_EQ(traffic.arrived_by(5)[0].bytes_inter, 10u);

@@ -8,14 +8,13 @@ namespace trigram::run_cost_test {
 namespace {
 
 /// 90 of 100 steps count, which take 2 s each; workers compute half of the time.
-const Json kSummary = {
-    {"step_s", 2.0},
-    {"time_s", 210.0},
-    {"samples_per_s", 500.0},
-    {"compute_utilisation", 0.5},
-    {"bytes_egress", 10'000'000'000},
-    {"target", nullptr},
-    {"rates", {{"steps", 90}, {"steps_made", 90.0}, {"bytes_egress", 9'000'000'000}}}};
+const Json kSummary = {{"step_s", 2.0},
+                       {"time_s", 210.0},
+                       {"samples_per_s", 500.0},
+                       {"compute_utilisation", 0.5},
+                       {"egress_usd", 0.1},
+                       {"target", nullptr},
+                       {"rates", {{"steps", 90}, {"steps_made", 90.0}, {"egress_usd", 0.09}}}};
 
 Cluster priced() {
   Cluster cluster;
@@ -32,9 +31,9 @@ TEST(RunCost, IsNullWithoutPricesAndPower) { EXPECT_EQ(run_cost(Cluster{}, kSumm
 
 TEST(RunCost, HasTheClosedForms) {
   const Json cost = run_cost(priced(), kSummary, 8);
-  EXPECT_DOUBLE_EQ(cost["usd_per_step"], 4 * 36 * 2.0 / 3600 + 0.1 * 0.01);
-  EXPECT_DOUBLE_EQ(cost["usd"], 4 * 36 * 210.0 / 3600 + 10 * 0.01);
-  EXPECT_DOUBLE_EQ(cost["egress_usd"], 10 * 0.01);
+  EXPECT_DOUBLE_EQ(cost["usd_per_step"], 4 * 36 * 2.0 / 3600 + 0.09 / 90);
+  EXPECT_DOUBLE_EQ(cost["usd"], 4 * 36 * 210.0 / 3600 + 0.1);
+  EXPECT_DOUBLE_EQ(cost["egress_usd"], 0.1);
   EXPECT_DOUBLE_EQ(cost["kwh_per_step"], 8 * 0.200 * 2 / 3600);
   EXPECT_DOUBLE_EQ(cost["kwh"], 8 * 0.200 * 210 / 3600);
   EXPECT_DOUBLE_EQ(cost["usd_per_million_samples"],

@@ -199,7 +199,7 @@ TEST(PartOfCluster, keepsWhatItsNodesHaveInTheWhole) {
   EXPECT_EQ(part.slow_workers.front().rank, 0);
   EXPECT_EQ(make_machine_model(part)->compute_factor(0, 5), 2);
   EXPECT_EQ(make_machine_model(part)->compute_factor(1, 5), 1);
-  EXPECT_EQ(egress_zones(part), (std::vector{1, 0}));
+  EXPECT_EQ(egress_tariff(part).zones, (std::vector{1, 0}));
   const auto network = make_network(part), all = make_network(*whole);
   EXPECT_EQ(network->latency(0, 1), all->latency(3, 0));
   EXPECT_EQ(network->bandwidth(0, 1), all->bandwidth(3, 0));
