@@ -13,7 +13,7 @@
 namespace trigram {
 
 /// The version of the format of checkpoints. A program reads only its own version.
-inline constexpr int kCheckpointFormat = 1;
+inline constexpr int kCheckpointFormat = 2;
 
 /// The state of one rank, as a checkpoint stores it: tensors and bytes by name.
 class SavedState {
