@@ -61,10 +61,10 @@ TEST(Collector, CountsTrafficThatArrivedBeforeTheLastTrainerEndedAStep) {
   serves.trains = false;
   for (long step = 0; step < 2; ++step) {
     collector.finish(0, step, ended_at(2), workload, stream);
-    arrived.add({.from = 0, .to = 1, .intra = false, .messages = 1, .bytes = 100});
+    arrived.add({.from = 0, .to = 1, .count = {.intra = false, .messages = 1, .bytes = 100}});
     collector.finish(1, step, ended_at(4), workload, stream);
     // in flight when the workers end the step
-    arrived.add({.from = 2, .to = 1, .intra = false, .messages = 1, .bytes = 1000});
+    arrived.add({.from = 2, .to = 1, .count = {.intra = false, .messages = 1, .bytes = 1000}});
     collector.finish(2, step, serves, workload, stream);
   }
   ASSERT_EQ(recorded.records.size(), 2u);
