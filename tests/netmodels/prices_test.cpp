@@ -37,8 +37,9 @@ std::string three_regions(const std::string& more, double price_of_inter = 0) {
          std::to_string(price_of_inter) + R"(}, "topology": {
       "kind": "wan", "delay_is": "one_way",
       "regions": [{"name": "a", "nodes": 1}, {"name": "b", "nodes": 2}, {"name": "c", "nodes": 1}],
-      "delay": [[null, 0, 0], [0, null, 0], [0, 0, null]],
-      "bandwidth": [[null, 1e9, 1e9], [1e9, null, 1e9], [1e9, 1e9, null]])" +
+      "delay": [[null, "1ms", "1ms"], ["1ms", null, "1ms"], ["1ms", "1ms", null]],
+      "bandwidth": [[null, "1Gbps", "1Gbps"], ["1Gbps", null, "1Gbps"],
+                    ["1Gbps", "1Gbps", null]])" +
          more + "}}";
 }
 
