@@ -27,8 +27,8 @@ def per_second(rate: str) -> float:
 
 def in_bytes(size: str) -> float:
     """The bytes of a size, which is written with the largest unit that leaves a whole number."""
-    number, unit = re.fullmatch(r"([\d.e+-]+) ?((?:[KMG]i?)?B)", size).groups()
-    return float(number) * (1024 if "i" in unit else 1000) ** " KMG".index(unit[0] if len(unit) > 1 else " ")
+    number, unit = re.fullmatch(r"([\d.e+-]+) ?((?:[kKMG]i?)?B)", size).groups()
+    return float(number) * (1024 if "i" in unit else 1000) ** "BkMG".index(unit[0].replace("K", "k"))
 
 
 # Parts of the messages of a calibration whose times do not fit the model.
