@@ -26,7 +26,8 @@ class ChangingNetworks(AdviseTest):
         candidates = {"cluster": cluster, "workload": "bert_large", "steps": 10, "sweep": {"/algorithm": [FULL]}}
         self.write(candidates, "candidates.json")
         command = self.command("two", "--range", "1.1", *more)
-        return self.trigram(*command).stdout, self.answer(command)["candidates"][0]["step_s"]
+        text, answer = self.text_and_answer(command)
+        return text, answer["candidates"][0]["step_s"]
 
     def test_buckets_begin_without_saved_credit(self) -> None:
         out, step_s = self.advise(BURST)

@@ -22,7 +22,7 @@ class OneNode(AdviseTest):
         candidates = {"cluster": cluster, "workload": "bert_large", "steps": 4, "sweep": {"/algorithm": algorithms}}
         self.write(candidates, "candidates.json")
         command = self.command("mine", "--range", "1.1")
-        return self.trigram(*command).stdout, self.answer(command)
+        return self.text_and_answer(command)
 
     def test_the_exchange_of_an_algorithm_happens(self) -> None:
         out, advice = self.advise(ONE, "gradient_allreduce", BYTEGRAD, {"name": "dpsgd", "hierarchical": True})

@@ -30,7 +30,7 @@ class Unequal(AdviseTest):
         candidates = {"cluster": CLUSTER, "workload": "bert_large", "steps": 4}
         self.write(candidates | {"sweep": {"/algorithm": algorithms}}, "candidates.json")
         command = self.command("twelve", "--range", "1.1")
-        return self.trigram(*command).stdout, self.answer(command)
+        return self.text_and_answer(command)
 
     def test_a_winner_that_loses_where_nics_differ_is_a_warning(self) -> None:
         text, advice = self.advise(LOCK_STEP, LEADERS)
@@ -69,9 +69,9 @@ class Unequal(AdviseTest):
         self.write({"nodes": 8, "workers_per_node": 1, "inter": network, "worker_variation": 0.03}, "eight.json")
         question = ["advise", "--cluster", "eight.json", "--profile", "vgg16", "--algorithms", "swarm_sgd,topk"]
         question += ["--range", "1.1"]
-        first, second = self.answer(question)["candidates"]
+        text, answer = self.text_and_answer(question)
+        first, second = answer["candidates"]
         self.assertEqual([first["algorithm"], second["algorithm"]], ["topk", "swarm_sgd"])
-        text = self.trigram(*question).stdout
         self.assertRegex(text, r"warning: workers or NICs differ, .* slower than its row says \(swarm_sgd\)")
         short = self.answer([*question, "--set", "/steps=160"])["candidates"]
         self.assertEqual(short[0]["algorithm"], "swarm_sgd")
