@@ -13,6 +13,8 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 # dpkg-shlibdeps finds the packages of shared libraries; these are the others.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS python3)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3-pandas, python3-matplotlib, dataset-fashion-mnist")
+# Matplotlib needs python3-munkres or SciPy, which would bring a compiler.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
+  "python3-pandas, python3-munkres, python3-matplotlib, dataset-fashion-mnist")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin, iproute2, bible-kjv, bible-kjv-text, chromium")
 include(CPack)
