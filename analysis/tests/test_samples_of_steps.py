@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sample import compare, edit, write_run
-from trigram_analysis import table
+from trigram_analysis import front, overview, table, verdict
 
 NOTE = "samples/s are ranked there, not steps"
 PER_STEP_TITLES = ("step", "p99", "cost/step", "energy/step")
@@ -44,6 +44,20 @@ def test_samples_per_second_are_ranked_if_steps_have_different_numbers_of_sample
     assert not any(row[title].best for row in found.values() for title in PER_STEP_TITLES)
     assert found["decentralized"]["speed-up"].sort == pytest.approx(128 / 0.9 / (512 / 1.3))
     assert NOTE in table.as_text(table.build(compare(tmp_path)))
+
+
+def test_verdicts_and_winner_maps_rank_what_the_table_ranks(tmp_path):
+    two_algorithms(tmp_path, 128)
+    for run in tmp_path.iterdir():
+        edit(run, lambda m: m["summary"].update(accuracy=None))
+        (run / "metrics.jsonl").unlink()
+    comparison = compare(tmp_path)
+    assert overview.deciding(comparison).key == "samples_per_s"
+    assert front.verdict(comparison)[0] == "gradient_allreduce is first, with 394 (samples per second)."
+    (said,) = verdict.verdicts(comparison)
+    factor = (512 / 1.3) / (128 / 0.9)
+    assert said.text.startswith(f"gradient_allreduce trains 394 samples/s, {factor:.2f}× as many as decentralized")
+    assert "fastest step" not in said.text
 
 
 def test_a_rounding_of_samples_per_second_changes_no_rank(tmp_path):

@@ -107,6 +107,14 @@ class Point:
 _MOST_SETTINGS_NAMED = 4
 
 
+def samples_differ(points: list[Point]) -> bool:
+    """True if a step of some points has at least 1 % more samples than a step of others: times of steps then do not say
+    which trains faster. Points whose means are not compared do not count."""
+    compared = [p for p in points if not p.exclusion(True)]
+    samples = [rate * step for p in compared if (rate := p.mean("samples_per_s")) and (step := p.mean("step_s"))]
+    return len(samples) > 1 and max(samples) > 1.01 * min(samples)
+
+
 class Comparison:
     """The runs of one experiment, arranged by setting and algorithm."""
 
@@ -129,6 +137,11 @@ class Comparison:
     def at(self, setting: Setting) -> list[Point]:
         """The points of one setting, in the order of `algorithms`."""
         return self._by_setting.get(setting, [])
+
+    @cached_property
+    def steps_differ(self) -> bool:
+        """True if, at some setting, steps of different algorithms have different numbers of samples."""
+        return any(samples_differ(self.at(setting)) for setting in self.settings)
 
     @property
     def middle_setting(self) -> Setting:

@@ -51,21 +51,27 @@ def _candidates(comparison: Comparison) -> Iterator[Measure]:
     if target is not None and has_noise_scale(comparison):
         yield steps_to(target)
     yield _mean_measure(NOISE_SCALE, "gradient noise scale (samples)", "", NOISE_SCALE)
-    yield _mean_measure("step_s", "time per step", "s", "step_s", "low", rate=True)
-    yield _mean_measure("exposed_s", "exposed communication per step", "s", "exposed_s", "low", rate=True)
+    samples = _mean_measure("samples_per_s", "samples per second", "", "samples_per_s", "high", rate=True)
+    # Steps with different numbers of samples are not ranked.
+    shorter: Literal["low"] | None = None if comparison.steps_differ else "low"
+    if comparison.steps_differ:
+        yield samples
+    yield _mean_measure("step_s", "time per step", "s", "step_s", shorter, rate=True)
+    yield _mean_measure("exposed_s", "exposed communication per step", "s", "exposed_s", shorter, rate=True)
     yield _mean_measure("compute_utilisation", "share of the time in which workers compute", "share",
                         "compute_utilisation", "high", rate=True)
     yield _mean_measure("communication_s", "communication per step, hidden or not", "s", "communication_s")
-    yield _mean_measure("samples_per_s", "samples per second", "", "samples_per_s", "high", rate=True)
+    if not comparison.steps_differ:
+        yield samples
     for percent in (50, 95, 99):
         yield _mean_measure(f"step_p{percent}_s", f"time that {percent} % of the steps take at most", "s",
-                            f"step_p{percent}_s", "low", rate=True)
+                            f"step_p{percent}_s", shorter, rate=True)
     yield _mean_measure("straggler_share", "share of the time lost to slow workers", "share", "straggler_share", "low",
                         rate=True)
     for key, title in COSTS.items():
         yield _mean_measure(key, title, "", lambda run, key=key: run.cost(key), "low", rate="to_target" not in key)
     for key, where in (("bytes_inter", "between"), ("bytes_intra", "inside")):
-        yield _mean_measure(key, f"bytes per step {where} nodes", "B", lambda run, key=key: run.per_step(key), "low",
+        yield _mean_measure(key, f"bytes per step {where} nodes", "B", lambda run, key=key: run.per_step(key), shorter,
                             rate=True)
     # Runs that stop at a target train for different times, so their final losses and accuracies rank nothing.
     stopped = any(p.stopped for p in comparison.points)

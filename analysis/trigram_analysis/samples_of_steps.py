@@ -5,20 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .column import Column
-from .comparison import Comparison, Point
+from .comparison import Comparison, Point, samples_differ
 from .naming import own_name
 
 BASELINE = "gradient_allreduce"
 STEP, SAMPLES = "step", "samples/s"
 _PER_STEP = (STEP, "p99", "cost/step", "energy/step")  # titles of columns with values of one step
-
-
-def samples_differ(points: list[Point]) -> bool:
-    """True if a step of some points has at least 1 % more samples than a step of others: times of steps then do not say
-    which trains faster. Points whose means are not compared do not count."""
-    compared = [p for p in points if not p.exclusion(True)]
-    samples = [rate * step for p in compared if (rate := p.mean("samples_per_s")) and (step := p.mean("step_s"))]
-    return len(samples) > 1 and max(samples) > 1.01 * min(samples)
 
 
 def ranked(column: Column, points: list[Point]) -> Column:

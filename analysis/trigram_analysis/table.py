@@ -14,7 +14,7 @@ from .comparison import Comparison, Point
 from .cost_columns import cost_columns, tail_columns
 from .measures import Measure
 from .printable import printable
-from .samples_of_steps import BASELINE, SAMPLES, STEP, ranked, samples_differ, speedup
+from .samples_of_steps import BASELINE, SAMPLES, STEP, ranked, speedup
 from .target import LOSS
 from .time_to_target import best_quality, coarse_legend, interval, partly_legend, partly_text
 from .winner_map import contenders, leaders, order_unknown, rivals, unranked
@@ -163,7 +163,7 @@ def _notes(comparison: Comparison, rows: list[list[Cell]]) -> list[str]:
     seeds = {len(p.by_seed) for p in comparison.points}
     simulated = {run.simulated for run in comparison.runs}
     notes = ["* best of its setting"] if any(cell.best for row in rows for cell in row) else []
-    if any(samples_differ(comparison.at(setting)) for setting in comparison.settings):
+    if comparison.steps_differ:
         notes.append("the steps of some runs of a setting have more samples than those of other runs: samples/s are ranked "
                      "there, not steps, and speed-ups are those of samples/s")
     if simulated == {True}:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Sequence
 
 from . import units
-from .comparison import Comparison, Point, Setting
+from .comparison import Comparison, Point, Setting, samples_differ
 from .markup import listed
 from .measures import time_to
 from .winner_map import (TIE, Contender, Unranked, cannot_be_ranked, contenders, early_with_some_seeds, leaders,
@@ -39,6 +39,8 @@ def _verdict(comparison: Comparison, setting: Setting) -> str:
 
 
 def _fastest_step(contenders: list[Point]) -> str:
+    if samples_differ(contenders):
+        return _most_samples(contenders)
     ranked = sorted((t, p.algorithm) for p in contenders if (t := p.mean("step_s")) is not None)
     if not ranked:
         return ""
@@ -54,6 +56,14 @@ def _fastest_step(contenders: list[Point]) -> str:
     compared = [ranked[len(fastest)]] + [ranked[-1]] * (len(ranked) - len(fastest) > 1)
     factors = [f"{t / best:.2f}× faster than {other}" for t, other in compared]
     return f"{first}{units.seconds(best)}, {', '.join(factors)}."
+
+
+def _most_samples(contenders: list[Point]) -> str:
+    """The comparison of runs whose steps have different numbers of samples."""
+    rates = sorted(((rate, p.algorithm) for p in contenders if (rate := p.mean("samples_per_s"))), reverse=True)
+    (best, name), (second, other) = rates[:2]
+    return (f"{name} trains {units.significant(best)} samples/s, {best / second:.2f}× as many as {other}; steps have "
+            "different numbers of samples and are not ranked.")
 
 
 def _fastest(ranked: list[tuple[float, str]]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import critical_path, units
+from .caveats import caveats
 from .critical_path import PS_PER_S, CriticalPath, Part, text_of
 from .naming import own_name
 from .results import Run
@@ -38,6 +39,7 @@ def as_json(runs: list[Run]) -> dict[str, Any]:
             for run, path in zip(runs, paths)
         ],
         "on_no_path": on_no_path(paths),
+        "caveats": caveats(runs),
     }
 
 
@@ -55,7 +57,8 @@ def as_text(runs: list[Run]) -> str:
     if free := on_no_path(paths):
         lines.append(f"at most {100 * _NEGLIGIBLE:g}% of {'either' if len(paths) == 2 else 'the'} critical path, so better "
                      f"values would hardly shorten {'a' if len(paths) == 2 else 'this'} step: {', '.join(free)}")
-    return "\n".join(lines)
+    notes = caveats(runs)
+    return "\n".join(lines + [""] * bool(notes) + notes)
 
 
 def bound_by(path: CriticalPath, most: int = 3) -> str:

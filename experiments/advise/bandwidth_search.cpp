@@ -7,6 +7,7 @@
 #include <map>
 
 #include "experiments/exit_codes.h"
+#include "experiments/results/manifest.h"
 
 namespace trigram {
 
@@ -18,6 +19,7 @@ double BandwidthGrid::at(std::size_t i) const {
 /// The utilisations of one run that are known, by the index of the bandwidth.
 struct BandwidthSearch::Search {
   std::map<std::size_t, double> known;
+  Json manifest;  // of the last of these runs
 
   struct Bounds {
     std::size_t least, most;  // the answer is at least `least` and at most `most`
@@ -65,11 +67,11 @@ void BandwidthSearch::measure(std::size_t point, const std::vector<std::size_t>&
                stderr);
   SweepRunner runner(wanted, options_.runner, true);
   if (const int code = runner.run(); code != kOk) throw Stopped{code};
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    searches[runs[i]].known[point] = runner.stored(wanted.runs[i])
-                                         .manifest.at("summary")
-                                         .at("compute_utilisation")
-                                         .get<double>();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Search& search = searches[runs[i]];
+    search.manifest = runner.stored(wanted.runs[i]).manifest;
+    search.known[point] = search.manifest.at("summary").at("compute_utilisation").get<double>();
+  }
 }
 
 std::vector<BandwidthSearch::Need> BandwidthSearch::find() {
@@ -89,7 +91,9 @@ std::vector<BandwidthSearch::Need> BandwidthSearch::find() {
   }
   std::vector<Need> needs;
   for (std::size_t run = 0; run < searches.size(); ++run) {
-    Need& need = needs.emplace_back(Need{described_.runs[run].coordinates, {}});
+    const Json& manifest = searches[run].manifest;
+    Need& need = needs.emplace_back(
+        Need{described_.runs[run].coordinates, {}, manifest, why_not_compared(manifest)});
     for (const double utilisation : options_.utilisations) {
       const std::size_t found = searches[run].bounds(utilisation, points).most;
       need.at.push_back(found < points ? std::optional(found) : std::nullopt);

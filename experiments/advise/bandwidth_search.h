@@ -41,6 +41,8 @@ class BandwidthSearch {
     Json coordinates;  // its point in the sweep
     /// By utilisation: the index of the least bandwidth of the grid; empty if none is enough.
     std::vector<std::optional<std::size_t>> at;
+    Json manifest;        // of one of its runs
+    std::string why_not;  // why its runs do not show what it needs, or empty (why_not_compared)
   };
 
   /// Plans the experiment. Throws ConfigError if it is not simulated.

@@ -111,11 +111,24 @@ std::string how_to_lengthen(const Standing& s, const Contest& contest) {
                      s.needs_steps);
 }
 
+/// Says that models were not evaluated after every step, if none of the candidates' were.
+std::string between_evaluations(const Contest& contest) {
+  if (!contest.target().level) return "";
+  const long every = std::ranges::min(contest.candidates(), {}, &Candidate::eval_every).eval_every;
+  if (every <= 1) return "";
+  const std::string name = contest.target().level->name();
+  return fmt::format(
+      "models are evaluated every {} steps or less often: the {} may have been reached and lost "
+      "again in between, and the order may be another with --set /eval_every=1\n",
+      every, name);
+}
+
 /// Explains the marks, and says which candidates are not compared and why.
 std::string notes(const Advice& advice, const Contest& contest) {
   std::string text;
   if (std::ranges::any_of(advice.standings, [](const Standing& s) { return s.cost.is_coarse(); }))
     text += coarse_legend(*contest.target().level);
+  text += between_evaluations(contest);
   for (const Standing& s : advice.standings)
     if (!s.why_not_compared.empty())
       text += fmt::format("not compared: {}: {}{}\n", candidate_name(contest, s.candidate),

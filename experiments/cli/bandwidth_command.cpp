@@ -9,6 +9,7 @@
 #include "experiments/cli/commands.h"
 #include "experiments/cli/common_options.h"
 #include "experiments/exit_codes.h"
+#include "experiments/tables/caveats.h"
 #include "experiments/text/labels.h"
 #include "experiments/text/text_table.h"
 
@@ -31,16 +32,26 @@ std::string table(const std::vector<BandwidthSearch::Need>& needs,
   std::vector<std::vector<std::string>> lines = {{"run"}};
   for (const double utilisation : options.utilisations)
     lines[0].push_back(fmt::format("{:g} %", 100 * utilisation));
+  std::string notes;
+  std::vector<Json> manifests;
   for (const BandwidthSearch::Need& need : needs) {
-    lines.push_back({need.coordinates.empty() ? "the experiment" : describe(need.coordinates)});
-    for (const auto at : need.at) lines.back().push_back(gigabits(options.grid, at));
+    const std::string name =
+        need.coordinates.empty() ? "the experiment" : describe(need.coordinates);
+    lines.push_back({name});
+    for (const auto at : need.at)
+      lines.back().push_back(need.why_not.empty() ? gigabits(options.grid, at) : "?");
+    if (!need.why_not.empty())
+      notes += fmt::format("? {}: what it needs is unknown, as it {}\n", name, need.why_not);
+    manifests.push_back(need.manifest);
   }
+  if (const std::string sentences = notes + caveats(manifests); !sentences.empty())
+    notes = "\n" + sentences;
   return fmt::format(
       "Least bandwidth between nodes, in Gbit/s, for a share of the time in which workers compute, "
       "of "
-      "{} bandwidths from {:.3g} to {:.3g}:\n\n{}",
+      "{} bandwidths from {:.3g} to {:.3g}:\n\n{}{}",
       options.grid.points, 8e-9 * options.grid.least_Bps, 8e-9 * options.grid.most_Bps,
-      aligned(lines, 1));
+      aligned(lines, 1), notes);
 }
 
 Json json(const std::vector<BandwidthSearch::Need>& needs,
@@ -50,11 +61,15 @@ Json json(const std::vector<BandwidthSearch::Need>& needs,
     Json found = Json::array();
     for (std::size_t i = 0; i < need.at.size(); ++i) {
       Json one = {{"utilisation", options.utilisations[i]}, {"point", nullptr}, {"bps", nullptr}};
-      if (need.at[i])
+      if (need.at[i] && need.why_not.empty())
         one.update({{"point", *need.at[i]}, {"bps", 8 * options.grid.at(*need.at[i])}});
       found.push_back(one);
     }
-    runs.push_back({{"sweep", need.coordinates}, {"least", found}});
+    runs.push_back({{"sweep", need.coordinates},
+                    {"least", found},
+                    {"why_not", need.why_not},
+                    {"warnings", need.manifest.value("warnings", Json::array())},
+                    {"assumed", need.manifest.value("assumed", Json::array())}});
   }
   return {{"points", options.grid.points}, {"runs", runs}};
 }

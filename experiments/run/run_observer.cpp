@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "experiments/config/real_time_match.h"
 #include "experiments/run/backlog.h"
 #include "experiments/run/lock_step.h"
 #include "experiments/run/lower_bound_check.h"
@@ -56,6 +57,30 @@ Cycle measured_cycle(const Experiment& e, bool interrupted) {
   return cycle;
 }
 
+/// True if the description makes no worker compute longer than the profile.
+bool computes_as_profiled(const Cluster& c) {
+  return c.worker_variation == 0 && c.slow_workers.empty() && c.stragglers.count == 0 &&
+         c.skew.largest_s == 0 && c.run_times.kind == RunTimes::Shape::constant;
+}
+
+/// The warning of a run in real time whose trained model takes longer than the profile that it is
+/// priced as; otherwise an empty text. Steps then take the time of this machine.
+std::string slow_model_warning(const Experiment& e, const WorkloadFactory& workload,
+                               const Json& summary) {
+  constexpr double kNoise = 1.25;  // of sleeping and of other processes
+  const auto times = workload.layer_times();
+  if (e.world().simulated || !times || !workload.priced_batch() || !computes_layers(e) ||
+      !computes_as_profiled(e.cluster))
+    return "";
+  const double profiled_s = times->step_s * static_cast<double>(e.micro_batches),
+               compute_s = summary.at("compute_s").get<double>();
+  if (compute_s <= kNoise * profiled_s) return "";
+  return fmt::format(
+      "priced_as: a step of the trained model takes {:.3g} ms here, and {} computes for {:.3g} ms: "
+      "times and samples/s are those of this machine, not of the profile",
+      1e3 * compute_s, times->profile, 1e3 * profiled_s);
+}
+
 }  // namespace
 
 RunObserver::RunObserver(const Experiment& e, const WorkloadFactory& workload, bool interrupted,
@@ -102,7 +127,9 @@ Json RunObserver::to_json(const std::vector<RankResult>& ranks, double wall_s) {
   json["warnings"] = changes_.warnings();
   for (const std::string& sentence :
        {few_averages_warning(e_, json), drawn_.warning(json["step_s"]), lock_step_warning(e_, json),
-        stopped_learning_warning(json)})
+        stopped_learning_warning(json),
+        workload_.learns() ? models_of_nobody_warning(e_) : std::string(),
+        slow_model_warning(e_, workload_, json)})
     if (!sentence.empty()) json["warnings"].push_back(sentence);
   if (simulated && !e_.leaves_out_steps()) {  // absent workers report later than others
     const double bound_s =

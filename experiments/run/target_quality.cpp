@@ -1,5 +1,7 @@
 #include "experiments/run/target_quality.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -73,6 +75,15 @@ std::unique_ptr<TargetQuality> make_target_quality(const Experiment& e) {
   if (!target) return nullptr;
   return std::make_unique<TargetQuality>(*target, static_cast<long>(e.steps), first_common_model(e),
                                          e.synchronous());
+}
+
+std::string models_of_nobody_warning(const Experiment& e) {
+  const long every = first_common_model(e);
+  if (every == 1 || e.eval_every == 0 || e.eval_every % every == 0) return "";
+  return fmt::format(
+      "some evaluations are between averages, of a mean model that no worker has then; expected an "
+      "eval_every that is a multiple of {}",
+      every);
 }
 
 }  // namespace trigram

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "experiments/config/experiment.h"
@@ -56,5 +57,9 @@ class TargetQuality final : public StoppingRule {
 
 /// Returns null if a run has no target.
 std::unique_ptr<TargetQuality> make_target_quality(const Experiment& experiment);
+
+/// Returns a warning if evaluations fall between averages before which workers train separately, so
+/// that no worker has the mean model that is evaluated; otherwise an empty text.
+std::string models_of_nobody_warning(const Experiment& experiment);
 
 }  // namespace trigram

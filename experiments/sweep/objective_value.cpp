@@ -14,7 +14,7 @@ ObjectiveValue step_time(const Json& summary) {
   const Json steady = summary.value("steady", Json());
   const Json step_s = (steady.is_object() ? steady : summary).value("step_s", Json());
   if (!step_s.is_number()) return {std::nullopt, "has no step time"};
-  return {step_s.get<double>(), ""};
+  return {step_s.get<double>(), "", step_s.get<double>()};
 }
 
 ObjectiveValue weighted_cost(const Objective& objective, const Json& summary) {
@@ -25,13 +25,14 @@ ObjectiveValue weighted_cost(const Objective& objective, const Json& summary) {
     cost += weight * value.get<double>();
   }
   if (!std::isfinite(cost)) return {std::nullopt, "has no finite cost"};
-  return {cost, ""};
+  return {cost, "", cost};
 }
 
 ObjectiveValue time_to_target(const Json& summary) {
-  const Json time_s = summary.value("target", Json::object()).value("time_s", Json());
+  const Json target = summary.value("target", Json::object()),
+             time_s = target.value("time_s", Json());
   if (!time_s.is_number()) return {std::nullopt, "did not reach the target"};
-  return {time_s.get<double>(), ""};
+  return {time_s.get<double>(), "", target.at("after_s").get<double>()};
 }
 
 }  // namespace

@@ -11,6 +11,9 @@ namespace trigram {
 struct ObjectiveValue {
   std::optional<double> value;
   std::string why_not;
+  /// The true cost lies between `least` and `value`, which differ for a time to a target: it was
+  /// reached after the evaluation before.
+  double least = 0;
 };
 
 /// Computes the cost from a run's manifest. If the steps of the run repeat, the step time is that

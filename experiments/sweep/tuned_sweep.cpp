@@ -173,6 +173,7 @@ TriedPoint TunedSweep::collect(const Json& point, const Plan& plan, const SweepR
     tried.why = found.why_not;
     if (!found.value) return tried;
     tried.values.push_back(*found.value);
+    tried.least += found.least / static_cast<double>(plan.runs.size());
     if (options_.objective.is_step_time()) samples_.add(stored.manifest.at("summary"));
   }
   tried.value = std::accumulate(tried.values.begin(), tried.values.end(), 0.0) /

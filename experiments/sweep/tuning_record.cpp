@@ -68,6 +68,7 @@ Json TuningRecord::to_json(const Objective& objective) const {
   for (const TriedPoint& t : tried)
     points.push_back({{"point", t.point},
                       {"value", number_or_null(t.value)},
+                      {"least", t.value ? Json(t.least) : Json()},
                       {"values", t.values},
                       {"runs", t.runs},
                       {"why", t.why},

@@ -14,6 +14,7 @@ namespace trigram {
 struct TriedPoint {
   Json point;                          // {"/json/pointer": value}
   std::optional<double> value = {};    // empty: invalid, see `why`
+  double least = 0;                    // the cost lies between this and `value` (ObjectiveValue)
   std::vector<double> values = {};     // of the runs of the seeds; the cost is their mean
   std::vector<std::string> runs = {};  // ids
   std::string why = {};

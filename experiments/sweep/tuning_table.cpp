@@ -31,6 +31,21 @@ std::string interval_text(const TuningRecord& record, const TuneOptions& options
                      text(record.interval->second), record.interval_from);
 }
 
+/// Names the points that may be as early as the best one, as far as evaluations tell.
+std::string ties_text(const TuningRecord& record, const TriedPoint& best) {
+  std::vector<std::size_t> ties;
+  for (std::size_t i = 0; i < record.tried.size(); ++i) {
+    const TriedPoint& other = record.tried[i];
+    if (&other != &best && other.value && !other.same_as && other.least < *best.value)
+      ties.push_back(i + 1);
+  }
+  if (ties.empty()) return "";
+  return fmt::format(
+      "may be as early, as far as evaluations tell: evaluation{} {}; a smaller eval_every tells "
+      "more\n",
+      ties.size() == 1 ? "" : "s", fmt::join(ties, ", "));
+}
+
 }  // namespace
 
 std::string tuning_table(const TuningRecord& record, const TuneOptions& options) {
@@ -60,9 +75,9 @@ std::string tuning_table(const TuningRecord& record, const TuneOptions& options)
   std::string text = aligned(lines, text_columns) + notes;
   if (!record.best()) return text + "no point has a cost\n";
   const TriedPoint& best = record.tried[*record.best()];
-  return text + fmt::format("best of {}: {}: {}{}\n", record.tried.size(), describe(best.point),
-                            cost_text(options.objective, *best.value),
-                            interval_text(record, options));
+  text += fmt::format("best of {}: {}: {}{}\n", record.tried.size(), describe(best.point),
+                      cost_text(options.objective, *best.value), interval_text(record, options));
+  return text + (options.objective.target ? ties_text(record, best) : "");
 }
 
 }  // namespace trigram

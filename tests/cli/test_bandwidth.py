@@ -53,6 +53,22 @@ class Bandwidth(CommandTest):
             self.assertGreaterEqual(need["bps"], exact * (1 - 1e-6))
             self.assertLess(need["bps"], exact * (GRID[1] / GRID[0]) * (1 + 1e-6))
 
+    def test_runs_that_show_nothing_have_no_answer_and_warnings_are_repeated(self) -> None:
+        """A run of 4 steps ends before the first average of local SGD every 64 steps."""
+        local = {"name": "local_sgd", "sync_every": 64}
+        cluster = CLUSTER | {"accelerator": {"name": "H100"}}
+        config = experiment(cluster=cluster, workload="resnet50", steps=4, eval_every=0)
+        file = str(self.write(config | {"sweep": {"/algorithm": ["gradient_allreduce", local]}}))
+        first, second = self.needs(file)
+        self.assertEqual(first["why_not"], "")
+        self.assertGreater(first["least"][0]["bps"], 1e8)
+        self.assertIn("4 of the 64 steps", second["why_not"])
+        self.assertIsNone(second["least"][0]["bps"])
+        out = self.trigram("bandwidth", file).stdout
+        self.assertRegex(out, r"local_sgd sync_every=64 +\?\n")
+        self.assertIn("what it needs is unknown, as it made 4 of the 64 steps", out)
+        self.assertIn("warning: layer times of resnet50 are those of P100", out)
+
     def test_bad_grids(self) -> None:
         config = self.write(experiment())
         for arguments, pointer in ((["--from", "2Gbps", "--to", "1Gbps"], "--to"), (["--from", "fast"], "--from")):

@@ -141,6 +141,12 @@ class Why(CommandTest):
         found = self.why(self.results / manifest["id"])
         self.assertAlmostEqual(found["runs"][0]["step_s"], manifest["summary"]["step_s"], places=9)
 
+    def test_warnings_of_the_runs_are_repeated(self) -> None:
+        config = self.write(self.profile(workload="resnet50", cluster={"accelerator": {"name": "H100"}}))
+        warning = "warning: layer times of resnet50 are those of P100"
+        self.assertTrue([line for line in self.why(config)["caveats"] if line.startswith(warning)])
+        self.assertIn(warning, self.trigram("why", config).stdout)
+
     def test_bad_runs(self) -> None:
         self.assertIn("expected the folder of one run", self.refusal("why", self.folder))
         self.assertIn("describes 2 runs", self.refusal("why", self.write(self.profile(sweep={"/seed": [1, 2]}))))

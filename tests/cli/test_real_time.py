@@ -43,6 +43,16 @@ class PricedInThreads(CommandTest):
         self.assertAlmostEqual(summary["samples_per_s"] * summary["step_s"], 2 * 32, delta=4)
         self.assertIsInstance(summary["loss"], float)  # real gradients
 
+    def test_a_model_slower_than_its_profile_is_named(self) -> None:
+        """A quadratic of 4,096 weights takes longer than the nanoseconds of this profile."""
+        self.write("tensor,numel,forward_s,backward_s\nfirst,1000,1e-9,2e-9\n", "fast.csv")
+        slow = {"name": "quadratic", "dimension": 4096, "priced_as": "profile:fast.csv"}
+        out = self.trigram("run", self.write(priced(workload=slow)), table=True).stdout
+        self.assertRegex(out, "warning: priced_as: a step of the trained model takes .* ms here, and fast computes for 3e-06 ms")
+        self.results = self.folder / "results" / "kept"
+        (manifest,) = self.run_config(priced(name="kept"))
+        self.assertNotIn("a step of the trained model takes", str(manifest["warnings"]))
+
     @needs_simulator
     def test_both_worlds_learn_the_same_in_about_the_same_time(self) -> None:
         sweep = {"/runtime": ["sim", SHAPED]}

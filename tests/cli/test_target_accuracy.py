@@ -215,6 +215,17 @@ class InTheSimulator(TargetTest):
         self.assertIn(f"–{self.time_of(table, max(ends))} with 2 of 3 seeds", table)
         self.assertIn("\nwhat reaches the accuracy with some seeds, and never with the others, is not ranked", table)
 
+    def test_evaluations_between_averages_are_of_a_model_that_nobody_has(self) -> None:
+        sweep = {"/eval_every": [2, 4, 6, 8]}
+        local = {"name": "local_sgd", "sync_every": 4}
+        for manifest in self.run_config(self.config(algorithm=local, sweep=sweep)):
+            found = [w for w in manifest["warnings"] if "expected an eval_every that is a multiple of 4" in w]
+            self.assertEqual(len(found), manifest["sweep"]["/eval_every"] in (2, 6), manifest["sweep"])
+
+    def test_steps_that_average_have_no_such_models(self) -> None:
+        (manifest,) = self.run_config(self.config(algorithm="gradient_allreduce", eval_every=1))
+        self.assertEqual(manifest["warnings"], [])
+
     def test_epochs_count_every_micro_batch(self) -> None:
         """A step of DropCompute has several mini-batches per worker."""
         algorithm = {"name": "dropcompute", "micro_batches": 5, "profile_steps": 0}

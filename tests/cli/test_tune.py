@@ -164,7 +164,16 @@ class Tuning(TuneTest):
         for tried in self.record()["tried"]:
             target = json.loads((self.results / tried["runs"][0] / "manifest.json").read_text())["summary"]["target"]
             self.assertEqual(tried["value"], target["time_s"])
+            self.assertEqual(tried["least"], target["after_s"])
             self.assertEqual(target["loss"], 1.5)
+
+    def test_points_that_may_be_as_early_are_named(self) -> None:
+        """Both learn alike, and there is one evaluation until then."""
+        tune = {"space": {"/optimizer/lr": {"values": [0.05, 0.051]}}, "evaluations": 2,
+                "objective": {"time_to": {"loss": 1.5}}}
+        config = experiment(name="test", workload="fashion_mnist", steps=60, eval_every=30, tune=tune)
+        out = self.trigram("tune", self.write(config), code=0).stdout
+        self.assertRegex(out, r"may be as early, as far as evaluations tell: evaluation [12]; a smaller eval_every tells")
 
     def test_the_mode_of_bagua_has_a_space(self) -> None:
         config = tuned(method="bagua", evaluations=4)

@@ -35,7 +35,7 @@ VALUES: dict[str, list[Any]] = {
     "/slow_start|/restart_after": [False],
     "/levels of": [100],
     "/(slow|block)_momentum|/decay_factor": [0.9],
-    "/outer_momentum": [0.5],
+    "/outer_momentum": [0.5, 0.2],
     "/failures/mtbf": ["100ms"],
     "/momentum of noloco": [0.9],
     "/block of .*int2": [8],

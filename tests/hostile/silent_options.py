@@ -21,7 +21,7 @@ SILENT: dict[str, str] = {
     "/algorithm/codec/unbiased of (?!bytegrad|qsgd|zeropp|qadam|ecd_psgd).* of randk": (
         "the error of an unbiased codec may exceed its input, so it is refused with error feedback"
     ),
-    "/algorithm/(codec/mean of (dcd_psgd|ecd_psgd|choco_sgd|deepsqueeze|adpsgd|wagma|async_parameter_server|async_diloco|ssp)|gather_codec/mean of zeropp) of dct_topk": (
+    "/algorithm/(codec/mean of (dcd_psgd|ecd_psgd|choco_sgd|deepsqueeze|adpsgd|async_parameter_server|async_diloco|ssp)|gather_codec/mean of zeropp) of dct_topk": (
         "these algorithms decode codes one by one, and average none"
     ),
     "/algorithm/graph/.* of (?!sgp|osgp|gossipgrad).* of (n_peer_exponential|shuffled_exponential)": (
