@@ -28,7 +28,7 @@ RUN --mount=type=bind,from=build,source=/trigram/build/release,target=/packages 
   && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     /packages/trigram_*.deb python3-pandas python3-matplotlib python3-munkres openmpi-bin iproute2 \
     dataset-fashion-mnist bible-kjv bible-kjv-text \
-  && rm -rf /var/lib/apt/lists/*
+  && apt-get clean && rm -rf /var/lib/apt/lists/*
 # Open MPI refuses to start as root unless both are set; a container's user is root.
 ENV OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 WORKDIR /work
