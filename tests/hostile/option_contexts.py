@@ -82,7 +82,8 @@ CONTEXTS: dict[str, Json] = {
     # Vectors that are longer than segments and slices. They have no values, which saves time and memory.
     "allreduce/(segment|slice)": {"/workload/dimension": 4096, "/workload/values": False},
     "allreduce/segment of powersgd": {"/workload": {"name": "ddppo"}, "/steps": 2},
-    "allreduce/slice of dilocox": {"/workload": {"name": "ddppo"}, "/steps": 6},
+    # Factors of a small rank are short in a small model.
+    "(allreduce/(segment|slice)|codec/(keep|block)) of dilocox": {"/workload": {"name": "ddppo"}, "/steps": 6},
     # A setting in which a tree and a ring take about as long.
     "allreduce/nic": {
         "/workload": {"name": "resnet50"},

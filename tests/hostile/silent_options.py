@@ -36,7 +36,7 @@ SILENT: dict[str, str] = {
     ),
     "/algorithm/spacing of streaming_diloco": "if fragments divide the steps, its values mean the same; else one is refused",
     "/workload/values of replay": "a replay learns nothing; the option affects only memory",
-    "/algorithm/allreduce/compute_capability of (half_precision_allreduce|decentralized|moshpit|async_model_average|eager_sgd|eager_diloco|co2|dilocox|wagma) of nccl": (
+    "/algorithm/allreduce/compute_capability of (half_precision_allreduce|dion|decentralized|moshpit|async_model_average|eager_sgd|eager_diloco|wagma) of nccl": (
         "it decides between tree and ring for a narrow range of lengths, which these algorithms do not use"
     ),
     "/algorithm/allreduce/nic of (async_model_average|eager_sgd|eager_diloco|co2|wagma) of nccl": "as compute_capability",
