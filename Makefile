@@ -4,7 +4,7 @@ SETUP  ?= scripts/setup
 JOBS   ?= $(shell nproc)
 PREFIX ?= /usr/local
 # Tests wait for a third of their time, so one more runs than there are cores.
-CTEST   = ctest -j$(shell expr $(JOBS) + 1) --output-on-failure
+CTEST   = ctest -j$(if $(filter 1,$(JOBS)),1,$(shell expr $(JOBS) + 1)) --output-on-failure
 CXX_FILES = $(shell git ls-files '*.cpp' '*.cu' '*.h')
 
 # CMake takes the compiler launcher from the environment.

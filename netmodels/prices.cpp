@@ -48,13 +48,13 @@ std::vector<std::vector<double>> prices_between_regions(const Cluster& cluster) 
 /// Throws ConfigError if all regions have prices of their own beside the price of `inter`.
 void check_used(const Cluster& cluster, const std::string& pointer) {
   const Json prices = cluster.topology.options.value("egress_price_per_GB", Json::array());
-  if (cluster.inter.egress_price_per_GB == 0 || prices.empty()) return;
+  if (cluster.inter.egress_price_per_GB == 0 || prices.size() < 2) return;
   for (std::size_t i = 0; i < prices.size(); ++i)
     for (std::size_t j = 0; j < prices.size(); ++j)
       if (i != j && prices[i][j].is_null()) return;
   throw ConfigError(child(child(pointer, "inter"), "egress_price_per_GB"),
                     "has no effect: topology.egress_price_per_GB has a price for any two regions; "
-                    "remove one of them, or write null for pairs that have the price of inter");
+                    "remove this price, or write null for pairs that have it");
 }
 
 }  // namespace

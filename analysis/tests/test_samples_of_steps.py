@@ -58,6 +58,9 @@ def test_verdicts_and_winner_maps_rank_what_the_table_ranks(tmp_path):
     factor = (512 / 1.3) / (128 / 0.9)
     assert said.text.startswith(f"gradient_allreduce trains 394 samples/s, {factor:.2f}× as many as decentralized")
     assert "fastest step" not in said.text
+    edit(tmp_path / "d", lambda m: m["summary"].update(samples_per_s=512 / 1.3 - 0.1))
+    (said,) = verdict.verdicts(compare(tmp_path))
+    assert said.text.startswith("gradient_allreduce and decentralized/shift_one train 394 samples/s; ")
 
 
 def test_a_rounding_of_samples_per_second_changes_no_rank(tmp_path):

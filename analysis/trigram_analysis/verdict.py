@@ -60,10 +60,15 @@ def _fastest_step(contenders: list[Point]) -> str:
 
 def _most_samples(contenders: list[Point]) -> str:
     """The comparison of runs whose steps have different numbers of samples."""
-    rates = sorted(((rate, p.algorithm) for p in contenders if (rate := p.mean("samples_per_s"))), reverse=True)
-    (best, name), (second, other) = rates[:2]
-    return (f"{name} trains {units.significant(best)} samples/s, {best / second:.2f}× as many as {other}; steps have "
-            "different numbers of samples and are not ranked.")
+    ranked = sorted(((rate, p.algorithm) for p in contenders if (rate := p.mean("samples_per_s"))), reverse=True)
+    best = ranked[0][0]
+    first = [name for rate, name in ranked if rate >= best / (1 + TIE)]
+    verb = "trains" if len(first) == 1 else "train"
+    behind = ranked[len(first):]
+    others = behind[:1] + behind[1:][-1:]  # the next one, and the last one
+    factors = "".join(f", {best / rate:.2f}× as many as {other}" for rate, other in others)
+    return (f"{listed(first)} {verb} {units.significant(best)} samples/s{factors}; steps have different numbers of samples "
+            "and are not ranked.")
 
 
 def _fastest(ranked: list[tuple[float, str]]) -> list[str]:

@@ -16,9 +16,10 @@ double BandwidthGrid::at(std::size_t i) const {
   return least_Bps * std::pow(most_Bps / least_Bps, share);
 }
 
-/// The utilisations of one run that are known, by the index of the bandwidth.
+/// What is known of one run, by the index of the bandwidth.
 struct BandwidthSearch::Search {
-  std::map<std::size_t, double> known;
+  std::map<std::size_t, double> known;  // utilisations
+  std::map<std::size_t, std::string> why_not;
   Json manifest;  // of the last of these runs
 
   struct Bounds {
@@ -71,6 +72,7 @@ void BandwidthSearch::measure(std::size_t point, const std::vector<std::size_t>&
     Search& search = searches[runs[i]];
     search.manifest = runner.stored(wanted.runs[i]).manifest;
     search.known[point] = search.manifest.at("summary").at("compute_utilisation").get<double>();
+    search.why_not[point] = why_not_compared(search.manifest);
   }
 }
 
@@ -91,12 +93,17 @@ std::vector<BandwidthSearch::Need> BandwidthSearch::find() {
   }
   std::vector<Need> needs;
   for (std::size_t run = 0; run < searches.size(); ++run) {
-    const Json& manifest = searches[run].manifest;
-    Need& need = needs.emplace_back(
-        Need{described_.runs[run].coordinates, {}, manifest, why_not_compared(manifest)});
+    const Search& search = searches[run];
+    Need& need =
+        needs.emplace_back(Need{described_.runs[run].coordinates, {}, search.manifest, ""});
     for (const double utilisation : options_.utilisations) {
-      const std::size_t found = searches[run].bounds(utilisation, points).most;
+      // The answer follows from the run there, and from the one at the next lower bandwidth.
+      const std::size_t found = search.bounds(utilisation, points).most;
       need.at.push_back(found < points ? std::optional(found) : std::nullopt);
+      for (const std::size_t point : {found, found - 1})
+        if (const auto run_there = search.why_not.find(point);
+            run_there != search.why_not.end() && need.why_not.empty())
+          need.why_not = run_there->second;
     }
   }
   return needs;

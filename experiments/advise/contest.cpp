@@ -163,6 +163,7 @@ void Contest::add_candidate(const PlannedRun& run) {
   candidate.algorithm = entry.name;
   if (target().level) {
     candidate.eval_every = advised_eval_every(run.experiment, question_.sets("/eval_every"));
+    candidate.least_eval_every = run.experiment.schedule().interval_steps;
     candidate.grows = !question_.sets("/steps") && !run.experiment.synchronous();
   } else if (!question_.sets("/steps")) {
     Experiment unequal = run.experiment;

@@ -16,9 +16,10 @@ struct Candidate {
   std::string name;  // as shown in tables
   /// The options that do not have their defaults, for example "codec=sign hierarchical=true".
   std::string settings;
-  std::string trigram;  // for example "sync, low, centralised"
-  long steps = 0;       // initial number of steps of its runs
-  long eval_every = 0;  // steps between evaluations if the target is a level; else 0
+  std::string trigram;        // for example "sync, low, centralised"
+  long steps = 0;             // initial number of steps of its runs
+  long eval_every = 0;        // steps between evaluations if the target is a level; else 0
+  long least_eval_every = 0;  // with which all models that are equal are evaluated; else 0
   /// The least number of steps of its runs if NICs or ports differ; 0 if the number of steps is
   /// given, or the target is a level.
   long steps_with_unequal_nics = 0;

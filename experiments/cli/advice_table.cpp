@@ -111,16 +111,14 @@ std::string how_to_lengthen(const Standing& s, const Contest& contest) {
                      s.needs_steps);
 }
 
-/// Says that models were not evaluated after every step, if none of the candidates' were.
+/// Says that some models that workers had were not evaluated, if that is so.
 std::string between_evaluations(const Contest& contest) {
-  if (!contest.target().level) return "";
-  const long every = std::ranges::min(contest.candidates(), {}, &Candidate::eval_every).eval_every;
-  if (every <= 1) return "";
-  const std::string name = contest.target().level->name();
+  const auto skips = [](const Candidate& c) { return c.eval_every > c.least_eval_every; };
+  if (!contest.target().level || std::ranges::none_of(contest.candidates(), skips)) return "";
   return fmt::format(
-      "models are evaluated every {} steps or less often: the {} may have been reached and lost "
-      "again in between, and the order may be another with --set /eval_every=1\n",
-      every, name);
+      "not all models are evaluated: the {} may have been reached and lost again in between, and "
+      "the order may be another with --set /eval_every=1\n",
+      contest.target().level->name());
 }
 
 /// Explains the marks, and says which candidates are not compared and why.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,10 +70,14 @@ std::string slow_model_warning(const Experiment& e, const WorkloadFactory& workl
                                const Json& summary) {
   constexpr double kNoise = 1.25;  // of sleeping and of other processes
   const auto times = workload.layer_times();
-  if (e.world().simulated || !times || !workload.priced_batch() || !computes_layers(e) ||
-      !computes_as_profiled(e.cluster))
+  if (e.world().simulated || !times || !workload.priced_batch() || !trains_the_priced_model(e) ||
+      !computes_as_profiled(e.cluster) || !summary.at("samples_per_s").is_number())
     return "";
-  const double profiled_s = times->step_s * static_cast<double>(e.micro_batches),
+  // A step of some algorithms has several mini-batches, and servers have none.
+  const double batches = summary.at("samples_per_s").get<double>() *
+                         summary.at("step_s").get<double>() /
+                         static_cast<double>(*workload.priced_batch()) / e.cluster.ranks();
+  const double profiled_s = times->step_s * std::max(1.0, batches),
                compute_s = summary.at("compute_s").get<double>();
   if (compute_s <= kNoise * profiled_s) return "";
   return fmt::format(

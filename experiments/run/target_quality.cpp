@@ -78,8 +78,10 @@ std::unique_ptr<TargetQuality> make_target_quality(const Experiment& e) {
 }
 
 std::string models_of_nobody_warning(const Experiment& e) {
-  const long every = first_common_model(e);
-  if (every == 1 || e.eval_every == 0 || e.eval_every % every == 0) return "";
+  const long every = e.schedule().interval_steps;
+  if (e.cluster.ranks() == 1 || e.algorithm_entry().own_models || e.eval_every == 0 ||
+      e.eval_every % every == 0)
+    return "";
   return fmt::format(
       "some evaluations are between averages, of a mean model that no worker has then; expected an "
       "eval_every that is a multiple of {}",

@@ -58,8 +58,8 @@ class TargetQuality final : public StoppingRule {
 /// Returns null if a run has no target.
 std::unique_ptr<TargetQuality> make_target_quality(const Experiment& experiment);
 
-/// Returns a warning if evaluations fall between averages before which workers train separately, so
-/// that no worker has the mean model that is evaluated; otherwise an empty text.
+/// Returns a warning if workers have equal models only after their averages and some evaluations
+/// are between averages, of a mean model that no worker has; otherwise an empty text.
 std::string models_of_nobody_warning(const Experiment& experiment);
 
 }  // namespace trigram

@@ -40,10 +40,8 @@ std::string ties_text(const TuningRecord& record, const TriedPoint& best) {
       ties.push_back(i + 1);
   }
   if (ties.empty()) return "";
-  return fmt::format(
-      "may be as early, as far as evaluations tell: evaluation{} {}; a smaller eval_every tells "
-      "more\n",
-      ties.size() == 1 ? "" : "s", fmt::join(ties, ", "));
+  return fmt::format("point{} {} may be as early, as far as evaluations of its model tell\n",
+                     ties.size() == 1 ? "" : "s", fmt::join(ties, ", "));
 }
 
 }  // namespace

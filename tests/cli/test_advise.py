@@ -355,6 +355,9 @@ class Advise(CommandTest):
             self.assertIsNone(candidate["behind"])
         table = self.trigram(*self.arguments(**changes, target="accuracy=0.999")).stdout
         self.assertIn("no candidate reaches accuracy=0.999", table)
+        self.assertNotIn("not all models are evaluated", table)
+        few = (*self.arguments(**changes, target="accuracy=0.5"), "--ranking-only", "--set", "/eval_every=5")
+        self.assertIn("not all models are evaluated: the accuracy may have been reached and", self.trigram(*few).stdout)
 
     def test_bad_input(self) -> None:
         self.write(CANDIDATES | {"sweep": {"/seed": [1, 2]}, "algorithm": RING}, "seeds.json")

@@ -49,9 +49,11 @@ class PricedInThreads(CommandTest):
         slow = {"name": "quadratic", "dimension": 4096, "priced_as": "profile:fast.csv"}
         out = self.trigram("run", self.write(priced(workload=slow)), table=True).stdout
         self.assertRegex(out, "warning: priced_as: a step of the trained model takes .* ms here, and fast computes for 3e-06 ms")
-        self.results = self.folder / "results" / "kept"
-        (manifest,) = self.run_config(priced(name="kept"))
-        self.assertNotIn("a step of the trained model takes", str(manifest["warnings"]))
+        several = {"name": "dropcompute", "micro_batches": 3, "profile_steps": 0}
+        for name, algorithm in {"one": "gradient_allreduce", "several": several}.items():
+            self.results = self.folder / "results" / name
+            (manifest,) = self.run_config(priced(name=name, algorithm=algorithm))
+            self.assertNotIn("a step of the trained model takes", str(manifest["warnings"]))
 
     @needs_simulator
     def test_both_worlds_learn_the_same_in_about_the_same_time(self) -> None:

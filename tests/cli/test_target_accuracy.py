@@ -222,9 +222,17 @@ class InTheSimulator(TargetTest):
             found = [w for w in manifest["warnings"] if "expected an eval_every that is a multiple of 4" in w]
             self.assertEqual(len(found), manifest["sweep"]["/eval_every"] in (2, 6), manifest["sweep"])
 
-    def test_steps_that_average_have_no_such_models(self) -> None:
-        (manifest,) = self.run_config(self.config(algorithm="gradient_allreduce", eval_every=1))
-        self.assertEqual(manifest["warnings"], [])
+    def test_no_such_models(self) -> None:
+        """All steps average, there is one worker, or workers always have models of their own."""
+        local = {"name": "local_sgd", "sync_every": 4}
+        for name, changes in {
+            "all": {"algorithm": "gradient_allreduce", "eval_every": 1},
+            "one": {"algorithm": local, "cluster": CLUSTER | {"nodes": 1, "workers_per_node": 1}},
+            "own": {"algorithm": {"name": "decentralized", "communication_interval": 4}},
+        }.items():
+            self.results = self.folder / "results" / name
+            (manifest,) = self.run_config(self.config(name=name, **changes))
+            self.assertNotIn("between averages", str(manifest["warnings"]), name)
 
     def test_epochs_count_every_micro_batch(self) -> None:
         """A step of DropCompute has several mini-batches per worker."""

@@ -173,7 +173,7 @@ class Tuning(TuneTest):
                 "objective": {"time_to": {"loss": 1.5}}}
         config = experiment(name="test", workload="fashion_mnist", steps=60, eval_every=30, tune=tune)
         out = self.trigram("tune", self.write(config), code=0).stdout
-        self.assertRegex(out, r"may be as early, as far as evaluations tell: evaluation [12]; a smaller eval_every tells")
+        self.assertRegex(out, r"\npoint [12] may be as early, as far as evaluations of its model tell\n")
 
     def test_the_mode_of_bagua_has_a_space(self) -> None:
         config = tuned(method="bagua", evaluations=4)
