@@ -17,4 +17,8 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS python3)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
   "python3-pandas, python3-munkres, python3-matplotlib, dataset-fashion-mnist")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin, iproute2, bible-kjv, bible-kjv-text, chromium")
+if(TRIGRAM_CUDA_FOUND)
+  message(STATUS "A Debian package of this build needs the libraries of CUDA and NCCL, which are not among the packages "
+    "that it depends on; with -DTRIGRAM_CUDA=off it needs none")
+endif()
 include(CPack)

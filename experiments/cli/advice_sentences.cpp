@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <vector>
 
@@ -43,7 +44,9 @@ std::string candidate_name(const Contest& contest, std::size_t candidate) {
   return contest.candidates()[candidate].full_name();
 }
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent(double share) {
+  return fmt::format("{:.1f} %", std::abs(share) < 5e-4 ? 0.0 : 100 * share);  // not "-0.0 %"
+}
 
 std::string pace_text(double samples_per_s) {
   return samples_per_s < 100 ? fmt::format("{:.3g}", samples_per_s)
@@ -85,21 +88,27 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   return text + "\n";
 }
 
+/// The share of the time in which workers compute; null if it is unknown.
+Json computing_share(const Standing& s) {
+  return s.summary.is_object() ? s.summary.value("compute_utilisation", Json()) : Json();
+}
+
+const Standing* baseline_of(const Advice& advice, const Contest& contest) {
+  const auto found = std::ranges::find_if(advice.standings, [&](const Standing& s) {
+    return contest.candidates()[s.candidate].algorithm == "gradient_allreduce" &&
+           computing_share(s).is_number();
+  });
+  return found == advice.standings.end() ? nullptr : &*found;
+}
+
 std::string computation_text(const Advice& advice, const Contest& contest) {
   const Standing& first = advice.standings.front();
-  const auto share = [](const Standing& s) {
-    return s.summary.is_object() ? s.summary.value("compute_utilisation", Json()) : Json();
-  };
-  if (!first.reaches_target() || !share(first).is_number()) return "";
-  const double computing = share(first);
+  if (!first.reaches_target() || !computing_share(first).is_number()) return "";
+  const double computing = computing_share(first);
   std::string text = fmt::format("computation is {} of the step of {}", percent(computing),
                                  candidate_name(contest, first.candidate));
-  const auto baseline = std::ranges::find_if(advice.standings, [&](const Standing& s) {
-    return contest.candidates()[s.candidate].algorithm == "gradient_allreduce" &&
-           share(s).is_number();
-  });
-  if (baseline != advice.standings.end() && &*baseline != &first)
-    text += fmt::format(", and {} of that of {}", percent(share(*baseline).get<double>()),
+  if (const Standing* baseline = baseline_of(advice, contest); baseline && baseline != &first)
+    text += fmt::format(", and {} of that of {}", percent(computing_share(*baseline).get<double>()),
                         candidate_name(contest, baseline->candidate));
   // Where messages slow down computation, a faster network shortens computation, too.
   const double slowdown =

@@ -11,6 +11,9 @@ namespace trigram {
 
 /// Says which candidates are first, and which is the next.
 std::string verdict(const Advice& advice, const Contest& contest);
+/// The first candidate that averages gradients in full precision, if its share of computation is
+/// known; else null.
+const Standing* baseline_of(const Advice& advice, const Contest& contest);
 /// Says how much of a step is computation, which no network shortens: of the first candidate's, and
 /// of the first one's that averages gradients in full precision.
 std::string computation_text(const Advice& advice, const Contest& contest);

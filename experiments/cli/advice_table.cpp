@@ -163,6 +163,12 @@ std::string sensitivity_text(const Advice& advice, const Contest& contest, const
     text += fmt::format("why the first two differ: trigram why {} {}\n",
                         shell_word(folder + "/" + standings[0].id),
                         shell_word(folder + "/" + standings[1].id));
+  if (const Standing* baseline = baseline_of(advice, contest);
+      baseline && baseline - standings.data() > 1 && !contest.target().level)
+    text += fmt::format("why {} takes longer: trigram why {} {} --set /runtime/fidelity=message\n",
+                        contest.candidates()[baseline->candidate].algorithm,
+                        shell_word(folder + "/" + standings[0].id),
+                        shell_word(folder + "/" + baseline->id));
   return text;
 }
 

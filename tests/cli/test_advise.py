@@ -99,6 +99,14 @@ class Advise(CommandTest):
         self.assertEqual([Path(word).name for word in words], [row["run"] for row in advice["candidates"]])
         self.trigram("why", *words)
 
+    def test_the_text_names_the_comparison_with_full_precision(self) -> None:
+        few = [{"name": "local_sgd", "sync_every": every} for every in (2, 3)]
+        self.write(CANDIDATES | {"sweep": {"/algorithm": [*few, RING]}}, "three.json")
+        text = self.trigram(*self.arguments(candidates="three.json"), "--range", "1.1").stdout
+        line = text[text.index("why gradient_allreduce takes longer: trigram why ") :].splitlines()[0]
+        explained = self.trigram(*shlex.split(line.split(": trigram ")[1])).stdout
+        self.assertRegex(explained, r"B is bound by .*between nodes")
+
     def test_flips_equal_the_closed_forms(self) -> None:
         flips = self.flips(self.advise())
         self.assertEqual(len(flips), 4)
