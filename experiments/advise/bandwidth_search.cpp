@@ -16,11 +16,14 @@ double BandwidthGrid::at(std::size_t i) const {
   return least_Bps * std::pow(most_Bps / least_Bps, share);
 }
 
-/// What is known of one run, by the index of the bandwidth.
+/// The results of one point of the sweep so far.
 struct BandwidthSearch::Search {
-  std::map<std::size_t, double> known;  // utilisations
-  std::map<std::size_t, std::string> why_not;
-  Json manifest;  // of the last of these runs
+  struct Result {
+    double utilisation;
+    std::string why_not;  // why_not_compared
+  };
+  std::map<std::size_t, Result> known;  // by the index of the bandwidth
+  Json manifest;                        // of the last run
 
   struct Bounds {
     std::size_t least, most;  // the answer is at least `least` and at most `most`
@@ -28,8 +31,8 @@ struct BandwidthSearch::Search {
   /// `most` is the number of points if no known bandwidth is enough.
   Bounds bounds(double utilisation, std::size_t points) const {
     Bounds found{0, points};
-    for (const auto& [i, measured] : known)
-      if (measured >= utilisation) found.most = std::min(found.most, i);
+    for (const auto& [i, result] : known)
+      if (result.utilisation >= utilisation) found.most = std::min(found.most, i);
       else found.least = std::max(found.least, i + 1);
     return found;
   }
@@ -71,8 +74,8 @@ void BandwidthSearch::measure(std::size_t point, const std::vector<std::size_t>&
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Search& search = searches[runs[i]];
     search.manifest = runner.stored(wanted.runs[i]).manifest;
-    search.known[point] = search.manifest.at("summary").at("compute_utilisation").get<double>();
-    search.why_not[point] = why_not_compared(search.manifest);
+    search.known[point] = {search.manifest.at("summary").at("compute_utilisation").get<double>(),
+                           why_not_compared(search.manifest)};
   }
 }
 
@@ -101,9 +104,9 @@ std::vector<BandwidthSearch::Need> BandwidthSearch::find() {
       const std::size_t found = search.bounds(utilisation, points).most;
       need.at.push_back(found < points ? std::optional(found) : std::nullopt);
       for (const std::size_t point : {found, found - 1})
-        if (const auto run_there = search.why_not.find(point);
-            run_there != search.why_not.end() && need.why_not.empty())
-          need.why_not = run_there->second;
+        if (const auto result = search.known.find(point);
+            result != search.known.end() && need.why_not.empty())
+          need.why_not = result->second.why_not;
     }
   }
   return needs;
