@@ -91,6 +91,19 @@ def test_a_slow_link(tmp_path: Path) -> None:
     assert {"bandwidth inside nodes", "slow workers"} <= set(why.on_no_path([path]))
 
 
+def test_exchanges_beside_computation_are_hidden(tmp_path: Path) -> None:
+    """Two exchanges overlap each other and 50 us of computation; 25 us of the later one are exposed."""
+    steps = Steps(2)
+    for rank in (0, 1):
+        steps.slice(rank, "compute", 0, 30)
+        steps.slice(rank, "compute", 30, 60)
+        steps.slice(rank, "wait", 60, 85)
+        steps.message(rank, 1 - rank, 30_000, (10, 40), (10, 40), batch=0)
+        steps.message(rank, 1 - rank, 30_000, (25, 85), (25, 85), batch=1)
+    steps.end(85, 85)
+    assert steps.path(tmp_path).hidden == 50 * 10**6
+
+
 def test_links_are_not_named_if_a_collective_hides_what_it_waits_for() -> None:
     def path(collective: int) -> CriticalPath:
         parts = {Part("compute"): 1000, Part("collective"): collective}

@@ -20,7 +20,7 @@ def test_the_verdict_on_one_setting_names_the_next_and_the_last(sweep):
     for path in sweep.glob("*-10-*"):
         edit(path, lambda m: m.update(status="failed", error="lost"))
     first, behind = front.verdict(compare(sweep))
-    assert first == "bytegrad is first, with 50.0 s (time to 84% accuracy), as far as so few evaluations tell."
+    assert first == "bytegrad is first, with 50.0 s (time to 84% accuracy), as far as the evaluations tell."
     assert behind == ("The next is decentralized/shift_one with 90.0 s (1.80×), and the last of all gradient_allreduce "
                       "with 170 s (3.40×).")
 

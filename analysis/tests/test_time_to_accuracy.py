@@ -1,6 +1,7 @@
 """Times to an accuracy: the target accuracy, the interval in which it is reached, and the winner."""
 
 import pytest
+import sample
 from evaluations import evaluated, set_target, times_to_target, winners, write
 from sample import compare, plotted
 from trigram_analysis import overview, report_data, table, verdict
@@ -27,7 +28,7 @@ def test_an_accuracy_reached_at_the_first_evaluation_is_coarse(tmp_path):
     notes = table.build(compare(tmp_path)).notes
     assert any(note.startswith("~ coarse: ") for note in notes)
     (sentence,) = verdict.verdicts(compare(tmp_path))
-    assert "bytegrad is first to 82% accuracy, by 100 s, as far as so few evaluations tell" in sentence.text
+    assert "bytegrad is first to 82% accuracy, by 100 s, as far as the evaluations tell" in sentence.text
     comparison = compare(tmp_path)
     assert "<span>~ 100 s</span>" in overview.winner_map(comparison)
     assert [p["least"] for p in report_data.data(comparison)["points"]] == [{0: 0}, {0: 200}]
@@ -73,6 +74,32 @@ def test_enough_evaluations_are_not_coarse(tmp_path):
     write(tmp_path, "bytegrad", 1.0, evaluated(10, 41))
     assert times_to_target(tmp_path) == {"bytegrad": "40.0–50.0"}
     assert not any("coarse" in note for note in table.build(compare(tmp_path)).notes)
+
+
+UP_AND_DOWN = {10: 0.5, 20: 0.6, 30: 0.815, 40: 0.8, 50: 0.81, 60: 0.82}
+
+
+def test_an_interval_begins_earlier_if_the_accuracy_goes_up_and_down(tmp_path):
+    """The accuracy falls by 1.5 per cent between evaluations, and 0.5 per cent lack at 30 steps."""
+    write(tmp_path, "bytegrad", 1.0, UP_AND_DOWN)
+    assert times_to_target(tmp_path) == {"bytegrad": "20.0–60.0 ~"}
+    built = table.build(compare(tmp_path))
+    assert any("unless the accuracy goes up and down between evaluations" in note for note in built.notes)
+
+
+def test_no_model_lies_between_evaluations_of_all_models(tmp_path):
+    """Workers have a common model after every tenth step only."""
+    write(tmp_path, "bytegrad", 1.0, UP_AND_DOWN)
+    sample.edit(tmp_path / "bytegrad-1-1", lambda m: m["summary"].update(cycle_steps=10))
+    assert times_to_target(tmp_path) == {"bytegrad": "50.0–60.0"}
+
+
+def test_an_accuracy_that_may_be_reached_before_the_first_evaluation(tmp_path):
+    """The interval begins with the first model if the run says when that was, and otherwise at 0."""
+    write(tmp_path, "bytegrad", 1.0, {10: 0.815, 20: 0.8, 30: 0.82})
+    assert times_to_target(tmp_path) == {"bytegrad": "≤30.0 ~"}
+    set_target(tmp_path / "bytegrad-1-1", 0.82, steps=30, epochs=0.3, time_s=30.0, after_s=1.0)
+    assert times_to_target(tmp_path) == {"bytegrad": "1.00–30.0 ~"}
 
 
 def test_figures_show_the_interval(tmp_path):

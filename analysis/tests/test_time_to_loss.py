@@ -65,8 +65,9 @@ def test_runs_without_accuracies_are_compared_by_their_loss(two):
     built = table.build(comparison)
     assert "held-out loss" in built.titles and "to loss 0.35 (s)" in built.titles
     help_text = built.helps[built.titles.index("to loss 0.35 (s)")]
-    assert help_text == ("time of the first evaluation at a held-out loss of 0.35 or less, from that of the one before")
-    assert any(note.startswith("loss 0.35 is reached between two evaluations") for note in built.notes)
+    assert help_text == ("time of the first evaluation at a held-out loss of 0.35 or less, from the one before or, "
+                         "if the loss goes up and down, an earlier one")
+    assert any(note.startswith("loss 0.35 is reached in the interval shown") for note in built.notes)
     assert measures(comparison)[0].title == "time to held-out loss 0.35"
     assert overview.headline(comparison) == "bytegrad first in time to held-out loss 0.35"
 

@@ -40,6 +40,7 @@ class CriticalPath:
     parts: dict[Part, int]
     links: dict[str, int]  # the time of bandwidth and contention by the narrowest link of the route
     hops: int  # messages on the path
+    hidden: int = 0  # the time in which the worker that ends last computes while exchanges of it are under way
 
     def seconds(self, part: Part) -> float:
         return self.parts.get(part, 0) / PS_PER_S
@@ -84,7 +85,8 @@ class _Walk:
             self._step()
         self._name_stragglers()
         parts = {part: length for part, length in self._parts.items() if length}
-        return CriticalPath(sum(parts.values()), parts, dict(self._links), self._hops)
+        return CriticalPath(sum(parts.values()), parts, dict(self._links), self._hops,
+                            self._trace.hidden(self._trace.last_rank))
 
     def _spend(self, part: Part, until: int) -> int:
         """Adds the time from `until` to the present time to a part, and goes back to `until`."""

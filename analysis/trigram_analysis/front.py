@@ -59,7 +59,7 @@ def _alone(comparison: Comparison, measure: Measure, found: list[Winner]) -> str
 
 def _at_one_setting(comparison: Comparison, measure: Measure, setting: Setting, best: Winner) -> list[str]:
     value = f"with {overview.show(best.value, measure.kind)} ({measure.title})"
-    value += ", as far as so few evaluations tell" * best.coarse
+    value += ", as far as the evaluations tell" * best.coarse
     if best.rivals:
         first = f"{_who(best)}, {value}, as far as is known: {overview.rivals_text(best)}."
     elif len(best.leaders) > 1:

@@ -8,7 +8,7 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterable
 
 from . import readable
 
@@ -57,6 +57,24 @@ class StepTrace:
         found = self.slices.get(rank, {}).get(stream, [])
         i = bisect.bisect_left(found, time, key=lambda s: s.begin)
         return found[i - 1] if i else None
+
+    def hidden(self, rank: int) -> int:
+        """The time in which the rank computes while exchanges of it are under way."""
+        streams = self.slices.get(rank, {})
+        computing = self._busy(s for s in streams.get("main", ()) if s.kind == "compute" and not s.operation)
+        exchanging = self._busy(s for found in streams.values() for s in found if s.kind == "transfer")
+        return sum(max(0, min(a_end, b_end) - max(a_begin, b_begin))
+                   for a_begin, a_end in computing for b_begin, b_end in exchanging)
+
+    def _busy(self, slices: Iterable[Slice]) -> list[tuple[int, int]]:
+        """The times within the step in which at least one of the slices lasts, without overlaps."""
+        joined: list[tuple[int, int]] = []
+        for begin, end in sorted((max(s.begin, self.begin), min(s.end, self.end)) for s in slices):
+            if joined and begin <= joined[-1][1]:
+                joined[-1] = joined[-1][0], max(end, joined[-1][1])
+            elif begin < end:
+                joined.append((begin, end))
+        return joined
 
 
 def read(path: Path) -> StepTrace | None:

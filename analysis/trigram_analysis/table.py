@@ -105,7 +105,8 @@ def _columns(comparison: Comparison) -> list[Column]:
     target = comparison.target
     if target is not None:
         columns.append(_interval_column(f"to {target.short}", measures.time_to(target), seconds_unit,
-                               f"time of the first evaluation at {target.bound}, from that of the one before"))
+                               f"time of the first evaluation at {target.bound}, from the one before or, if the "
+                               f"{target.quality.name} goes up and down, an earlier one"))
     if comparison.declared_target is not None:
         columns.append(_interval_column("epochs", measures.epochs_to(comparison.declared_target), plain_unit(2),
                                "passes over the training data until then"))
@@ -219,7 +220,8 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
         notes.append(f"– {target.any} is not reached at any evaluation")
     if reached:
         when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in reached)
-                else "between two evaluations, as shown, unless it was lost again between earlier ones")
+                else f"in the interval shown, unless the {target.quality.name} goes up and down between evaluations "
+                "by more than from one to the next")
         notes.append(f"{target.short} is reached {when}")
     if any(r.coarse for r in reached):
         notes.append(coarse_legend(target.quality))

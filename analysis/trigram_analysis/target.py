@@ -41,12 +41,15 @@ class Target:
     quality: Quality
     level: float
 
-    def reached_by(self, value: float | None) -> bool:
-        """True if an evaluation with this value reaches the target; never if it has no value, such as a loss that is
-        not finite."""
+    def lacking(self, value: float | None) -> float:
+        """The accuracy that an evaluation lacks, or the loss that it has too much; at most 0 if it reaches the target.
+        An evaluation without a value, such as a loss that is not finite, lacks infinitely much."""
         if value is None:
-            return False
-        return value >= self.level if self.quality.better == "high" else value <= self.level
+            return math.inf
+        return self.level - value if self.quality.better == "high" else value - self.level
+
+    def reached_by(self, value: float | None) -> bool:
+        return self.lacking(value) <= 0
 
     @property
     def short(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import astuple, dataclass
 from typing import Callable
@@ -15,8 +16,9 @@ _COARSE = 1 / 5  # the share of the last of five equal intervals between evaluat
 @dataclass(frozen=True)
 class Reached:
     """The interval in which a run reaches a target, in seconds and in steps. It ends with the first evaluation that
-    reaches it, and begins with the evaluation before. If there is none before, it begins with the first model that
-    could have reached it, or at 0 if the run does not record when that was."""
+    reaches it, and begins with the evaluation before, or with an earlier one if the quality goes up and down
+    (`_first_near`). If there is none before, it begins with the first model that could have reached it, or at 0 if the
+    run does not record when that was."""
 
     after_s: float
     time_s: float
@@ -44,14 +46,14 @@ class PartlyReached:
 
 
 def is_coarse(least: float, value: float) -> bool:
-    """True if evaluations are too far apart to tell when a target was reached: the interval is longer than if there
-    had been five evenly spaced evaluations until then."""
+    """True if evaluations do not tell well when a target was reached: the interval is longer than if there had been
+    five evenly spaced evaluations until then, of a quality that only improves."""
     return value - least > _COARSE * value * (1 + 1e-9)
 
 
 def coarse_legend(quality: Quality) -> str:
-    return ("~ coarse: fewer than five evaluations until then, too few to rank what may be as early; "
-            f"a smaller eval_every or {quality.harder} tells more")
+    return ("~ coarse: an interval longer than a fifth of its end, too long to rank what may be as "
+            f"early; a smaller eval_every or {quality.harder} tells more")
 
 
 def partly_legend(quality: Quality) -> str:
@@ -83,15 +85,40 @@ def best_quality(run: Run, quality: Quality) -> float | None:
 
 def reached(run: Run, target: Target) -> Reached | None:
     """The interval in which the run reaches `target`; None if no evaluation does."""
-    after = (0.0, 0.0)
+    misses: list[tuple[float, float, float]] = []
     for step, time_s, value in run.evaluations(target.quality.column):
-        if target.reached_by(value):
-            if after == (0.0, 0.0) and run.target.get(target.quality.name) == target.level:
-                after_s = run.target.get("after_s") or 0.0
-                after = (step * after_s / time_s if time_s else 0.0), after_s
-            return Reached(after[1], time_s, after[0], step)
-        after = step, time_s
+        lacking = target.lacking(value)
+        if lacking > 0:
+            misses.append((step, time_s, lacking))
+            continue
+        first = _first_near(misses, run.number("cycle_steps") or 1)
+        after = misses[first - 1][:2] if first else _first_model(run, target, step, time_s)
+        return Reached(after[1], time_s, after[0], step)
     return None
+
+
+def _first_near(misses: list[tuple[float, float, float]], cycle_steps: float) -> int:
+    """The first of these evaluations, (steps, seconds, what they lack), next to which a model may have reached the
+    target: it lacks no more than the quality fell from one evaluation to the next since the evaluation before it, and
+    the workers had more models in between. The number of evaluations if there is none."""
+    first, fall = len(misses), 0.0
+    for i in reversed(range(len(misses))):
+        step, _, lacking = misses[i]
+        before, _, lacked = misses[i - 1] if i else (0, 0, lacking)
+        if math.isfinite(lacking - lacked):
+            fall = max(fall, lacking - lacked)
+        if lacking <= fall and step - before > cycle_steps:
+            first = i
+    return first
+
+
+def _first_model(run: Run, target: Target, step: float, time_s: float) -> tuple[float, float]:
+    """The (steps, seconds) of the first model that could have reached the target; 0 if the run, which reached it after
+    `step` steps and `time_s` seconds, does not record them."""
+    if run.target.get(target.quality.name) != target.level or not time_s:
+        return 0.0, 0.0
+    after_s = run.target.get("after_s") or 0.0
+    return step * after_s / time_s, after_s
 
 
 def mean_reached(runs: list[Run], target: Target) -> Reached | None:

@@ -126,7 +126,7 @@ def _are(items: Sequence[object]) -> str:
 
 
 def _when(best: Contender) -> str:
-    return _between(best.least, best.value) + (", as far as so few evaluations tell" if best.coarse else "")
+    return _between(best.least, best.value) + (", as far as the evaluations tell" if best.coarse else "")
 
 
 def _between(least: float, value: float) -> str:

@@ -32,6 +32,8 @@ def as_json(runs: list[Run]) -> dict[str, Any]:
                 "algorithm": own_name(run),
                 "step": run.recorded_step,
                 "step_s": path.length / PS_PER_S,
+                "mean_step_s": run.number("step_s"),
+                "hidden_s": path.hidden / PS_PER_S,
                 "narrowest_link": path.narrowest_link,
                 "messages_on_path": path.hops,
                 "parts": [{"kind": p.kind, "where": p.detail, "seconds": t / PS_PER_S} for p, t in path.sorted],
@@ -46,7 +48,7 @@ def as_json(runs: list[Run]) -> dict[str, Any]:
 def as_text(runs: list[Run]) -> str:
     paths = [_path(run) for run in runs]
     lines = [f"{label}: {own_name(run)}, step {run.recorded_step}: {units.seconds(path.length / PS_PER_S)}"
-             for label, run, path in zip("AB", runs, paths)]
+             + _mean(run, path) for label, run, path in zip("AB", runs, paths)]
     lines += ["", *_table(paths), ""]
     lines += [f"{label} is bound by {bound_by(path)}" for label, path in zip("AB", paths)]
     if len(paths) == 2:
@@ -59,6 +61,12 @@ def as_text(runs: list[Run]) -> str:
                      f"values would hardly shorten {'a' if len(paths) == 2 else 'this'} step: {', '.join(free)}")
     notes = caveats(runs)
     return "\n".join(lines + [""] * bool(notes) + notes)
+
+
+def _mean(run: Run, path: CriticalPath) -> str:
+    """The mean step of the run if the step that is explained is another one by more than a per cent."""
+    mean_s, step_s = run.number("step_s"), path.length / PS_PER_S
+    return f" (mean step {units.seconds(mean_s)})" if mean_s and abs(mean_s - step_s) > 0.01 * step_s else ""
 
 
 def bound_by(path: CriticalPath, most: int = 3) -> str:
@@ -108,6 +116,9 @@ def _table(paths: list[CriticalPath]) -> list[str]:
     rows.append(["sum: the step", *(_time(path.length / PS_PER_S) for path in paths)])
     if len(paths) == 2:
         rows[-1].append(_signed((paths[1].length - paths[0].length) / PS_PER_S))
+    rows.append(["hidden: exchanges while the worker computes", *(_time(path.hidden / PS_PER_S) for path in paths)])
+    if len(paths) == 2:
+        rows[-1].append(_signed((paths[1].hidden - paths[0].hidden) / PS_PER_S))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))])
             for row in rows]

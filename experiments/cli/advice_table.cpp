@@ -1,6 +1,7 @@
 #include "experiments/cli/advice_output.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -141,6 +142,27 @@ std::string notes(const Advice& advice, const Contest& contest) {
   return text;
 }
 
+/// Says which options compare the first candidates, and full synchronous gradients, by what they
+/// learn, which takes less time than to compare all of them.
+std::string how_they_learn(const Advice& advice, const Contest& contest) {
+  const std::vector<const Standing*> leaders = advice.leaders();
+  if (contest.target().level || leaders.empty()) return "";
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> names;
+  const auto add = [&](const Standing& s) {
+    const std::string& name = contest.candidates()[s.candidate].algorithm;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const Standing* s : leaders)
+    if (names.size() < kMost) add(*s);
+  if (const Standing* baseline = baseline_of(advice, contest)) add(*baseline);
+  if (names.size() < 2) return "";
+  return fmt::format(
+      "how they learn: the same command with --target accuracy=0.8 --ranking-only --algorithms "
+      "{}\n",
+      fmt::join(names, ","));
+}
+
 }  // namespace
 
 std::string ranking_text(const Advice& advice, const Contest& contest) {
@@ -163,6 +185,7 @@ std::string sensitivity_text(const Advice& advice, const Contest& contest, const
     text += fmt::format("why the first two differ: trigram why {} {}\n",
                         shell_word(folder + "/" + standings[0].id),
                         shell_word(folder + "/" + standings[1].id));
+  text += how_they_learn(advice, contest);
   if (const Standing* baseline = baseline_of(advice, contest);
       baseline && baseline - standings.data() > 1 && !contest.target().level)
     text += fmt::format("why {} takes longer: trigram why {} {} --set /runtime/fidelity=message\n",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 namespace trigram {
 
@@ -10,9 +11,10 @@ std::string TargetLevel::text() const {
   return of == Of::accuracy ? fmt::format("{:g} %", 100 * level) : fmt::format("loss {:g}", level);
 }
 
-bool TargetLevel::reached_by(const Quality& quality) const {
-  if (of == Of::accuracy) return quality.accuracy && *quality.accuracy >= level;
-  return std::isfinite(quality.loss) && quality.loss <= level;
+double TargetLevel::lacking(const Quality& quality) const {
+  constexpr double kNothingUsable = std::numeric_limits<double>::infinity();
+  if (of == Of::accuracy) return quality.accuracy ? level - *quality.accuracy : kNothingUsable;
+  return std::isfinite(quality.loss) ? quality.loss - level : kNothingUsable;
 }
 
 std::optional<TargetLevel> TargetLevel::named(const std::string& name, double level) {

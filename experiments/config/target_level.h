@@ -26,8 +26,11 @@ struct TargetLevel {
   /// The key of an experiment that sets such a target: "target_accuracy".
   std::string option() const { return "target_" + name(); }
 
-  /// A loss or an accuracy that is absent, infinite or not a number never reaches a target.
-  bool reached_by(const Quality& quality) const;
+  /// The accuracy that `quality` lacks, or the loss that it has too much; at most 0 if it reaches
+  /// the target. A loss or an accuracy that is absent, infinite or not a number lacks infinitely
+  /// much and never reaches a target.
+  double lacking(const Quality& quality) const;
+  bool reached_by(const Quality& quality) const { return lacking(quality) <= 0; }
 
   /// The target of this name at this level, or nothing if there is no such name.
   static std::optional<TargetLevel> named(const std::string& name, double level);

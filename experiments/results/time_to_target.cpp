@@ -36,8 +36,9 @@ std::string TimeToTarget::text() const {
 
 std::string coarse_legend(const TargetLevel& target) {
   return fmt::format(
-      "~ coarse: fewer than five evaluations until then, too few to rank what may be as early; a "
-      "smaller eval_every or {} tells more\n",
+      "~ coarse: an interval longer than a fifth of its end, too long to rank what may be as "
+      "early; "
+      "a smaller eval_every or {} tells more\n",
       target.harder());
 }
 

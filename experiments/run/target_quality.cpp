@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "experiments/run/shortfall.h"
@@ -31,12 +32,12 @@ double first_end_s(std::span<const RankStep> ranks) {
 
 void TargetQuality::add(const StepRecord& record, std::span<const RankStep> ranks,
                         std::span<const std::vector<float>> weights, long furthest) {
-  if (!evaluated_ && (record.step == 0 || record.step + 1 == first_model_))
-    after_s_ = waits_ ? record.time_s : first_end_s(ranks);
+  if (misses_.empty() && (record.step == 0 || record.step + 1 == first_model_))
+    first_model_s_ = waits_ ? record.time_s : first_end_s(ranks);
   if (!record.evaluation) return;
-  evaluated_ = true;
-  if (!target_.reached_by({record.evaluation->loss, record.evaluation->accuracy})) {
-    after_s_ = record.time_s;
+  const double lacking = target_.lacking({record.evaluation->loss, record.evaluation->accuracy});
+  if (lacking > 0) {
+    misses_.push_back({record.step + 1, record.time_s, lacking});
     return;
   }
   reached_s_ = record.time_s;
@@ -56,6 +57,21 @@ std::vector<RankResult> TargetQuality::completed(std::span<const RankResult> res
   return all;
 }
 
+/// From the last evaluation back, finds the earliest one that lacked no more than the quality fell
+/// from one evaluation to the next since the evaluation before it. If there were more models
+/// between these two, one of them may have reached the target.
+double TargetQuality::after_s() const {
+  std::size_t first = misses_.size();
+  double fall = 0;
+  for (std::size_t i = misses_.size(); i-- > 0;) {
+    const Miss before = i > 0 ? misses_[i - 1] : Miss{0, first_model_s_, misses_[i].lacking};
+    const double change = misses_[i].lacking - before.lacking;
+    if (std::isfinite(change)) fall = std::max(fall, change);
+    if (misses_[i].lacking <= fall && misses_[i].steps - before.steps > interval_steps_) first = i;
+  }
+  return first == 0 ? first_model_s_ : misses_[first - 1].time_s;
+}
+
 Json TargetQuality::to_json(std::optional<double> epochs) const {
   Json j = {{target_.name(), target_.level},
             {"steps", nullptr},
@@ -66,7 +82,7 @@ Json TargetQuality::to_json(std::optional<double> epochs) const {
   j["steps"] = counted_;
   if (epochs) j["epochs"] = *epochs;
   j["time_s"] = *reached_s_;
-  j["after_s"] = after_s_;
+  j["after_s"] = after_s();
   return j;
 }
 
@@ -74,7 +90,7 @@ std::unique_ptr<TargetQuality> make_target_quality(const Experiment& e) {
   const std::optional<TargetLevel> target = e.target();
   if (!target) return nullptr;
   return std::make_unique<TargetQuality>(*target, static_cast<long>(e.steps), first_common_model(e),
-                                         e.synchronous());
+                                         e.schedule().interval_steps, e.synchronous());
 }
 
 std::string models_of_nobody_warning(const Experiment& e) {

@@ -16,11 +16,14 @@ namespace trigram {
 class TargetQuality final : public StoppingRule {
  public:
   /// `first_model` is the number of steps after which workers first have a common model that has
-  /// learned something. `waits` is true if workers wait for each other.
-  TargetQuality(TargetLevel target, long steps, long first_model = 1, bool waits = true)
+  /// learned something, and `interval_steps` is the number of steps from one common model to the
+  /// next. `waits` is true if workers wait for each other.
+  TargetQuality(TargetLevel target, long steps, long first_model = 1, long interval_steps = 1,
+                bool waits = true)
       : target_(target),
         steps_(steps),
         first_model_(first_model),
+        interval_steps_(interval_steps),
         waits_(waits),
         end_(steps),
         counted_(steps) {}
@@ -32,25 +35,33 @@ class TargetQuality final : public StoppingRule {
   std::vector<RankResult> completed(std::span<const RankResult> results) const override;
 
   /// The value of "target" in a summary: the level under its name, the steps, epochs and seconds
-  /// after which it was reached, and the time until which it was not reached (`after_s`), which is
-  /// the time of the evaluation before or, if there was none, of the first common model. These
-  /// values are null if the target was not reached. `epochs` is the number of epochs in the steps
-  /// that count; empty if the workload has no data set and hence no epochs.
+  /// after which it was reached, and the time before which it cannot have been reached (`after_s`,
+  /// see TimeToTarget). These values are null if the target was not reached. `epochs` is the number
+  /// of epochs in the steps that count; empty if the workload has no data set and hence no epochs.
   Json to_json(std::optional<double> epochs) const;
   /// True if the target was reached before the last step, but a worker had already completed all of
   /// its steps or was in its last step, in which many algorithms wait for all workers.
   bool worker_done() const { return worker_done_; }
 
  private:
+  /// An evaluation that did not reach the target.
+  struct Miss {
+    long steps;              // of training before it
+    double time_s, lacking;  // the latter as TargetLevel::lacking
+  };
+
+  /// The value of `after_s` if the target is reached at the next evaluation.
+  double after_s() const;
+
   const TargetLevel target_;
-  const long steps_, first_model_;
+  const long steps_, first_model_, interval_steps_;
   const bool waits_;
   std::atomic<long> end_;
   long counted_;
   std::optional<double> reached_s_;
-  bool evaluated_ = false;
   bool worker_done_ = false;
-  double after_s_ = 0;  // the target had not been reached at this time
+  double first_model_s_ = 0;  // when the first common model existed
+  std::vector<Miss> misses_;
   /// Hashes of the weights of the ranks that train, when the target was reached.
   std::vector<std::string> hashes_;
 };

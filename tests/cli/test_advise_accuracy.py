@@ -96,7 +96,7 @@ class AdviseAccuracy(AdviseTest):
         out = self.trigram(*self.arguments(0.5, ALLREDUCE, BYTEGRAD)).stdout
         self.assertIn(f"tie, as far as evaluations tell: {BYTEGRAD} ~; {ALLREDUCE} ~\n", out)
         self.assertNotIn("% behind", out)
-        self.assertIn("~ coarse: fewer than five evaluations until then", out)
+        self.assertIn("~ coarse: an interval longer than a fifth of its end", out)
 
     def test_advice_and_table_show_the_same_intervals(self) -> None:
         by_name = self.advise(0.5, ALLREDUCE, BYTEGRAD)

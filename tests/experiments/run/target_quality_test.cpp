@@ -18,8 +18,8 @@ TargetLevel loss(double level) { return {TargetLevel::Of::loss, level}; }
 /// A run of two ranks with an evaluation after every second step. Rank 0 may be ahead of rank 1.
 class Course {
  public:
-  explicit Course(TargetLevel level, long steps = 20, long first_model = 1)
-      : target(level, steps, first_model),
+  explicit Course(TargetLevel level, long steps = 20, long first_model = 1, long interval_steps = 1)
+      : target(level, steps, first_model, interval_steps),
         collector_({.ranks = 2, .steps = steps, .eval_every = 2, .stopping = &target},
                    [this](const StepRecord& record) { records.push_back(record); }) {}
 
@@ -65,6 +65,36 @@ TEST(TargetQuality, IsReachedAfterTheFirstStepIfTheFirstEvaluationReachesIt) {
   EXPECT_EQ(course.target.to_json(0.5)["after_s"], 3.0);
 }
 
+/// The accuracy falls by 0.05 between evaluations, so a model beside one that lacks 0.04 may have
+/// reached the target.
+TEST(TargetQuality, MayBeReachedEarlierIfTheQualityGoesUpAndDown) {
+  Course course(accuracy(0.5));
+  for (const float quality : {0.2f, 0.3f, 0.46f, 0.41f, 0.42f, 0.5f})
+    for (const int step : {0, 1}) course.both(step == 0 ? 0.f : quality);
+  EXPECT_EQ(course.target.to_json({})["time_s"], 36.0);
+  EXPECT_EQ(course.target.to_json({})["after_s"], 12.0);
+}
+
+/// After a fall, only evaluations from then on tell how much the quality goes up and down.
+TEST(TargetQuality, FallsBeforeAnEvaluationDoNotMatter) {
+  Course course(accuracy(0.5));
+  for (const float quality : {0.4f, 0.2f, 0.3f, 0.45f, 0.46f, 0.5f})
+    for (const int step : {0, 1}) course.both(step == 0 ? 0.f : quality);
+  EXPECT_EQ(course.target.to_json({})["after_s"], 3.0) << "0.4 lacks less than 0.2";
+  Course later(accuracy(0.5));
+  for (const float quality : {0.25f, 0.2f, 0.3f, 0.45f, 0.46f, 0.5f})
+    for (const int step : {0, 1}) later.both(step == 0 ? 0.f : quality);
+  EXPECT_EQ(later.target.to_json({})["after_s"], 30.0) << "it fell only before 0.45";
+}
+
+/// Workers have a common model after every second step, so no model lies between two evaluations.
+TEST(TargetQuality, IsNotReachedBetweenEvaluationsOfAllModels) {
+  Course course(accuracy(0.5), 20, 2, 2);
+  for (const float quality : {0.3f, 0.46f, 0.41f, 0.5f})
+    for (const int step : {0, 1}) course.both(step == 0 ? 0.f : quality);
+  EXPECT_EQ(course.target.to_json({})["after_s"], 18.0);
+}
+
 TEST(TargetQuality, IsNotReachedBeforeTheFirstCommonModel) {
   Course course(accuracy(0.5), 20, 2);
   course.both(0.1f);
@@ -76,7 +106,7 @@ TEST(TargetQuality, IsNotReachedBeforeTheFirstCommonModel) {
 /// The first rank ended its first step before the last rank ended it.
 TEST(TargetQuality, MayBeReachedAfterTheFirstStepOfTheFastestRank) {
   for (const bool waits : {false, true}) {
-    TargetQuality target(accuracy(0.5), 20, 1, waits);
+    TargetQuality target(accuracy(0.5), 20, 1, 1, waits);
     std::vector<RankStep> ranks(2);
     ranks[0].end_s = 1;
     ranks[1].end_s = 7;
