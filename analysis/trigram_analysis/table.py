@@ -220,8 +220,8 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
         notes.append(f"– {target.any} is not reached at any evaluation")
     if reached:
         when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in reached)
-                else f"in the interval shown, unless the {target.quality.name} goes up and down between evaluations "
-                "by more than from one to the next")
+                else f"in the interval shown, unless the {target.quality.name} goes up and down more between "
+                "evaluations than at them")
         notes.append(f"{target.short} is reached {when}")
     if any(r.coarse for r in reached):
         notes.append(coarse_legend(target.quality))

@@ -10,6 +10,8 @@ from typing import Callable
 from .results import Run
 from .target import Quality, Target
 
+Evaluated = tuple[float, float, float]  # (steps, seconds, what it lacks, as Target.lacking)
+
 _COARSE = 1 / 5  # the share of the last of five equal intervals between evaluations in the whole time
 
 
@@ -85,31 +87,34 @@ def best_quality(run: Run, quality: Quality) -> float | None:
 
 def reached(run: Run, target: Target) -> Reached | None:
     """The interval in which the run reaches `target`; None if no evaluation does."""
-    misses: list[tuple[float, float, float]] = []
+    evaluations: list[Evaluated] = []
     for step, time_s, value in run.evaluations(target.quality.column):
-        lacking = target.lacking(value)
-        if lacking > 0:
-            misses.append((step, time_s, lacking))
-            continue
-        first = _first_near(misses, run.number("cycle_steps") or 1)
-        after = misses[first - 1][:2] if first else _first_model(run, target, step, time_s)
-        return Reached(after[1], time_s, after[0], step)
+        evaluations.append((step, time_s, target.lacking(value)))
+        if target.reached_by(value):
+            first = _first_near(evaluations, run.number("cycle_steps") or 1)
+            after = evaluations[first - 1][:2] if first else _first_model(run, target, step, time_s)
+            return Reached(after[1], time_s, after[0], step)
     return None
 
 
-def _first_near(misses: list[tuple[float, float, float]], cycle_steps: float) -> int:
-    """The first of these evaluations, (steps, seconds, what they lack), next to which a model may have reached the
-    target: it lacks no more than the quality fell from one evaluation to the next since the evaluation before it, and
-    the workers had more models in between. The number of evaluations if there is none."""
-    first, fall = len(misses), 0.0
-    for i in reversed(range(len(misses))):
-        step, _, lacking = misses[i]
-        before, _, lacked = misses[i - 1] if i else (0, 0, lacking)
-        if math.isfinite(lacking - lacked):
-            fall = max(fall, lacking - lacked)
-        if lacking <= fall and step - before > cycle_steps:
+def _first_near(evaluations: list[Evaluated], cycle_steps: float) -> int:
+    """The first evaluation next to which a model may have reached the target, if the last one is the first that reaches
+    it: what it lacks is no more than an evaluation deviates from its neighbours from then on, and the workers had more
+    models between it and the one before. The last evaluation if there is none."""
+    first, most = len(evaluations) - 1, 0.0
+    for i in reversed(range(first)):
+        step, _, lacking = evaluations[i]
+        if i > 0:
+            most = max(most, _deviation(*evaluations[i - 1:i + 2]))
+        if lacking <= most and step - (evaluations[i - 1][0] if i else 0) > cycle_steps:
             first = i
     return first
+
+
+def _deviation(before: Evaluated, at: Evaluated, after: Evaluated) -> float:
+    """How far the quality is from the line between those of its neighbours; 0 if one of them is not finite."""
+    line = before[2] + (at[0] - before[0]) / (after[0] - before[0]) * (after[2] - before[2])
+    return abs(at[2] - line) if math.isfinite(at[2] - line) else 0.0
 
 
 def _first_model(run: Run, target: Target, step: float, time_s: float) -> tuple[float, float]:

@@ -13,7 +13,7 @@ constexpr double kTie = 0.01;
 /// because the model's quality is known only at evaluations: the target was reached after
 /// `after_s`, and not later than `time_s`. `after_s` is the time of the last evaluation at which it
 /// was not reached, or of an earlier one if the quality goes up and down: an evaluation that lacks
-/// no more than the quality fell between evaluations from then on may be next to a model that
+/// no more than evaluations deviate from their neighbours from then on may be next to a model that
 /// reached the target. If there was no evaluation before, `after_s` is the time of the first model
 /// that can have reached the target (0 if unknown). Both are equal if the time is known exactly,
 /// and infinite if the target was never reached. time_to_target.py and winner_map.py apply the same

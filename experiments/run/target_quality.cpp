@@ -32,14 +32,12 @@ double first_end_s(std::span<const RankStep> ranks) {
 
 void TargetQuality::add(const StepRecord& record, std::span<const RankStep> ranks,
                         std::span<const std::vector<float>> weights, long furthest) {
-  if (misses_.empty() && (record.step == 0 || record.step + 1 == first_model_))
+  if (evaluations_.empty() && (record.step == 0 || record.step + 1 == first_model_))
     first_model_s_ = waits_ ? record.time_s : first_end_s(ranks);
   if (!record.evaluation) return;
   const double lacking = target_.lacking({record.evaluation->loss, record.evaluation->accuracy});
-  if (lacking > 0) {
-    misses_.push_back({record.step + 1, record.time_s, lacking});
-    return;
-  }
+  evaluations_.push_back({record.step + 1, record.time_s, lacking});
+  if (lacking > 0) return;
   reached_s_ = record.time_s;
   counted_ = record.step + 1;
   worker_done_ = counted_ < steps_ && furthest + 2 >= steps_;
@@ -57,19 +55,27 @@ std::vector<RankResult> TargetQuality::completed(std::span<const RankResult> res
   return all;
 }
 
-/// From the last evaluation back, finds the earliest one that lacked no more than the quality fell
-/// from one evaluation to the next since the evaluation before it. If there were more models
-/// between these two, one of them may have reached the target.
+double TargetQuality::deviation(const Evaluated& before, const Evaluated& at,
+                                const Evaluated& after) {
+  const double share = static_cast<double>(at.steps - before.steps) /
+                       static_cast<double>(after.steps - before.steps);
+  const double line = before.lacking + share * (after.lacking - before.lacking);
+  return std::isfinite(at.lacking - line) ? std::abs(at.lacking - line) : 0;
+}
+
+/// Goes back from the evaluation that reached the target to the earliest one that lacked no more
+/// than an evaluation deviates from its neighbours from then on. If there were more models between
+/// that one and the one before, one of them may have reached the target.
 double TargetQuality::after_s() const {
-  std::size_t first = misses_.size();
-  double fall = 0;
-  for (std::size_t i = misses_.size(); i-- > 0;) {
-    const Miss before = i > 0 ? misses_[i - 1] : Miss{0, first_model_s_, misses_[i].lacking};
-    const double change = misses_[i].lacking - before.lacking;
-    if (std::isfinite(change)) fall = std::max(fall, change);
-    if (misses_[i].lacking <= fall && misses_[i].steps - before.steps > interval_steps_) first = i;
+  std::size_t first = evaluations_.size() - 1;
+  double most = 0;
+  for (std::size_t i = first; i-- > 0;) {
+    const Evaluated& at = evaluations_[i];
+    if (i > 0) most = std::max(most, deviation(evaluations_[i - 1], at, evaluations_[i + 1]));
+    const long before = i > 0 ? evaluations_[i - 1].steps : 0;
+    if (at.lacking <= most && at.steps - before > interval_steps_) first = i;
   }
-  return first == 0 ? first_model_s_ : misses_[first - 1].time_s;
+  return first == 0 ? first_model_s_ : evaluations_[first - 1].time_s;
 }
 
 Json TargetQuality::to_json(std::optional<double> epochs) const {

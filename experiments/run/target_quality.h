@@ -44,13 +44,14 @@ class TargetQuality final : public StoppingRule {
   bool worker_done() const { return worker_done_; }
 
  private:
-  /// An evaluation that did not reach the target.
-  struct Miss {
+  struct Evaluated {
     long steps;              // of training before it
     double time_s, lacking;  // the latter as TargetLevel::lacking
   };
 
-  /// The value of `after_s` if the target is reached at the next evaluation.
+  /// How far the quality of `at` is from the line between those of its neighbours; 0 if one of them
+  /// is not finite.
+  static double deviation(const Evaluated& before, const Evaluated& at, const Evaluated& after);
   double after_s() const;
 
   const TargetLevel target_;
@@ -60,8 +61,8 @@ class TargetQuality final : public StoppingRule {
   long counted_;
   std::optional<double> reached_s_;
   bool worker_done_ = false;
-  double first_model_s_ = 0;  // when the first common model existed
-  std::vector<Miss> misses_;
+  double first_model_s_ = 0;            // when the first common model existed
+  std::vector<Evaluated> evaluations_;  // up to the one that reaches the target
   /// Hashes of the weights of the ranks that train, when the target was reached.
   std::vector<std::string> hashes_;
 };
