@@ -32,6 +32,11 @@ def test_a_warning_of_some_runs_names_their_swept_values(tmp_path):
     assert caveats([run for run in runs if not run.simulated]) == [f"warning: {NOT_EMULATED}"]
 
 
+def test_tables_of_numbers_have_the_warnings_of_each_row(tmp_path):
+    records = table.as_records(compare(write_two_worlds(tmp_path)))
+    assert sorted(record["warnings"] for record in records) == ["", "", NOT_EMULATED, NOT_EMULATED]
+
+
 def test_warnings_of_advice_are_repeated(tmp_path):
     sample.write_run(tmp_path, "one")
     runs = results.load(tmp_path).runs

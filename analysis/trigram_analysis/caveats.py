@@ -35,6 +35,11 @@ def caveats(runs: list[Run]) -> list[str]:
     return lines
 
 
+def recorded(runs: list[Run], key: str) -> str:
+    """The distinct "warnings" or "assumed" sentences of the runs in one text, for a cell of a table of numbers."""
+    return "; ".join(dict.fromkeys(sentence for run in runs for sentence in _recorded(run, key)))
+
+
 def outcomes(runs: list[Run]) -> list[str]:
     """What came of tuning within the runs, and what failures cost them."""
     return tuned_buckets(runs) + costs_of_failures(runs)

@@ -82,7 +82,7 @@ def read(path: Path) -> StepTrace | None:
     try:
         document = json.loads(readable.read_text(path))
         return _step(document["traceEvents"], document["otherData"])
-    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError, OverflowError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError):
         return None
 
 

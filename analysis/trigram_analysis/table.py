@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from . import measures, shortfall, units
-from .caveats import caveats, outcomes
+from .caveats import caveats, outcomes, recorded
 from .column import Column, measured
 from .column_unit import Unit, bytes_unit, exponent_unit, percent_unit, plain_unit, seconds_unit
 from .comparison import Comparison, Point
@@ -276,5 +276,6 @@ def as_records(comparison: Comparison) -> list[dict[str, Any]]:
             record |= {f"{title}, not ranked": str(measure.partly(point) or "") for title, measure in intervals.items()}
             record["shortfall"] = point.shortfall
             record[f"best {quality.title}"] = point.mean(lambda run: best_quality(run, quality))
+            record |= {key: recorded(point.runs, key) for key in ("warnings", "assumed")}
             records.append(record)
     return records

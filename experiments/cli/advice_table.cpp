@@ -32,6 +32,12 @@ std::string not_reached(const Standing& s) {
   return fmt::format("> {:.3g}", s.summary.at("time_s").get<double>());
 }
 
+/// The number of a candidate in the order, if it has a place in it.
+std::string rank_text(const Standing& s, std::size_t place) {
+  if (!s.why_not_compared.empty()) return "!";
+  return s.reaches_target() ? fmt::format("{}", place) : "-";
+}
+
 /// The last column of the table, which says how far a candidate is behind the first.
 std::string behind_text(const Standing& s, const Advice& advice) {
   if (!s.why_not_compared.empty()) return "not compared";
@@ -56,8 +62,7 @@ Lines standing_lines(const Advice& advice, const Contest& contest) {
     const Standing& s = advice.standings[i];
     const Candidate& c = contest.candidates()[s.candidate];
     auto& line = lines.emplace_back(
-        std::vector<std::string>{s.why_not_compared.empty() ? fmt::format("{}", i + 1) : "!",
-                                 c.name, c.settings, c.trigram});
+        std::vector<std::string>{rank_text(s, i + 1), c.name, c.settings, c.trigram});
     if (level)
       line.push_back(s.reaches_target() ? s.cost.text()
                      : s.over_budget    ? cost(contest.target(), s.summary, s.goodput).text()

@@ -156,7 +156,7 @@ void add_advise_command(CLI::App& app, const GlobalOptions& global, Action& acti
           "--tune", options->tune,
           "Search the size of buckets for this many candidates, the first ones, before they "
           "are compared")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1000));
   add_output_option(*command, options->advisor.runner);
   add_jobs_option(*command, options->advisor.runner);
   command

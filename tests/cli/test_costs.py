@@ -76,6 +76,8 @@ class Costs(CommandTest):
                 found = self.summary(cluster, runtime=runtime, eval_every=0, steps=6)
                 self.assertAlmostEqual(found["egress_usd"], 6 * usd_per_step, delta=1e-5 * usd_per_step)
                 self.assertAlmostEqual(found["cost"]["usd_per_step"], usd_per_step, delta=1e-5 * usd_per_step)
+        shown = self.trigram("show", "network", self.write({"cluster": cluster}, "cluster.json")).stdout
+        self.assertIn("$0.01 to $5 per GB that leaves a region", shown)
         steady = self.summary(cluster, steps=1000, until_steady=True)
         self.assertGreater(steady["steady"]["left_out"], 900)
         self.assertAlmostEqual(steady["cost"]["usd"] / 1000, usd_per_step, delta=1e-5 * usd_per_step)

@@ -15,11 +15,13 @@ FluidCollectives::FluidCollectives(World& world, bool always)
 /// - Disjoint groups may share links. Until the first collective of this group is complete, such
 ///   groups may exist without being known.
 /// - In a chain some ranks finish before others arrive.
-/// - In an h-relation messages may delay each other.
+/// - In an h-relation messages may delay each other. If ranks arrive at different times, a rank may
+///   begin the next h-relation, whose messages share links with the ring before it.
 bool FluidCollectives::uses_messages(RankSet& rank_set, const CollectivePattern& collective) {
   if (always_) return false;
+  rank_set.has_h_relations |= collective.shape == CollectivePattern::h_relation;
   if (flows_.shared_count() > 0 || world_.streams_per_rank() > 2 || rank_set.has_disjoint_sets ||
-      collective.shape != CollectivePattern::ring)
+      rank_set.has_h_relations || collective.shape != CollectivePattern::ring)
     return true;
   const bool all = rank_set.members.size() == static_cast<std::size_t>(world_.layout().ranks());
   if (!all && rank_set.complete == 0) return true;

@@ -98,6 +98,7 @@ class FluidCollectives {
     std::vector<std::size_t> joined;  // number of collectives joined, by place
     std::size_t complete = 0;         // number of collectives at which all members have arrived
     bool has_disjoint_sets = false;   // the stream has a set without a common member
+    bool has_h_relations = false;     // the set has had one
   };
 
   RankSet& rank_set(const SimStream& stream, std::span<const int> members);

@@ -131,6 +131,22 @@ TEST_P(FluidStragglers, TakeAsLongOnEveryRank) {
   }
 }
 
+/// Workers begin every step at different times, so some begin the next exchange among all while the
+/// ring of others goes on.
+TEST(FluidSkew, RingsBetweenExchangesAmongAllTakeAsLongAsByMessages) {
+  Training training;
+  training.algorithm = {{"name", "qsgd"}, {"bucket", "1MB"}, {"hierarchical", false}};
+  training.workload = "vgg16";
+  training.cluster = small_cluster(4, 2);
+  training.cluster.skew = {.smallest_s = 0, .largest_s = 1e-3};
+  training.steps = 3;
+  const Trained by_messages = train(training);
+  training.sim.fidelity = Fidelity::automatic;
+  const Trained automatic = train(training);
+  EXPECT_EQ(spent(automatic), spent(by_messages));
+  EXPECT_EQ(Json::parse(automatic.notes).at("collectives_sharing_links"), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Rings, FluidStragglers,
     ::testing::Values(NamedAlgorithm{"gradient_allreduce",
