@@ -15,8 +15,8 @@ from .cost_columns import cost_columns, tail_columns
 from .measures import Measure
 from .printable import printable
 from .samples_of_steps import BASELINE, SAMPLES, STEP, ranked, speedup
-from .target import LOSS
-from .time_to_target import best_quality, coarse_legend, interval, partly_legend, partly_text
+from .target import LOSS, Target
+from .time_to_target import Reached, best_quality, coarse_legend, interval, partly_legend, partly_text
 from .winner_map import contenders, leaders, order_unknown, rivals, unranked
 
 MAX_WIDTH = 150  # of a line in a terminal, in characters
@@ -207,6 +207,15 @@ def _worlds(comparison: Comparison, simulated: bool) -> str:
     return ", ".join(sorted(found))
 
 
+def _when(reached: list[Reached], target: Target) -> str:
+    if not any(r.after_step for r in reached):
+        return "by the first evaluation, which does not tell when before"
+    if all(r.step - r.after_step <= 1 for r in reached):
+        return "at the end of the interval shown: all models were evaluated"
+    return (f"in the interval shown, unless the {target.quality.name} goes up and down more between evaluations than at "
+            "them")
+
+
 def _notes_of_target(comparison: Comparison) -> list[str]:
     target = comparison.target
     if target is None:
@@ -219,10 +228,7 @@ def _notes_of_target(comparison: Comparison) -> list[str]:
     if None in times:
         notes.append(f"– {target.any} is not reached at any evaluation")
     if reached:
-        when = ("by the first evaluation, which does not tell when before" if not any(r.after_step for r in reached)
-                else f"in the interval shown, unless the {target.quality.name} goes up and down more between "
-                "evaluations than at them")
-        notes.append(f"{target.short} is reached {when}")
+        notes.append(f"{target.short} is reached {_when(reached, target)}")
     if any(r.coarse for r in reached):
         notes.append(coarse_legend(target.quality))
     return notes

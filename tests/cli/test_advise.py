@@ -106,6 +106,8 @@ class Advise(CommandTest):
         line = text[text.index("why gradient_allreduce takes longer: trigram why ") :].splitlines()[0]
         explained = self.trigram(*shlex.split(line.split(": trigram ")[1])).stdout
         self.assertRegex(explained, r"B is bound by .*between nodes")
+        self.assertRegex(explained, r"\nhidden: exchanges while the worker computes +\S+ ")
+        self.assertIn("--target accuracy=0.8 --ranking-only --algorithms local_sgd,gradient_allreduce\n", text)
 
     def test_flips_equal_the_closed_forms(self) -> None:
         flips = self.flips(self.advise())
@@ -363,6 +365,7 @@ class Advise(CommandTest):
             self.assertIsNone(candidate["behind"])
         table = self.trigram(*self.arguments(**changes, target="accuracy=0.999")).stdout
         self.assertIn("no candidate reaches accuracy=0.999", table)
+        self.assertRegex(table, r"\n- +gradient_allreduce ", "no place in the order")
         self.assertNotIn("not all models are evaluated", table)
         few = (*self.arguments(**changes, target="accuracy=0.5"), "--ranking-only", "--set", "/eval_every=5")
         self.assertIn("not all models are evaluated: the accuracy may have been reached and", self.trigram(*few).stdout)
