@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trigram_analysis import critical_path, why
+from trigram_analysis import critical_path, trace, why
 from trigram_analysis.critical_path import CriticalPath, Part
 
 LATENCY_US, BYTES_PER_US = 10.0, 1000.0
@@ -102,6 +102,33 @@ def test_exchanges_beside_computation_are_hidden(tmp_path: Path) -> None:
         steps.message(rank, 1 - rank, 30_000, (25, 85), (25, 85), batch=1)
     steps.end(85, 85)
     assert steps.path(tmp_path).hidden == 50 * 10**6
+
+
+def test_an_exchange_longer_than_the_step_hides_all_of_it(tmp_path: Path) -> None:
+    steps = Steps(2)
+    for rank in (0, 1):
+        steps.slice(rank, "compute", 20, 70)
+        steps.message(rank, 1 - rank, 30_000, (0, 200), (0, 200))
+    steps.spans = [[20, 70], [20, 70]]
+    path = steps.path(tmp_path)
+    assert path.parts == {Part("compute"): 50 * 10**6}
+    assert path.hidden == 50 * 10**6
+    drawn = trace.cropped(trace.boxes(tmp_path / "trace.json"), 1)
+    assert {(round(1e6 * b.begin_s), round(1e6 * b.end_s)) for b in drawn} == {(0, 50)}
+    assert len({b.stream for b in drawn}) == 2
+
+
+def test_the_difference_says_what_outweighs_the_rest() -> None:
+    def path(computation_ms: int, latency_ms: int) -> CriticalPath:
+        parts = {Part("compute"): computation_ms * 10**9, Part("latency", "between nodes"): latency_ms * 10**9}
+        return CriticalPath(sum(parts.values()), parts, {}, 0)
+
+    assert why._difference(path(100, 10), path(110, 40), 3) == (
+        "B's step 3 is 40.0 ms longer; latency between nodes makes 75% of that")
+    assert why._difference(path(100, 10), path(60, 90), 3) == (
+        "B's step 3 is 40.0 ms longer; latency between nodes: 80.0 ms more, and the rest: 40.0 ms less")
+    assert why._difference(path(60, 90), path(100, 10), 3) == (
+        "B's step 3 is 40.0 ms shorter; latency between nodes: 80.0 ms less, and the rest: 40.0 ms more")
 
 
 def test_links_are_not_named_if_a_collective_hides_what_it_waits_for() -> None:

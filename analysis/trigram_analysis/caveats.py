@@ -23,13 +23,13 @@ _REMARKS = {  # the beginning of a warning: its short form
 _LONGEST_REMARK = 60
 
 
-def caveats(runs: list[Run]) -> list[str]:
-    """One line for each distinct warning and assumption. A line that does not apply to all runs names the swept values
-    of the runs to which it applies. experiments/tables/caveats.cpp does the same for commands that print other tables
+def caveats(runs: list[Run], names: str = "") -> list[str]:
+    """One line for each distinct warning and assumption. A line that does not apply to all runs names the runs to which
+    it applies: by their swept values, or by their letters in `names`, if it has one for each run. experiments/tables/caveats.cpp does the same for commands that print other tables
     than this package's."""
     lines = []
     for key, title in (("warnings", "warning"), ("assumed", "assumed")):
-        lines += _with_their_runs(title, [_recorded(run, key) for run in runs], runs)
+        lines += _with_their_runs(title, [_recorded(run, key) for run in runs], runs, names)
     for folder in sorted({run.path.parent for run in runs}):
         lines += [f"trigram advise warned: {sentence}" for sentence in _advice_warnings(folder)]
     return lines
@@ -99,12 +99,14 @@ def _suspicions(failures: dict[str, Any]) -> str:
     return "" if count is None else f", {count} false {'suspicion' if count == 1 else 'suspicions'}"
 
 
-def _with_their_runs(title: str, sentences: list[list[str]], runs: list[Run]) -> list[str]:
-    """The distinct sentences of all runs, with the swept values of those that have it. `sentences` are those of each
-    run."""
+def _with_their_runs(title: str, sentences: list[list[str]], runs: list[Run], names: str = "") -> list[str]:
+    """The distinct sentences of all runs, with the swept values or the letters of those that have it. `sentences` are
+    those of each run."""
     lines = []
     for sentence in dict.fromkeys(x for of_run in sentences for x in of_run):
-        whose = _distinguishing_values([run for run, own in zip(runs, sentences) if sentence in own], runs)
+        have = [sentence in own for own in sentences]
+        whose = (_distinguishing_values([run for run, has in zip(runs, have) if has], runs) if not names
+                 else "" if all(have) else ", ".join(name for name, has in zip(names, have) if has))
         lines.append(f"{title}: {sentence}" + (f" [{whose}]" if whose else ""))
     return lines
 

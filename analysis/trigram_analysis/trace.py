@@ -70,11 +70,12 @@ def boxes(path: Path, workers_per_node: int | None = None) -> list[Box]:
 
 def cropped(found: list[Box], workers_per_node: int) -> list[Box]:
     """The boxes of two workers of the first node and of the first worker of the next node. Times are counted from the
-    start of the step, where boxes that began earlier are cut."""
+    start of the step. Boxes are cut at the start and at the end of the step, which are those of the main streams."""
     drawn = [b for b in found if b.rank in {0, 1, workers_per_node} and b.length_s > 0]
-    start_s = min((b.begin_s for b in drawn if b.stream == "main"), default=0.0)
-    cut = [replace(b, begin_s=max(b.begin_s - start_s, 0.0),
-                   length_s=b.end_s - max(b.begin_s, start_s)) for b in drawn]
+    main = [b for b in drawn if b.stream == "main"] or drawn
+    start_s, end_s = min((b.begin_s for b in main), default=0.0), max((b.end_s for b in main), default=0.0)
+    cut = [replace(b, begin_s=max(b.begin_s, start_s) - start_s,
+                   length_s=min(b.end_s, end_s) - max(b.begin_s, start_s)) for b in drawn]
     return [b for b in cut if b.length_s > 0]
 
 

@@ -21,6 +21,7 @@ _DEPENDS = {
     Part("compute"): "speed of computation",
 }
 _NEGLIGIBLE = 1e-3  # of the step
+_SHORTEST_S = 1e-9  # that is worth a number
 
 
 def as_json(runs: list[Run]) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def as_json(runs: list[Run]) -> dict[str, Any]:
             for run, path in zip(runs, paths)
         ],
         "on_no_path": on_no_path(paths),
-        "caveats": caveats(runs),
+        "caveats": caveats(runs, "AB"[:len(runs)]),
     }
 
 
@@ -59,7 +60,7 @@ def as_text(runs: list[Run]) -> str:
     if free := on_no_path(paths):
         lines.append(f"at most {100 * _NEGLIGIBLE:g}% of {'either' if len(paths) == 2 else 'the'} critical path, so better "
                      f"values would hardly shorten {'a' if len(paths) == 2 else 'this'} step: {', '.join(free)}")
-    notes = caveats(runs)
+    notes = caveats(runs, "AB"[:len(runs)])
     return "\n".join(lines + [""] * bool(notes) + notes)
 
 
@@ -125,11 +126,11 @@ def _table(paths: list[CriticalPath]) -> list[str]:
 
 
 def _time(seconds: float) -> str:
-    return units.seconds(seconds) if seconds else "-"
+    return ("< 1 ns" if seconds < _SHORTEST_S else units.seconds(seconds)) if seconds else "-"
 
 
 def _signed(seconds: float) -> str:
-    return ("+" if seconds > 0 else "-" if seconds < 0 else "") + units.seconds(abs(seconds)) if seconds else "0"
+    return f"{'+' if seconds > 0 else '-'}{units.seconds(abs(seconds))}" if abs(seconds) >= _SHORTEST_S else "0"
 
 
 def _difference(a: CriticalPath, b: CriticalPath, step: int) -> str:
@@ -139,5 +140,10 @@ def _difference(a: CriticalPath, b: CriticalPath, step: int) -> str:
         return f"these steps differ by at most {100 * _NEGLIGIBLE:g}%"
     changes = {part: b.parts.get(part, 0) - a.parts.get(part, 0) for part in {**a.parts, **b.parts}}
     part = max(changes, key=lambda p: changes[p] if whole > 0 else -changes[p])
-    return (f"B's step {step} is {units.seconds(abs(whole) / PS_PER_S)} {'longer' if whole > 0 else 'shorter'}; "
-            f"{text_of(part)} makes {100 * changes[part] / whole:.0f}% of that")
+    longer = ("longer", "shorter")[whole < 0]
+    text = f"B's step {step} is {units.seconds(abs(whole) / PS_PER_S)} {longer}; "
+    if abs(changes[part]) <= abs(whole):
+        return text + f"{text_of(part)} makes {100 * changes[part] / whole:.0f}% of that"
+    more, less = ("more", "less") if whole > 0 else ("less", "more")
+    return text + (f"{text_of(part)}: {units.seconds(abs(changes[part]) / PS_PER_S)} {more}, and the rest: "
+                   f"{units.seconds(abs(changes[part] - whole) / PS_PER_S)} {less}")

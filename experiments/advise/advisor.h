@@ -64,6 +64,7 @@ class Advisor {
   bool ended_before(const Standing& standing, double first_s) const;
   void exclude_unfinished(Standing& standing) const;
   Standing standing(std::size_t candidate, const PlannedRun& run, const StoredRun& stored);
+  void take_over_trials(const Plan& plan);
   void make_missing_runs(const Plan& plan, const Scenario& scenario);
   std::vector<UnequalNics> run_with_unequal_nics(const std::vector<Standing>& standings);
   Sensitivity scan(Sensitivity sensitivity, std::size_t winner);

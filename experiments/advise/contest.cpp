@@ -161,6 +161,7 @@ void Contest::add_candidate(const PlannedRun& run) {
   const auto row = std::ranges::find(adapted_, run.coordinates);
   candidate.row = static_cast<std::size_t>(row - adapted_.begin());
   candidate.algorithm = entry.name;
+  candidate.exchanges_rarely = run.experiment.schedule().interval_steps > 1;
   if (target().level) {
     candidate.eval_every = advised_eval_every(run.experiment, question_.sets("/eval_every"));
     candidate.least_eval_every = run.experiment.schedule().interval_steps;
@@ -248,7 +249,7 @@ std::string Contest::ignored() const {
   if (!target().level) return "how much is learned in a step is ignored";
   return fmt::format(
       "{} may learn differently from your model; losses on text, for example, can order algorithms "
-      "otherwise than accuracies on images",
+      "otherwise than accuracies on images (docs/convergence-text.md)",
       trained_);
 }
 

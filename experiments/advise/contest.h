@@ -27,8 +27,9 @@ struct Candidate {
   /// True if its workers may leave lock step after thousands of steps
   /// (experiments/run/lock_step.h), and the number of steps is not given.
   bool leaves_lock_step = false;
-  std::string algorithm = {};  // the name of its algorithm
-  std::size_t row = 0;         // its index in Contest::listed_rows
+  bool exchanges_rarely = false;  // not in every step
+  std::string algorithm = {};     // the name of its algorithm
+  std::size_t row = 0;            // its index in Contest::listed_rows
   std::string full_name() const { return settings.empty() ? name : name + " " + settings; }
 };
 
@@ -46,6 +47,10 @@ class Contest {
   const std::vector<Json>& listed_rows() const { return listed_; }
   /// The algorithms that are not compared, each with the reason: "choco_sgd: why".
   const std::vector<std::string>& left_out() const { return left_out_; }
+  /// True if the user asked for some of the candidates only, by name or by trigram.
+  bool is_selection() const {
+    return !question_.algorithms.empty() || !question_.relaxations.empty();
+  }
   /// The description of the cluster in canonical form.
   const Json& cluster() const { return cluster_; }
   const Target& target() const { return question_.target; }

@@ -16,6 +16,9 @@ namespace {
 /// If at least this share of a step is computation, a better network hardly shortens it.
 constexpr double kBoundByComputation = 0.9;
 
+/// Shares below this would be printed as 0.0 %.
+constexpr double kHardly = 5e-4;
+
 /// Samples per second of all workers if each had the pace of the slowest.
 double at_the_slowest_pace(const Standing& s) {
   const double sum = s.summary.at("samples_per_s").get<double>();
@@ -45,7 +48,7 @@ std::string candidate_name(const Contest& contest, std::size_t candidate) {
 }
 
 std::string percent(double share) {
-  return fmt::format("{:.1f} %", std::abs(share) < 5e-4 ? 0.0 : 100 * share);  // not "-0.0 %"
+  return fmt::format("{:.1f} %", std::abs(share) < kHardly ? 0.0 : 100 * share);  // not "-0.0 %"
 }
 
 std::string pace_text(double samples_per_s) {
@@ -88,6 +91,14 @@ std::string verdict(const Advice& advice, const Contest& contest) {
   return text + "\n";
 }
 
+std::string selection_text(const Contest& contest) {
+  if (!contest.is_selection()) return "";
+  const std::size_t compared = contest.candidates().size();
+  return fmt::format("only {} asked for {} compared\n",
+                     compared == 1 ? "the candidate" : fmt::format("the {} candidates", compared),
+                     compared == 1 ? "was" : "were");
+}
+
 /// The share of the time in which workers compute; null if it is unknown.
 Json computing_share(const Standing& s) {
   return s.summary.is_object() ? s.summary.value("compute_utilisation", Json()) : Json();
@@ -105,17 +116,20 @@ std::string computation_text(const Advice& advice, const Contest& contest) {
   const Standing& first = advice.standings.front();
   if (!first.reaches_target() || !computing_share(first).is_number()) return "";
   const double computing = computing_share(first);
-  std::string text = fmt::format("computation is {} of the step of {}", percent(computing),
+  std::string text = fmt::format("workers compute for {} of the step of {}", percent(computing),
                                  candidate_name(contest, first.candidate));
   if (const Standing* baseline = baseline_of(advice, contest); baseline && baseline != &first)
-    text += fmt::format(", and {} of that of {}", percent(computing_share(*baseline).get<double>()),
-                        candidate_name(contest, baseline->candidate));
+    text +=
+        fmt::format(", and for {} of that of {}", percent(computing_share(*baseline).get<double>()),
+                    candidate_name(contest, baseline->candidate));
   // Where messages slow down computation, a faster network shortens computation, too.
   const double slowdown =
       contest.cluster().value(Json::json_pointer("/accelerator/overlap_slowdown"), 1.0);
   if (computing >= kBoundByComputation && slowdown <= 1)
-    text +=
-        fmt::format(": a faster network shortens the first by at most {}", percent(1 - computing));
+    text += 1 - computing < kHardly
+                ? ": a faster network hardly shortens the first"
+                : fmt::format(": a faster network shortens the first by at most {}",
+                              percent(1 - computing));
   return text + "\n";
 }
 

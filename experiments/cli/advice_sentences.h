@@ -11,11 +11,13 @@ namespace trigram {
 
 /// Says which candidates are first, and which is the next.
 std::string verdict(const Advice& advice, const Contest& contest);
+/// Says how many candidates were compared if the user asked for some of them.
+std::string selection_text(const Contest& contest);
 /// The first candidate that averages gradients in full precision, if its share of computation is
 /// known; else null.
 const Standing* baseline_of(const Advice& advice, const Contest& contest);
-/// Says how much of a step is computation, which no network shortens: of the first candidate's, and
-/// of the first one's that averages gradients in full precision.
+/// Says for how much of a step workers compute, which no network shortens: of the first
+/// candidate's, and of the first one's that averages gradients in full precision.
 std::string computation_text(const Advice& advice, const Contest& contest);
 /// Warns if a leader may be first only because its fast workers do not wait for the slowest worker,
 /// and then also says which candidate is first if all workers have the pace of the slowest.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "experiments/cli/advice_next_commands.h"
 #include "experiments/cli/advice_sentences.h"
 #include "experiments/text/shell_word.h"
 #include "experiments/text/text_table.h"
@@ -147,33 +148,12 @@ std::string notes(const Advice& advice, const Contest& contest) {
   return text;
 }
 
-/// Says which options compare the first candidates, and full synchronous gradients, by what they
-/// learn, which takes less time than to compare all of them.
-std::string how_they_learn(const Advice& advice, const Contest& contest) {
-  const std::vector<const Standing*> leaders = advice.leaders();
-  if (contest.target().level || leaders.empty()) return "";
-  constexpr std::size_t kMost = 3;
-  std::vector<std::string> names;
-  const auto add = [&](const Standing& s) {
-    const std::string& name = contest.candidates()[s.candidate].algorithm;
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
-  for (const Standing* s : leaders)
-    if (names.size() < kMost) add(*s);
-  if (const Standing* baseline = baseline_of(advice, contest)) add(*baseline);
-  if (names.size() < 2) return "";
-  return fmt::format(
-      "how they learn: the same command with --target accuracy=0.8 --ranking-only --algorithms "
-      "{}\n",
-      fmt::join(names, ","));
-}
-
 }  // namespace
 
 std::string ranking_text(const Advice& advice, const Contest& contest) {
   return heading(contest) + caveats_of_contest(contest) + "\n" +
          aligned(standing_lines(advice, contest), kTexts) + notes(advice, contest) + "\n" +
-         verdict(advice, contest) + computation_text(advice, contest) +
+         verdict(advice, contest) + selection_text(contest) + computation_text(advice, contest) +
          uneven_pace_warnings(advice, contest);
 }
 
@@ -182,22 +162,8 @@ std::string sensitivity_text(const Advice& advice, const Contest& contest, const
   if (!advice.sensitivities.empty())
     text += "\n" + aligned(sensitivity_lines(advice, contest, advisor), kTexts);
   const std::string folder = advisor.results().string();
-  text += "\n" + results_lines(folder);
-  const auto& standings = advice.standings;
-  // Runs to a target would train again to be explained.
-  if (!contest.target().level && standings.size() > 1 && standings[1].is_known() &&
-      advice.behind(standings[1]) > 0)
-    text += fmt::format("why the first two differ: trigram why {} {}\n",
-                        shell_word(folder + "/" + standings[0].id),
-                        shell_word(folder + "/" + standings[1].id));
-  text += how_they_learn(advice, contest);
-  if (const Standing* baseline = baseline_of(advice, contest);
-      baseline && baseline - standings.data() > 1 && !contest.target().level)
-    text += fmt::format("why {} takes longer: trigram why {} {} --set /runtime/fidelity=message\n",
-                        contest.candidates()[baseline->candidate].algorithm,
-                        shell_word(folder + "/" + standings[0].id),
-                        shell_word(folder + "/" + baseline->id));
-  return text;
+  text += "\n";
+  return text + results_lines(folder) + next_commands(advice, contest, folder);
 }
 
 }  // namespace trigram

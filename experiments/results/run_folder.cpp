@@ -66,6 +66,14 @@ void RunFolder::publish(const Json& manifest, bool done) {
   sync_to_disk(final_);
 }
 
+void copy_finished_run(const fs::path& from, const Json& manifest, const fs::path& experiment) {
+  RunFolder folder(experiment, from.filename().string());
+  for (const auto& file : fs::directory_iterator(from))
+    if (const fs::path name = file.path().filename(); name != "manifest.json" && name != "DONE")
+      fs::copy(file.path(), folder.path() / name, fs::copy_options::recursive);
+  folder.publish(manifest, true);
+}
+
 void remove_leftovers(const fs::path& experiment) {
   if (!fs::is_directory(experiment)) return;
   for (const auto& entry : fs::directory_iterator(experiment))

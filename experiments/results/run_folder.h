@@ -28,6 +28,11 @@ class RunFolder {
   bool published_ = false;
 };
 
+/// Publishes a copy of the finished run in the folder `from`, whose name is its id, under
+/// `experiment`. `manifest` is its manifest.
+void copy_finished_run(const std::filesystem::path& from, const Json& manifest,
+                       const std::filesystem::path& experiment);
+
 /// True for a folder ID.tmp.HOST.PID of this host whose process no longer exists.
 bool is_leftover(const std::filesystem::path& folder);
 

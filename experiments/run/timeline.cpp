@@ -55,8 +55,9 @@ Json metadata(const char* what, int pid, int tid, const std::string& name) {
 EventSink Timeline::sink(int rank, const Steps& steps) {
   if (rank < 0 || static_cast<std::size_t>(rank) >= ranks_.size()) return {};
   return [this, &buffer = ranks_[static_cast<std::size_t>(rank)], &steps](const Event& event) {
-    const bool drawn = steps.current() == step_;
     std::lock_guard lock(buffer.mutex);
+    // Another stream may have begun this within the step, and the step has ended meanwhile.
+    const bool drawn = steps.current() == step_ || event.begin_s < buffer.end_s;
     record_event(buffer, event, drawn);
   };
 }

@@ -13,7 +13,8 @@
 
 namespace trigram {
 
-/// Records the events of one step of a few ranks for trace.json. The file has Chrome's trace-event
+/// Records the events of one step of a few ranks for trace.json: what ends in the step, or begins
+/// before it has ended. The file has Chrome's trace-event
 /// format, which Perfetto can open. A rank is shown as a process and each of its streams as a
 /// thread, so slices nest. A message is an arrow from the sending slice to the receiving slice.
 class Timeline {

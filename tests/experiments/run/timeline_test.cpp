@@ -96,6 +96,21 @@ TEST(Timeline, KeepsDelaysAndTheTimesOfTheStep) {
   EXPECT_EQ(timeline.to_json()["otherData"]["spans_us"], (Json{{0.0, 4e6}, {0.0, 3e6}}));
 }
 
+TEST(Timeline, KeepsWhatAnotherStreamBeganWithinTheStep) {
+  Timeline timeline(0, 1);
+  Steps steps(2);
+  EventSink sink = timeline.sink(0, steps);
+  auto step = steps.begin();
+  timeline.end_step(0, "main", 0, 10, false);
+  ++step;
+  sink({Event::transfer, 0, "comm", 8, 30});
+  sink({Event::transfer, 0, "other", 10, 12});
+  const auto drawn = events_of(timeline, "X");
+  ASSERT_EQ(drawn.size(), 1u);
+  EXPECT_EQ(drawn[0]["ts"], 0);
+  EXPECT_EQ(drawn[0]["dur"], 22e6);
+}
+
 TEST(Timeline, FillsRealTimeWithComputation) {
   Timeline timeline(0, 1);
   Steps steps(1);
