@@ -51,6 +51,10 @@ if(TRIGRAM_CUDA)  # auto or on
         set(CMAKE_CUDA20_${kind}_COMPILE_OPTION -std=c++20)
       endif()
     endforeach()
+    # CMake 3.25 sets a property of this library, which CUDA 13 no longer has.
+    if(NOT TARGET CUDA::nvToolsExt)
+      add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+    endif()
     find_package(CUDAToolkit 12)
     if(CUDAToolkit_FOUND AND TARGET CUDA::cublas)
       set(TRIGRAM_CUDA_FOUND TRUE)
